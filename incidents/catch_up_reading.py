@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Final
 
 from django.db.models.expressions import RawSQL
@@ -14,11 +14,18 @@ from incidents.catch_up import CatchUpLine, SaidEntry, StandsNow
 from incidents.followups import followup_lists
 from incidents.models import Event, Incident
 from incidents.timeline import TimelineEntry
+from incidents.visibility import Actor
 
-_NEWEST: Final = """
+_OF_EACH_KIND: Final = """
     SELECT one.id FROM unnest(%s::text[]) AS wanted CROSS JOIN LATERAL (
         SELECT id FROM incidents_event WHERE incident_id = %s AND kind = wanted ORDER BY n DESC LIMIT %s) AS one
 """
+_LATEST: Final = """
+    SELECT id FROM (SELECT id FROM incidents_event WHERE incident_id = %s AND kind <> ALL (%s) AND (at, n) >= (%s, %s)
+                     ORDER BY at DESC, n DESC LIMIT %s) AS latest UNION
+"""
+Place = tuple[datetime, int]
+BEGINNING: Final = datetime.min.replace(tzinfo=UTC), 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,9 +48,42 @@ def of(incident: Incident) -> CatchUp:
 
 def read(incident: Incident) -> list[TimelineEntry]:
     """Return the entries that decide it, oldest first: two queries, however long the timeline is."""
-    found = RawSQL(_NEWEST, [list(catch_up.KINDS), incident.pk, catch_up.OF_A_KIND])  # noqa: S611 (all of it is in the parameters)
+    found = RawSQL(_OF_EACH_KIND, _each_kind_of(incident))  # noqa: S611 (all of it is in the parameters)
     events = Event.objects.filter(pk__in=found).select_related("by").order_by("n")
     return timeline.entries(events)
+
+
+def read_with_latest(
+    incident: Incident, *, limit: int, reader: Actor, after: Place = BEGINNING
+) -> tuple[list[TimelineEntry], list[TimelineEntry]]:
+    """Return the entries that decide it, and the latest of the timeline, which ``timeline.latest`` would return.
+
+    Three queries for both of them, which mostly are the same entries by the same few people.
+    """
+    latest = [incident.pk, list(timeline.ABOUT_OTHERS), *after, limit]
+    found = RawSQL(_LATEST + _OF_EACH_KIND, [*latest, *_each_kind_of(incident)])  # noqa: S611 (all of it is in the parameters)
+    events = Event.objects.filter(pk__in=found).prefetch_related("by").order_by("n")
+    entries = timeline.entries(timeline.naming(events, reader=reader))
+    in_time = sorted((one for one in entries if one.event.kind not in timeline.ABOUT_OTHERS), key=_place)
+    return _newest_of_each_kind(entries), [one for one in in_time if _place(one) >= after][-limit:]
+
+
+def _each_kind_of(incident: Incident) -> list[object]:
+    return [list(catch_up.KINDS), incident.pk, catch_up.OF_A_KIND]
+
+
+def _place(entry: TimelineEntry) -> Place:
+    return entry.event.at, entry.event.n
+
+
+def _newest_of_each_kind(oldest_first: list[TimelineEntry]) -> list[TimelineEntry]:
+    left = dict.fromkeys(catch_up.KINDS, catch_up.OF_A_KIND)
+    kept = []
+    for entry in reversed(oldest_first):
+        if left.get(entry.event.kind):
+            left[entry.event.kind] -= 1
+            kept.append(entry)
+    return kept[::-1]
 
 
 def told(incident: Incident, entries: Iterable[TimelineEntry]) -> CatchUp:

@@ -123,11 +123,13 @@ def _context(request: Request, incident: Incident) -> dict[str, Any]:
 
 def _newest(request: Request, incident: Incident) -> dict[str, Any]:
     found = list(shown(incident)[:MOST])
-    before = seen_before.of(incident, actor=request.person)
+    for one in found:
+        one.incident = incident
+    before = seen_before.of(incident, actor=request.person) if found else []
     return {"incident": incident, "evidence": found, "pairs": pairs.of(found), "seen_before": before}
 
 
 def shown(incident: Incident) -> QuerySet[Evidence]:
     """Return what was not withdrawn, newest first."""
     found = Evidence.objects.filter(incident=incident).exclude(state=State.WITHDRAWN)
-    return found.select_related("added_by", "incident").defer("incident__words").order_by("-n")
+    return found.select_related("added_by").order_by("-n")

@@ -35,9 +35,9 @@ def page(request: Request, codename: str) -> HttpResponse:
     incident = incident_or_404(request.person, codename)
     if incident.codename != codename:
         return redirect(incident)
-    newest = timeline.latest(incident, limit=SHOWN + 1, reader=request.person)
+    known, newest = catch_up_reading.read_with_latest(incident, limit=SHOWN + 1, reader=request.person)
     drawn = panels.draw(request, incident)
-    context = head(incident, request.person) | told(newest, incident, request.person, limit=SHOWN)
+    context = head(incident, request.person, known) | told(newest, incident, request.person, limit=SHOWN)
     context |= {"panels": drawn.elements, "seen": drawn.said}
     return render(request, "incidents/incident.html", context)
 
@@ -58,13 +58,13 @@ def live(request: Request, codename: str) -> HttpResponse:
 
 def _news(request: Request, incident: Incident, *, seen: int | None) -> dict[str, Any]:
     oldest = read_place(request.GET.get("from", ""))
-    shown = timeline.latest(incident, limit=MOST_SHOWN + 1, reader=request.person, after=oldest) if oldest else []
-    if not shown or len(shown) > MOST_SHOWN:
-        shown = timeline.latest(incident, limit=SHOWN + 1, reader=request.person)
-        context = told(shown, incident, request.person, limit=SHOWN, new_after=seen) | {"restart": True}
-    else:
-        context = told(shown, incident, request.person, limit=MOST_SHOWN, new_after=seen)
-    return context | head(incident, request.person) | {"arrived": _arrived(incident, seen or 0, request.person)}
+    limit, after = (MOST_SHOWN, oldest) if oldest else (SHOWN, catch_up_reading.BEGINNING)
+    known, shown = catch_up_reading.read_with_latest(incident, limit=limit + 1, reader=request.person, after=after)
+    if oldest and not 0 < len(shown) <= limit:
+        oldest, limit = None, SHOWN
+        shown = timeline.latest(incident, limit=limit + 1, reader=request.person)
+    context = told(shown, incident, request.person, limit=limit, new_after=seen) | {"restart": oldest is None}
+    return context | head(incident, request.person, known) | {"arrived": _arrived(incident, seen or 0, request.person)}
 
 
 @signed_in
@@ -112,9 +112,8 @@ def history(request: Request, codename: str, n: int) -> HttpResponse:
     return render(request, name, {"incident": incident, "entry": entry}, status=status)
 
 
-def head(incident: Incident, person: Person) -> dict[str, Any]:
-    """Return what the page says besides its timeline."""
-    known = catch_up_reading.read(incident)
+def head(incident: Incident, person: Person, known: list[TimelineEntry]) -> dict[str, Any]:
+    """Return what the page says besides its timeline; ``known`` are the entries that decide it."""
     stated = timeline.stated(known)
     return {
         "incident": incident,

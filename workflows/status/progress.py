@@ -128,7 +128,8 @@ def of(incident: Incident, *, at: datetime | None = None) -> Progress:
     effects = list(Effect.objects.filter(incident=incident).order_by("pk"))
     rows = [row for row in effects if row.state in SHOWN]
     resources = {row.key: row for row in Resource.objects.filter(incident=incident).order_by("pk")}
-    blocked = dict(Limit.objects.filter(blocked_until__gt=at).values_list("method", "blocked_until"))
+    waits = any(row.state == State.WAITING for row in rows)
+    blocked = dict(Limit.objects.filter(blocked_until__gt=at).values_list("method", "blocked_until")) if waits else {}
     return Progress(
         effects=[_effect(row, rows, resources, blocked, at) for row in rows],
         people=_people(load_facts.of_people(incident, effects, resources.values())),
