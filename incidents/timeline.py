@@ -291,14 +291,17 @@ _EDITED: Final = """
 """
 
 
-def last_said(incidents: Iterable[Incident]) -> dict[int, dict[str, TimelineEntry]]:
+def last_said(incidents: Iterable[Incident], *, by_whom: bool = True) -> dict[int, dict[str, TimelineEntry]]:
     """Return the newest entry of each of ``STATED`` that was neither retracted nor redacted, by incident and kind.
 
     One without words says that there is nothing any more, and is left out. One query for all of them, which reads each
-    incident's events backwards, up to those entries; an entry has its latest words, and no history.
+    incident's events backwards, up to those entries; an entry has its latest words, and no history. A list that does
+    not say who said it leaves out ``by_whom``.
     """
     newest = RawSQL(_NEWEST_STATED, [[one.pk for one in incidents], list(STATED)])  # noqa: S611 (all of it is in the parameters)
-    events = Event.objects.filter(pk__in=newest).select_related("by").annotate(edit=RawSQL(_EDITED, []))  # noqa: S611 (a constant)
+    events = Event.objects.filter(pk__in=newest).annotate(edit=RawSQL(_EDITED, []))  # noqa: S611 (a constant)
+    if by_whom:
+        events = events.select_related("by")
     found: dict[int, list[TimelineEntry]] = defaultdict(list)
     for event in events:
         found[event.incident_id].append(TimelineEntry(event, event.text if event.edit is None else event.edit))

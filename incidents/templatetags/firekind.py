@@ -139,9 +139,19 @@ def _time(here: datetime, show: str, words: str, *, more: str = "") -> SafeStrin
 @register.simple_tag
 def ticking(start: datetime, end: datetime | None = None) -> SafeString:
     """Show how long something has lasted, or did last; the page keeps the first kind going."""
-    said = span(until(end, start))
     if end is not None:
-        return format_html("<span>{}</span>", said)
+        return format_html("<span>{}</span>", age(start, end))
+    return since(start, age(start, timezone.now()))
+
+
+def age(start: datetime, end: datetime) -> str:
+    """Say how long it is from one moment to another."""
+    return span((end - start).total_seconds())
+
+
+@register.simple_tag
+def since(start: datetime, said: str) -> SafeString:
+    """Show how long something has lasted, which was said in words a moment ago; the page keeps it going."""
     return format_html('<span data-since="{}">{}</span>', start.isoformat(), said)
 
 

@@ -107,7 +107,7 @@ def test_a_new_year_says_of_which_year_a_row_is(aged: Incident, monkeypatch: pyt
     for added, said in ((0, f"{declared:%b}, "), (366, f"{declared:%b} {declared.year}, "), (0, f"{declared:%b}, ")):
         now = datetime.now(tz=UTC) + timedelta(days=added)
         monkeypatch.setattr(timezone, "now", lambda now=now: now)
-        assert said in list_rows.rows([aged], types, at=now, hits={})[0].drawn
+        assert said in list_rows.rows([aged], types, at=now, hits={}).active[0].drawn
 
 
 def test_what_a_search_found_is_marked_and_nothing_else(aged: Incident, ada: Person, browse: Open) -> None:

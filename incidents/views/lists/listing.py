@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 
 from django.conf import settings
 from django.contrib import messages
@@ -145,7 +146,12 @@ def drop(request: Request, pk: int) -> HttpResponse:
 
 def address(filters: IncidentFilters, **changes: str) -> str:
     """Return the address of this list with some filters changed."""
-    return reverse("incidents") + filters.to(**changes)
+    return _home() + filters.to(**changes)
+
+
+@cache
+def _home() -> str:
+    return reverse("incidents")
 
 
 def _active(found: SearchPage) -> str:
