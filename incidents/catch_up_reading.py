@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final
@@ -12,7 +12,7 @@ from django.db.models.expressions import RawSQL
 from incidents import catch_up, timeline
 from incidents.catch_up import CatchUpLine, SaidEntry, StandsNow
 from incidents.followups import followup_lists
-from incidents.models import Event, Incident
+from incidents.models import Event, Followup, Incident
 from incidents.timeline import TimelineEntry
 from incidents.visibility import Actor
 
@@ -43,7 +43,7 @@ class CatchUp:
 
 def of(incident: Incident) -> CatchUp:
     """Return what to know of an incident. The caller asks who may see it."""
-    return told(incident, read(incident))
+    return told(incident, read(incident), followups=followup_lists.of_incident(incident))
 
 
 def read(incident: Incident) -> list[TimelineEntry]:
@@ -53,17 +53,24 @@ def read(incident: Incident) -> list[TimelineEntry]:
     return timeline.entries(events)
 
 
-def read_with_latest(
-    incident: Incident, *, limit: int, reader: Actor, after: Place = BEGINNING
-) -> tuple[list[TimelineEntry], list[TimelineEntry]]:
-    """Return the entries that decide it, and the latest of the timeline, which ``timeline.latest`` would return.
+def read_with_latest(incident: Incident, *, limit: int, after: Place = BEGINNING) -> list[TimelineEntry]:
+    """Return the entries that decide it together with the latest ``limit`` from a place on, in the order of numbers.
 
-    Three queries for both of them, which mostly are the same entries by the same few people.
+    Two queries and one for the people, for both of them: mostly they are the same entries by the same few.
     """
     latest = [incident.pk, list(timeline.ABOUT_OTHERS), *after, limit]
     found = RawSQL(_LATEST + _OF_EACH_KIND, [*latest, *_each_kind_of(incident)])  # noqa: S611 (all of it is in the parameters)
-    events = Event.objects.filter(pk__in=found).prefetch_related("by").order_by("n")
-    entries = timeline.entries(timeline.naming(events, reader=reader))
+    return timeline.entries(Event.objects.filter(pk__in=found).prefetch_related("by").order_by("n"))
+
+
+def parted(
+    together: Sequence[TimelineEntry], *, limit: int, reader: Actor, after: Place = BEGINNING
+) -> tuple[list[TimelineEntry], list[TimelineEntry]]:
+    """Part what ``read_with_latest`` returned: what decides the incident, and what ``timeline.latest`` would return.
+
+    Other incidents are named where ``reader`` may see them.
+    """
+    entries = timeline.naming_in(together, reader=reader)
     in_time = sorted((one for one in entries if one.event.kind not in timeline.ABOUT_OTHERS), key=_place)
     return _newest_of_each_kind(entries), [one for one in in_time if _place(one) >= after][-limit:]
 
@@ -86,22 +93,17 @@ def _newest_of_each_kind(oldest_first: list[TimelineEntry]) -> list[TimelineEntr
     return kept[::-1]
 
 
-def told(incident: Incident, entries: Iterable[TimelineEntry]) -> CatchUp:
-    """Return what to know of an incident whose entries were read already."""
+def told(incident: Incident, entries: Iterable[TimelineEntry], *, followups: Iterable[Followup]) -> CatchUp:
+    """Return what to know of an incident whose entries and follow-ups were read already."""
     said = tuple(map(_said, entries))
     now = StandsNow(
         active=incident.is_active,
         lead=incident.lead.name if incident.lead else "",
         due_at=incident.update_due_at,
         asks_updates=bool(incident.policy.update_every_min),
-        tasks=_tasks(incident) if any(one.kind == "task" for one in said) else {},
+        tasks={one.entry_n: one.owner.name if one.owner else "" for one in followups if one.is_open},
     )
     return CatchUp(catch_up.compose(said, now), any(one.kind in catch_up.NEWS for one in said))
-
-
-def _tasks(incident: Incident) -> dict[int, str]:
-    found = followup_lists.of_incident(incident)
-    return {one.entry_n: one.owner.name if one.owner else "" for one in found if one.is_open}
 
 
 def _said(entry: TimelineEntry) -> SaidEntry:

@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Final
 
 from django.conf import settings
 from django.db.models import Exists, OuterRef, QuerySet
+from django.db.models.expressions import RawSQL
 
 from incidents.models import Event, Incident, Source
+
+_DECLARED_SO: Final = (
+    "EXISTS (SELECT FROM incidents_event WHERE incident_id = incidents_incident.id AND n = 1 AND source = %s)"
+)
 
 
 def among(incidents: Iterable[Incident]) -> set[int]:
@@ -16,6 +22,18 @@ def among(incidents: Iterable[Incident]) -> set[int]:
         return set()
     first = Event.objects.filter(incident__in=[one.pk for one in incidents], n=1, source=Source.SAMPLE)
     return set(first.values_list("incident_id", flat=True))
+
+
+def marking(found: QuerySet[Incident]) -> QuerySet[Incident]:
+    """Have incidents tell whether they are sample data; outside the sandbox nothing is asked."""
+    if not settings.FIREKIND.sandbox_url:
+        return found
+    return found.annotate(is_sample=RawSQL(_DECLARED_SO, [Source.SAMPLE]))  # noqa: S611 (a constant)
+
+
+def is_on(incident: Incident) -> bool:
+    """Whether an incident told that it is sample data, as ``marking`` has it do."""
+    return bool(getattr(incident, "is_sample", False))
 
 
 def left_out(of: QuerySet[Incident]) -> QuerySet[Incident]:

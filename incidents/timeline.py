@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from copy import copy
+from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from django.contrib.postgres.search import SearchVector, SearchVectorField
 from django.db import connection
@@ -241,10 +242,23 @@ def naming(events: Iterable[Event], *, reader: Actor) -> list[Event]:
     found = list(events)
     names = {str(event.data["of"]) for event in found if "of" in event.data}
     seen = visibility.named(reader, names) if names else set()
-    for event in found:
-        if event.data.get("of") in seen:
-            event.data = {**event.data, "names": event.data["of"]}
-    return found
+    return [_naming(event) if event.data.get("of") in seen else event for event in found]
+
+
+def _naming(event: Event) -> Event:
+    """Return an event that names whom it is about, and leave the one that others may read with as it is."""
+    named = copy(event)
+    named.data = {**event.data, "names": event.data["of"]}
+    return named
+
+
+def naming_in(entries: Sequence[TimelineEntry], *, reader: Actor) -> list[TimelineEntry]:
+    """Return entries whose events name the other incidents that they are about, as ``naming`` has them do it."""
+    events = naming((entry.event for entry in entries), reader=reader)
+    return [
+        entry if entry.event is event else replace(entry, event=event)
+        for entry, event in zip(entries, events, strict=True)
+    ]
 
 
 def since(incident: Incident, n: int) -> QuerySet[Event]:
@@ -291,21 +305,43 @@ _EDITED: Final = """
 """
 
 
-def last_said(incidents: Iterable[Incident], *, by_whom: bool = True) -> dict[int, dict[str, TimelineEntry]]:
+def last_said(incidents: Iterable[Incident]) -> dict[int, dict[str, TimelineEntry]]:
     """Return the newest entry of each of ``STATED`` that was neither retracted nor redacted, by incident and kind.
 
     One without words says that there is nothing any more, and is left out. One query for all of them, which reads each
-    incident's events backwards, up to those entries; an entry has its latest words, and no history. A list that does
-    not say who said it leaves out ``by_whom``.
+    incident's events backwards, up to those entries; an entry has its latest words, and no history.
     """
     newest = RawSQL(_NEWEST_STATED, [[one.pk for one in incidents], list(STATED)])  # noqa: S611 (all of it is in the parameters)
-    events = Event.objects.filter(pk__in=newest).annotate(edit=RawSQL(_EDITED, []))  # noqa: S611 (a constant)
-    if by_whom:
-        events = events.select_related("by")
+    events = Event.objects.filter(pk__in=newest).annotate(edit=RawSQL(_EDITED, [])).select_related("by")  # noqa: S611 (a constant)
     found: dict[int, list[TimelineEntry]] = defaultdict(list)
     for event in events:
         found[event.incident_id].append(TimelineEntry(event, event.text if event.edit is None else event.edit))
     return {pk: stated(some) for pk, some in found.items()}
+
+
+_WORDS: Final = f"""
+    SELECT incident_id, kind, at, words FROM (
+           SELECT incident_id, kind, at, coalesce(({_EDITED}), text) AS words FROM incidents_event
+            WHERE id IN ({_NEWEST_STATED})) AS newest
+     WHERE words <> ''
+"""  # noqa: S608 (put together of constants)
+
+
+class SaidWords(NamedTuple):
+    """What an entry says now, and when it was said."""
+
+    text: str
+    at: datetime
+
+
+def last_words(incidents: Iterable[Incident]) -> dict[int, dict[str, SaidWords]]:
+    """Return what ``last_said`` does, as a list of many incidents needs it: the words alone."""
+    found: dict[int, dict[str, SaidWords]] = defaultdict(dict)
+    with connection.cursor() as cursor:
+        cursor.execute(_WORDS, [[one.pk for one in incidents], list(STATED)])
+        for pk, kind, at, text in cursor.fetchall():
+            found[pk][kind] = SaidWords(text, at)
+    return found
 
 
 def stated(entries: Iterable[TimelineEntry]) -> dict[str, TimelineEntry]:

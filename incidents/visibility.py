@@ -80,7 +80,7 @@ class IsSeen(Func):
 def find(actor: Actor, name: str) -> Incident:
     """Return the incident of a codename, old or new; raise ``Incident.DoesNotExist`` when hidden or absent."""
     seen = visible_to(actor).select_related("type", "policy_version", "lead", "declared_by")
-    return seen.get(pk__in=Codename.objects.filter(name=name).values("incident_id"))
+    return seen.get(codenames__name=name)
 
 
 def may_see(actor: Actor, incident: Incident) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from django.contrib import messages
@@ -39,12 +40,12 @@ def listing(request: Request, codename: str) -> HttpResponse:
     return render(request, "evidence/findings.html", context, status=UNPROCESSABLE if form.errors else 200)
 
 
-def _read(_request: Request, incident: Incident) -> PanelState:
-    """Read what is known so far, for the incident's page: the root cause first, the refuted last."""
-    return PanelState("", _about(incident) | {"findings": findings.of(incident)})
+def _read(_request: Request, incident: Incident, found: Sequence[Finding]) -> PanelState:
+    """Show what is known so far on the incident's page: the root cause first, the refuted last."""
+    return PanelState("", _about(incident) | {"findings": found})
 
 
-panels.register("findings", Panel(_read, {"findings": "evidence/_strip.html"}))
+panels.register("findings", Panel(_read, {"findings": "evidence/_strip.html"}, findings.of))
 
 
 @signed_in

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from django.contrib import messages
@@ -36,12 +37,9 @@ def listing(request: Request, codename: str) -> HttpResponse:
     return render(request, name, _context(request, incident))
 
 
-def _read(request: Request, incident: Incident) -> PanelState:
-    context = _newest(request, incident)
+def _read(request: Request, incident: Incident, found: Sequence[Evidence]) -> PanelState:
+    context = _about(request, incident, found)
     return PanelState("", context | {"evidence": context["evidence"][:SHOWN], "total": len(context["evidence"])})
-
-
-panels.register("evidence", Panel(_read, {"evidence": "evidence/panel.html"}))
 
 
 @require_http_methods(["GET", "POST"])
@@ -114,19 +112,26 @@ def read_again(request: Request, codename: str, n: int) -> HttpResponse:
 
 
 def _context(request: Request, incident: Incident) -> dict[str, Any]:
-    context = _newest(request, incident)
-    found = context["evidence"]
+    found = _newest(incident)
+    context = _about(request, incident, found)
     forms = {"file_form": AddFile(), "link_form": AddLink()}
     reading = any(one.state == State.READING for one in found)
     return {**context, **forms, "policy": incident.policy, "reading": reading, "comparable": pairs.comparable(found)}
 
 
-def _newest(request: Request, incident: Incident) -> dict[str, Any]:
+def _about(request: Request, incident: Incident, found: Sequence[Evidence]) -> dict[str, Any]:
+    before = seen_before.of(incident, actor=request.person) if found else []
+    return {"incident": incident, "evidence": found, "pairs": pairs.of(found), "seen_before": before}
+
+
+def _newest(incident: Incident) -> list[Evidence]:
     found = list(shown(incident)[:MOST])
     for one in found:
         one.incident = incident
-    before = seen_before.of(incident, actor=request.person) if found else []
-    return {"incident": incident, "evidence": found, "pairs": pairs.of(found), "seen_before": before}
+    return found
+
+
+panels.register("evidence", Panel(_read, {"evidence": "evidence/panel.html"}, _newest))
 
 
 def shown(incident: Incident) -> QuerySet[Evidence]:

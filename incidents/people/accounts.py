@@ -11,5 +11,8 @@ class AccountBackend(ModelBackend):
 
     def get_user(self, user_id: int) -> User | None:
         """Return an active account with its person, or None."""
-        user = User.objects.select_related("person").filter(pk=user_id).first()
-        return user if user is not None and self.user_can_authenticate(user) else None
+        try:
+            user = User.objects.select_related("person").get(pk=user_id)
+        except User.DoesNotExist:
+            return None
+        return user if self.user_can_authenticate(user) else None

@@ -10,7 +10,7 @@ from typing import Any
 from django.contrib.postgres.search import SearchQuery
 from django.db.models import Exists, F, Func, OuterRef, Q, QuerySet
 
-from incidents import timeline, visibility
+from incidents import sample_mark, timeline, visibility
 from incidents.models import Codename, Incident, Participant, Person, Status
 from incidents.search import query_text
 from incidents.search.incident_filters import IncidentFilters, begin_of, moment
@@ -35,7 +35,7 @@ def find(filters: IncidentFilters, *, person: Person) -> SearchPage:
 
     One query that reads the list's index from where the page begins; nothing is counted.
     """
-    rows = list(_ordered(filters, person)[: PAGE + 1])
+    rows = list(sample_mark.marking(_ordered(filters, person))[: PAGE + 1])
     return SearchPage(rows[:PAGE], cursor(rows[PAGE - 1]) if len(rows) > PAGE else "")
 
 

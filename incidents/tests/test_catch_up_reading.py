@@ -35,9 +35,9 @@ def test_both_are_what_each_was(
     write(incident, ada, written, at=now)
     since = (now - timedelta(minutes=after[0]), after[1]) if after else None
     with patch.object(catch_up, "OF_A_KIND", 4):
-        known, latest = catch_up_reading.read_with_latest(
-            incident, limit=limit, reader=ada, after=since or catch_up_reading.BEGINNING
-        )
+        place = since or catch_up_reading.BEGINNING
+        together = catch_up_reading.read_with_latest(incident, limit=limit, after=place)
+        known, latest = catch_up_reading.parted(together, limit=limit, reader=ada, after=place)
         assert said(known) == said(catch_up_reading.read(incident))
     assert said(latest) == said(timeline.latest(incident, limit=limit, reader=ada, after=since))
 

@@ -79,6 +79,11 @@ def test_the_newest_update_is_the_last_one_that_still_stands(
         other.pk: (2, "Of the other"),
         **({one.pk: max(stand.items())} if stand else {}),
     }
+    assert {
+        (pk, kind, said.text, said.at)
+        for pk, some in timeline.last_words([one, other]).items()
+        for kind, said in some.items()
+    } == {(pk, kind, said.text, said.event.at) for pk, some in shown.items() for kind, said in some.items()}
 
 
 def test_nothing_at_all_invites_to_declare(shipped: dict[str, IncidentType], ada: Person, browse: Open) -> None:

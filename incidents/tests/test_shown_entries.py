@@ -20,7 +20,7 @@ from incidents.models import Incident, IncidentType, Person, PolicyVersion
 from incidents.policies.policy import COLOURS
 from incidents.tests.conftest import Open
 from incidents.views import shown_entries
-from incidents.views.page import tints
+from incidents.views.page_reading import tints
 
 ZONES = ("Asia/Kathmandu", "America/St_Johns")
 PLACES = ("", "earlier", "timeline?person=Ada", "live?n=2")

@@ -68,11 +68,11 @@ def glass(request: Request, codename: str) -> HttpResponse:
 def panel(request: Request, codename: str) -> HttpResponse:
     """Show those who take part who else may see a private incident and why, who asks to, and what is published."""
     incident = incident_or_404(request.person, codename)
-    context = {"incident": incident, "is_alone": True, **_read(request, incident).context}
+    context = {"incident": incident, "is_alone": True, **_read(request, incident, None).context}
     return render(request, "incidents/access_panel.html" + ("#panel" if request.htmx else ""), context)
 
 
-def _read(request: Request, incident: Incident) -> PanelState:
+def _read(request: Request, incident: Incident, _facts: object) -> PanelState:
     if not incident.private:
         return PanelState("public", {})
     proposed = opening.proposed(incident)

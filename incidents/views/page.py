@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -9,18 +10,20 @@ from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
 
-from incidents import catch_up_reading, event_kinds, sample_mark, timeline, timeline_layout, visibility
+from incidents import catch_up_reading, event_kinds, timeline, timeline_layout, visibility
 from incidents.followups import followup_lists
 from incidents.forms import VERBS, VerbForm
 from incidents.forms.given import number
-from incidents.models import Event, Incident, IncidentType, Person
+from incidents.models import Event, Followup, Incident, Person
 from incidents.models.incident import Status
 from incidents.people.bidi import isolated
 from incidents.policies.policy import Policy
 from incidents.search import moment
 from incidents.timeline import TimelineEntry
 from incidents.timeline_filters import GROUPS, TimelineFilters
-from incidents.views import panels, shown_entries
+from incidents.views import page_reading, panels, shown_entries
+from incidents.views.page_reading import PageReading, tints
+from incidents.views.panels import Facts
 from incidents.views.signed_in import Request, incident_or_404, signed_in
 
 SHOWN = 40
@@ -35,9 +38,11 @@ def page(request: Request, codename: str) -> HttpResponse:
     incident = incident_or_404(request.person, codename)
     if incident.codename != codename:
         return redirect(incident)
-    known, newest = catch_up_reading.read_with_latest(incident, limit=SHOWN + 1, reader=request.person)
-    drawn = panels.draw(request, incident)
-    context = head(incident, request.person, known) | told(newest, incident, request.person, limit=SHOWN)
+    reading = page_reading.of(incident, limit=SHOWN + 1)
+    known, newest = catch_up_reading.parted(reading.together, limit=SHOWN + 1, reader=request.person)
+    drawn = panels.draw(request, incident, reading.facts)
+    context = head(incident, request.person, known, reading)
+    context |= told(newest, incident, request.person, limit=SHOWN, tints=reading.tints)
     context |= {"panels": drawn.elements, "seen": drawn.said}
     return render(request, "incidents/incident.html", context)
 
@@ -47,24 +52,26 @@ def live(request: Request, codename: str) -> HttpResponse:
     """Return what is new after event ``n`` and every panel that changed since it was ``seen``; 204 when nothing is."""
     incident = incident_or_404(request.person, codename)
     seen = number(request.GET.get("n"))
-    drawn = panels.draw(request, incident, seen=panels.read_seen(request.GET))
     is_news = seen is None or incident.last_n > seen
+    context, facts = _news(request, incident, seen=seen) if is_news else ({}, page_reading.facts(incident))
+    drawn = panels.draw(request, incident, facts, seen=panels.read_seen(request.GET))
     if not is_news and not drawn.elements:
         return HttpResponse(status=204)
-    context = _news(request, incident, seen=seen) if is_news else {"incident": incident}
-    context |= {"news": is_news, "panels": panels.joined(drawn.elements), "seen": drawn.said}
+    context |= {"incident": incident, "news": is_news, "panels": panels.joined(drawn.elements), "seen": drawn.said}
     return render(request, "incidents/incident.html#live", context)
 
 
-def _news(request: Request, incident: Incident, *, seen: int | None) -> dict[str, Any]:
+def _news(request: Request, incident: Incident, *, seen: int | None) -> tuple[dict[str, Any], Facts]:
     oldest = read_place(request.GET.get("from", ""))
     limit, after = (MOST_SHOWN, oldest) if oldest else (SHOWN, catch_up_reading.BEGINNING)
-    known, shown = catch_up_reading.read_with_latest(incident, limit=limit + 1, reader=request.person, after=after)
+    reading = page_reading.of(incident, limit=limit + 1, after=after)
+    known, shown = catch_up_reading.parted(reading.together, limit=limit + 1, reader=request.person, after=after)
     if oldest and not 0 < len(shown) <= limit:
         oldest, limit = None, SHOWN
         shown = timeline.latest(incident, limit=limit + 1, reader=request.person)
-    context = told(shown, incident, request.person, limit=limit, new_after=seen) | {"restart": oldest is None}
-    return context | head(incident, request.person, known) | {"arrived": _arrived(incident, seen or 0, request.person)}
+    context = told(shown, incident, request.person, limit=limit, tints=reading.tints, new_after=seen)
+    context |= head(incident, request.person, known, reading) | {"restart": oldest is None}
+    return context | {"arrived": _arrived(incident, seen or 0, request.person)}, reading.facts
 
 
 @signed_in
@@ -73,7 +80,7 @@ def earlier(request: Request, codename: str) -> HttpResponse:
     incident = incident_or_404(request.person, codename)
     before = read_place(request.GET.get("before", ""))
     entries = timeline.latest(incident, limit=SHOWN + 1, reader=request.person, before=before)
-    context = told(entries, incident, request.person, limit=SHOWN) | {"incident": incident}
+    context = told(entries, incident, request.person, limit=SHOWN, tints=tints()) | {"incident": incident}
     context |= {"before": before[1] if before else "all", "place": request.GET.get("before", "")}
     return render(request, "incidents/earlier.html" + ("#page" if request.htmx else ""), context)
 
@@ -85,7 +92,7 @@ def sifted(request: Request, codename: str) -> HttpResponse:
     filters = TimelineFilters.read(request.GET)
     before = read_place(request.GET.get("before", "")) or filters.until or _from_entry(incident, request.GET.get("n"))
     entries = timeline.latest(incident, limit=SHOWN + 1, reader=request.person, before=before, only=filters.only)
-    context = told(entries, incident, request.person, limit=SHOWN) | {"incident": incident}
+    context = told(entries, incident, request.person, limit=SHOWN, tints=tints()) | {"incident": incident}
     context |= {"filters": filters, "groups": GROUPS, "zone": timezone.get_current_timezone_name()}
     is_narrowed = filters.any or before is not None
     context |= {"narrowed": is_narrowed or not request.htmx, "here_at": request.get_full_path()}
@@ -112,7 +119,7 @@ def history(request: Request, codename: str, n: int) -> HttpResponse:
     return render(request, name, {"incident": incident, "entry": entry}, status=status)
 
 
-def head(incident: Incident, person: Person, known: list[TimelineEntry]) -> dict[str, Any]:
+def head(incident: Incident, person: Person, known: list[TimelineEntry], reading: PageReading) -> dict[str, Any]:
     """Return what the page says besides its timeline; ``known`` are the entries that decide it."""
     stated = timeline.stated(known)
     return {
@@ -121,16 +128,16 @@ def head(incident: Incident, person: Person, known: list[TimelineEntry]) -> dict
         "called": f"{'Drill: ' if incident.is_drill else ''}{incident.policy.name}",
         "asks": _asks(incident),
         "person": person,
-        "is_sample": bool(sample_mark.among([incident])),
+        "is_sample": reading.is_sample,
         "zone": timezone.get_current_timezone_name(),
         "original": visibility.original(person, incident),
         "done": sum(item in incident.checked for item in incident.policy.checklist),
         "update": stated.get("updated"),
         "impact": stated.get("impact"),
         "next_step": stated.get("next_step"),
-        "catch_up": catch_up_reading.told(incident, known),
+        "catch_up": catch_up_reading.told(incident, known, followups=reading.followups),
         "retyped": [one.event for one in reversed(known) if one.event.kind == "retyped"][:20],
-        "todo": _todo(incident),
+        "todo": _todo(incident, reading.followups),
         "roles": _roles(incident),
         "steps": _steps(incident),
         "rest": [(name, VERBS[name]) for name in REST if VERBS[name].offered(incident)],
@@ -151,13 +158,19 @@ def _asks(incident: Incident) -> Policy:
 
 
 def told(
-    oldest_first: list[TimelineEntry], incident: Incident, reader: Person, *, limit: int, new_after: int | None = None
+    oldest_first: list[TimelineEntry],
+    incident: Incident,
+    reader: Person,
+    *,
+    limit: int,
+    tints: Mapping[str, str],
+    new_after: int | None = None,
 ) -> dict[str, Any]:
     """Lay out at most ``limit`` entries; one more than that means that there are earlier ones."""
-    shown, colours = oldest_first[-limit:], tints()
+    shown = oldest_first[-limit:]
     return {
-        "drawn": shown_entries.drawn(shown, incident, reader=reader, tints=colours, new_after=new_after),
-        "tints": colours,
+        "drawn": shown_entries.drawn(shown, incident, reader=reader, tints=tints, new_after=new_after),
+        "tints": tints,
         "days": timeline_layout.days(reversed(shown)),
         "more": place(shown[0]) if len(oldest_first) > limit else "",
         "oldest": place(shown[0]) if shown else "",
@@ -179,14 +192,9 @@ def read_place(text: str) -> tuple[datetime, int] | None:
         return None
 
 
-def tints() -> dict[str, str]:
-    """Return the colour of every type by its slug."""
-    return {one.slug: one.policy.colour for one in IncidentType.objects.select_related("current")}
-
-
-def _todo(incident: Incident) -> dict[str, Any]:
+def _todo(incident: Incident, found: Sequence[Followup]) -> dict[str, Any]:
     """Return its tasks and follow-ups: the open ones, tasks first, those that are over, and which are late."""
-    found, today = followup_lists.of_incident(incident), timezone.localdate()
+    today = timezone.localdate()
     owed = sorted((one for one in found if one.is_open), key=lambda one: not one.is_task)
     late = {one.n for one in owed if one.is_late(today=today)}
     over = [one for one in found if not one.is_open]
@@ -207,6 +215,6 @@ def _arrived(incident: Incident, seen: int, person: Person) -> str:
     newest = others.order_by("-n").first()
     if newest is None:
         return ""
-    timeline.naming([newest], reader=person)
+    (newest,) = timeline.naming([newest], reader=person)
     words = event_kinds.sentence(newest.kind, text=newest.text, data=newest.data)
     return f"{isolated(newest.by.name)}: {words}" if newest.by else words

@@ -35,11 +35,28 @@ class PanelState(NamedTuple):
     context: dict[str, Any]
 
 
-class Panel(NamedTuple):
-    """A panel: how its state is read, and which template draws each of the elements that it fills, by their ids."""
+def _no_facts(_incident: Incident) -> None:
+    """Read nothing."""
 
-    read: Callable[[Request, Incident], PanelState]
+
+class Panel(NamedTuple):
+    """A panel: how its state is read, and which template draws each of the elements that it fills, by their ids.
+
+    ``facts`` are what it shows whoever looks: they may be read for many at once, so nobody changes them.
+    """
+
+    read: Callable[[Request, Incident, Any], PanelState]
     elements: Mapping[str, str]
+    facts: Callable[[Incident], object] = _no_facts
+
+
+class Fault(NamedTuple):
+    """What went wrong in place of a panel's facts."""
+
+    error: Exception
+
+
+Facts = Mapping[str, object]
 
 
 class Drawn(NamedTuple):
@@ -62,13 +79,30 @@ def register(name: str, panel: Panel) -> None:
     registered[name] = panel
 
 
-def draw(request: Request, incident: Incident, *, seen: Mapping[str, str] | None = None) -> Drawn:
-    """Draw every panel; with what a page has ``seen``, only those that changed since, to be put in their places."""
+def facts(incident: Incident) -> Facts:
+    """Read the facts of every panel. The caller asks who may see the incident."""
+    return {name: _facts(panel, incident) for name, panel in registered.items()}
+
+
+def _facts(panel: Panel, incident: Incident) -> object:
+    try:
+        return panel.facts(incident)
+    except (Http404, PermissionDenied, Error):
+        raise  # no fault of the panel's: the whole page has an answer to it
+    except Exception as error:  # noqa: BLE001 (raised again where the panel is drawn, and that panel alone fails)
+        return Fault(error)
+
+
+def draw(request: Request, incident: Incident, read: Facts, *, seen: Mapping[str, str] | None = None) -> Drawn:
+    """Draw every panel from the facts that were ``read``.
+
+    With what a page has ``seen``, only those that changed since, to be put in their places.
+    """
     drawn = Drawn({}, {})
     for name, panel in registered.items():
         known = None if seen is None else seen.get(name, "")
         try:
-            made, drawn.seen[name] = _draw(panel, request, incident, known=known)
+            made, drawn.seen[name] = _draw(panel, request, incident, read[name], known=known)
         except (Http404, PermissionDenied, Error):
             raise  # no fault of the panel's: the whole page has an answer to it
         except Exception:  # a slip in one panel keeps nobody from the rest, whatever it is
@@ -82,10 +116,12 @@ def draw(request: Request, incident: Incident, *, seen: Mapping[str, str] | None
 
 
 def _draw(
-    panel: Panel, request: Request, incident: Incident, *, known: str | None
+    panel: Panel, request: Request, incident: Incident, facts: object, *, known: str | None
 ) -> tuple[dict[str, SafeString], str]:
     """Draw a panel's elements, none where the page knows its state already, and tell that state."""
-    digest, context = panel.read(request, incident)
+    if isinstance(facts, Fault):
+        raise facts.error
+    digest, context = panel.read(request, incident, facts)
     about = (incident.codename, incident.status)  # where links lead, and what can be pressed
     if digest and digest_of((digest, about)) == known:
         return {}, digest_of((digest, about))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 from collections.abc import Callable, Iterator
 from datetime import timedelta
+from itertools import product
 from typing import cast
 
 import pytest
@@ -22,7 +23,7 @@ from incidents.models import Incident, IncidentType, Person
 from incidents.tests.conftest import Open
 from incidents.tests.test_live_pages import cursor
 from incidents.views import panels
-from incidents.views.panels import VARIES
+from incidents.views.panels import VARIES, Panel, PanelState
 from incidents.views.signed_in import Request
 from workflows.models import Alert, Effect, Page, Resource
 from workflows.status import workers
@@ -113,26 +114,26 @@ def test_whatever_happens_one_look_shows_what_a_fresh_page_would(
 
 
 @override_settings(PANEL_FAULTS_ARE_RAISED=False)
-@pytest.mark.parametrize("name", PANELS)
+@pytest.mark.parametrize("where", list(product(PANELS, ["facts", "read"])))
 def test_a_fault_in_one_panel_is_said_in_its_place_and_is_that_panels_alone(
-    name: str,
+    where: tuple[str, str],
     incident: Incident,
     ada: Person,
     browse: Open,
     monkeypatch: pytest.MonkeyPatch,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    client = browse(ada)
+    client, (name, failing) = browse(ada), where
     assert set(PANELS) == set(panels.registered)
     whole = OpenPage(client, incident)
     page = OpenPage(client, incident)
     panel = panels.registered[name]
     its_own = {key.replace("_", "-") for key in panel.elements}
 
-    def fail(_request: object, _incident: Incident) -> panels.PanelState:
+    def fail(*_: object) -> PanelState:
         raise KeyError("of a slip")
 
-    monkeypatch.setitem(panels.registered, name, panel._replace(read=fail))
+    monkeypatch.setitem(panels.registered, name, _failing(panel, failing, fail))
     fresh = OpenPage(client, incident)
     assert "This part of the page could not be shown" in fresh.text
     assert {id: fresh.shown.get(id) for id in ELEMENTS - its_own} == {
@@ -147,17 +148,22 @@ def test_a_fault_in_one_panel_is_said_in_its_place_and_is_that_panels_alone(
 
 
 @override_settings(PANEL_FAULTS_ARE_RAISED=False)
+@pytest.mark.parametrize("failing", ["facts", "read"])
 @pytest.mark.parametrize("error", [OperationalError("gone"), Http404()])
 def test_what_the_whole_page_has_an_answer_to_is_not_a_fault_of_a_panel(
-    error: Exception, incident: Incident, rf: RequestFactory, monkeypatch: pytest.MonkeyPatch
+    error: Exception, failing: str, incident: Incident, rf: RequestFactory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
 
-    def fail(_request: object, _incident: Incident) -> panels.PanelState:
+    def fail(*_: object) -> PanelState:
         raise error
 
-    monkeypatch.setitem(panels.registered, "alerts", panels.registered["alerts"]._replace(read=fail))
+    monkeypatch.setitem(panels.registered, "alerts", _failing(panels.registered["alerts"], failing, fail))
     with pytest.raises(type(error)):
-        panels.draw(cast("Request", rf.get("/")), incident)
+        panels.draw(cast("Request", rf.get("/")), incident, panels.facts(incident))
+
+
+def _failing(panel: Panel, where: str, fail: Callable[..., PanelState]) -> Panel:
+    return panel._replace(read=fail) if where == "read" else panel._replace(facts=fail)
 
 
 def _gap(incident: Incident) -> None:

@@ -44,12 +44,8 @@ def alerts(request: Request, codename: str) -> HttpResponse:
     return render(request, "workflows/alerts.html", context | _asked(request, _newest_first(incident)))
 
 
-def _read(_request: Request, incident: Incident) -> PanelState:
-    groups = _groups(incident)
+def _read(_request: Request, incident: Incident, groups: Sequence[AlertGroup]) -> PanelState:
     return PanelState(panels.digest_of(groups), {**_counts(groups), "alerts": _newest_first(incident)[:SHOWN]})
-
-
-panels.register("alerts", Panel(_read, {"alerts": "workflows/alerts.html#panel"}))
 
 
 def _newest_first(incident: Incident) -> QuerySet[Alert]:
@@ -59,6 +55,9 @@ def _newest_first(incident: Incident) -> QuerySet[Alert]:
 def _groups(incident: Incident) -> list[AlertGroup]:
     by = Alert.objects.filter(incident=incident).values_list("status", "service_id").order_by("status", "service_id")
     return [AlertGroup(*row) for row in by.annotate(Count("pk"), Max("service"), Max("status_at"), Max("joined_at"))]
+
+
+panels.register("alerts", Panel(_read, {"alerts": "workflows/alerts.html#panel"}, _groups))
 
 
 def _counts(groups: Sequence[AlertGroup]) -> dict[str, Any]:

@@ -23,7 +23,6 @@ from workflows import ports
 from workflows.paging import paging
 from workflows.paging.paging import PageChoice
 from workflows.status import page_status
-from workflows.status.progress import EffectLine
 
 UNPROCESSABLE = 422
 
@@ -94,7 +93,7 @@ def pages(request: Request, codename: str) -> HttpResponse:
     can_page = _can_page(request, incident)
     if request.method == "POST":
         return _asked(request, incident, _form(request, incident) if can_page else None)
-    digest, context = read(request, incident)
+    digest, context = state(request, incident, page_status.of(incident))
     if request.htmx and request.GET.get("seen") == digest:
         return HttpResponse(status=204)
     part = "#dialog" if request.htmx.target == "dialog" else "#panel" if request.htmx else ""
@@ -107,9 +106,9 @@ def _can_page(request: Request, incident: Incident) -> bool:
     return connected and incident.is_active and request.person.can_join
 
 
-def read(request: Request, incident: Incident, *, effects: Sequence[EffectLine] | None = None) -> PanelState:
-    """Read what the panel of pages shows; ``effects`` are those of the plan's progress, where they are known."""
-    now, can_page = page_status.of(incident, effects=effects), _can_page(request, incident)
+def state(request: Request, incident: Incident, now: page_status.Pages) -> PanelState:
+    """Return what the panel of pages shows of how they are now."""
+    can_page = _can_page(request, incident)
     context = {"pages": now, "can_page": can_page, "connected": ports.pager() is not None}
     return PanelState(panels.digest_of((now, can_page)), context)
 

@@ -14,8 +14,9 @@ from incidents.models import Incident
 from incidents.views import act, panels
 from incidents.views.panels import Panel, PanelState
 from incidents.views.signed_in import Request, incident_or_404, signed_in
+from workflows.status import page_status, workers
 from workflows.status import progress as progressing
-from workflows.status import workers
+from workflows.status.page_status import Pages
 from workflows.status.progress import Progress
 from workflows.status.workers import WorkersNow
 from workflows.views import pages
@@ -25,34 +26,40 @@ from workflows.views import pages
 def progress(request: Request, codename: str) -> HttpResponse:
     """Show the plan's progress; as a fragment, 204 while nothing moved since ``seen``."""
     incident = incident_or_404(request.person, codename)
-    digest, context = _read(request, incident)
+    digest, context = _state(progressing.of(incident), incident, workers.now(at=timezone.now()))
     if request.htmx and request.GET.get("seen") == digest:
         return HttpResponse(status=204)
     name = "workflows/progress.html" + ("#look" if request.htmx else "")
     return render(request, name, context | {"incident": incident, "digest": digest, "is_alone": True})
 
 
-def _read(_request: Request, incident: Incident) -> PanelState:
-    now, carried_out = progressing.of(incident), workers.now(at=timezone.now())
+def _state(now: Progress, incident: Incident, carried_out: WorkersNow) -> PanelState:
     return PanelState(digest_of(now, incident, carried_out), _context(now) | {"workers": carried_out})
 
 
-def _read_with_pages(request: Request, incident: Incident) -> PanelState:
-    digest, context = _read(request, incident)
-    paged = pages.read(request, incident, effects=context["progress"].effects)
-    return PanelState(panels.digest_of((digest, paged.digest)), context | paged.context)
+def _read(request: Request, incident: Incident, facts: tuple[Progress, Pages, WorkersNow]) -> PanelState:
+    now, paged, carried_out = facts
+    digest, context = _state(now, incident, carried_out)
+    beside = pages.state(request, incident, paged)
+    return PanelState(panels.digest_of((digest, beside.digest)), context | beside.context)
+
+
+def _facts(incident: Incident) -> tuple[Progress, Pages, WorkersNow]:
+    now = progressing.of(incident)
+    return now, page_status.of(incident, effects=now.effects), workers.now(at=timezone.now())
 
 
 panels.register(
     "plan",
     Panel(
-        _read_with_pages,
+        _read,
         {
             "pages": "workflows/pages.html#panel",
             "progress": "workflows/progress.html#panels",
             "trouble": "workflows/progress.html#trouble",
             "channel_link": "workflows/progress.html#channel_link",
         },
+        _facts,
     ),
 )
 

@@ -84,7 +84,7 @@ def rows(
 
     An active one is urgent when an update is overdue, then when nobody leads, then when customers feel it.
     """
-    said, samples = timeline.last_said((one for one in found if one.is_active), by_whom=False), sample_mark.among(found)
+    said = timeline.last_words(one for one in found if one.is_active)
     policies = {pk: one.policy for pk, one in types.items()}
     here = timezone.get_current_timezone()
     zone, year = str(here), at.astimezone(here).year
@@ -103,13 +103,13 @@ def rows(
             is_active=one.is_active,
             private=one.private,
             is_drill=one.is_drill,
-            is_sample=one.pk in samples,
+            is_sample=sample_mark.is_on(one),
             lead=one.lead.name if one.lead else "",
             overdue=waited_for and (one.update_due_at is None or one.update_due_at <= at),
             impact=impact.text if impact and not (hit and hit.n) else "",
             update=update.text if update else "",
-            updated_at=update.event.at if update else None,
-            update_age=firekind.age(update.event.at, at) if update else "",
+            updated_at=update.at if update else None,
+            update_age=firekind.age(update.at, at) if update else "",
             hit_n=hit.n if hit else None,
             hit=hit.piece if hit else "",
             declared_at=one.declared_at,

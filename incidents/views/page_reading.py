@@ -1,0 +1,54 @@
+"""What an incident's page shows whoever looks at it: read in one go, and for all who look in the same moment."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from incidents import catch_up_reading, sample_mark
+from incidents.catch_up_reading import BEGINNING, Place
+from incidents.followups import followup_lists
+from incidents.live import shared_reading
+from incidents.models import Followup, Incident, IncidentType
+from incidents.timeline import TimelineEntry
+from incidents.views import panels
+from incidents.views.panels import Facts
+
+
+@dataclass(frozen=True, slots=True)
+class PageReading:
+    """What was read, which nobody changes: ``together`` are what decides the incident and the latest of its timeline.
+
+    ``facts`` are those of each panel, ``tints`` the colours of types by their slugs.
+    """
+
+    together: tuple[TimelineEntry, ...]
+    followups: tuple[Followup, ...]
+    is_sample: bool
+    tints: Mapping[str, str]
+    facts: Facts
+
+
+def of(incident: Incident, *, limit: int, after: Place = BEGINNING) -> PageReading:
+    """Return what a page shows with the latest ``limit`` entries from a place on. The caller asks who may see it."""
+    return shared_reading.of(incident, f"page {limit} {after}", lambda: _read(incident, limit, after))
+
+
+def facts(incident: Incident) -> Facts:
+    """Return what the panels alone show."""
+    return shared_reading.of(incident, "panels", lambda: panels.facts(incident))
+
+
+def tints() -> dict[str, str]:
+    """Return the colour of every type by its slug."""
+    return {one.slug: one.policy.colour for one in IncidentType.objects.select_related("current")}
+
+
+def _read(incident: Incident, limit: int, after: Place) -> PageReading:
+    return PageReading(
+        together=tuple(catch_up_reading.read_with_latest(incident, limit=limit, after=after)),
+        followups=tuple(followup_lists.of_incident(incident)),
+        is_sample=bool(sample_mark.among([incident])),
+        tints=tints(),
+        facts=panels.facts(incident),
+    )
