@@ -1,10 +1,12 @@
 from django.urls import URLPattern, URLResolver, path
 
+from evidence.models.evidence import PAGE
 from evidence.views import commands, downloads, findings, listing, page
 from evidence.views.profile import boxes, compare, functions, sandwich, search, speedscope
+from incidents import page_routes
 
-BASE = "incidents/<slug:codename>/evidence/"
-FINDINGS = "incidents/<slug:codename>/findings/"
+BASE = f"{page_routes.INCIDENT}evidence/"
+FINDINGS = f"{page_routes.INCIDENT}findings/"
 
 urlpatterns: list[URLPattern | URLResolver] = [
     path("tokens/", commands.listing, name="tokens"),
@@ -12,7 +14,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path(BASE, listing.listing, name="evidence-list"),
     path(f"{BASE}add", listing.add, name="evidence-add"),
     path(f"{BASE}commands", commands.commands, name="evidence-commands"),
-    path(f"{BASE}<int:n>/", page.page, name="evidence"),
+    path(PAGE, page.page, name="evidence"),
     path(f"{BASE}<int:n>/withdraw", listing.withdraw, name="evidence-withdraw"),
     path(f"{BASE}<int:n>/again", listing.read_again, name="evidence-again"),
     path(FINDINGS, findings.listing, name="findings"),

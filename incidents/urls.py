@@ -1,6 +1,7 @@
 from django.contrib.auth.views import LogoutView
 from django.urls import URLPattern, URLResolver, path
 
+from incidents import page_routes
 from incidents.drills import replay_page
 from incidents.live import live_stream
 from incidents.views import (
@@ -25,10 +26,10 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("views/keep", listing.keep, name="view-keep"),
     path("views/<int:pk>/rename", listing.rename, name="view-rename"),
     path("views/<int:pk>/drop", listing.drop, name="view-drop"),
-    path("follow-ups", followups.listing, name="followups"),
+    path(page_routes.FOLLOWUPS, followups.listing, name="followups"),
     path("declare", declare.declare, name="declare"),
     path("people", people.people, name="people"),
-    path("people/roles", roles.listing, name="roles"),
+    path(page_routes.ROLES, roles.listing, name="roles"),
     path("people/roles/<int:pk>", roles.give, name="role"),
     path("sign-out/", LogoutView.as_view(), name="sign-out"),
     path("audit/", audit.listing, name="audit"),
@@ -41,8 +42,8 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("access/", access.ask, name="access-which"),
     path("access/<slug:codename>", access.ask, name="access"),
     path("access/<slug:codename>/now", access.glass, name="access-glass"),
-    path("summaries/<slug:codename>", summaries.summary, name="summary"),
-    path("incidents/<slug:codename>/", page.page, name="incident"),
+    path(page_routes.SUMMARY, summaries.summary, name="summary"),
+    path(page_routes.INCIDENT, page.page, name="incident"),
     path("incidents/<slug:codename>/live", page.live, name="incident-live"),
     path("incidents/<slug:codename>/stream", live_stream.stream, name="incident-stream"),
     path("incidents/<slug:codename>/earlier", page.earlier, name="incident-earlier"),

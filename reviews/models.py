@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, Final
 
 from django.db import models
-from django.urls import reverse
 
+from incidents import page_routes
 from incidents.models import Incident, Person
 
 if TYPE_CHECKING:
     from django.db.models.fields.related_descriptors import RelatedManager
+
+PAGE: Final = f"{page_routes.INCIDENT}review"
 
 
 class ReviewState(models.TextChoices):
@@ -41,7 +43,7 @@ class Review(models.Model):
         return f"{self.incident_id} {self.state}"
 
     def get_absolute_url(self) -> str:
-        return reverse("review", args=[self.incident.codename])
+        return page_routes.path_of(PAGE, codename=self.incident.codename)
 
 
 class ReviewSection(models.Model):

@@ -1,5 +1,6 @@
 from django.urls import URLPattern, URLResolver, path
 
+from incidents import page_routes
 from workflows.views import (
     adopting,
     alerts,
@@ -38,7 +39,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("types/<slug:slug>/preview", policy.preview, name="type-preview"),
     path("types/<slug:slug>/adopt", adopting.adopt, name="type-adopt"),
     path("proposals/", proposals.listing, name="proposals"),
-    path("proposals/<slug:ref>/", proposals.page, name="proposal"),
+    path(page_routes.PROPOSAL, proposals.page, name="proposal"),
     path("proposals/<slug:ref>/<slug:verb>", proposals.act, name="proposal-act"),
     path("incidents/<slug:codename>/evidence/captures", captures.captures, name="captures"),
     path("incidents/<slug:codename>/alerts", alerts.alerts, name="incident-alerts"),

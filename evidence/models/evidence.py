@@ -1,11 +1,13 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from django.db import models
-from django.urls import reverse
 
+from incidents import page_routes
 from incidents.models import Incident, Person
+
+PAGE: Final = f"{page_routes.INCIDENT}evidence/<int:n>/"
 
 
 class Kind(models.TextChoices):
@@ -85,7 +87,7 @@ class Evidence(models.Model):
         return f"{self.incident_id}/{self.n} {self.kind}"
 
     def get_absolute_url(self) -> str:
-        return reverse("evidence", args=[self.incident.codename, self.n])
+        return page_routes.path_of(PAGE, codename=self.incident.codename, n=self.n)
 
     @property
     def file_name(self) -> str:

@@ -1,8 +1,8 @@
 from __future__ import annotations
 
 from django.db import models
-from django.urls import reverse
 
+from incidents import page_routes
 from incidents.models.incident import Incident
 from incidents.models.people import Person
 
@@ -101,4 +101,4 @@ class Summary(models.Model):
         return self.codename or f"summary {self.pk}"
 
     def get_absolute_url(self) -> str:
-        return reverse("summary", args=[self.codename])
+        return page_routes.path_of(page_routes.SUMMARY, codename=self.codename)

@@ -8,8 +8,8 @@ from django.contrib.postgres.indexes import GinIndex
 from django.contrib.postgres.search import SearchVectorField
 from django.db import models
 from django.db.models.functions import Upper
-from django.urls import reverse
 
+from incidents import page_routes
 from incidents.models.people import Person
 from incidents.models.types import IncidentType, PolicyVersion
 from incidents.policies.policy import Policy
@@ -123,7 +123,7 @@ class Incident(models.Model):
         return self.codename
 
     def get_absolute_url(self) -> str:
-        return reverse("incident", args=[self.codename])
+        return page_routes.path_of(page_routes.INCIDENT, codename=self.codename)
 
     @property
     def policy(self) -> Policy:

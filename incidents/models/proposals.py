@@ -4,8 +4,8 @@ import secrets
 from typing import TYPE_CHECKING, ClassVar
 
 from django.db import models
-from django.urls import reverse
 
+from incidents import page_routes
 from incidents.models.incident import Incident
 from incidents.models.people import Person
 
@@ -52,7 +52,7 @@ class Proposal(models.Model):
         return f"{self.kind} {self.ref} {self.state}"
 
     def get_absolute_url(self) -> str:
-        return reverse("proposal", args=[self.ref])
+        return page_routes.path_of(page_routes.PROPOSAL, ref=self.ref)
 
     @property
     def is_waiting(self) -> bool:

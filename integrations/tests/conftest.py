@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 from pytest_django import DjangoDbBlocker
+from pytest_django.fixtures import Settings
 
 from integrations.tests import duty as on_duty
 from integrations.tests import house as building
@@ -38,3 +39,9 @@ def duty(built_duty: on_duty.Duty, db: None) -> Iterator[on_duty.Duty]:
     """The house with a pager, as nobody has touched it."""
     with on_duty.copied(built_duty) as made:
         yield made
+
+
+@pytest.fixture
+def no_pages(settings: Settings) -> None:
+    """Leave no pages, as in a worker: whatever asks Django for an address, and so would load all of them, fails."""
+    settings.ROOT_URLCONF = "workers.serve.no_pages"

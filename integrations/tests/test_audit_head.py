@@ -13,6 +13,8 @@ from pytest_django.fixtures import Settings
 from audit.sealed import heads, sealing
 from integrations.tests.house import House
 
+pytestmark = pytest.mark.usefixtures("no_pages")
+
 
 @pytest.mark.parametrize("named", ["vault", ""])
 def test_it_is_posted_where_the_settings_say_and_nowhere_else(house: House, settings: Settings, named: str) -> None:

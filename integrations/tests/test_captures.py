@@ -30,6 +30,8 @@ from workflows.planning.actions import EVIDENCE
 from workflows.reconcile import reconcile, sweep
 from workflows.status import progress
 
+pytestmark = pytest.mark.usefixtures("no_pages")
+
 
 @dataclass(slots=True)
 class Captures:

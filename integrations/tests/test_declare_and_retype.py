@@ -10,6 +10,8 @@ from workflows.reconcile import retyping
 from workflows.status import progress
 from workflows.usergroups import workspace_cache
 
+pytestmark = pytest.mark.usefixtures("no_pages")
+
 
 def test_declaring_opens_a_channel_and_brings_the_right_people_in(house: House) -> None:
     incident = house.declare()

@@ -13,6 +13,8 @@ from incidents.models.people import Role
 from integrations.tests.house import House
 from workflows.reconcile import missed
 
+pytestmark = pytest.mark.usefixtures("no_pages")
+
 BECAUSE = "Our keys are on a public page and I can revoke them."
 
 

@@ -15,6 +15,8 @@ from workflows.paging import paging
 from workflows.reconcile import retyping
 from workflows.status import progress
 
+pytestmark = pytest.mark.usefixtures("no_pages")
+
 
 def said(incident: Incident, kind: str = "page") -> list[str]:
     return list(incident.events.filter(kind=kind).order_by("n").values_list("text", flat=True))

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from django.utils import timezone
 
 from incidents import lifecycle
 from integrations.tests.house import House
 from integrations.trackers.tests.board import VENDORS
 from workflows import ports
+
+pytestmark = pytest.mark.usefixtures("no_pages")
 
 
 def test_the_card_leads_to_the_ticket_and_to_the_message(house: House) -> None:

@@ -16,6 +16,8 @@ from workflows.planning.wording.card import Card
 from workflows.ports import Chat
 from workflows.reconcile import weekly
 
+pytestmark = pytest.mark.usefixtures("no_pages")
+
 WEDNESDAY = datetime(2026, 11, 25, 9, tzinfo=UTC)
 WEEK = timedelta(weeks=1)
 

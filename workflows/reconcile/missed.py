@@ -6,11 +6,11 @@ import logging
 from datetime import datetime
 
 from django.conf import settings
-from django.urls import reverse
 
 from incidents.lifecycle import misses
 from incidents.models import Miss
 from incidents.models.people import Role
+from incidents.page_routes import ROLES, path_of
 from incidents.people import roles
 from workflows import ports
 from workflows.planning.wording.card import Card
@@ -49,7 +49,7 @@ def _card(miss: Miss) -> Card:
         kind="missed",
         title="Break glass attempt that found nothing",
         text=f"{miss.person.name} {misses.sentence(miss)}",
-        link=f"{settings.FIREKIND.base_url}{reverse('roles')}",
+        link=f"{settings.FIREKIND.base_url}{path_of(ROLES)}",
         link_label="See all attempts",
         context=(f"After {misses.MOST} in an hour, a person has to wait.",),
     )

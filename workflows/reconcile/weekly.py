@@ -9,10 +9,10 @@ from typing import Final
 
 from django.conf import settings
 from django.db.models import Exists, OuterRef
-from django.urls import reverse
 
 from incidents.followups import followup_lists
 from incidents.models import Followup, Person
+from incidents.page_routes import FOLLOWUPS, path_of
 from workflows import ports
 from workflows.models import WeeklyReminder
 from workflows.planning.wording.card import Card
@@ -83,7 +83,7 @@ def _card(late: Sequence[Followup]) -> Card:
         kind="late",
         title=many,
         text="\n".join(lines),
-        link=f"{settings.FIREKIND.base_url}{reverse('followups')}?mine=1&late=1",
+        link=f"{settings.FIREKIND.base_url}{path_of(FOLLOWUPS)}?mine=1&late=1",
         link_label="Open your follow-ups",
         context=("You get this at most once a week, while any of them is late.",),
     )
