@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import re2
-
 MOST = 500
 MEMORY = 8 << 20  # of one compiled expression
 
@@ -32,6 +30,8 @@ def matcher(pattern: str) -> Callable[[str], bool]:
 
 def regular(pattern: str, *, any_case: bool | None = None) -> Callable[[str], bool]:
     """Return what tells whether a regular expression is found in a name, in linear time. Raises ``BadPattern``."""
+    import re2  # three megabytes with the C++ library, in processes that mostly see no expression
+
     options = re2.Options()
     options.log_errors = False
     options.max_mem = MEMORY
