@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
-from integrations.slack.adapter.wire import Wire
 from workflows.ports import VendorError
+
+if TYPE_CHECKING:  # whoever has a wire has loaded Slack's SDK
+    from integrations.slack.adapter.wire import Wire
 
 ALT: Final = 1_000
 GONE: Final = frozenset({"file_not_found", "file_deleted", "not_visible"})
