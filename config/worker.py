@@ -10,6 +10,7 @@ import warnings
 from collections.abc import Callable
 
 from celery import signals
+from celery.apps.worker import Worker
 from celery.exceptions import SecurityWarning
 
 from config.celery import app, take_patiently
@@ -27,10 +28,21 @@ def main() -> int:
     """Work until told to end; give the exit code."""
     queue = _asked()
     priority.give_way(NICE)
+    worker = made(queue)
+    signals.worker_ready.connect(_ready(NAMES[queue]), weak=False)
+    from config.process.own_loop import OwnLoop  # models are there to import since there is a worker
+
+    OwnLoop(NAMES[queue], queue=queue).start()
+    worker.start()
+    return int(worker.exitcode or 0)
+
+
+def made(queue: str) -> Worker:
+    """Load what a worker of a queue needs, and return one that has not begun."""
     # Running as root is dangerous where messages may hold pickled code; here they hold JSON only.
     warnings.simplefilter("ignore", SecurityWarning)
     take_patiently()
-    worker = app.Worker(
+    return app.Worker(
         queues=[queue],
         concurrency=THREADS[queue],
         hostname=f"{NAMES[queue]}@{socket.gethostname()}",
@@ -39,12 +51,6 @@ def main() -> int:
         without_mingle=True,
         without_heartbeat=True,
     )
-    signals.worker_ready.connect(_ready(NAMES[queue]), weak=False)
-    from config.process.own_loop import OwnLoop  # models are there to import since there is a worker
-
-    OwnLoop(NAMES[queue], queue=queue).start()
-    worker.start()
-    return int(worker.exitcode or 0)
 
 
 def _asked() -> str:
