@@ -50,7 +50,7 @@ class Panel(NamedTuple):
     facts: Callable[[Incident], object] = _no_facts
 
 
-class Fault(NamedTuple):
+class FailedFacts(NamedTuple):
     """What went wrong in place of a panel's facts."""
 
     error: Exception
@@ -90,7 +90,7 @@ def _facts(panel: Panel, incident: Incident) -> object:
     except (Http404, PermissionDenied, Error):
         raise  # no fault of the panel's: the whole page has an answer to it
     except Exception as error:  # noqa: BLE001 (raised again where the panel is drawn, and that panel alone fails)
-        return Fault(error)
+        return FailedFacts(error)
 
 
 def draw(request: Request, incident: Incident, read: Facts, *, seen: Mapping[str, str] | None = None) -> Drawn:
@@ -119,7 +119,7 @@ def _draw(
     panel: Panel, request: Request, incident: Incident, facts: object, *, known: str | None
 ) -> tuple[dict[str, SafeString], str]:
     """Draw a panel's elements, none where the page knows its state already, and tell that state."""
-    if isinstance(facts, Fault):
+    if isinstance(facts, FailedFacts):
         raise facts.error
     digest, context = panel.read(request, incident, facts)
     about = (incident.codename, incident.status)  # where links lead, and what can be pressed
