@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from evidence.analysis import sentence
+from evidence.analysis import pair_guards, sentence
 from evidence.profile.amounts import percent
 from evidence.profile.stacks import SampleType
 from evidence.tree import tree_merging
@@ -133,8 +133,13 @@ def _depth(merged: CallTree, name: str) -> int:
 def says(merged: CallTree, *, before: int = 0, after: int = 1) -> str:
     """Say what moved most: *`apply_async` 27.9 % → 2.9 %*; its callers moved along, so the most particular is named.
 
-    What moved the other way is named too where it moved at least half as far.
+    What moved the other way is named too where it moved at least half as far. Of two programs it says that first.
     """
+    unlike = pair_guards.unlike(merged, before=before, after=after)
+    return f"{unlike} {_says(merged, before, after)}".lstrip()
+
+
+def _says(merged: CallTree, before: int, after: int) -> str:
     found = moved(merged, before=before, after=after)
     own = [one for one in found if not sentence.is_plumbing(merged, merged.by_name[one.name])] or found
     if not own:

@@ -14,6 +14,7 @@ FEW = 100  # samples
 IDLE_SHARE = 0.3  # of all
 WALL = {"wall", "off_cpu"}
 EXPLAINS = 0.25  # of the time that passed
+HIDE = " Hide idle frames to see the rest."
 
 
 def of(tree: CallTree, type: int, *, subject: str = "") -> Iterator[str]:
@@ -25,7 +26,7 @@ def of(tree: CallTree, type: int, *, subject: str = "") -> Iterator[str]:
     yield from _few_of_subject(tree, type, subject)
     idle = _idle(tree, type)
     if total and idle / total >= IDLE_SHARE:
-        yield f"{percent(idle / total)} of it is idle. Hide idle frames to see the rest."
+        yield f"{percent(idle / total)} of it is idle.{HIDE}"
     if kind.name in WALL and kind.unit in {"nanoseconds", "samples"}:
         are = "times, not samples" if kind.unit == "nanoseconds" else "samples"
         yield f"These are wall-clock {are}, so waiting counts too."

@@ -151,7 +151,7 @@ def note(evidence: Evidence, *, at: datetime) -> None:
         "n": evidence.n,
         "kind": evidence.kind,
         "state": evidence.state,
-        "says": evidence.says,
+        "says": _said(evidence),
         "picture": evidence.kind == Kind.PROFILE and evidence.state == State.READY,
     }
     event = lifecycle.remark(
@@ -168,6 +168,11 @@ def note(evidence: Evidence, *, at: datetime) -> None:
     )
     evidence.event_n = event.n
     evidence.save(update_fields=["event_n"])
+
+
+def _said(evidence: Evidence) -> str:
+    """Return the sentence with the first warning, as it is read where the page of the evidence is not at hand."""
+    return " ".join([evidence.says, *evidence.summary.get("guards", [])[:1]]).strip()
 
 
 def store_body(body: BinaryIO | Iterable[bytes], *, limit_bytes: int | None = None) -> StoredOriginal:

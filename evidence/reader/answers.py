@@ -87,17 +87,19 @@ def matched(tree: CallTree, *, type: int, pattern: str) -> dict[str, Any]:
 
 def difference(before: CallTree, after: CallTree, *, type: int) -> dict[str, Any]:
     """Return the functions whose share of all moved between two profiles. Raises ``NotAsked``."""
-    from evidence.analysis import compare
+    from evidence.analysis import compare, guards, pair_guards
 
     try:
         places = compare.same_type([before, after], before.sample_types[type].name)
     except compare.NotComparable as error:
         raise NotAsked(str(error)) from error
     merged = compare.merge([before, after], types=places, labels=["before", "after"])
+    warned = [[*guards.of(tree, place)] for tree, place in zip((before, after), places, strict=True)]
     return {
         "before": {"total": merged.total(0)},
         "after": {"total": merged.total(1)},
         "sentence": compare.says(merged),
+        "guards": [*pair_guards.of_sides(*warned)],
         "moved": [_moved(one) for one in compare.moved(merged)],
     }
 

@@ -174,7 +174,9 @@ def _table(functions: Sequence[Mapping[str, Any]], total: int, *, top: int) -> I
 def _moved(found: Mapping[str, Any], unit: str, *, top: int) -> Iterator[str]:
     for side in ("before", "after"):
         yield f"{side.capitalize() + ':':8} {found[side]['file']}, {_counted(found[side]['total'], unit)}"
-    yield f"\n{found['sentence']}\n"
+    yield f"\n{found['sentence']}"
+    yield from found["guards"]
+    yield ""
     yield f"{'points':>8}  {'before':>8}  {'after':>8}  function"
     for one in found["moved"][:top]:
         sides = "  ".join(f"{one[side]['percent']:>6.2f} %" for side in ("before", "after"))

@@ -157,3 +157,13 @@ def test_whichever_page_asks_the_older_of_two_is_before_and_a_button_swaps_them(
         swapped = client.get(answer.context["swapped"])
         assert (swapped.context["control"].n, swapped.context["other"].n) == (newer, older)
     assert client.get(f"{base}compare/?of=1&with=9", follow=True).status_code == 404
+
+
+def test_a_comparison_says_that_it_is_of_two_programs_and_how_rough_a_side_is(
+    incident: Incident, ada: Person, browse: Open, bring: Bring
+) -> None:
+    bring(incident, b"main;walk 18\n")
+    bring(incident, b"checkout.serve;checkout.charge_card 1829\n")
+    shown = browse(ada).get(f"/incidents/{incident.codename}/evidence/compare/?control=1&with=2").content.decode()
+    assert "These profiles share no functions; they are probably of different programs." in shown
+    assert "Before: Only 18 samples, so percentages are rough." in shown

@@ -32,6 +32,12 @@ def test_a_profile_is_read_and_said_in_a_sentence_on_the_timeline(incident: Inci
     assert set(HotFunction.objects.values_list("name", flat=True)) >= {"hash", "price_basket", "render"}
 
 
+def test_the_timeline_says_what_to_be_careful_about(incident: Incident, bring: Bring) -> None:
+    found = bring(incident, b"main;serve 11\nmain;idle_loop 7\n")
+    event = Event.objects.get(incident=incident, kind="evidence")
+    assert event.data["says"] == f"{found.says} Only 18 samples, so percentages are rough."
+
+
 def test_what_cannot_be_read_is_kept_and_said(incident: Incident, bring: Bring) -> None:
     found = bring(incident, b"Dear all, the server is slow.\n")
     assert found.state == "kept"

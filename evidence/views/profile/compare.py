@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 from urllib.parse import urlencode
 
@@ -124,7 +125,7 @@ def _answered(request: Request, codename: str, answer: Any) -> HttpResponseBase:
 
 def _moved(request: Request, sides: Sides) -> dict[str, Any]:
     """Return the sentence, the table of functions that moved, and what the graph is drawn with."""
-    from evidence.analysis import compare
+    from evidence.analysis import compare, pair_guards
     from evidence.drawing import flamegraph
 
     merged = sides.merged
@@ -144,6 +145,7 @@ def _moved(request: Request, sides: Sides) -> dict[str, Any]:
     asked = urlencode({name: value for name, value in query.items() if value}, safe=",")
     return {
         "sentence": compare.says(merged, after=sides.shown),
+        "guards": [*pair_guards.of_sides(*(_guards(sides, at) for at in (0, sides.shown)))],
         "unit": merged.sample_types[0].unit,
         "sample": sides.trees[0].sample_types[sides.types[0]],
         "samples": _shared(sides),
@@ -163,6 +165,16 @@ def _moved(request: Request, sides: Sides) -> dict[str, Any]:
         "palette": flamegraph.palette(),
         "tabs": [(one, _to(sides, on=one.n), one is sides.other) for one in sides.profiles[1:]],
     }
+
+
+def _guards(sides: Sides, at: int) -> Sequence[str]:
+    """Return what to be careful about in one profile: as it was read, or of the sample type that is compared."""
+    from evidence.analysis import guards
+
+    profile, tree, type = sides.profiles[at], sides.trees[at], sides.types[at]
+    if type == tree.default_type and "guards" in profile.summary:
+        return list(profile.summary["guards"])
+    return [*guards.of(tree, type)]
 
 
 def _shares(sides: Sides, name: str) -> list[float]:

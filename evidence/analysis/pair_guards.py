@@ -1,0 +1,51 @@
+"""What to be careful about in a comparison: of two programs, or of a side that misleads by itself. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from evidence.analysis import guards, sentence
+from evidence.profile.stacks import Ints
+from evidence.tree.calltree import CallTree
+
+HARDLY = 0.1  # of the heaviest function of either side: as much as the heaviest that both have comes to
+EVERYWHERE = frozenset({"main.main"})  # what every program in Go has, and says nothing of which one it is
+
+
+def unlike(merged: CallTree, *, before: int = 0, after: int = 1) -> str:
+    """Say that two sides of a merged tree have too little in common to be compared; empty when they have enough.
+
+    What programs are built on, such as a runtime, is not counted, unless one side has nothing else.
+    """
+    sides = [merged.function_totals[side] for side in (before, after)]
+    if not all(side.any() for side in sides):
+        return ""
+    own = [_heaviest(merged, side) for side in sides]
+    shared_codes = (sides[0] > 0) & (sides[1] > 0)
+    if all(own):
+        shared = [_heaviest(merged, np.where(shared_codes, side, 0)) for side in sides]
+    else:
+        own, shared = ([int(side.max(where=among, initial=0)) for side in sides] for among in (True, shared_codes))
+    if any(part >= HARDLY * most for part, most in zip(shared, own, strict=True)):
+        return ""
+    how_many = "hardly any" if shared_codes.any() else "no"
+    return f"These profiles share {how_many} functions; they are probably of different programs."
+
+
+def of_sides(before: Sequence[str], after: Sequence[str]) -> Iterator[str]:
+    """Yield the warnings of each side, those of both once; nothing can be hidden in a comparison."""
+    for one in dict.fromkeys([*before, *after]):
+        whose = "Both" if one in before and one in after else "Before" if one in before else "After"
+        yield f"{whose}: {one.removesuffix(guards.HIDE)}"
+
+
+def _heaviest(merged: CallTree, totals: Ints) -> int:
+    """Return the total of the application's heaviest function, or 0 when it has none."""
+    for code in np.argsort(-totals, kind="stable").tolist():
+        if not totals[code]:
+            return 0
+        if merged.names[code] not in EVERYWHERE and not sentence.is_plumbing(merged, code):
+            return int(totals[code])
+    return 0
