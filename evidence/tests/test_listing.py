@@ -98,6 +98,25 @@ def test_withdrawn_evidence_is_gone_with_its_file_and_the_timeline_says_so(
     assert (taken.about_n, taken.text) == (found.event_n, "names")
 
 
+@pytest.mark.parametrize(
+    "body",
+    [
+        pytest.param(b"main;serve 7\n", id="profile"),
+        pytest.param(b"Dear all, the server is slow.\n", id="unread"),
+        pytest.param(b"BenchmarkPrice-8 100 2045 ns/op\n", id="measure"),
+    ],
+)
+def test_every_page_of_evidence_offers_to_withdraw_it_to_those_who_may(
+    incident: Incident, ada: Person, ben: Person, browse: Open, bring: Bring, body: bytes
+) -> None:
+    address = bring(incident, body).get_absolute_url()
+    offers = f'href="{address}withdraw"'
+    assert offers in browse(ada).get(address).content.decode()
+    assert offers not in browse(ben).get(address).content.decode()
+    Incident.objects.filter(pk=incident.pk).update(lead=ben)
+    assert offers in browse(ben).get(address).content.decode()
+
+
 def test_a_file_that_other_evidence_has_too_stays(
     incident: Incident, ada: Person, browse: Open, bring: Bring, django_capture_on_commit_callbacks: Any
 ) -> None:
