@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime, timedelta
 from typing import Any, Final
@@ -14,7 +14,7 @@ from workflows import ports
 from workflows.models import PagerRead, PagerTarget, PagerUser, Shift
 from workflows.oncall import in_use, overrides, people, turn_rows
 from workflows.oncall.turn_rows import TurnRow
-from workflows.pager_port import PagerPerson, Target, Turn
+from workflows.pager_port import Pager, PagerPerson, Target, Turn
 from workflows.ports import VendorError
 
 log = logging.getLogger(__name__)
@@ -54,8 +54,9 @@ def refresh(*, at: datetime) -> bool:
 def refresh_shifts(*, at: datetime) -> bool:
     """Read who is on call when, for the subjects in use; return whether it is someone else than at the last look.
 
-    A day ahead, and two weeks every so often: on-calls are what PagerDuty lets be asked for least. Calls the vendor
-    outside any transaction; raises ``VendorError``. What the answer does not hold is not on call.
+    A day ahead, and two weeks every so often and once that day has changed: a day of the new laid over two weeks of
+    the old would make up shifts where they meet. On-calls are what PagerDuty lets be asked for least. Calls the
+    vendor outside any transaction; raises ``VendorError``. What the answer does not hold is not on call.
     """
     pager = ports.pager()
     if pager is None:
@@ -63,11 +64,10 @@ def refresh_shifts(*, at: datetime) -> bool:
     policies, schedules = in_use.subjects()
     far = _is_far_due([*policies, *schedules], at=at)
     since, until = at - BACK, at + (AHEAD if far else NEAR)
-    turns: Iterable[Turn] = ()
-    if policies or schedules:
-        with _noting(What.SHIFTS, at=at):
-            turns = pager.turns(policies=policies, schedules=schedules, since=since, until=until)
-    new = {turn_rows.of(turn, since=since, until=until) for turn in turns if turn.start is None or turn.start < until}
+    new = _ask(pager, policies, schedules, at=at, until=until)
+    if not far and not turn_rows.agree(map(_kept, Shift.objects.all()), new, since=at, until=until):
+        far, until = True, at + AHEAD
+        new = _ask(pager, policies, schedules, at=at, until=until)
     with transaction.atomic():
         _alone()
         joined = people.join(at=at)  # the workspace may have told more of its people meanwhile
@@ -79,6 +79,17 @@ def refresh_shifts(*, at: datetime) -> bool:
         changed = before != turn_rows.on_call(after, at=at) or joined
     overrides.refresh(schedules, at=at, since=since, until=at + AHEAD)
     return changed
+
+
+def _ask(
+    pager: Pager, policies: Sequence[str], schedules: Sequence[str], *, at: datetime, until: datetime
+) -> set[TurnRow]:
+    turns: Iterable[Turn] = ()
+    if policies or schedules:
+        with _noting(What.SHIFTS, at=at):
+            turns = pager.turns(policies=policies, schedules=schedules, since=at - BACK, until=until)
+    within = (turn for turn in turns if turn.start is None or turn.start < until)
+    return {turn_rows.of(turn, since=at - BACK, until=until) for turn in within}
 
 
 def _is_far_due(subjects: Collection[str], *, at: datetime) -> bool:

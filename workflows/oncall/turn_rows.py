@@ -30,6 +30,11 @@ def of(turn: Turn, *, since: datetime, until: datetime) -> TurnRow:
     return TurnRow(turn.subject, turn.level, turn.user, start, end)
 
 
+def agree(one: Iterable[TurnRow], other: Iterable[TurnRow], *, since: datetime, until: datetime) -> bool:
+    """Return whether two reads put the same people on call all along, however they cut their turns."""
+    return _spans(one, since, until) == _spans(other, since, until)
+
+
 def laid_over(far: Iterable[TurnRow], near: Iterable[TurnRow], *, edge: datetime) -> set[TurnRow]:
     """Return what holds when ``near`` is the truth before ``edge`` and ``far`` from there on.
 
@@ -40,6 +45,21 @@ def laid_over(far: Iterable[TurnRow], near: Iterable[TurnRow], *, edge: datetime
     met = {row[:3] for row in near if row.end is None}
     kept = {row for row in later if row.start != edge or row[:3] not in met}
     return kept | {_into(row, going_on.get(row[:3]), edge) for row in near}
+
+
+def _spans(
+    rows: Iterable[TurnRow], since: datetime, until: datetime
+) -> dict[tuple[str, int, str], list[list[datetime]]]:
+    """Return when each is on call in a window, in order; turns that touch or overlap are one."""
+    found: dict[tuple[str, int, str], list[list[datetime]]] = {}
+    cut = ((row[:3], max(row.start or since, since), min(row.end or until, until)) for row in rows)
+    for who, start, end in sorted(one for one in cut if one[1] < one[2]):
+        spans = found.setdefault(who, [])
+        if spans and start <= spans[-1][1]:
+            spans[-1][1] = max(spans[-1][1], end)
+        else:
+            spans.append([start, end])
+    return found
 
 
 def _from(row: TurnRow, edge: datetime) -> TurnRow:

@@ -130,6 +130,25 @@ def test_an_override_is_news_and_a_shift_of_next_week_is_none(pager: LittlePager
     assert on("SCH", hours_later=151) == ["Ben"]
 
 
+def test_a_rota_that_moved_is_read_as_far_as_it_is_shown(pager: LittlePager) -> None:
+    """A day of the new rota over two weeks of the old one would make up a shift where they meet."""
+
+    def turns(moved: int) -> list[Turn]:
+        return [Turn("SCH", 0, "PANN" if n % 2 else "PBEN", hours(24 * n - moved), hours(24 * (n + 1) - moved))
+                for n in range(-2, 16)]  # fmt: skip
+
+    pager.rota = turns(moved=0)
+    refresh.keep(at=EARLY)
+    pager.rota = turns(moved=5)
+    pager.asked.clear()
+    assert pager_cache.refresh_shifts(at=EARLY + 30 * SECOND)
+    handed_over = {one.start_at for one in Shift.objects.filter(subject="SCH") if one.start_at}
+    assert handed_over == {one.start for one in pager.rota if hours(-1) < (one.start or NINE) < hours(24 * 14 - 0.5)}
+    pager.asked.clear()
+    pager_cache.refresh_shifts(at=EARLY + 60 * SECOND)
+    assert pager.asked == ["turns"], "and read far ahead once"
+
+
 def test_several_people_on_one_shift_are_all_on_call(pager: LittlePager) -> None:
     pager.rota.append(Turn("SCH", 0, "PBEN", hours(-24), NINE))
     refresh.keep(at=EARLY)

@@ -56,6 +56,15 @@ def test_reading_the_same_rota_again_changes_nothing(rota: list[Turn], later: in
     assert {row[2:] for row in moved if row.start} <= {row[2:] for row in far}
 
 
+@given(turns(), turns(), st.integers(0, 5))
+def test_two_reads_agree_when_they_name_the_same_people_all_along(old: list[Turn], new: list[Turn], now: int) -> None:
+    far, near = read(old, END), read(new, EDGE, since=SINCE + now)
+    span = [hour / 2 for hour in range(2 * now, 2 * EDGE)]
+    agree = turn_rows.agree(far, near, since=hours(now), until=hours(EDGE))
+    assert agree == all(on(far, hour) == on(near, hour) for hour in span)
+    assert turn_rows.agree(read(old, END), read(old, EDGE), since=hours(now), until=hours(EDGE))
+
+
 def test_a_turn_over_the_edge_stays_one() -> None:
     rota = [Turn("S", 0, "a", hours(20), hours(30)), Turn("S", 0, "b", hours(30), hours(40))]
     laid = turn_rows.laid_over(read(rota, END), read(rota, EDGE), edge=hours(EDGE))
