@@ -8,8 +8,10 @@ from typing import Final
 
 from workflows import ports
 from workflows.models import PagerRead
+from workflows.oncall import pager_cache
 from workflows.planning.wording.marks import Words, joined, when
 
+MINUTE: Final = timedelta(minutes=1)
 LATE: Final = timedelta(minutes=3)  # it is read every 30 s, so reading has stopped
 
 MISSING: Final = (
@@ -25,6 +27,7 @@ class Freshness:
     read_at: datetime | None = None
     failed_at: datetime | None = None
     says: str = ""
+    ahead_at: datetime | None = None
 
     @property
     def is_known(self) -> bool:
@@ -35,13 +38,20 @@ class Freshness:
         """Say it in a sentence or two, with marks for times as a card has them."""
         return WORDS[self.state](self, at)
 
+    def words_ahead(self, *, at: datetime) -> str:
+        """Say how old the shifts more than a day ahead are, where that is older than the rest; else nothing."""
+        if self.state == "silent" or self.ahead_at is None or at - self.ahead_at < MINUTE:
+            return ""
+        return f" Shifts more than a day ahead were read {ago((at - self.ahead_at).total_seconds())}."
+
 
 def of(*, at: datetime) -> Freshness:
     """Tell how the cache stands."""
     if ports.pager() is None:
         return Freshness("missing")
     read = PagerRead.objects.first() or PagerRead()
-    return Freshness(_state(read, at), read.shifts_at, read.failed_at, read.says)
+    ahead_at = read.shifts_until and read.shifts_until - pager_cache.AHEAD
+    return Freshness(_state(read, at), read.shifts_at, read.failed_at, read.says, ahead_at)
 
 
 def _state(read: PagerRead, at: datetime) -> str:

@@ -203,8 +203,26 @@ def test_the_week_says_who_takes_over_when_and_where_no_one_is(pager: LittlePage
     assert "<strong>Platform leadership</strong>: no one from" in page
     assert "<strong>Major incident, level 2</strong>: no one now until the end of the week" in page
     assert "Major incident, level 1</strong>" not in page, "where Ben always is"
-    assert '<bdi>Ada</bdi> <span class="tag">you</span>' in page
+    assert '<bdi class="mine">Ada</bdi> <span class="tag">you</span>' in page
     assert page.count("<tr>") == 4, "the days, a schedule, and two levels"
+
+
+def test_of_several_on_one_shift_the_week_marks_who_looks_at_it(pager: LittlePager, ada: Person, browse: Open) -> None:
+    pager.rota = [Turn("SCH", 0, id, None, None) for id in ("PANN", "PBEN")]
+    pager_cache.refresh_shifts(at=timezone.now() + timedelta(minutes=16))
+    page = " ".join(browse(ada).get("/oncall/week/").content.decode().split())
+    assert '<bdi class="mine">Ada</bdi> <span class="tag">you</span>, <bdi>Ben</bdi> </li>' in page
+
+
+def test_the_week_says_how_old_the_days_are_that_are_read_less_often(
+    pager: LittlePager, ada: Person, browse: Open
+) -> None:
+    PagerRead.objects.update(shifts_until=timezone.now() + pager_cache.AHEAD - timedelta(minutes=7))
+    said = "Shifts more than a day ahead were read 7 min ago."
+    assert said in browse(ada).get("/oncall/week/").content.decode()
+    assert said not in browse(ada).get("/oncall/").content.decode()
+    pager_cache.refresh_shifts(at=timezone.now() + timedelta(minutes=16))
+    assert "more than a day ahead" not in browse(ada).get("/oncall/week/").content.decode()
 
 
 def test_next_week_shows_the_handover_that_this_week_does_not(pager: LittlePager, ada: Person, browse: Open) -> None:
@@ -217,7 +235,7 @@ def test_next_week_shows_the_handover_that_this_week_does_not(pager: LittlePager
     assert "<bdi>Ben</bdi>" not in this
     assert '<a href="?week=next" rel="next">' in this
     assert this.count("Today") >= 1
-    assert "<bdi>Ada</bdi>" in following
+    assert '<bdi class="mine">Ada</bdi>' in following
     assert "<bdi>Ben</bdi>" in following
     assert "Today" not in following
     assert f"{timezone.localtime(later):%H:%M}" in following

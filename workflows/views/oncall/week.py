@@ -18,6 +18,7 @@ from incidents.views.signed_in import Request, signed_in
 from workflows.models import PagerRead, PagerTarget, Shift, ShiftOverride
 from workflows.oncall import freshness, in_use, lookup, roster, rota
 from workflows.oncall.rota import RotaDay, RotaStretch
+from workflows.planning.wording.marks import joined
 from workflows.views.oncall.members import member_or_404
 
 DAYS: Final = 7
@@ -34,13 +35,21 @@ class WeekPeople:
 
 
 @dataclass(frozen=True, slots=True)
-class WeekTurn:
-    """One stretch of a day in words: who, each by an override or not, and from when if they take over in it."""
+class WeekName:
+    """Someone who is on call, by an override or not; ``is_me`` where that is the viewer."""
 
-    names: tuple[tuple[str, bool], ...]
+    name: str
+    is_override: bool
+    is_me: bool
+
+
+@dataclass(frozen=True, slots=True)
+class WeekTurn:
+    """One stretch of a day in words: who, and from when if they take over in it."""
+
+    named: tuple[WeekName, ...]
     start: datetime | None
     stretch: RotaStretch
-    is_mine: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +110,7 @@ def week(request: Request) -> HttpResponse:
         "tab": "week",
         "is_next": bool(skip),
         "fresh": fresh,
-        "said": fresh.words(at=at),
+        "said": joined(fresh.words(at=at), fresh.words_ahead(at=at)),
         "rows": rows,
         "gaps": _gaps(rows, at=at),
         "starts": rota.midnights(at, zone=timezone.get_current_timezone(), count=DAYS, skip=skip)[:-1],
@@ -190,9 +199,9 @@ def _row(
 
 
 def _turn(one: RotaStretch, day: RotaDay, people: WeekPeople) -> WeekTurn:
-    named = tuple(sorted(((people.names[id], id in one.overriding) for id in one.users), key=_by_name))
-    return WeekTurn(named, one.start if one.start in day.begins else None, one, bool(one.users & people.mine))
+    named = (WeekName(people.names[id], id in one.overriding, id in people.mine) for id in one.users)
+    return WeekTurn(tuple(sorted(named, key=_by_name)), one.start if one.start in day.begins else None, one)
 
 
-def _by_name(turn: tuple[str, bool]) -> str:
-    return turn[0].casefold()
+def _by_name(named: WeekName) -> str:
+    return named.name.casefold()
