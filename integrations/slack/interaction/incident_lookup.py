@@ -11,7 +11,7 @@ from django.db.models import QuerySet
 
 from incidents import lifecycle, visibility
 from incidents.models import Incident, IncidentType, Person
-from integrations.slack.protocol import mrkdwn, setup
+from integrations.slack.protocol import blocks, mrkdwn, setup
 from workflows.channels import rooms
 from workflows.models import Resource
 
@@ -62,6 +62,17 @@ def channels(incidents: Iterable[Incident]) -> dict[int, str]:
     keys = {incident.pk: f"channel/{incident.room}" for incident in incidents}
     found = Resource.objects.filter(incident__in=keys, kind="channel").values_list("incident_id", "key", "external_id")
     return {pk: channel_id for pk, key, channel_id in found if keys[pk] == key}
+
+
+def place(incident: Incident) -> str:
+    """Name where people talk about an incident: its channel, or while there is none, its page."""
+    channel_id = channels([incident]).get(incident.pk)
+    return mrkdwn.channel(channel_id, incident.codename) if channel_id else linked(incident)
+
+
+def options(incidents: Iterable[Incident]) -> list[blocks.Option]:
+    """Make incidents things to choose from: by type and title, with the codename below."""
+    return [blocks.option(f"{one.policy.name}: {one.title}", one.codename, says=one.codename) for one in incidents]
 
 
 def usable_type(said: str) -> IncidentType:

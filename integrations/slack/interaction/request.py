@@ -85,6 +85,7 @@ class SlackRequest:
     words: str = ""
     value: str = ""
     channel_id: str = ""
+    channel_name: str = ""
     trigger_id: str = ""
     block_id: str = ""
     form: Form | None = None
@@ -128,6 +129,7 @@ def by_command(body: Mapping[str, Any], *, at: datetime) -> SlackRequest:
         key=f"command {body.get('trigger_id', '')}",
         words=str(body.get("text") or "").strip(),
         channel_id=str(body.get("channel_id", "")),
+        channel_name=str(body.get("channel_name", "")),
         trigger_id=str(body.get("trigger_id", "")),
     )
 

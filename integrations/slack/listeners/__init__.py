@@ -10,7 +10,7 @@ from incidents import lifecycle
 from integrations.slack.interaction.answers import Answer
 from integrations.slack.interaction.request import SlackRequest
 from integrations.slack.interaction.slack_event import Listener
-from integrations.slack.listeners import commands, evidence, findings, home_tab
+from integrations.slack.listeners import commands, evidence, findings, home_tab, which_incident
 from integrations.slack.listeners.events import home, links, messages, rooms, workspace
 from integrations.slack.listeners.incident import (
     access,
@@ -51,7 +51,9 @@ BUTTONS: Final[Mapping[str, Callable[[SlackRequest], Answer]]] = {
     "firekind:take-lead": lead.taken,
     "firekind:page": paging.pressed,
     paging.TARGET: paging.chosen,
-    "firekind:pick": commands.picked,
+    which_incident.PICK: commands.picked,
+    which_incident.PICKED: commands.confirmed,
+    which_incident.AGAIN: commands.again,
     "firekind:retry": retry.pressed,
     "firekind:drills": home_tab.redrawn(home_tab.drills),
     "firekind:show-next": replay.show_next,

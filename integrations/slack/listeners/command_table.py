@@ -22,7 +22,11 @@ MOST: Final = frozenset(("declare", "type", "update", "catchup", "lead", "page",
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """One word after the slash command. ``about`` ones are about an incident, out of those open, ended or all."""
+    """One word after the slash command. ``about`` ones are about an incident, out of those open, ended or all.
+
+    ``asks`` says what one does at once to an incident, which somebody confirms where it is typed elsewhere; it does so
+    once words follow, a ``bare`` one without any. Those that only show something, or open a form, have none.
+    """
 
     name: str
     usage: str
@@ -31,6 +35,8 @@ class Command:
     about: Callable[[SlackRequest, Incident], Answer] | None = None
     of: tuple[bool, ...] = OPEN
     aliases: tuple[str, ...] = ()
+    asks: str = ""
+    bare: bool = False
 
 
 def help_(asked: SlackRequest) -> Answer:
@@ -68,6 +74,7 @@ COMMANDS: Final = (
         "answer [text]",
         "says what you would do next in a replay",
         about=say.command(say.VERBS["answer"]),
+        asks="Give the answer in {}",
     ),
     Command(
         "type",
@@ -81,6 +88,7 @@ COMMANDS: Final = (
         "update [text; impact: …; next: @person …]",
         "posts a status update, with impact and next step if you like",
         about=say.command(say.VERBS["update"]),
+        asks="Post the update to {}",
     ),
     Command(
         "catchup",
@@ -96,6 +104,7 @@ COMMANDS: Final = (
         "states who feels it, and how much",
         about=say.command(say.VERBS["impact"]),
         of=ALL,
+        asks="State the impact of {}",
     ),
     Command(
         "next",
@@ -103,14 +112,23 @@ COMMANDS: Final = (
         "states the next step and whose it is; `none` clears it",
         about=stating.next_step,
         aliases=("next-step", "step"),
+        asks="State the next step of {}",
     ),
-    Command("lead", "lead [@person]", "makes you, or someone else, the lead", about=lead.command),
+    Command(
+        "lead",
+        "lead [@person]",
+        "makes you, or someone else, the lead",
+        about=lead.command,
+        asks="Set the lead of {}",
+        bare=True,
+    ),
     Command(
         "role",
         "role name @person",
         "gives someone a role; `nobody` instead of a person leaves it open",
         about=details.role,
         of=ALL,
+        asks="Set a role of {}",
     ),
     Command(
         "bring",
@@ -119,6 +137,7 @@ COMMANDS: Final = (
         about=details.bring,
         of=ALL,
         aliases=("invite",),
+        asks="Bring people into {}",
     ),
     Command(
         "page",
@@ -140,6 +159,7 @@ COMMANDS: Final = (
         "adds a note to the timeline; no one is notified",
         about=say.command(say.VERBS["note"]),
         of=ALL,
+        asks="Add the note to {}",
     ),
     Command(
         "evidence",
@@ -148,6 +168,7 @@ COMMANDS: Final = (
         about=evidence.command,
         of=ALL,
         aliases=("profile", "flame"),
+        asks="Add the evidence to {}",
     ),
     Command(
         "finding",
@@ -156,6 +177,7 @@ COMMANDS: Final = (
         about=findings.command,
         of=ALL,
         aliases=("claim",),
+        asks="Add the finding to {}",
     ),
     Command(
         "capture",
@@ -163,8 +185,17 @@ COMMANDS: Final = (
         "captures a profile; alone, lists the sources",
         about=profiles.command,
         of=ALL,
+        asks="Capture a profile for {}",
     ),
-    Command("rename", "rename title", "gives it another title", about=details.rename, of=ALL, aliases=("title",)),
+    Command(
+        "rename",
+        "rename title",
+        "gives it another title",
+        about=details.rename,
+        of=ALL,
+        aliases=("title",),
+        asks="Rename {}",
+    ),
     Command(
         "summary",
         "summary text",
@@ -172,12 +203,14 @@ COMMANDS: Final = (
         about=details.summary,
         of=ALL,
         aliases=("describe",),
+        asks="Write the summary of {}",
     ),
     Command(
         "task",
         "task [@person] text [by friday]",
         "adds a task, to be done while people respond; alone, opens a form",
         about=to_do.command(Followup.Phase.DURING),
+        asks="Add the task to {}",
     ),
     Command(
         "followup",
@@ -186,6 +219,7 @@ COMMANDS: Final = (
         about=to_do.command(Followup.Phase.AFTERWARDS),
         of=ALL,
         aliases=("follow-up",),
+        asks="Add the follow-up to {}",
     ),
     Command(
         "tasks",
@@ -194,6 +228,7 @@ COMMANDS: Final = (
         about=to_do.listed,
         of=ALL,
         aliases=("todo", "followups", "follow-ups"),
+        asks="Update the tasks of {}",
     ),
     Command(
         "checklist",
@@ -201,6 +236,7 @@ COMMANDS: Final = (
         "shows the checklist; with a number, checks that item off or puts it back",
         about=details.checklist,
         of=ALL,
+        asks="Check off an item of {}",
     ),
     Command(
         "services",
@@ -208,6 +244,7 @@ COMMANDS: Final = (
         "names the services affected; alone, shows them",
         about=details.services,
         aliases=("service",),
+        asks="Name the services of {}",
     ),
     Command("status", "status", "shows the current status", about=read.status, of=ALL),
     Command("timeline", "timeline", "shows recent events", about=read.recent, of=ALL),
@@ -217,6 +254,7 @@ COMMANDS: Final = (
         "changes what an entry says; for its author and the lead",
         about=redact.edit,
         of=ALL,
+        asks="Edit an entry of {}",
     ),
     Command(
         "redact",
@@ -224,6 +262,7 @@ COMMANDS: Final = (
         "deletes what an entry says for good; for the lead",
         about=redact.command,
         of=ALL,
+        asks="Redact an entry of {}",
     ),
     Command(
         "mitigated",
@@ -231,6 +270,8 @@ COMMANDS: Final = (
         "marks it as mitigated",
         about=say.command(say.VERBS["mitigate"]),
         aliases=("mit", "mitigate"),
+        asks="Mark {} as mitigated",
+        bare=True,
     ),
     Command(
         "resolved",
@@ -238,14 +279,32 @@ COMMANDS: Final = (
         "resolves it",
         about=say.command(say.VERBS["resolve"]),
         aliases=("fixed", "resolve"),
+        asks="Resolve {}",
+        bare=True,
     ),
-    Command("reopen", "reopen [text]", "reopens it", about=say.command(say.VERBS["reopen"]), of=ENDED),
-    Command("cancel", "cancel [text]", "cancels it, as it was not an incident", about=say.command(say.VERBS["cancel"])),
+    Command(
+        "reopen",
+        "reopen [text]",
+        "reopens it",
+        about=say.command(say.VERBS["reopen"]),
+        of=ENDED,
+        asks="Reopen {}",
+        bare=True,
+    ),
+    Command(
+        "cancel",
+        "cancel [text]",
+        "cancels it, as it was not an incident",
+        about=say.command(say.VERBS["cancel"]),
+        asks="Cancel {}",
+        bare=True,
+    ),
     Command(
         "duplicate",
         "duplicate codename",
         "ends it as a duplicate of another incident",
         about=details.duplicate,
+        asks="End {} as a duplicate",
     ),
     Command(
         "access",
@@ -266,7 +325,15 @@ COMMANDS: Final = (
         about=opening_up.command,
         of=ALL,
     ),
-    Command("archive", "archive", "archives the channel once it has ended", about=details.archive, of=ENDED),
+    Command(
+        "archive",
+        "archive",
+        "archives the channel once it has ended",
+        about=details.archive,
+        of=ENDED,
+        asks="Archive the channel of {}",
+        bare=True,
+    ),
     Command("list", "list", "shows the open incidents", run=read.listed, aliases=("ls",)),
     Command("help", "help [all]", "shows what is typed most, or everything", run=help_),
 )

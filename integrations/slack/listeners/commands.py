@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import difflib
 import json
-from typing import Final
+from dataclasses import replace
 
 from incidents.audited import audit_notes
 from incidents.models import Incident
 from integrations.slack.interaction import inbox, incident_lookup
 from integrations.slack.interaction.answers import Answer, Say
 from integrations.slack.interaction.request import SlackRequest
-from integrations.slack.listeners.command_table import ENDED, NAMED, Command
-from integrations.slack.protocol import blocks, mrkdwn, setup
+from integrations.slack.listeners import which_incident
+from integrations.slack.listeners.command_table import NAMED, Command
+from integrations.slack.protocol import mrkdwn, setup
 
-PICK: Final = "firekind:pick"
+Waiting = tuple[Command, str, int]  # a command, its words, and the number they are kept under
 NEAR_ALONE, NEAR = 0.6, 0.75  # of what difflib counts
 
 
@@ -28,41 +29,79 @@ def run(asked: SlackRequest) -> Answer:
     if command.run is not None:
         return command.run(asked)
     incident = incident_lookup.of_channel(asked.channel_id, by=asked.by)
-    if incident is None:
-        incident, said = incident_lookup.first_word(asked.words, by=asked.by)
-        asked = asked.saying(said)
-    return _about(command, asked, incident) if incident is not None else _picker(command, asked)
+    if incident is not None:
+        return _about(command, asked, incident)
+    incident, said = incident_lookup.first_word(asked.words, by=asked.by)
+    if incident is not None:
+        return _elsewhere(command, asked.saying(said), incident)
+    return _asks(command, asked) if which_incident.offers(asked) else which_incident.none_here(command, asked)
 
 
 def picked(asked: SlackRequest) -> Answer:
-    """Carry out the command that waited for its incident."""
-    number = int(asked.block_id.rpartition(":")[2] or 0)
-    waiting = json.loads(inbox.kept(number) or "{}")
-    if not waiting:
-        return Say("This was already done, or has expired. Type the command again.", instead=True)
-    if waiting["by"] != asked.by.pk:
-        return Say("Only the person who typed the command can choose.")
+    """Show what the command that waits would do to the incident that was chosen, or open its form."""
+    waiting = _waiting(asked)
+    if isinstance(waiting, Say):
+        return waiting
+    command, words, number = waiting
     incident = incident_lookup.named(asked.value, by=asked.by)
-    answer = _about(NAMED[waiting["name"]], asked.saying(waiting["words"]), incident)
+    if which_incident.acts(command, words):
+        return which_incident.confirmation(command, words, incident, number=number)
+    return _carried_out(waiting, asked, incident)
+
+
+def confirmed(asked: SlackRequest) -> Answer:
+    """Carry out the command that waits, on the incident that was shown."""
+    waiting = _waiting(asked)
+    if isinstance(waiting, Say):
+        return waiting
+    return _carried_out(waiting, asked, incident_lookup.named(asked.value, by=asked.by))
+
+
+def again(asked: SlackRequest) -> Answer:
+    """Ask once more which incident the command that waits is for."""
+    waiting = _waiting(asked)
+    if isinstance(waiting, Say):
+        return waiting
+    command, words, number = waiting
+    return which_incident.question(command, words, _offered(command, asked), number=number)
+
+
+def _carried_out(waiting: Waiting, asked: SlackRequest, incident: Incident) -> Answer:
+    command, words, number = waiting
+    answer = _elsewhere(command, asked.saying(words), incident)
     inbox.spend(number)
-    return Say(answer.text, answer.blocks, instead=True) if isinstance(answer, Say) else answer
+    return replace(answer, instead=True) if isinstance(answer, Say) else answer
+
+
+def _waiting(asked: SlackRequest) -> Waiting | Say:
+    """Return the command that waits, its words and its number, or why there is none for whoever pressed."""
+    number = int(asked.block_id.rpartition(":")[2] or 0)
+    kept = json.loads(inbox.kept(number) or "{}")
+    if not kept:
+        return Say("This was already done, or has expired. Type the command again.", instead=True)
+    if kept["by"] != asked.by.pk:
+        return Say("Only the person who typed the command can choose.")
+    return NAMED[kept["name"]], str(kept["words"]), number
+
+
+def _asks(command: Command, asked: SlackRequest) -> Answer:
+    inbox.keep(asked.number, json.dumps({"name": command.name, "by": asked.by.pk, "words": asked.words}))
+    return which_incident.question(command, asked.words, _offered(command, asked), number=asked.number)
+
+
+def _offered(command: Command, asked: SlackRequest) -> list[Incident]:
+    return list(incident_lookup.seen(asked.by).filter(active__in=command.of)[:100])
+
+
+def _elsewhere(command: Command, asked: SlackRequest, incident: Incident) -> Answer:
+    answer = _about(command, asked, incident)
+    return which_incident.naming(answer, incident) if isinstance(answer, Say) else answer
 
 
 def _about(command: Command, asked: SlackRequest, incident: Incident) -> Answer:
     assert command.about is not None, "run() has taken the other kind"
     audit_notes.read(incident, by=asked.by)
     return command.about(asked, incident)
-
-
-def _picker(command: Command, asked: SlackRequest) -> Answer:
-    incidents = incident_lookup.seen(asked.by).filter(active__in=command.of)[:100]
-    options = [blocks.option(mrkdwn.cut(one.title, 75), one.codename, says=one.codename) for one in incidents]
-    if not options:
-        return Say(f"There is no {'ended' if command.of == ENDED else 'open'} incident to use this on.")
-    inbox.keep(asked.number, json.dumps({"name": command.name, "by": asked.by.pk, "words": asked.words}))
-    question = "Which incident is this for?"
-    select = blocks.select(options, action_id=PICK, placeholder="Choose an incident")
-    return Say(question, (blocks.section(question, block_id=f"{PICK}:{asked.number}", accessory=select),))
 
 
 def _closest(first: str, said: str) -> Answer:

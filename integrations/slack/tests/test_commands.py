@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import copy
 import re
 
 import pytest
@@ -20,6 +21,11 @@ def link(incident: Incident) -> str:
     return f"<http://testserver/incidents/{incident.codename}/|{incident.codename}>"
 
 
+def place(door: Door, incident: Incident) -> str:
+    """How its channel is named in answers."""
+    return f"<#{door.slack.channel(door.house.channel(incident)).id}>"
+
+
 @pytest.mark.parametrize(
     ("typed", "expected", "said"),
     [
@@ -28,12 +34,12 @@ def link(incident: Incident) -> str:
         ("resolved", ("resolved", "resolved"), "{} is resolved."),
         ("fixed it was dns", ("resolved", "resolved"), "{} is resolved."),
         ("cancel a drill", ("cancelled", "cancelled"), "{} is cancelled."),
-        ("update still looking", ("updated", "open"), "Update posted."),
-        ("note remember this", ("noted", "open"), "Added to the timeline. No one is notified."),
+        ("update still looking", ("updated", "open"), "Update posted in {place}."),
+        ("note remember this", ("noted", "open"), "Added to the timeline of {}. No one is notified."),
     ],
 )
 def test_verbs(door: Door, incident: Incident, channel: str, typed: str, expected: tuple[str, str], said: str) -> None:
-    assert door.command("ann", typed, channel=channel) == said.format(link(incident))
+    assert door.command("ann", typed, channel=channel) == said.format(link(incident), place=place(door, incident))
     last = incident.events.latest("n")
     assert last.text == typed.partition(" ")[2]
     assert (last.by, last.source) == (door.house.person("ann"), "slack")
@@ -153,14 +159,6 @@ def test_what_is_unknown_is_answered_with_what_comes_closest(door: Door, typed: 
     assert door.command("ann", typed).startswith(said)
 
 
-def test_elsewhere_a_command_asks_which_incident_it_is_for(door: Door, incident: Incident) -> None:
-    assert door.command("out", "update still looking") == "Which incident is this for?"
-    door.press("out", "firekind:pick", channel="lobby", value=incident.codename)
-    assert incident.events.latest("n").text == "still looking"
-    shown = door.slack.ephemerals("out")[-1]
-    assert (shown.text, shown.blocks) == ("Update posted.", [])
-
-
 def test_a_choice_that_opens_a_form_opens_it(door: Door, incident: Incident) -> None:
     door.command("out", "update")
     door.press("out", "firekind:pick", channel="lobby", value=incident.codename)
@@ -169,20 +167,24 @@ def test_a_choice_that_opens_a_form_opens_it(door: Door, incident: Incident) -> 
 
 def test_a_choice_counts_once_and_for_its_author_alone(door: Door, incident: Incident) -> None:
     door.command("out", "update still looking")
-    again = door.slack.acts.press("out", "firekind:pick", channel="lobby", value=incident.codename)
     theirs = door.slack.acts.press("out", "firekind:pick", channel="lobby", value=incident.codename)
-    assert again is not None
-    assert theirs is not None
-    theirs.payload["user"]["id"] = door.slack.person("eve").id
-    door.send(theirs)
-    assert not incident.events.filter(kind="updated").exists()
     door.press("out", "firekind:pick", channel="lobby", value=incident.codename)
-    door.send(again)
+    confirmed = door.slack.acts.press("out", "firekind:picked", channel="lobby")
+    for pressed in (theirs, copy.deepcopy(confirmed)):
+        assert pressed is not None
+        pressed.payload["user"]["id"] = door.slack.person("eve").id
+        door.send(pressed)
+    assert not incident.events.filter(kind="updated").exists()
+    assert confirmed is not None
+    door.press("out", "firekind:picked", channel="lobby")
+    door.send(confirmed)
     assert incident.events.filter(kind="updated").count() == 1
 
 
 def test_elsewhere_a_codename_can_come_first(door: Door, incident: Incident) -> None:
-    assert door.command("out", f"update {incident.codename} still looking") == "Update posted."
+    assert (
+        door.command("out", f"update {incident.codename} still looking") == f"Update posted in {place(door, incident)}."
+    )
     assert incident.events.latest("n").text == "still looking"
 
 

@@ -38,6 +38,8 @@ BUTTONS: Final[Mapping[str, str | None]] = {
     "firekind:page": "THAT",
     "firekind:page-target": "policy/P1",
     "firekind:pick": "THAT",
+    "firekind:picked": "THAT",
+    "firekind:pick-again": None,
     "firekind:take-lead": "THAT",
     "firekind:undo-retype": "THAT|2",
     "firekind:changes": "THAT|2",
@@ -177,12 +179,14 @@ def test_everything_that_slack_may_send_has_its_row() -> None:
 def command(scene: Scene, who: str, text: str, *, name: str, channel: str = "lobby") -> Heard:
     Knock.objects.all().delete()  # one may ask once in a while, whatever for
     slack = scene.house.slack
+    where = slack.channel(channel)
     given = {
         "command": "/incident",
         "text": text,
         "user_id": slack.person(who).id,
         "user_name": who,
-        "channel_id": slack.channel(channel).id,
+        "channel_id": where.id,
+        "channel_name": "privategroup" if where.is_private else where.name,
         "team_id": slack.workspace.team_id,
         "trigger_id": slack.trigger(slack.person(who).id),
     }
@@ -199,10 +203,10 @@ def test_no_command_tells_a_private_incident_from_none(scene: Scene, hidden: Inc
             assert WORD not in known.body + known.modal
 
 
-def test_the_channel_it_had_is_a_channel_like_any_other(scene: Scene, hidden: Incident) -> None:
+def test_the_channel_it_had_is_one_like_any_other_of_such_a_name(scene: Scene, hidden: Incident) -> None:
     old = scene.house.channel(hidden, 1)
     slack = scene.house.slack
-    elsewhere = slack.add_channel("elsewhere", members=[slack.person(who).id for who in WHO]).name
+    elsewhere = slack.add_channel("inc-elsewhere", members=[slack.person(who).id for who in WHO]).name
     for who in WHO:
         for one in command_table.COMMANDS:
             text = one.name if one.name != "declare" else "help"
@@ -231,7 +235,7 @@ def press(scene: Scene, who: str, action_id: str, value: str, *, name: str) -> H
         "action_ts": stamp,
         "value": value,
     }
-    if action_id == "firekind:pick":
+    if action_id in ("firekind:pick", "firekind:picked"):
         command(scene, who, "update hello", name="")
         action |= {"block_id": f"firekind:pick:{_waiting()}", "selected_option": {"value": value}}
     payload = base(scene, who, "block_actions") | {"actions": [action]}

@@ -141,7 +141,7 @@ def _retract(event: Event, told: SlackEvent) -> None:
 
 def _ask(message: WrittenMessage, asked: SlackRequest) -> Answer:
     incidents = incident_lookup.seen(asked.by)[:100]
-    options = [blocks.option(mrkdwn.cut(one.title, 75), one.codename, says=one.codename) for one in incidents]
+    options = incident_lookup.options(incidents)
     if not options:
         return Say("There is no incident yet to add this to.")
     parts = [

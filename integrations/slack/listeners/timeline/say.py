@@ -46,7 +46,7 @@ VERBS: Final[Mapping[str, Verb]] = {
             "Status update",
             "Update",
             "Post",
-            "Update posted.",
+            "Update posted in {place}.",
             hint="What you know, and when to expect the next update.",
             bare=False,
             states=True,
@@ -57,7 +57,7 @@ VERBS: Final[Mapping[str, Verb]] = {
             "Impact",
             "Impact",
             "Post",
-            "Impact posted.",
+            "Impact posted in {place}.",
             hint="Who feels it, and how much.",
             bare=False,
         ),
@@ -67,7 +67,7 @@ VERBS: Final[Mapping[str, Verb]] = {
             "Note",
             "Note",
             "Add note",
-            "Added to the timeline. No one is notified.",
+            "Added to the timeline of {link}. No one is notified.",
             bare=False,
             checks=False,
         ),
@@ -77,7 +77,7 @@ VERBS: Final[Mapping[str, Verb]] = {
             "What would you do?",
             "Next, I would",
             "Answer",
-            "Your answer is on the timeline.",
+            "Your answer is on the timeline of {link}.",
             hint="Say it before you see what was done.",
             bare=False,
             checks=False,
@@ -88,17 +88,19 @@ VERBS: Final[Mapping[str, Verb]] = {
             forms.VERBS["mitigate"].heading,
             "What helped?",
             forms.VERBS["mitigate"].button,
-            "is mitigated. It stays open until you resolve it.",
+            "{link} is mitigated. It stays open until you resolve it.",
         ),
-        Verb("resolve", lifecycle.resolve, "Resolve", "What was it, and what helped?", "Resolve", "is resolved."),
-        Verb("reopen", lifecycle.reopen, "Reopen", "Why?", "Reopen", "is open again."),
+        Verb(
+            "resolve", lifecycle.resolve, "Resolve", "What was it, and what helped?", "Resolve", "{link} is resolved."
+        ),
+        Verb("reopen", lifecycle.reopen, "Reopen", "Why?", "Reopen", "{link} is open again."),
         Verb(
             "cancel",
             lifecycle.cancel,
             "Cancel incident",
             "Why was it not an incident?",
             "Cancel incident",
-            "is cancelled.",
+            "{link} is cancelled.",
             close="Go back",
         ),
     )
@@ -178,4 +180,4 @@ def _do(verb: Verb, incident: Incident, asked: SlackRequest, text: str, **rest: 
 
 
 def _done(verb: Verb, incident: Incident) -> str:
-    return f"{incident_lookup.linked(incident)} {verb.done}" if verb.done.startswith("is ") else verb.done
+    return verb.done.format(link=incident_lookup.linked(incident), place=incident_lookup.place(incident))

@@ -64,12 +64,12 @@ def post(incident: Incident, said: UpdateDraft, asked: SlackRequest, **rest: Any
     if said.text or not (said.impact or said.next_step):
         stated: dict[str, Any] = {"impact": said.impact, "next_step": said.next_step, "owner": said.owner}
         lifecycle.update(incident, text=said.text, **stated, **about, **rest)
-        return "Update posted."
+        return f"Update posted in {incident_lookup.place(incident)}."
     if said.impact:
         lifecycle.state_impact(incident, text=said.impact, **about)
     if said.next_step:
         lifecycle.state_next_step(incident, text=said.next_step, owner=said.owner, **about)
-    return "Posted."
+    return f"Posted in {incident_lookup.place(incident)}."
 
 
 def next_step(asked: SlackRequest, incident: Incident) -> Answer:

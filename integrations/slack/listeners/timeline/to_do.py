@@ -149,7 +149,7 @@ def _adding(
     if incident is not None:
         parts.append(blocks.context(f"{incident_lookup.linked(incident)}  {mrkdwn.escape(incident.title)}"))
     else:
-        options = [blocks.option(mrkdwn.cut(one.title, 75), one.codename, says=one.codename) for one in among or ()]
+        options = incident_lookup.options(among or ())
         parts.append(blocks.field("Incident", blocks.select(options, action_id="incident"), block_id="incident"))
     parts.append(
         blocks.field("What?", blocks.text_input(action_id="text", lines=True, initial=text), block_id="text"),
