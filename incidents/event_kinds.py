@@ -222,6 +222,7 @@ KINDS: dict[str, EventKind] = {
         told=True,
         news="that it is a duplicate",
     ),
+    "channel": EventKind("Channel", lambda text, data: text),
     "archiving": EventKind("Archive", lambda text, data: "asked to archive the channel", folds=True),
     "checked": EventKind("Checklist", lambda text, data: f"checked off “{text}”", folds=True),
     "unchecked": EventKind("Checklist", lambda text, data: f"put “{text}” back on the checklist", folds=True),

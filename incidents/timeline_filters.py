@@ -32,7 +32,7 @@ GROUPS: Final = {
         ("led", "role", "brought", "joined", "left", "chosen", "paged", "page", "alert", "admitted", "offered",
          "asked_in", "let_in", "turned_away", "glass", "request_over"),
     ),
-    "work": ("What Firekind did", ("did", "failed", "gap", "gap_closed", "policy", "warned", "archiving")),
+    "work": ("What Firekind did", ("did", "failed", "gap", "gap_closed", "policy", "warned", "archiving", "channel")),
 }  # fmt: skip
 FOREVER: Final = 2**31 - 1
 

@@ -182,6 +182,7 @@ PICTURES = {
     "cancelled": "cross",
     "duplicated": "tag",
     "archiving": "archive",
+    "channel": "archive",
     "checked": "check",
     "brought": "people",
     "chosen": "person",

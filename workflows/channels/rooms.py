@@ -11,14 +11,19 @@ from workflows.models import Resource
 from workflows.planning.observed import GONE, THEIRS, THERE
 
 
-def incident_of_channel(channel_id: str) -> Incident | None:
-    """Return the incident whose current or former room this channel is; the caller checks who may see it."""
-    room = (
+def channel_row(channel_id: str) -> Resource | None:
+    """Return what is known of a channel that is or was a room of an incident; the caller checks who may see it."""
+    return (
         Resource.objects.filter(kind="channel", external_id=channel_id)
         .select_related("incident__type", "incident__policy_version", "incident__lead")
         .defer("incident__words")
         .first()
     )
+
+
+def incident_of_channel(channel_id: str) -> Incident | None:
+    """Return the incident whose current or former room this channel is; the caller checks who may see it."""
+    room = channel_row(channel_id)
     return room.incident if room else None
 
 

@@ -11,7 +11,7 @@ from workflows import ports
 from workflows.channels import rooms
 from workflows.models import Effect, Resource
 from workflows.planning.actions import CREATE
-from workflows.planning.observed import THERE
+from workflows.planning.observed import THEIRS, THERE
 from workflows.planning.wording import cards
 from workflows.ports import Remains, VendorError
 
@@ -62,8 +62,9 @@ def of(resources: Mapping[str, Resource]) -> list[Left]:
 
 def elsewhere(incident: Incident, resources: Mapping[str, Resource], effects: Iterable[Effect]) -> list[str]:
     """Say what else nobody can take away: what the pager keeps, and what people were shown."""
+    said = [f"{name} was unarchived. To close it again, archive it in Slack." for name in _brought_back(resources)]
     kept = [row.label for row in resources.values() if row.external.get("title_kept")]
-    said = [f"PagerDuty rejected the new title for {', '.join(kept)}: the old one stays."] if kept else []
+    said += [f"PagerDuty rejected the new title for {', '.join(kept)}: the old one stays."] if kept else []
     logged = list(_logged(incident, effects))
     if logged:
         said.append(f"PagerDuty's log cannot be changed and keeps the old title: {', '.join(logged)}.")
@@ -76,6 +77,14 @@ def elsewhere(incident: Incident, resources: Mapping[str, Resource], effects: It
     if logged or any(row.kind == "channel" and not row.spec.get("private") for row in resources.values()):
         said.append(SEEN)
     return said
+
+
+def _brought_back(resources: Mapping[str, Resource]) -> Iterator[str]:
+    """Yield the old public channels that somebody unarchived."""
+    for row in resources.values():
+        channel = resources.get(f"channel/{row.room}") if (row.kind, row.state) == ("archived", THEIRS) else None
+        if channel is not None and not channel.spec.get("private"):
+            yield channel.label
 
 
 def _logged(incident: Incident, effects: Iterable[Effect]) -> Iterator[str]:

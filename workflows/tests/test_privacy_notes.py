@@ -85,6 +85,7 @@ def test_what_cannot_be_undone_counts_what_others_keep() -> None:
     assert has(opened, "already read it", "#inc-amber-otter")
     assert has(opened, "others posted stay in #inc-amber-otter")
     assert has(opened, "cannot unarchive #inc-amber-otter")
+    assert has(opened, "People in Slack can, and you are told if they do.")
     converted = said(*OPENED, converts=True)[STAYS]
     assert has(converted, "already read it")
     assert not has(converted, "unarchive")

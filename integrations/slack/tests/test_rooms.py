@@ -107,7 +107,8 @@ def test_a_private_incident_opens_to_whoever_is_let_into_its_channel(door: Door)
 def test_a_channel_archived_by_hand_is_noted(door: Door, incident: Incident, channel: str) -> None:
     door.slack.acts.archive("ann", channel)
     door.deliver()
-    assert door.told(incident)[-1] == ("noted", "The channel was archived in Slack.")
+    assert door.told(incident)[-1] == ("channel", f"archived #{channel} in Slack")
+    assert incident.events.latest("n").by == door.house.person("ann")
     door.slack.calls.clear()
     door.house.settle(incident)
     assert not door.slack.calls.writes()
@@ -171,6 +172,39 @@ def test_a_room_that_the_talk_left_may_be_brought_back_by_hand(door: Door, incid
     assert not door.slack.channel(channel).is_archived
 
 
+@pytest.mark.parametrize("who", ["ben", "lea", "eve"])
+@pytest.mark.parametrize(
+    ("wrote", "readable"),
+    [
+        ([], "others had posted nothing there"),
+        (["ben"], "1 message of others can be read there"),
+        (["ben", "lea", "ann"], "3 messages of others can be read there"),
+    ],
+)
+def test_the_people_of_a_private_incident_are_told_that_its_old_public_channel_is_back(
+    door: Door, incident: Incident, channel: str, who: str, wrote: list[str], readable: str
+) -> None:
+    for person in wrote:
+        door.slack.acts.say(person, channel, "basket sends card numbers")
+    incident = door.house.retype(incident, "security", by="ann")
+    door.slack.take_deliveries()
+    before = [message.text for message in door.slack.messages(channel)]
+    door.slack.acts.unarchive(who, channel)
+    door.deliver()
+    incident = door.house.settle(incident)
+    told = incident.events.filter(kind="warned").latest("n")
+    assert told.by == door.house.person(who)
+    assert told.text == (
+        f"unarchived the old public channel #{channel} in Slack. Our messages there are withdrawn; {readable}. "
+        "To close it again, archive it in Slack."
+    )
+    assert not incident.events.filter(kind="noted").exists()
+    assert f"#{channel} was unarchived. To close it again, archive it in Slack." in progress.of(incident).stays
+    private = str(door.slack.messages(door.house.channel(incident)))
+    assert told.text in private
+    assert [message.text for message in door.slack.messages(channel)] == before, "nothing is said in public"
+
+
 def test_what_could_not_be_withdrawn_from_an_archived_channel_is_missing_until_it_is_brought_back(
     door: Door, incident: Incident, channel: str
 ) -> None:
@@ -200,7 +234,8 @@ def test_a_channel_made_public_is_noted(door: Door) -> None:
     incident = door.declared("keys", type="security")
     door.slack.acts.convert("ann", door.house.channel(incident), is_private=False)
     door.deliver()
-    assert ("noted", "The channel was made public: everyone in the workspace can read it.") in door.told(incident)
+    says = f"made #{door.house.channel(incident)} public: everyone in the workspace can read it"
+    assert ("channel", says) in door.told(incident)
 
 
 def test_what_became_of_a_person_is_taken_from_the_news_itself(door: Door) -> None:

@@ -82,7 +82,7 @@ def _left_behind(before: Facts, after: Facts) -> Iterator[str]:
     if after.room == before.room:
         return
     yield f"Messages and files that others posted stay in {shown}: the app cannot remove them."
-    yield f"Firekind cannot unarchive {shown} once it is archived."
+    yield f"Firekind cannot unarchive {shown} once it is archived. People in Slack can, and you are told if they do."
 
 
 def _tickets(facts: Facts) -> int:

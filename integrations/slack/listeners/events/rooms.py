@@ -15,7 +15,7 @@ from integrations.slack.interaction import afterwards
 from integrations.slack.interaction.slack_event import Deed, SlackEvent
 from integrations.slack.listeners.timeline import catching_up
 from integrations.slack.models import CaughtUp
-from workflows.channels import rooms
+from workflows.channels import room_news, rooms
 from workflows.models import Resource
 from workflows.planning.observed import THERE
 
@@ -40,12 +40,12 @@ def left(told: SlackEvent) -> Deed | None:
 
 def archived(told: SlackEvent) -> Deed | None:
     """Note that someone archived the channel."""
-    return _noted(told, "The channel was archived in Slack.", archived=True)
+    return _noted(told, "archived", archived=True)
 
 
 def unarchived(told: SlackEvent) -> Deed | None:
-    """Note that someone brought the channel back."""
-    return _noted(told, "The channel was unarchived in Slack.", archived=False)
+    """Note that someone brought the channel back; that of a private incident's old public one, its people are told."""
+    return _noted(told, "unarchived", archived=False)
 
 
 def renamed(told: SlackEvent) -> Deed | None:
@@ -61,8 +61,7 @@ def moved(told: SlackEvent) -> Deed | None:
 
 def converted(told: SlackEvent, *, public: bool) -> Deed | None:
     """Record that the channel was opened to everyone, or closed: Slack has no event of its own for it."""
-    says = "made public: everyone in the workspace can read it" if public else "made private"
-    return _noted(told, f"The channel was {says}.")
+    return _noted(told, "made public" if public else "made private")
 
 
 def _moved(told: SlackEvent, note: Callable[..., None]) -> Deed | None:
@@ -100,16 +99,17 @@ def _brings(told: SlackEvent) -> tuple[bool, bool]:
     return found.values_list("news", "missed").first() or (False, False)
 
 
-def _noted(told: SlackEvent, says: str, *, archived: bool | None = None) -> Deed | None:
+def _noted(told: SlackEvent, did: str, *, archived: bool | None = None) -> Deed | None:
     channel_id, user = told.text("channel"), told.text("user")
-    incident = rooms.incident_of_channel(channel_id) if user != told.bot_user_id else None
-    if incident is None:
+    channel = rooms.channel_row(channel_id) if user != told.bot_user_id else None
+    if channel is None:
         return None
     by = person_matching.by_chat_id(user) if user else None
+    kind, says = room_news.said(channel, did, by_someone=by is not None)
 
     def note() -> None:
         if archived is not None:
             rooms.archived_by_hand(channel_id, archived=archived, at=told.at)
-        lifecycle.note(incident, text=says, by=None, author=by, at=told.at, source=Source.SLACK)
+        lifecycle.remark(channel.incident, kind, text=says, by=None, author=by, at=told.at, source=Source.SLACK)
 
     return note

@@ -1,0 +1,48 @@
+"""What the timeline says once a person archived a channel, brought it back, or changed who can find it."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from workflows.models import Resource
+from workflows.planning.observed import THERE
+from workflows.ports import Remains
+
+SAID: Final = {
+    "archived": ("archived {}", "{} was archived"),
+    "unarchived": ("unarchived {}", "{} was unarchived"),
+    "made public": (
+        "made {} public: everyone in the workspace can read it",
+        "{} was made public: everyone in the workspace can read it",
+    ),
+    "made private": ("made {} private", "{} was made private"),
+}
+WARNS: Final = "unarchived"  # of the old public channel of a private incident, its people are told
+
+
+def said(channel: Resource, did: str, *, by_someone: bool) -> tuple[str, str]:
+    """Return the kind of entry, and how it goes on after the name of whoever did it, or stands alone."""
+    incident = channel.incident
+    is_old = incident.private and channel.room != incident.room and not channel.spec.get("private")
+    name = f"the old public channel {channel.label}" if is_old else channel.label
+    sentence = SAID[did][0 if by_someone else 1].format(name)
+    if not by_someone:
+        sentence = f"{sentence[0].upper()}{sentence[1:]}"
+    if is_old and did == WARNS:
+        rest = f"Our messages there are withdrawn; {_readable(channel)}. To close it again, archive it in Slack."
+        return "warned", f"{sentence} in Slack. {rest}"
+    return "channel", sentence if did.startswith("made") else f"{sentence} in Slack"
+
+
+def _readable(channel: Resource) -> str:
+    """Say what others posted there, as counted when the conversation left."""
+    counted = Resource.objects.filter(
+        incident=channel.incident_id, kind="counted", room=channel.room, state=THERE
+    ).first()
+    if counted is None:
+        return "what others posted can be read there"
+    left = Remains(**counted.external)
+    if not left.messages:
+        return "others had posted nothing there"
+    more = "more than " if left.more else ""
+    return f"{more}{left.messages} {'message' if left.messages == 1 else 'messages'} of others can be read there"
