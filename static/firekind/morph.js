@@ -3,6 +3,7 @@
 const OWN = new Set(["value", "checked"]);
 const changed = (node) => node.value !== node.defaultValue || node.checked !== node.defaultChecked;
 const chosen = (list) => [...list.options].some((one) => one.selected !== one.defaultSelected);
+const same = (node, to) => node.id === to.id && node.getAttribute("hx-get") === to.getAttribute("hx-get");
 const refused = (node) => node.form?.querySelector(":scope > .wrong");
 
 Idiomorph.defaults.callbacks.beforeAttributeUpdated = (name, node) => {
@@ -11,7 +12,9 @@ Idiomorph.defaults.callbacks.beforeAttributeUpdated = (name, node) => {
   if (node instanceof HTMLTextAreaElement) return name !== "value";
   return !(OWN.has(name) && node instanceof HTMLInputElement && changed(node));
 };
-Idiomorph.defaults.callbacks.beforeNodeMorphed = (node) => {
+Idiomorph.defaults.callbacks.beforeNodeMorphed = (node, to) => {
+  // What was fetched once it was shown stays, and so does what is being fetched: nothing would fetch it again.
+  if (node instanceof Element && node.matches("[id][hx-trigger=load]") && same(node, to)) return false;
   // Its text stays what it says now, whatever it is said to have begun with.
   if (node instanceof HTMLTextAreaElement) node.value = node.value;
   return !(node instanceof HTMLSelectElement && chosen(node));

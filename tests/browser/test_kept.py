@@ -53,10 +53,14 @@ def test_the_choice_of_a_retype_is_kept_by_its_address_and_its_reason_by_the_tab
     page.get_by_role("radio", name="Security").check()
     page.locator("#because").fill(WORDS)
     someone = page.locator("[name=bring][type=checkbox]").first
-    for choice in (someone, page.locator("#stay-out")):
+    counted = page.locator("#counted")
+    expect(counted).to_contain_text("posted")
+    says = counted.inner_text()
+    for choice, asked in ((someone, "bring="), (page.locator("#stay-out"), "stay_out=1")):
         choice.check()
-        expect(page.locator("#confirm [name=bring]")).to_have_count(1)
-    expect(page.locator("#confirm [name=stay_out]")).to_have_count(1)
+        expect(page).to_have_url(re.compile(asked))
+        expect(counted).to_have_text(says)  # stays counted, whatever is chosen
+        expect(page.locator("#asked.htmx-request, #asked .htmx-request")).to_have_count(0)
     plan = page.locator("#asked .sum").inner_text()
     for again in ("reload", "open"):
         page.reload() if again == "reload" else page.goto(page.url)
@@ -65,7 +69,22 @@ def test_the_choice_of_a_retype_is_kept_by_its_address_and_its_reason_by_the_tab
         expect(page.locator("#because")).to_have_value(WORDS)
         expect(page.locator("#asked .sum")).to_have_text(plan)
     page.get_by_role("radio", name="Major").check()
-    expect(page.locator("#confirm [name=bring]")).to_have_count(0)
+    expect(page.locator("[name=bring]")).to_have_count(0)
+
+
+def test_who_is_picked_in_a_hurry_is_not_left_behind(sit: Sit) -> None:
+    page = sit("Ada")
+    codename = declare(page, "Tokens in a public bucket")
+    page.goto(f"/incidents/{codename}/bring")
+    page.locator("#act [type=checkbox], #act [type=radio]").first.check()
+    page.locator("#act-now").click()
+    page.goto(f"/incidents/{codename}/retype?to=security")
+    page.route(re.compile("bring="), lambda route: None)  # the plan with them never arrives
+    someone = page.locator("[name=bring]").first
+    someone.check()
+    page.get_by_role("button", name="Retype to Security").click()
+    expect(page.get_by_role("alert")).to_contain_text("The plan changed while you were reading it")
+    expect(someone).to_be_checked()
 
 
 def test_what_is_written_and_not_sent_outlives_a_reload_until_it_is_sent_or_its_author_signs_out(sit: Sit) -> None:

@@ -37,10 +37,12 @@ RETYPE = """
 - textbox /What do you know now?/
 - heading "Ambiguous becomes Security" [level=2]
 - paragraph: /get in/
-- group "Who comes along?":
+- group "And you?":
   - list:
     - listitem:
-      - checkbox "Leave me out"
+      - radio "I'm coming along" [checked]
+    - listitem:
+      - radio "I'm staying out"
 - region "Ambiguous becomes Security":
   - list:
     - listitem: /move the conversation to a new private channel/

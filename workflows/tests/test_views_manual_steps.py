@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from django.test import Client
 from django.utils import timezone
@@ -89,6 +91,7 @@ def test_who_comes_by_the_types_policy_is_shown_apart(incident: Incident, ada: P
     assert "What closes immediately" in page
     assert "What moves" in page
     assert "Count what others posted" in page
+    assert not re.search(r' (href|action)="[^"]*remains', page), "nothing leads away from what was chosen"
 
 
 def test_without_a_channel_nothing_is_counted(incident: Incident, ada: Person, browse: Open) -> None:

@@ -21,7 +21,8 @@ def hidden(page: str) -> dict[str, list[str]]:
     form = re.search(r'<form id="confirm".*?</form>', page, re.DOTALL)
     assert form is not None
     found: dict[str, list[str]] = {}
-    for name, value in re.findall(r'<input type="hidden" name="(\w+)" value="([^"]*)">', form[0]):
+    picked = re.findall(r'<input [^>]*form="confirm" name="(\w+)"\s+value="([^"]*)" checked>', page)
+    for name, value in [*re.findall(r'<input type="hidden" name="(\w+)" value="([^"]*)">', form[0]), *picked]:
         found.setdefault(name, []).append(value)
     return found
 
@@ -112,10 +113,45 @@ def test_towards_a_private_type_those_who_come_along_are_picked(
     assert "only the people named here can see them" in page
     assert "What closes immediately" in page
     assert "What cannot be undone" in page
-    assert re.search(rf'name="bring"\s+value="{ben.pk}"\s+checked', page)
+    assert hidden(page)["bring"] == [str(ben.pk)]
     assert client.post(retype_page(incident), hidden(page)).status_code == 302
     assert browse(ben).get(incident.get_absolute_url()).status_code == 200
     assert browse(eve).get(incident.get_absolute_url()).status_code == 404
+
+
+@pytest.mark.parametrize("button", ["refresh", "count"])
+def test_without_scripts_looking_again_keeps_all_that_was_chosen(
+    button: str, incident: Incident, ada: Person, ben: Person, browse: Open
+) -> None:
+    lifecycle.bring_in(incident, people=[ben], by=ada, at=timezone.now())
+    client = browse(ada)
+    given = hidden(client.get(retype_page(incident, "?to=security")).content.decode())
+    chosen = {"bring": [str(ben.pk)], "stay_out": ["1"], "because": ["as I said"]}
+    response = client.post(retype_page(incident), given | chosen | {button: ["1"]})
+    page = response.content.decode()
+    assert response.status_code == 200
+    assert "as I said" in page
+    assert ("count messages" in page) == (button == "count")
+    assert "The plan changed" not in page
+    found = hidden(page)
+    assert {name: found[name] for name in ("to", "bring", "stay_out")} == {"to": ["security"]} | {
+        name: chosen[name] for name in ("bring", "stay_out")
+    }
+    incident.refresh_from_db()
+    assert incident.type.slug == "ambiguous"
+    assert client.post(retype_page(incident), found).status_code == 302
+
+
+def test_whoever_is_picked_and_not_in_the_plan_yet_is_not_left_behind(
+    incident: Incident, ada: Person, ben: Person, browse: Open
+) -> None:
+    lifecycle.bring_in(incident, people=[ben], by=ada, at=timezone.now())
+    client = browse(ada)
+    given = hidden(client.get(retype_page(incident, "?to=security")).content.decode())
+    response = client.post(retype_page(incident), given | {"bring": [str(ben.pk)]})
+    assert response.status_code == 422
+    assert "The plan changed" in response.content.decode()
+    assert hidden(response.content.decode())["bring"] == [str(ben.pk)]
 
 
 def test_nobody_is_brought_along_who_does_not_respond(

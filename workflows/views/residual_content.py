@@ -13,7 +13,6 @@ from workflows.status import residual_content as counting
 @require_safe
 @signed_in
 def remains(request: Request, codename: str) -> HttpResponse:
-    """Say how much stays in the channel when the talk moves: as a sentence for the dialog, or a page of its own."""
+    """Say in a sentence, which the plan fetches once it is shown, how much stays in the channel when the talk moves."""
     incident = incident_or_404(request.person, codename)
-    name = "workflows/remains.html" + ("#counted" if request.htmx else "")
-    return render(request, name, {"incident": incident, "left": counting.now(incident)})
+    return render(request, "workflows/_remains.html", {"left": counting.now(incident)})

@@ -23,9 +23,11 @@ from incidents.views.signed_in import Request, incident_or_404, signed_in
 from workflows.planning.plan import Plan
 from workflows.planning.plan_lines import PlanLine
 from workflows.reconcile import retyping
+from workflows.status import residual_content
 
 UNPROCESSABLE = 422
 MEANWHILE = 5
+AGAIN = {"refresh", "count"}  # the buttons that, without scripts, show the plan again with what was chosen
 OUR_OWN = ("did", "gap_closed")  # what Firekind did of the plan before changes no plan
 
 
@@ -53,7 +55,7 @@ def retype(request: Request, codename: str) -> HttpResponse:
         return redirect(incident)
     given = request.POST if request.method == "POST" else request.GET
     asked = read(incident, given)
-    if request.method == "POST" and asked.to is not None:
+    if request.method == "POST" and asked.to is not None and not AGAIN & given.keys():
         return _confirm(request, incident, asked, asked.to)
     return _show(request, incident, asked)
 
@@ -122,6 +124,7 @@ def _context(request: Request, incident: Incident, asked: RetypeQuery, plan: Pla
     types = IncidentType.objects.filter(archived_at=None).select_related("current")
     moves = asked.to is not None and moves_room(incident.private, asked.to.policy)
     shown = request.POST.get("shown", "")
+    counted = moves and bool({"count", "counted"} & request.POST.keys())
     return {
         "incident": incident,
         "policy": incident.policy,
@@ -134,6 +137,8 @@ def _context(request: Request, incident: Incident, asked: RetypeQuery, plan: Pla
         "come": asked.come,
         "policy_brings": plan.by_type if moves and plan else (),
         "bring": asked.ids,
+        "counted": counted,
+        "left": residual_content.now(incident) if counted else None,
         "because": request.POST.get("because", request.GET.get("because", "")),
         "plan": plan,
         "lines": [(line, bool(shown) and mark(line) not in shown) for line in plan.lines] if plan else [],
