@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from django.contrib import messages
 from django.http import HttpResponse, QueryDict
@@ -15,7 +16,16 @@ from incidents.forms import DeclareForm
 from incidents.models import IncidentType
 from incidents.views.signed_in import Request, signed_in
 
-DrawPlan = Callable[[Request, IncidentType, QueryDict], SafeString]
+
+@dataclass(frozen=True, slots=True)
+class DrawnPlan:
+    """What declaring would do, as it is shown: all of it, and whom it reaches, for beside the button."""
+
+    whole: SafeString
+    reach: SafeString
+
+
+DrawPlan = Callable[[Request, IncidentType, QueryDict], DrawnPlan]
 registered: list[DrawPlan] = []
 
 

@@ -29,7 +29,7 @@ def test_one_press_captures_and_counts_down_and_shows_what_came(sit: Sit) -> Non
 def test_naming_an_affected_service_shows_what_that_captures(sit: Sit) -> None:
     page = sit("Ada")
     page.goto("/declare")
-    page.get_by_text("Summary, lead, services").click()
+    page.get_by_text("Summary, lead, services, drill").click()
     page.get_by_label("Affected services").fill("checkout")
     page.get_by_label("Affected services").press("Tab")
     expect(page.locator("#plan")).to_contain_text("capture 5 s of CPU from checkout-api")

@@ -26,6 +26,7 @@ DECLARE = """
 - heading "What happens when you declare it as Ambiguous" [level=2]
 - list:
   - listitem: "will be done: open a dedicated channel"
+- paragraph: /Ambiguous .* brings in/
 - button "Declare"
 """
 RETYPE = """
@@ -36,7 +37,7 @@ RETYPE = """
   - radio "Security" [checked]
 - textbox /What do you know now?/
 - heading "Ambiguous becomes Security" [level=2]
-- paragraph: /get in/
+- paragraph: /brings in/
 - group "And you?":
   - list:
     - listitem:
@@ -47,6 +48,7 @@ RETYPE = """
   - list:
     - listitem: /move the conversation to a new private channel/
   - heading "What that means" [level=3]
+- paragraph: /brings in/
 - button "Retype to Security"
 - link "Cancel"
 """

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from playwright.sync_api import expect
 
@@ -24,8 +26,16 @@ def test_declaring_shows_the_plan_first_and_the_people_afterwards(sit: Sit) -> N
     page = sit("Ada")
     page.goto("/declare")
     expect(page.locator("#plan")).to_contain_text("invite")
+    bar = page.locator(".confirming")
+    expect(bar).to_contain_text("Ambiguous")
+    page.get_by_role("radio", name="Major", exact=True).check()
+    expect(bar).to_contain_text(re.compile(r"Major.* brings in \d+ people"))
+    more = page.get_by_text("Summary, lead, services, drill").bounding_box()
+    assert more is not None
+    assert more["y"] + more["height"] < (bar.bounding_box() or more)["y"], "the bar hides nothing that is asked"
     page.get_by_role("radio", name="Internal", exact=True).check()
     expect(page.locator("#plan")).to_contain_text("Internal")
+    expect(bar).to_contain_text("Internal")
     expect(page.locator("#plan")).not_to_contain_text("@incident-response")
     declare_by_hand(page, "Checkout is slow by hand")
     expect(page.get_by_role("heading", level=1)).to_contain_text("Checkout is slow by hand")

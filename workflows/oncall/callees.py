@@ -108,15 +108,16 @@ def _subject(target: PagerTarget) -> cache.Subject:
 def _callee(target: PagerTarget, on: Mapping[cache.Subject, tuple[OnCall, ...]], usual: str) -> Callee:
     rung = on.get(_subject(target), ())
     people = tuple(_someone(one.person, f"on call for {isolated(target.name)}") for one in rung if one.person)
-    words = rings([one.person.name if one.person else one.user.name for one in rung]) or "no one is on call"
+    names = tuple(one.person.name if one.person else one.user.name for one in rung)
     return Callee(
         _ref(target),
         isolated(target.name),
         target.service_id or usual,
         _who_chat(people),
-        words,
+        rings(names) or "no one is on call",
         ids=tuple(one.user.pager_id for one in rung),
         strangers=strangers([one.user for one in rung]),
+        names=tuple(isolated(name) for name in names),
     )
 
 
@@ -125,7 +126,7 @@ def _user(user: PagerUser, usual: str) -> Callee:
     name = isolated(person.name if person else user.name)
     people = (_someone(person, "paged by name"),) if person else ()
     ref, ids = f"user/{user.pager_id}", (user.pager_id,)
-    return Callee(ref, name, usual, _who_chat(people), ids=ids, strangers=strangers([user]))
+    return Callee(ref, name, usual, _who_chat(people), ids=ids, strangers=strangers([user]), names=(name,))
 
 
 def strangers(users: Iterable[PagerUser]) -> tuple[Stranger, ...]:

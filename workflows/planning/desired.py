@@ -71,7 +71,8 @@ def _summary(facts: Facts) -> Iterator[Thing]:
 
 
 def _page(wanted: pages.WantedPage, facts: Facts) -> Thing:
-    return Thing(wanted.key, "page", wanted.spec(cards.page_title(facts)), wanted.label, why=wanted.before)
+    spec, names = wanted.spec(cards.page_title(facts)), wanted.callee.names
+    return Thing(wanted.key, "page", spec, wanted.label, why=wanted.before, reaches=names)
 
 
 def _tickets(facts: Facts) -> Iterator[Thing]:
@@ -113,9 +114,10 @@ def _current_room(facts: Facts, who: Participation) -> Iterator[Thing]:
     spec = {"name": room.name, "private": room.private}
     unnamed = "a dedicated private channel" if room.private else "a dedicated channel"
     yield Thing(channel, "channel", spec, f"#{room.shown}" if room.name else unnamed, room=number)
+    inside = facts.inside
     for standing in who.standings.values():
         if standing.wanted and standing.who.chat_id:
-            yield _member(standing, number)
+            yield replace(_member(standing, number), inside=standing.who.person_id in inside)
     topic = {"room": number, "text": cards.topic(facts)}
     yield Thing(f"topic/{number}", "topic", topic, "the topic", needs=(channel,), room=number)
     bookmark = {"room": number, "title": "Incident page", "link": facts.url}

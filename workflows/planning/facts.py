@@ -134,6 +134,7 @@ class Facts:
     ``barred`` of those who take part in a replay and may not see what it replays.
     ``groups`` maps a handle to those of its members who may be invited, or to None when the workspace has no such
     group; a handle that is absent was never looked up. ``stays`` are those who take part, or did, and how they came.
+    ``took_part`` are the ids of those who took part before a retype that is being planned, None where none is.
     ``is_closed`` says that people come in by name alone; ``turned_away`` are those its people did not let in, each
     with the rule that named them. ``there`` are keys of things that exist or are being made. ``triggers`` are what
     profiles may be captured on, in order; ``sources`` where from, by name. ``chosen`` are those who hold a one-of role,
@@ -166,6 +167,7 @@ class Facts:
     declarer: Invitee | None = None
     roles: tuple[tuple[str, Invitee], ...] = ()
     stays: tuple[Stay, ...] = ()
+    took_part: frozenset[int] | None = None
     is_closed: bool = False
     turned_away: frozenset[tuple[int, str]] = frozenset()
     groups: Mapping[str, tuple[Invitee, ...] | None] = field(default_factory=dict)
@@ -209,6 +211,15 @@ class Facts:
         return frozenset(stay.who.person_id for stay in self.stays if stay.went)
 
     @property
+    def inside(self) -> frozenset[int]:
+        """The ids of those who take part before anything is done."""
+        return self._here if self.took_part is None else self.took_part
+
+    @property
+    def _here(self) -> frozenset[int]:
+        return frozenset(stay.who.person_id for stay in self.stays if stay.here)
+
+    @property
     def next_n(self) -> int:
         """The number that the next entry of the timeline will have at least, after those that are known here."""
         return max((0, *(one.n for one in self.triggers), *(one.n for one in self.told))) + 1
@@ -231,6 +242,7 @@ class Facts:
             revision=self.revision + 1,
             policy=policy,
             private=private_after(self.private, policy),
+            took_part=self._here,
             is_closed=False,
             room=number,
             rooms=rooms,

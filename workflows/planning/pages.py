@@ -38,7 +38,8 @@ class Callee:
     """Whom a page goes to: ``ref`` (``policy/P1``, ``service/P2``, ``user/P3``) and the service it is opened on.
 
     ``people`` are paged first and may be brought in. ``rings`` says who is paged, in words, strangers included, and
-    ``ids`` are what the pager calls them. ``strangers`` are those of them who cannot be brought in.
+    ``ids`` are what the pager calls them, ``names`` how people do. ``strangers`` are those of them who cannot be
+    brought in.
     """
 
     ref: str
@@ -48,6 +49,7 @@ class Callee:
     rings: str = ""
     ids: tuple[str, ...] = ()
     strangers: tuple[Stranger, ...] = ()
+    names: tuple[str, ...] = ()
 
     @property
     def label(self) -> str:

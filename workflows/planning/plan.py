@@ -12,7 +12,7 @@ from workflows.planning.actions import CHANGE, CREATE, INVITE_AT_MOST, KINDS, RE
 from workflows.planning.observed import GONE, THERE, Observed, ObservedThing, Owed
 from workflows.planning.plan_lines import PlanLine, lines
 from workflows.planning.things import Desired, Gap, Thing
-from workflows.planning.wording.plan_sum import in_short
+from workflows.planning.wording import plan_sum
 
 # The keys of lines that name nobody; all others may.
 NAMELESS = frozenset(
@@ -63,7 +63,12 @@ class Plan:
     @property
     def in_short(self) -> str:
         """The whole plan in one line."""
-        return in_short(self.lines, self.actions)
+        return plan_sum.in_short(self.lines, self.actions)
+
+    @property
+    def reach(self) -> str:
+        """Whom it pages, brings in and shuts out, in one line."""
+        return plan_sum.reach(self.lines)
 
     @property
     def noted(self) -> dict[str, list[str]]:

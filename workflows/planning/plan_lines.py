@@ -18,13 +18,16 @@ PAGED = {THERE: "{name} is already paged", GONE: "{name} was already paged and i
 class PlanLine:
     """One line of a plan: ``+`` new, ``~`` changed, ``-`` ended, ``=`` stays as it is, ``!`` missing or a warning.
 
-    ``count`` is how many people, pages, messages or other things it stands for.
+    ``count`` is how many people, pages, messages or other things it stands for; ``inside`` how many of those people
+    are in already, and ``paged`` the names of those whom it pages.
     """
 
     sign: str
     text: str
     key: str = ""
     count: int = 1
+    inside: int = 0
+    paged: tuple[str, ...] = ()
 
     @property
     def is_warning(self) -> bool:
@@ -45,6 +48,7 @@ def lines(actions: Sequence[Action], desired: Desired, observed: Observed) -> It
     coming = _coming(actions, desired, observed)
     shown: Counter[PlanLine] = Counter()
     small: dict[str, list[str]] = {}
+    reached = {thing.key: thing.reaches for thing in desired.things}
     ordered = sorted(actions, key=lambda action: KINDS[action.kind].line or 0)
     for action in (action for action in ordered if KINDS[action.kind].small):
         small.setdefault(action.sign, []).append(action.sentence)
@@ -57,7 +61,7 @@ def lines(actions: Sequence[Action], desired: Desired, observed: Observed) -> It
             shown.update(PlanLine(sign, ", ".join(said), "small", len(said)) for sign, said in small.items())
             small.clear()
         elif kind.line is not None:
-            shown[PlanLine(*_told(action), action.kind)] += 1
+            shown[PlanLine(*_told(action), action.kind, paged=reached.get(action.thing, ()))] += 1
     shown.update(_invite_lines(coming, "invite"))
     for line, count in shown.items():
         yield line if count == 1 else replace(line, text=f"{line.text} ({count} times)", count=count * line.count)
@@ -86,9 +90,10 @@ def _told(action: Action) -> tuple[str, str]:
 
 def _invite_lines(invited: Sequence[Thing], key: str) -> Iterator[PlanLine]:
     for why, things in groupby(sorted(invited, key=lambda thing: (thing.why, thing.label)), key=lambda one: one.why):
-        names = [thing.label for thing in things]
-        said = f"invite {', '.join(names)}"
-        yield PlanLine("+", f"{said} ({why})" if why else said, key, len(names))
+        some = list(things)
+        said = f"invite {', '.join(thing.label for thing in some)}"
+        inside = sum(thing.inside for thing in some)
+        yield PlanLine("+", f"{said} ({why})" if why else said, key, len(some), inside)
 
 
 def _staying(desired: Desired, observed: Observed) -> Iterator[PlanLine]:

@@ -20,7 +20,8 @@ class Thing:
     ``key`` names it within the incident (``topic/1``); ``spec`` says how it should be, in plain JSON values;
     ``needs`` are keys of things that must be there first; ``room`` is None for what stands in no room of ours;
     ``due_at`` is when it may be made, where that is not at once. ``asked`` is false for someone who came for a reason
-    that has ended: they stay in, and nothing asks for them any more.
+    that has ended: they stay in, and nothing asks for them any more. ``inside`` is true for someone who takes part
+    before anything is done. ``reaches`` are the names of those whom a page goes to.
     """
 
     key: str
@@ -32,6 +33,8 @@ class Thing:
     why: str = ""
     due_at: datetime | None = None
     asked: bool = True
+    inside: bool = False
+    reaches: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

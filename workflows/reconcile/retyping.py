@@ -218,7 +218,9 @@ def _on_the_web(facts: Facts) -> Iterator[PlanLine]:
     """Say who keeps or gains access without being in a channel: they have no Slack account."""
     for one in participation.of(facts).standings.values():
         if one.wanted and not (one.who.chat_id and facts.chat):
-            yield PlanLine("+", f"{one.who.name} can see it on the web only ({one.why})", f"sees/{one.who.person_id}")
+            says = f"{one.who.name} can see it on the web only ({one.why})"
+            inside = int(one.who.person_id in facts.inside)
+            yield PlanLine("+", says, f"sees/{one.who.person_id}", inside=inside)
 
 
 def _with_notes(result: Plan, before: Facts, after: Facts, *, alerts: int) -> Plan:

@@ -76,12 +76,18 @@ def callees() -> dict[str, Callee | None]:
     """Whom the policies page, each with the one who is on call; one of them the pager does not have."""
     return {
         "Engineering": Callee(
-            "policy/PE", "Engineering", "S1", (someone("eve", "on call for Engineering"),), "pages Eve"
+            "policy/PE", "Engineering", "S1", (someone("eve", "on call for Engineering"),), "pages Eve", names=("Eve",)
         ),
         "Major incidents": Callee(
-            "policy/PM", "Major incidents", "S1", (someone("max", "on call"),), "pages Max", strangers=STRANGERS
+            "policy/PM",
+            "Major incidents",
+            "S1",
+            (someone("max", "on call"),),
+            "pages Max",
+            strangers=STRANGERS,
+            names=("Max",),
         ),
-        "Security": Callee("policy/PS", "Security", "S2", (someone("sid", "on call"),), "pages Sid"),
+        "Security": Callee("policy/PS", "Security", "S2", (someone("sid", "on call"),), "pages Sid", names=("Sid",)),
         "payments": Callee("service/S3", "payments", "S3", (), "no one is on call"),
         "Nobody home": None,
     }

@@ -16,7 +16,7 @@ from workflows.planning.desired import desired_state
 from workflows.planning.facts import ChannelPost, TaskNow
 from workflows.planning.observed import GONE, THERE
 from workflows.planning.pages import ACKNOWLEDGED, RESOLVED, TRIGGERED
-from workflows.planning.plan import plan
+from workflows.planning.plan import Plan, plan
 from workflows.planning.plan_lines import PlanLine
 from workflows.planning.wording import shut_out
 from workflows.tests.shipped_facts import POLICIES, facts, someone
@@ -324,16 +324,24 @@ def test_the_digest_changes_with_what_is_said_and_only_then(first: str, to: str)
 
 
 NAMED = re.compile(r"(?:invite|end access for) (?P<names>[^(]+?)(?: \(.*)?")
+PAGES = re.compile(r"\(pages (?P<names>[^)]+)\)")
 FIGURES = {
-    "page": r"sends (\d+) pages?",
+    "page": r"(?:sends (\d+) pages?|pages (.+))",
     "over": r"resolves (\d+) pages?",
-    "in": r"(\d+) gets? in",
+    "in": r"brings in (\d+) (?:person|people)",
     "out": r"(\d+) loses? access",
     "channel": r"opens (\d+) channels?",
     "post": r"posts in (\d+) channels?",
     "capture": r"captures (\d+) profiles?",
     "other": r"(\d+) other changes?",
 }
+
+
+def paged_in(plan: Plan) -> list[str] | None:
+    """Read off the words of a plan's lines who is paged; None where one of them names no one."""
+    found = [PAGES.search(line.text) for line in plan.lines if (line.sign, line.key) == ("+", "page")]
+    names = [name for one in found if one for name in re.split(", | and ", one["names"])]
+    return None if not found or None in found else list(dict.fromkeys(names))
 
 
 def stood_for(line: PlanLine) -> tuple[str, int]:
@@ -361,6 +369,7 @@ def test_the_sum_of_a_plan_adds_up_to_its_steps_and_names_no_figure_that_is_noug
     before = world.known()
     if world.facts.active and to != world.facts.policy.slug:
         world.retype(to)
+        assert world.known().inside == {stay.who.person_id for stay in before.stays if stay.here}
     result = plan(desired_state(world.known()), world.observed())
     result = replace(result, lines=(*shut_out.lines(before, world.known()), *result.lines))
     counted: Counter[str] = Counter()
@@ -371,10 +380,20 @@ def test_the_sum_of_a_plan_adds_up_to_its_steps_and_names_no_figure_that_is_noug
         made = [one for one in result.actions if one.kind == "post" and one.verb == "create"]
         assert counted["post"] == len(made)
         counted["post"] = len({one.spec.get("room") or one.spec["channel"] for one in made})
-    parts = result.in_short.casefold().split(" · ")
-    said = {
-        what: int(found[1]) for what, one in FIGURES.items() for part in parts if (found := re.fullmatch(one, part))
-    }
+    inside = {stay.who.name for stay in before.stays if stay.who.person_id in world.known().inside}
+    named = [match["names"] for line in result.lines if line.sign == "+" and (match := NAMED.fullmatch(line.text))]
+    counted["in"] -= sum(name in inside for names in named for name in names.split(", "))
+    parts = result.in_short.split(" · ")
+    texts = [(what, re.fullmatch(one, part, re.IGNORECASE)) for part in parts for what, one in FIGURES.items()]
+    read = {what: found for what, found in texts if found}
+    said = {what: int(found[1] or 0) for what, found in read.items()}
+    if (who := paged_in(result)) is not None:
+        text = f"Pages {len(who)} people" if len(who) > 3 else f"Pages {' and '.join(who)}"
+        assert parts[0].replace(", ", " and ") == text
+        said["page"] = counted["page"]
+    reach = ("page", "in", "out") if counted["page"] else ("in", "out")
+    whole = [found[0] for what, found in read.items() if what in reach]
+    assert result.reach.casefold() == " · ".join([*(() if counted["page"] else ("pages no one",)), *whole]).casefold()
     assert said == {what: count for what, count in counted.items() if count}
     assert len(parts) == max(len(said), 1)
     assert (result.in_short == "Nothing changes for anyone") == (not said)

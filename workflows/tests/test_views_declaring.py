@@ -10,6 +10,7 @@ from django.test import Client
 from django.urls import reverse
 
 from incidents.models import IncidentType, Person
+from workflows.reconcile import retyping
 
 Open = Callable[[Person], Client]
 UNSENT = {"title": " "}  # is refused, so the form comes back with what was chosen
@@ -20,6 +21,27 @@ def plan_of(page: str) -> str:
     found = re.search(r'<div class="plan .*?</ul>', page, re.DOTALL)
     assert found is not None
     return " ".join(found[0].split())
+
+
+def reach_of(page: str) -> str:
+    """Return what stands beside the button of a page or comes with a fragment: the type, and whom it reaches."""
+    found = re.search(r'<p id="reach".*?</p>', page, re.DOTALL)
+    assert found is not None
+    return " ".join(re.sub(r"<[^>]*>", "", found[0]).split())
+
+
+def test_beside_the_button_stands_whom_the_chosen_type_reaches(
+    shipped: dict[str, IncidentType], ada: Person, browse: Open
+) -> None:
+    client = browse(ada)
+    for slug, one in shipped.items():
+        plan = retyping.preview_declare(type=one, by=ada)
+        page = client.post(reverse("declare"), UNSENT | {"type": slug}).content.decode()
+        fragment = client.get(reverse("declare-plan"), {"type": slug}, headers={"HX-Request": "true"}).content.decode()
+        assert reach_of(page) == reach_of(fragment) == f"{one.policy.name} {plan.reach}"
+        assert page.index('class="confirming"') < page.index('id="reach"') < page.index(">Declare</button>")
+        assert 'hx-swap-oob="true"' in fragment
+        assert "hx-swap-oob" not in page
 
 
 def test_the_page_holds_the_very_plan_that_a_choice_brings(

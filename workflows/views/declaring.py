@@ -5,7 +5,6 @@ from __future__ import annotations
 from django.http import HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404, render
 from django.template.loader import render_to_string
-from django.utils.safestring import SafeString
 
 from incidents.forms.given import number
 from incidents.forms.people import joinable
@@ -15,7 +14,6 @@ from incidents.views.signed_in import Request, signed_in
 from workflows.reconcile import retyping
 
 TEMPLATE = "workflows/declaring.html"
-PART = f"{TEMPLATE}#plan"
 
 
 @signed_in
@@ -24,12 +22,14 @@ def plan_of_type(request: Request) -> HttpResponse:
     usable = IncidentType.objects.filter(archived_at=None).select_related("current")
     type = get_object_or_404(usable, slug=request.GET.get("type", ""))
     if request.htmx:
-        return HttpResponse(_drawn(request, type, request.GET))
+        return render(request, f"{TEMPLATE}#changed", _context(request, type, request.GET))
     return render(request, TEMPLATE, _context(request, type, request.GET))
 
 
-def _drawn(request: Request, type: IncidentType, given: QueryDict) -> SafeString:
-    return render_to_string(PART, _context(request, type, given), request)
+def _drawn(request: Request, type: IncidentType, given: QueryDict) -> declare.DrawnPlan:
+    context = _context(request, type, given)
+    whole, reach = (render_to_string(f"{TEMPLATE}#{part}", context, request) for part in ("plan", "reach"))
+    return declare.DrawnPlan(whole, reach)
 
 
 def _context(request: Request, type: IncidentType, given: QueryDict) -> dict[str, object]:

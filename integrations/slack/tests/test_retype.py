@@ -23,7 +23,7 @@ def test_the_plan_is_shown_before_anything_changes(door: Door, incident: Inciden
     door.command("ann", "type major because checkout is down", channel=channel)
     shown = door.reads(door.modal("ann"))
     assert "`+`  invite Sue (@support)" in shown
-    assert re.search(r"\*\d+ get in · .*\*", shown[: shown.index("`+`")]), "summed up before its first step"
+    assert re.search(r"\*Brings in \d+ people · .*\*", shown[: shown.index("`+`")]), "summed up before its first step"
     assert now(incident).type.slug == "ambiguous"
     door.submit("ann")
     assert now(incident).type.slug == "major"

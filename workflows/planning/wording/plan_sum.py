@@ -1,4 +1,4 @@
-"""A plan in one line: how many are paged, get in and lose access, where it posts, and how much else. Pure."""
+"""A plan in one line: who is paged, how many come in and lose access, where it posts, and how much else. Pure."""
 
 from __future__ import annotations
 
@@ -10,7 +10,9 @@ from workflows.planning.actions import CREATE, Action
 from workflows.planning.plan_lines import PlanLine
 
 NOTHING: Final = "Nothing changes for anyone"
+NO_ONE: Final = "Pages no one"
 OTHER: Final = "other"
+NAMED: Final = 3  # as many who are paged are named, more are counted
 # What lines of a sign and a key add up to; all else that changes is counted together.
 PARTS: Final = {
     ("+", "page"): "page",
@@ -29,7 +31,7 @@ PARTS: Final = {
 SAID: Final = (
     ("page", "sends {} page", "sends {} pages"),
     ("over", "resolves {} page", "resolves {} pages"),
-    ("in", "{} gets in", "{} get in"),
+    ("in", "brings in {} person", "brings in {} people"),
     ("out", "{} loses access", "{} lose access"),
     ("people", "brings people in", "brings people in"),
     ("channel", "opens {} channel", "opens {} channels"),
@@ -37,20 +39,51 @@ SAID: Final = (
     ("capture", "captures {} profile", "captures {} profiles"),
     (OTHER, "{} other change", "{} other changes"),
 )
+REACH: Final = frozenset({"page", "in", "out", "people"})  # the parts about people
 
 
 def in_short(lines: Iterable[PlanLine], actions: Iterable[Action]) -> str:
-    """Add up what changes: *Sends 1 page · 6 get in · 5 lose access · posts in 2 channels*."""
+    """Add up what changes: *Pages Eve Ito · brings in 6 people · 5 lose access · posts in 2 channels*."""
+    lines = list(lines)
+    found = _counted(lines)
+    if found["post"]:
+        found["post"] = len({_place(one) for one in actions if one.kind == "post" and one.verb == CREATE})
+    return _said(found, lines) or NOTHING
+
+
+def reach(lines: Iterable[PlanLine]) -> str:
+    """Add up what changes for people, for where it is confirmed: *Pages no one · brings in 6 people*."""
+    lines = list(lines)
+    found = Counter({part: count for part, count in _counted(lines).items() if part in REACH})
+    said = _said(found, lines)
+    return said if found["page"] or found["people"] else " · ".join(filter(None, (NO_ONE, said[:1].lower() + said[1:])))
+
+
+def _counted(lines: Iterable[PlanLine]) -> Counter[str]:
     found: Counter[str] = Counter()
     for line in lines:
         if line.sign in "+~-":
-            found[PARTS.get((line.sign, line.key.partition("/")[0]), OTHER)] += line.count
-    if found["post"]:
-        found["post"] = len({_place(one) for one in actions if one.kind == "post" and one.verb == CREATE})
-    said = " · ".join(
-        (one if found[part] == 1 else many).format(found[part]) for part, one, many in SAID if found[part]
-    )
-    return said[:1].upper() + said[1:] or NOTHING
+            found[PARTS.get((line.sign, line.key.partition("/")[0]), OTHER)] += line.count - line.inside
+    return found
+
+
+def _said(found: Counter[str], lines: Iterable[PlanLine]) -> str:
+    said = [(one if found[part] == 1 else many).format(found[part]) for part, one, many in SAID if found[part]]
+    if found["page"] and (paged := _paged(lines)):
+        said[0] = paged
+    text = " · ".join(said)
+    return text[:1].upper() + text[1:]
+
+
+def _paged(lines: Iterable[PlanLine]) -> str:
+    """Say who is paged; empty where a page goes to no one who is known."""
+    pages = [line.paged for line in lines if (line.sign, line.key.partition("/")[0]) == ("+", "page")]
+    names = list(dict.fromkeys(name for some in pages for name in some))
+    if not all(pages):
+        return ""
+    if len(names) > NAMED:
+        return f"pages {len(names)} people"
+    return f"pages {' and '.join(filter(None, (', '.join(names[:-1]), *names[-1:])))}" if names else ""
 
 
 def _place(action: Action) -> str:
