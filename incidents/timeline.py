@@ -10,13 +10,13 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, Final, NamedTuple
 
-from django.contrib.postgres.search import SearchVector, SearchVectorField
+from django.contrib.postgres.search import SearchVectorField
 from django.db import connection
 from django.db.models import Func, Q, QuerySet, Value
 from django.db.models.expressions import RawSQL
 
 from audit.sealed import redacting
-from incidents import event_kinds, visibility
+from incidents import event_kinds, identifiers, visibility
 from incidents.models import Event, Incident, Person, Source
 from incidents.visibility import Actor
 
@@ -24,17 +24,20 @@ CHANNEL = "firekind_timeline"
 SEARCH_CONFIG = "english"
 
 WORDS_BYTES = 600_000
+SAYS: Final = "says"  # of an entry's data: what evidence says, in words that the entry shows and a search finds
 STATED = ("updated", "impact", "next_step")  # kinds of entries of which the newest holds
 ABOUT_OTHERS = ("edited", "retracted", "redacted")  # kinds of entries that are read with the one they are about
 
 # PostgreSQL refuses a vector of more than a megabyte, and with it the entry: words that come after so many others
 # (logs that were pasted) are not found by a search, but they are recorded.
-_APPEND = """
+_APPEND = f"""
     WITH counted AS (
-        UPDATE incidents_incident
+        UPDATE incidents_incident i
            SET last_n = last_n + 1,
-               words = CASE WHEN %(text)s = '' OR octet_length(words::text) > %(most)s THEN words
-                       ELSE coalesce(words, ''::tsvector) || strip(to_tsvector('english', %(text)s)) END
+               words = CASE WHEN said.words = '' OR octet_length(i.words::text) > %(most)s THEN i.words
+                       ELSE coalesce(i.words, ''::tsvector)
+                            || strip(to_tsvector('english', {identifiers.with_parts("said.words")})) END
+          FROM (VALUES (%(words)s::text)) AS said (words)
          WHERE id = %(incident)s
      RETURNING last_n, pg_notify(%(channel)s, id || ':' || last_n))
     INSERT INTO incidents_event (incident_id, n, kind, at, recorded_at, by_id, source, text, data, link, about_n, salt)
@@ -42,7 +45,7 @@ _APPEND = """
            %(link)s, %(about_n)s, %(salt)s
       FROM counted
  RETURNING id, n
-"""
+"""  # noqa: S608 (put together of constants)
 
 
 def append(
@@ -94,6 +97,7 @@ def _columns(event: Event) -> dict[str, Any]:
         "by": event.by_id,
         "source": str(event.source),
         "text": event.text,
+        "words": f"{event.text} {event.data.get(SAYS, '')}".strip(),
         "data": json.dumps(event.data),
         "link": event.link,
         "about_n": event.about_n,
@@ -104,26 +108,38 @@ def _columns(event: Event) -> dict[str, Any]:
 
 
 # What is said of an incident now, each word with where it stands first: when there is too much, later words are left.
-_INDEX: Final = """
+_INDEX: Final = f"""
     WITH said AS (
         SELECT n, text FROM incidents_event WHERE incident_id = %(incident)s AND text <> ''
          UNION ALL
         SELECT n, data ->> 'summary' FROM incidents_event
          WHERE incident_id = %(incident)s AND kind = 'declared' AND data ? 'summary'
          UNION ALL
+        SELECT n, data ->> '{SAYS}' FROM incidents_event e
+         WHERE incident_id = %(incident)s AND data ? '{SAYS}' AND NOT EXISTS (
+               SELECT FROM incidents_event c WHERE c.incident_id = e.incident_id AND c.about_n = e.n)
+         UNION ALL
         SELECT 0, title || ' ' || summary FROM incidents_incident WHERE id = %(incident)s),
-    firsts AS (SELECT lexeme, min(n) AS n FROM said, unnest(to_tsvector('english', text)) GROUP BY lexeme),
+    firsts AS (
+        SELECT lexeme, min(n) AS n
+          FROM said, unnest(to_tsvector('english', {identifiers.with_parts("text")})) GROUP BY lexeme),
     sized AS (SELECT lexeme, sum(octet_length(lexeme) + 4) OVER (ORDER BY n, lexeme) AS size FROM firsts)
     UPDATE incidents_incident
-       SET words = (SELECT array_to_tsvector(coalesce(array_agg(lexeme), '{}')) FROM sized WHERE size <= %(most)s)
+       SET words = (SELECT array_to_tsvector(coalesce(array_agg(lexeme), '{{}}')) FROM sized WHERE size <= %(most)s)
      WHERE id = %(incident)s
-"""
+"""  # noqa: S608 (put together of constants)
 
 
 def index_again(incident: Incident) -> None:
     """Work out anew what a search finds, from what the timeline says now; in the caller's transaction."""
     with connection.cursor() as cursor:
         cursor.execute(_INDEX, {"incident": incident.pk, "most": WORDS_BYTES})
+
+
+_VECTOR: Final = (
+    f"(SELECT strip(to_tsvector('english', {identifiers.with_parts('text')}))"  # noqa: S608 (put together of constants)
+    " FROM (VALUES (%(expressions)s::text)) AS said (text))"
+)
 
 
 def begin(
@@ -146,8 +162,7 @@ def begin(
 
 def words_of(text: str) -> Func:
     """Return the expression that stores a text's words, without positions, for the search."""
-    vector = SearchVector(Value(text), config=SEARCH_CONFIG)
-    return Func(vector, function="strip", output_field=SearchVectorField())
+    return Func(Value(text), template=_VECTOR, output_field=SearchVectorField())
 
 
 def hold(incident_id: int) -> None:

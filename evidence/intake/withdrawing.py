@@ -38,6 +38,7 @@ def withdraw(evidence: Evidence, *, by: Person, at: datetime, because: str = "",
         HotFunction.objects.filter(evidence=evidence).delete()
         if evidence.event_n is not None:
             lifecycle.take_back(incident, n=evidence.event_n, by=by, at=at, because=because, source=source)
+            timeline.index_again(incident)
         else:
             timeline.nudge_readers(incident.pk)
         transaction.on_commit(lambda: forget(evidence.original, evidence.tree))

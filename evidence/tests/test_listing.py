@@ -10,10 +10,11 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.utils import timezone
 
-from evidence.intake import digesting, storage
+from evidence.intake import digesting, storage, withdrawing
 from evidence.intake.storage import StorageError
 from evidence.models import Evidence
 from evidence.tests.conftest import FOLDED, Bring
+from incidents import timeline
 from incidents.models import Event, Incident, Person
 from incidents.tests.conftest import Open
 
@@ -186,3 +187,15 @@ def test_a_comparison_says_that_it_is_of_two_programs_and_how_rough_a_side_is(
     shown = browse(ada).get(f"/incidents/{incident.codename}/evidence/compare/?control=1&with=2").content.decode()
     assert "These profiles share no functions; they are probably of different programs." in shown
     assert "Before: Only 18 samples, so percentages are rough." in shown
+
+
+def test_a_function_that_the_timeline_names_finds_the_incident_until_it_is_withdrawn(
+    incident: Incident, ada: Person, browse: Open, bring: Bring
+) -> None:
+    found = bring(incident, b"checkout.serve;checkout.charge_card 1829\n")
+    asked = "/?q=charge_card"
+    assert incident.title in browse(ada).get(asked).content.decode()
+    timeline.index_again(incident)
+    assert incident.title in browse(ada).get(asked).content.decode()
+    withdrawing.withdraw(found, by=ada, at=timezone.now())
+    assert "No matches." in browse(ada).get(asked).content.decode()

@@ -136,7 +136,8 @@ def _worded(q: str) -> Q:
 
     The older name is looked up first: joined in here it would keep the planner from using any index.
     """
-    words = Q(words=AllWords(q, config=timeline.SEARCH_CONFIG, search_type="websearch"))
+    asked = Begun if query_text.is_begun(q) else AllWords
+    words = Q(words=asked(q, config=timeline.SEARCH_CONFIG, search_type="websearch"))
     name = q.lower().replace(" ", "-")
     if not CODENAME.fullmatch(name):
         return words
@@ -154,8 +155,20 @@ class AllWords(SearchQuery):
     def as_sql(self, *args: Any, **kwargs: Any) -> tuple[str, Any]:
         """Write the query with each phrase operator replaced by *and*, and numbers that may follow a hyphen."""
         sql, params = super().as_sql(*args, **kwargs)
-        words = f"regexp_replace(({sql})::text, '<(-|[0-9]+)>', '&', 'g')"
+        words = self.last(f"regexp_replace(({sql})::text, '<(-|[0-9]+)>', '&', 'g')")
         return f"({query_text.with_either_sign(words)})::tsquery", params
+
+    def last(self, words: str) -> str:
+        """Return the SQL of the query's text with its last word as it is meant: whole."""
+        return words
+
+
+class Begun(AllWords):
+    """A search query whose last word somebody may still be typing."""
+
+    def last(self, words: str) -> str:
+        """Return the SQL of the query's text with its last word found by its beginning."""
+        return query_text.with_beginning(words)
 
 
 def cursor(last: Incident) -> str:

@@ -15,9 +15,9 @@ BEGIN, END = "\x02", "\x03"  # no text has these in it: control characters are t
 LOOKED_AT: Final = 200  # the newest entries of each incident
 # The words that are asked for, any of them: they may stand in several entries. What was edited, retracted or redacted
 # is passed over: the page says something else now.
-_ANY: Final = query_text.with_either_sign(
-    "regexp_replace(querytree(websearch_to_tsquery(%(config)s, %(q)s)), '<(-|[0-9]+)>|&', '|', 'g')"
-)
+_WORDS: Final = "regexp_replace(querytree(websearch_to_tsquery(%(config)s, %(q)s)), '<(-|[0-9]+)>|&', '|', 'g')"
+_BEGUN: Final = query_text.with_beginning(_WORDS)
+_ANY: Final = query_text.with_either_sign(f"CASE WHEN %(is_begun)s THEN {_BEGUN} ELSE {_WORDS} END")
 _HITS: Final = f"""
     WITH asked AS (SELECT NULLIF({_ANY}, 'T') AS words),
     query AS (SELECT words::tsquery AS any FROM asked WHERE words <> '')
@@ -51,7 +51,13 @@ def of(ids: Collection[int], q: str) -> dict[int, Snippet]:
     """Return where each of these incidents says what was asked for; who may see them was asked before."""
     if not (ids and q):
         return {}
-    given: dict[str, Any] = {"ids": list(ids), "q": q, "config": timeline.SEARCH_CONFIG, "most": LOOKED_AT}
+    given: dict[str, Any] = {
+        "ids": list(ids),
+        "q": q,
+        "config": timeline.SEARCH_CONFIG,
+        "most": LOOKED_AT,
+        "is_begun": query_text.is_begun(q),
+    }
     with connection.cursor() as cursor:
         cursor.execute(_HITS, given | {"piece": _PIECE, "whole": _WHOLE})
         return {pk: Snippet(title, n, piece or "") for pk, title, n, piece in cursor.fetchall()}

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from django.utils import timezone
 
-from incidents import lifecycle, search
+from incidents import lifecycle, search, timeline
 from incidents.models import Incident, IncidentType, Person
 from incidents.policies import types
 from incidents.policies.policy import Policy
@@ -26,6 +26,50 @@ def test_words_of_the_title_and_the_timeline_find_an_incident(dee: Person, asked
     lifecycle.declare("Something else", by=dee, at=timezone.now())
     found = search.find(search.IncidentFilters(q=asked), person=dee).rows
     assert [one.codename for one in found] == [incident.codename]
+
+
+NAMED = "`checkout.charge_card` and PriceBasket.applyDiscount wait for std::vec::push"
+
+
+@pytest.mark.parametrize(
+    "asked",
+    ["charge_card", "checkout.charge_card", "card", "applyDiscount", "apply discount", "PriceBasket", "basket", "push"],
+)
+@pytest.mark.parametrize("where", ["title", "note", "rebuilt"])
+def test_a_part_of_an_identifier_finds_it(dee: Person, asked: str, where: str) -> None:
+    incident = lifecycle.declare(NAMED if where == "title" else "Slow", by=dee, at=timezone.now())
+    if where != "title":
+        lifecycle.note(incident, text=NAMED, by=dee, at=timezone.now())
+    if where == "rebuilt":
+        timeline.index_again(incident)
+    assert _found(dee, asked) == [incident.codename]
+
+
+@pytest.mark.parametrize(
+    ("asked", "is_found"),
+    [
+        ("frigate", True),  # of frigatebird, which somebody is still typing
+        ("FRIGA", True),
+        ("slow frig", True),
+        ("frigate slow", False),  # only the last word may be one that goes on
+        ('"frigate"', False),  # who quotes means this word
+        ("slow -frig", True),  # and a minus takes away what is that word
+        ("fr", False),  # every other word begins so
+        ("node-1", False),  # numbers are whole
+        ("the frigatebird is", True),
+        ("charge_ca", True),
+        ("checkout.char", True),
+    ],
+)
+def test_the_last_word_may_be_the_beginning_of_one(dee: Person, asked: str, is_found: bool) -> None:
+    incident = lifecycle.declare("Slow frigatebird on node-12 in checkout.charge_card", by=dee, at=timezone.now())
+    assert _found(dee, asked) == [incident.codename] * is_found
+    if asked == "frigate":
+        assert "\x02frigatebird" in snippets.of([incident.pk], asked)[incident.pk].title
+
+
+def _found(dee: Person, asked: str) -> list[str]:
+    return [one.codename for one in search.find(search.IncidentFilters(q=asked), person=dee).rows]
 
 
 @pytest.mark.parametrize("asked", ["12", "9e3", "4.12", "node-12", "shard-9e3 12", "slow -13"])
