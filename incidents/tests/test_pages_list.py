@@ -44,7 +44,7 @@ def test_the_most_urgent_come_first(shipped: dict[str, IncidentType], ada: Perso
             ("overdue", "major", ada, now - timedelta(hours=3)),
         )
     }
-    urgent = [made[title].codename for title in ("overdue", "nobody leads", "customers", "led")]
+    urgent = [made[title].codename for title in ("overdue", "customers", "nobody leads", "led")]
     assert names(browse(ada)) == urgent
     assert "update overdue" in browse(ada).get("/").content.decode()
     lifecycle.update(made["overdue"], text="Rolling back", by=ada, at=now)

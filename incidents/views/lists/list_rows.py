@@ -18,6 +18,7 @@ from incidents import sample_mark, timeline
 from incidents.models import Incident, IncidentType, Status
 from incidents.search.snippets import Snippet
 from incidents.templatetags import firekind
+from incidents.views.lists import urgency
 
 KEPT: Final = 1000  # rows, of about a kilobyte each
 
@@ -80,10 +81,7 @@ class ListedRows(NamedTuple):
 def rows(
     found: list[Incident], types: dict[int, IncidentType], *, at: datetime, hits: dict[int, Snippet]
 ) -> ListedRows:
-    """Return the rows of a page for the viewer's zone.
-
-    An active one is urgent when an update is overdue, then when nobody leads, then when customers feel it.
-    """
+    """Return the rows of a page for the viewer's zone."""
     said = timeline.last_words(one for one in found if one.is_active)
     policies = {pk: one.policy for pk, one in types.items()}
     here = timezone.get_current_timezone()
@@ -118,10 +116,11 @@ def rows(
             year=year,
         )
         if row.is_active:
-            active.append(((row.overdue, one.lead_id is None, policy.customer_facing), row))
+            led = one.lead_id is not None
+            active.append((urgency.rank(policy, status=one.status, is_overdue=row.overdue, has_lead=led), row))
         else:
             ended.append(row)
-    return ListedRows([row for _, row in sorted(active, key=itemgetter(0), reverse=True)], ended)
+    return ListedRows([row for _, row in sorted(active, key=itemgetter(0))], ended)
 
 
 @lru_cache(maxsize=KEPT)

@@ -26,7 +26,7 @@ from incidents.search import (
     saved_views,
     snippets,
 )
-from incidents.views.lists import list_rows
+from incidents.views.lists import list_rows, urgency
 from incidents.views.signed_in import Request, signed_in
 
 START_HIDDEN = "start_hidden"
@@ -66,6 +66,7 @@ def listing(request: Request) -> HttpResponse:
         "without": [(label, value, address(filters, **{name: ""})) for name, label, value in filters.narrowing],
         "csv": reverse("incidents-csv") + filters.to(),
         "active": _active(found),
+        "order": urgency.ORDER,
         "statuses": _links(filters, "status", _statuses(filters)),
         "mine": _links(filters, "me", MINE),
         "drills": Link("Drills", address(filters, drills="" if filters.drills else "1"), bool(filters.drills)),

@@ -1,0 +1,62 @@
+"""Which of two active incidents stands first in the list."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from incidents.policies.policy import Policy
+from incidents.views.lists import urgency
+
+MAJOR = Policy("major", "Major", "", customer_facing=True, update_every_min=30)
+AMBIGUOUS = Policy("ambiguous", "Ambiguous", "", update_every_min=60)
+TIME_BOMB = Policy("time-bomb", "Time bomb", "", internal=True, update_every_min=120)
+INTERNAL = Policy("internal", "Internal", "", internal=True)
+
+Rank = tuple[bool, int, bool, bool]
+
+
+def rank(policy: Policy, *said: str) -> Rank:
+    status = "mitigated" if "mitigated" in said else "open"
+    return urgency.rank(policy, status=status, is_overdue="overdue" in said, has_lead="no lead" not in said)
+
+
+FIRST_TO_LAST = (
+    rank(MAJOR, "overdue", "no lead"),
+    rank(MAJOR, "overdue"),
+    rank(MAJOR, "no lead"),
+    rank(MAJOR),
+    rank(TIME_BOMB, "overdue"),
+    rank(AMBIGUOUS, "no lead"),
+    rank(TIME_BOMB),
+    rank(INTERNAL, "no lead"),
+    rank(INTERNAL),
+    rank(MAJOR, "mitigated", "overdue"),
+    rank(MAJOR, "mitigated"),
+    rank(AMBIGUOUS, "mitigated", "no lead"),
+    rank(INTERNAL, "mitigated", "no lead"),
+)
+
+
+@pytest.mark.parametrize(("sooner", "later"), [*pairwise(FIRST_TO_LAST)])
+def test_what_hurts_most_comes_first(sooner: Rank, later: Rank) -> None:
+    assert sooner < later
+
+
+SAID = st.sets(st.sampled_from(["overdue", "no lead"]))
+POLICIES = st.sampled_from([MAJOR, AMBIGUOUS, TIME_BOMB, INTERNAL])
+
+
+@given(POLICIES, POLICIES, SAID, SAID)
+def test_whatever_is_mitigated_comes_after_all_that_is_open(
+    one: Policy, other: Policy, said: set[str], more: set[str]
+) -> None:
+    assert rank(one, *said) < rank(other, "mitigated", *more)
+
+
+@given(POLICIES, SAID)
+def test_what_waits_for_someone_never_makes_it_less_urgent(policy: Policy, said: set[str]) -> None:
+    assert all(rank(policy, *said, more) <= rank(policy, *said) for more in ("overdue", "no lead"))

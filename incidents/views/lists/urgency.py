@@ -1,0 +1,23 @@
+"""Which active incidents a responder looks at first. Pure."""
+
+from __future__ import annotations
+
+from incidents.models import Status
+from incidents.policies.policy import Policy
+
+ORDER = "Open before mitigated, then what customers notice, internal work last; then overdue updates, no lead, newest"
+
+
+def rank(policy: Policy, *, status: str, is_overdue: bool, has_lead: bool) -> tuple[bool, int, bool, bool]:
+    """Return by what active incidents are sorted, the most urgent first; the newer of equals goes first."""
+    return status == Status.MITIGATED, _reach(policy), not is_overdue, has_lead
+
+
+def _reach(policy: Policy) -> int:
+    """Tell what customers notice, what they may, and what no one outside waits for.
+
+    A type that asks for updates has a clock running, as a time bomb has, however internal it is.
+    """
+    if policy.customer_facing:
+        return 0
+    return 2 if policy.internal and policy.update_every_min is None else 1
