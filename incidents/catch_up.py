@@ -191,7 +191,12 @@ def _pages(kinds: Newest, now: StandsNow) -> Iterator[CatchUpLine]:
         newest.setdefault(str(one.data.get("page", "")), one)
     for key, one in newest.items():
         if key and one.data.get("news") not in ANSWERED and not one.data.get("over"):
-            yield CatchUpLine("Not acknowledged", _cut(one.text, SHORT), (one.n,), one.at)
+            yield CatchUpLine("Not acknowledged", _cut(_whole(one), SHORT), (one.n,), one.at)
+
+
+def _whole(one: SaidEntry) -> str:
+    """Write an entry as a sentence of its own: after the name of who did it, if anyone did."""
+    return f"{isolated(one.by)} {one.text}" if one.by else f"{one.text[:1].upper()}{one.text[1:]}"
 
 
 def _gaps(kinds: Newest, now: StandsNow) -> Iterator[CatchUpLine]:

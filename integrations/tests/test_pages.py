@@ -47,7 +47,7 @@ def test_the_plan_says_who_would_be_rung(duty: Duty) -> None:
 
 def test_a_retype_resolves_what_nobody_is_on_and_then_there_is_nothing_left_to_do(duty: Duty) -> None:
     incident = duty.house.declare(type="major")
-    assert awaited(incident) == ["paged Major incidents: Max"]
+    assert awaited(incident) == ["Paged Major incidents: Max"]
     incident = duty.house.retype(incident, "isolated")
     assert duty.opened(incident) == ["Major incidents: resolved"]
     assert awaited(incident) == []

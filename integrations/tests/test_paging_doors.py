@@ -40,7 +40,7 @@ def test_a_command_rings_a_phone_and_brings_its_owner_in(duty: Duty, door: Door,
     incident = duty.house.settle(incident)
     assert duty.times_rung("eve") == 1
     assert "eve" in duty.house.slack.members(channel)
-    assert any("paged Engineering: Eve" in text for text in duty.house.slack.texts(channel))
+    assert any("Paged Engineering: Eve" in text for text in duty.house.slack.texts(channel))
     said = door.command("ann", "page engineering", channel=channel)
     assert said.startswith("*Engineering* was already paged: paging.")
 

@@ -19,6 +19,13 @@ def hear(page: Page, news: PagerEvent) -> bool:
     return news.kind in KINDS and follow(page, news.people, at=news.at)
 
 
+def is_again(page: Page, news: PagerEvent) -> bool:
+    """Return whether these news page only people whom the page has reached before; asked before they are heard."""
+    ids = {who.id for who in news.people}
+    late = page.rung_at is not None and news.at < page.rung_at
+    return news.kind in KINDS and bool(ids) and not late and ids <= set(page.rung_ids)
+
+
 def follow(page: Page, people: Collection[Who], *, at: datetime) -> bool:
     """Take in who was paged at a moment; return whether that is anyone else than we knew.
 

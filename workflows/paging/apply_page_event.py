@@ -106,13 +106,15 @@ def take(page: Page, news: PagerEvent, *, at: datetime) -> None:
         page.withdrawn_at = None  # it had been meant to be withdrawn, and ended in another way
     if newest:
         _move(page, news)
+    again = page_reach.is_again(page, news)
     if page_reach.hear(page, news):
         effect_queue.plan_anew(page.incident_id)
     page.news = [*page.news, news.id[:ID_CHARS]]
     page.save()
     if not known:
         late = bool(news.status) and not newest
-        _write(page, news, told=news.told and not late, moved=newest and page.status != was, at=at)
+        moved = newest and page.status != was
+        _write(page, news, told=news.told and not late, moved=moved, again=again, at=at)
     elif page.status != was:
         timeline.nudge_readers(page.incident_id)
     add_responders.bring_in(page, news, at=at)
@@ -155,10 +157,10 @@ def is_ending(page: Page) -> bool:
     return Effect.objects.filter(incident=page.incident_id, thing=page.key, verb=RETIRE, state__in=under_way).exists()
 
 
-def _write(page: Page, news: PagerEvent, *, told: bool, moved: bool, at: datetime) -> None:
+def _write(page: Page, news: PagerEvent, *, told: bool, moved: bool, again: bool, at: datetime) -> None:
     incident = page.incident
     person = add_responders.person_of(news.by)
-    text = _sentence(page, news, named=person is None)
+    text = _sentence(page, news, named=person is None, again=again)
     data: dict[str, Any] = {"page": page.key, "news": news.kind, "url": page.url}
     if outsiders := add_responders.outsiders(page, news):
         text = f"{text}. {outsiders}"
@@ -178,12 +180,13 @@ def _asks(page: Page) -> bool:
     return not Page.objects.filter(incident=page.incident_id).exclude(status=Status.RESOLVED).exists()
 
 
-def _sentence(page: Page, news: PagerEvent, *, named: bool) -> str:
+def _sentence(page: Page, news: PagerEvent, *, named: bool, again: bool) -> str:
     """Say the news, with who did it in front where the entry does not name them itself."""
     names = [add_responders.name_of(who) for who in news.people]
+    people = " and ".join(filter(None, (", ".join(names[:-1]), *names[-1:]))) or "the next in line"
     values = {
         "page": page.name,
-        "people": " and ".join(filter(None, (", ".join(names[:-1]), *names[-1:]))) or "the next in line",
+        "people": f"{people} again" if again else people,
         "are": "are" if len(names) > 1 else "is",
         "level": f" to level {level}" if (level := _level(news)) else "",
         "text": news.text,

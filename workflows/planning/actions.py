@@ -91,7 +91,7 @@ def _capture(label: str, spec: Spec) -> str:
 
 
 def _retitle(label: str, spec: Spec) -> str:
-    return f"change the title of the page sent to {spec['name']}"
+    return f"give the page to {spec['name']} a new title"
 
 
 def _change_ticket(label: str, spec: Spec) -> str:

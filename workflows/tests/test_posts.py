@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from workflows.planning.facts import ChannelPost, RetypeNews
 from workflows.planning.plan import NAMELESS, Plan
 from workflows.planning.plan_lines import PlanLine
-from workflows.planning.wording import marks, posts
+from workflows.planning.wording import cards, marks, posts
 from workflows.planning.wording.card import Card
 from workflows.tests.shipped_facts import facts, someone
 
@@ -64,6 +64,29 @@ def test_an_update_says_what_it_states_and_else_that_is_a_card_of_its_own() -> N
     assert marks.bare(card("next_step", text="roll back", owner=someone("ben")).text) == "Ben: roll back"
     assert card("impact", text="carts fail").title == "Impact from Ann"
     assert (card("next_step").title, card("next_step").text) == ("", "Ann did it")
+
+
+def test_what_nobody_did_begins_with_a_capital() -> None:
+    said = ChannelPost(7, "page", "paged Security: Farah Haddad", "", "paged Security: Farah Haddad", "", 1)
+    assert posts.told(said, facts()).text == "Paged Security: Farah Haddad"
+
+
+def test_a_page_opens_in_the_pager() -> None:
+    (button,) = card("page", link="https://pager.test/1").buttons
+    assert button.label == "Open in PagerDuty"
+
+
+def test_a_withdrawn_announcement_says_no_more_than_one_that_its_type_ended() -> None:
+    """Read in the channel of all incidents: it points at nothing else, and the reason stays with its people."""
+    withdrawn = cards.withdrawn_announcement()
+    assert withdrawn.text == cards.ended_announcement(facts()).text
+    assert withdrawn.title == "Announcement withdrawn"
+
+
+def test_the_handover_stays_true_once_the_old_channel_is_archived() -> None:
+    said = marks.bare(cards.handover(replace(facts(), room=2)).text)
+    assert said.startswith("Earlier messages are in ")
+    assert "archived" not in said
 
 
 def test_what_asks_for_nothing_stays_one_line() -> None:

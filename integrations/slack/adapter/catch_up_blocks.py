@@ -29,5 +29,5 @@ def _line(line: CatchUpLine) -> str:
     if line.at is not None and not line.ahead:
         since.append(mrkdwn.age(int(line.at.timestamp()), f"{line.at:%Y-%m-%d %H:%M} UTC"))
     due = f" {mrkdwn.when(line.at)}" if line.at is not None and line.ahead else ""
-    aside = f"  _{', '.join(since)}_" if since else ""
+    aside = f"  ·  _{', '.join(since)}_" if since else ""
     return f"*{line.label}*  {mrkdwn.escape(line.text)}{due}{aside}"

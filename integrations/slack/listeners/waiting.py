@@ -48,7 +48,7 @@ def _unanswered(viewer: Person) -> Iterator[WaitingItem]:
     known = waiting.select_related(*(f"incident__{one}" for one in ("type", "policy_version", "lead")))
     for page in known.defer("incident__words"):
         says = f"*You were paged* {_ago(page.opened_at)}, and nobody has acknowledged it: {mrkdwn.escape(page.name)}"
-        yield WaitingItem(page.incident, says, _leading("Open the page", page.url))
+        yield WaitingItem(page.incident, says, _leading("Open in PagerDuty", page.url))
 
 
 def _requests(viewer: Person) -> Iterator[WaitingItem]:

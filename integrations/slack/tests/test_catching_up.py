@@ -43,7 +43,7 @@ def test_those_whom_a_retype_brings_in_are_told_and_nobody_is_at_a_declaration(
     door.deliver()
     told = dict(quietly(door, channel))
     assert door.slack.person("sue").id in told
-    assert all("Major, was Ambiguous: carts fail" in said for said in told.values())
+    assert all("Major, was Ambiguous: carts fail  ·  _Ann, <!date" in said for said in told.values())
     assert not {door.slack.person(one).id for one in ("ann", "lea")} & told.keys()
 
 

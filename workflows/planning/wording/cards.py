@@ -8,6 +8,7 @@ from workflows.planning.wording.card import Card
 from workflows.planning.wording.headline import PAGE, STATUS_WORDS
 from workflows.planning.wording.marks import OUTLET, room
 
+NO_MORE = "No more announcements will be posted for this incident."
 TOPIC_CHARS = 250  # Slack's limit for a topic
 
 
@@ -45,16 +46,15 @@ def ended_announcement(facts: Facts) -> Card:
     return Card(
         kind="announcement",
         title=f"{isolated(facts.policy.name)}: {isolated(facts.title)}",
-        text="No more announcements will be posted for this incident.",
+        text=NO_MORE,
         link=facts.url,
         link_label=PAGE,
     )
 
 
 def withdrawn_announcement() -> Card:
-    """What an announcement becomes once the incident is private: nothing that says what it was about."""
-    text = "It is being handled elsewhere. Nothing more will be posted here."
-    return Card(kind="withdrawn", title="Announcement withdrawn", text=text)
+    """What an announcement becomes once the incident is private: nothing that says what it was about, or why."""
+    return Card(kind="withdrawn", title="Announcement withdrawn", text=NO_MORE)
 
 
 def withdrawn(*, by: str = "") -> Card:
@@ -78,7 +78,7 @@ def handover(facts: Facts) -> Card:
     return Card(
         kind="handover",
         title="The conversation continues here, in private",
-        text=("Earlier messages are in ", room(facts.room - 1), ", which is being archived, and on the timeline."),
+        text=("Earlier messages are in ", room(facts.room - 1), " and on the timeline."),
         context=("People who saw the old channel have already read it. Messages that others posted stay there.",),
         link=facts.url,
         link_label=PAGE,

@@ -16,8 +16,9 @@ ANSWERS: Final = (("Let in", "let-in", "primary"), ("Not now", "turn-away", ""))
 GUESSES: Final = (("Say what you would do", "answer", "primary"), ("Show what happened next", "show-next", ""))
 ASKING: Final = ("asked_in", "offered")  # the kinds of entries that ask whether to let someone in
 BY_HAND: Final = "Manual action required"
+IN_PAGER: Final = "Open in PagerDuty"
 STATED: Final = {"updated": "Update", "impact": "Impact", "next_step": "Next step"}
-LINKS: Final = {"page": "Open the page", "alert": "Open the alert"}
+LINKS: Final = {"page": IN_PAGER, "alert": IN_PAGER}
 # The title and the colour of the cards of some kinds; entries of all others are one plain line.
 CARDS: Final[Mapping[str, tuple[str, str]]] = {
     "due": ("Update due", "amber"),
@@ -150,7 +151,7 @@ def _measured(event: ChannelPost, title: str, url: str, label: str) -> Card:
 
 
 def _said(event: ChannelPost) -> str:
-    return f"{event.by} {event.sentence}" if event.by else event.sentence
+    return f"{event.by} {event.sentence}" if event.by else f"{event.sentence[:1].upper()}{event.sentence[1:]}"
 
 
 def _asked(event: ChannelPost, facts: Facts) -> tuple[Button, ...]:

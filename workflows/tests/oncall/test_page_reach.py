@@ -95,6 +95,22 @@ def _listed(names: list[str]) -> str:
     return " and ".join([", ".join(names[:-1]), names[-1]]) if len(names) > 1 else names[0]
 
 
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(history=histories)
+def test_whoever_was_paged_before_is_said_to_be_paged_again(
+    incident: Incident, history: list[tuple[str, set[str]]]
+) -> None:
+    with transaction.atomic():
+        opened(incident, "PMAX")
+        before = {"PMAX"}
+        for n, (kind, ids) in enumerate(history, 1):
+            apply_page_event.hear(passed(n, *sorted(ids), kind=kind), at=NINE + LATER)
+            text = Event.objects.filter(incident=incident, kind="page").latest("n").text
+            assert text.endswith(" again") == (ids <= before), text
+            before |= ids
+        transaction.set_rollback(True)
+
+
 def test_the_panel_says_who_is_paged_and_who_was_before(incident: Incident) -> None:
     opened(incident, "PEVE")
     apply_page_event.hear(passed(5, "PLEO"), at=NINE + LATER)
