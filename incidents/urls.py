@@ -28,6 +28,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("views/<int:pk>/drop", listing.drop, name="view-drop"),
     path(page_routes.FOLLOWUPS, followups.listing, name="followups"),
     path("declare", declare.declare, name="declare"),
+    path("declare/open", declare.already, name="declare-open"),
     path("people", people.people, name="people"),
     path(page_routes.ROLES, roles.listing, name="roles"),
     path("people/roles/<int:pk>", roles.give, name="role"),

@@ -10,10 +10,11 @@ from django.http import HttpResponse, QueryDict
 from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.utils.safestring import SafeString
-from django.views.decorators.http import require_http_methods
+from django.views.decorators.http import require_http_methods, require_safe
 
 from incidents.forms import DeclareForm
 from incidents.models import IncidentType
+from incidents.search import already_open
 from incidents.views.signed_in import Request, signed_in
 
 
@@ -49,4 +50,13 @@ def declare(request: Request) -> HttpResponse:
         return redirect(incident)
     plans = [draw(request, form.chosen, data or QueryDict()) for draw in registered if form.chosen]
     context = {"form": form, "plans": plans, "since": int((form.since or at).timestamp())}
+    context["already"] = already_open.near(data.get("title", ""), person=request.person) if data is not None else []
     return render(request, "incidents/declare.html", context, status=200 if data is None else 422)
+
+
+@require_safe
+@signed_in
+def already(request: Request) -> HttpResponse:
+    """Name what is open already and may be the same, while the title is typed; nothing where nothing is near."""
+    found = already_open.near(request.GET.get("title", ""), person=request.person)
+    return render(request, "incidents/declare.html#already", {"already": found})

@@ -8,6 +8,7 @@ import pytest
 from playwright.sync_api import expect
 
 from stack.supervisor.running import Stack
+from tests.browser.axe import faults
 from tests.browser.conftest import Sit, declare, declare_by_hand
 from tests.browser.weight import fetched
 
@@ -97,6 +98,13 @@ def test_an_impatient_double_click_declares_once(sit: Sit) -> None:
     page.wait_for_url("**/incidents/*/")
     page.goto("/?q=impatient")
     expect(page.get_by_role("link", name="Clicked twice by somebody impatient")).to_have_count(1)
+    page.goto("/declare")
+    page.get_by_label("What is wrong?").press_sequentially("An impatient")
+    expect(page.locator("#already")).to_contain_text("Already open")
+    expect(page.locator("#already a")).to_have_text("Clicked twice by somebody impatient")
+    assert faults(page) == []
+    page.get_by_label("What is wrong?").fill("Nothing of the kind")
+    expect(page.locator("#already")).to_be_empty()
 
 
 def test_a_retype_is_shown_before_it_is_confirmed(sit: Sit) -> None:

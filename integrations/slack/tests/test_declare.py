@@ -94,6 +94,20 @@ def test_without_a_title_a_form_opens_and_shows_what_a_type_brings_along(door: D
     assert "Key features or important customers are definitely hit." in shown
 
 
+def test_what_is_open_already_and_may_be_the_same_is_said(door: Door) -> None:
+    door.command("ann", "declare checkout is slow")
+    name = door.incident().codename
+    assert "Already open" not in door.command("ben", "declare search is slow")
+    assert f"Already open: checkout is slow (<http://testserver/incidents/{name}/|{name}>)" in door.command(
+        "ben", "declare checkout is down"
+    )
+    ts = door.slack.acts.say("out", "lobby", "the checkout again")
+    door.shortcut("ann", "firekind:declare-from", channel="lobby", ts=ts)
+    assert f"|{name}>" in door.reads(door.modal("ann"))
+    door.press("ann", "firekind:declare-type", value="major")
+    assert f"|{name}>" in door.reads(door.modal("ann"))
+
+
 def test_the_form_declares_and_says_so(door: Door) -> None:
     door.command("ann", "declare")
     lead = door.slack.person("lea").id

@@ -194,6 +194,7 @@ OF_NONE: Final[Mapping[str, Row]] = {
     "follow-ups": Row(asks=("", "?mine=1", "?late=1", "?mine=1&late=1", "?service=checkout", "?from=50")),
     "access/": Row(posts=({}, {"codename": "{}"})),
     "declare": Row(asks=("", "?title=WORD&summary=WORD")),
+    "declare/open": Row(asks=("", "?title=WORD", "?title=checkout")),
     "declare/plan": Row(asks=("", "?type=security", "?type=major")),
     "people": Row(asks=("", "?q=a", "?q=WORD", "?with={}", "?incident={}")),
     "people/roles": Row(),

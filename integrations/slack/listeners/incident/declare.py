@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from incidents import lifecycle
-from incidents.models import Incident, IncidentType, Source
+from incidents.models import Incident, IncidentType, Person, Source
+from incidents.search import already_open
 from integrations.slack.interaction import incident_lookup, messages, plans
 from integrations.slack.interaction.answers import Answer, Open, Redraw, Replace, Say, Wrong
 from integrations.slack.interaction.request import Form, SlackRequest, keep, short
@@ -31,7 +32,8 @@ def command(asked: SlackRequest, *, drill: bool = False) -> Answer:
         title, doubt = mrkdwn.cut(title, TITLE_CHARS), _doubt(asked.words)
         return Open(_first(asked, title=title, chosen=near, doubt=doubt, drill=drill))
     incident = lifecycle.declare(title, by=asked.by, at=asked.at, source=Source.SLACK, type=type, is_drill=drill)
-    return Say(_declared(incident))
+    already = _already(title, by=asked.by, beside=incident)
+    return Say("\n".join(filter(None, (_declared(incident), already))))
 
 
 def drill(asked: SlackRequest) -> Answer:
@@ -83,6 +85,7 @@ def chosen(asked: SlackRequest) -> Answer:
         shown=plans.shown(plan),
         message=form.kept.get("m"),
         drill=drill,
+        already=_already(form.text("title"), by=asked.by),
     )
     return Redraw(view, form.id, form.hash)
 
@@ -115,7 +118,16 @@ def _first(
     """Build the modal as it opens: with what the chosen type brings along, or else the default one."""
     type = chosen or IncidentType.objects.usable().filter(is_default=True).first()
     plan = retyping.preview_declare(type=type, by=asked.by, is_drill=drill) if type is not None else None
-    return modal(chosen=type, shown=plans.shown(plan) if plan is not None else None, drill=drill, **filled)
+    shown = plans.shown(plan) if plan is not None else None
+    already = _already(filled.get("title", ""), by=asked.by)
+    return modal(chosen=type, shown=shown, drill=drill, already=already, **filled)
+
+
+def _already(title: str, *, by: Person, beside: Incident | None = None) -> str:
+    """Say what is open already and may be the same, of what they may see; empty where nothing is near."""
+    found = [one for one in already_open.near(title, person=by) if one != beside]
+    said = [f"{mrkdwn.escape(one.title)} ({incident_lookup.linked(one)})" for one in found]
+    return f"Already open: {', '.join(said)}" if said else ""
 
 
 def _doubt(said: str) -> str:
@@ -134,8 +146,12 @@ def modal(
     message: Mapping[str, Any] | None = None,
     doubt: str = "",
     drill: bool = False,
+    already: str = "",
 ) -> blocks.Block:
-    """Build the modal: a title is enough; a type shows what it brings along. ``doubt`` is said above all else."""
+    """Build the modal: a title is enough; a type shows what it brings along.
+
+    ``doubt`` is said above all else, below the title what is ``already`` open.
+    """
     types = list(IncidentType.objects.usable())
     default = chosen or next((one for one in types if one.is_default), None)
     parts = [
@@ -148,6 +164,7 @@ def modal(
             block_id="title",
             hint="A few words are enough. You can change everything later.",
         ),
+        *([blocks.context(already)] if already else ()),
         blocks.field(
             "Type",
             blocks.select(

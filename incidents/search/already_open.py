@@ -1,0 +1,55 @@
+"""Which open incidents a new one may be about, by the words of its title."""
+
+from __future__ import annotations
+
+import re
+from difflib import get_close_matches
+from typing import Final
+
+from incidents import visibility
+from incidents.models import Incident, Person
+
+LOOKED_AT: Final = 200  # the open incidents whose titles are compared, the newest first
+SHOWN: Final = 3
+LIKE: Final = 0.85  # how alike two words are at least, as difflib counts: a slip of the finger
+WORD: Final = re.compile(r"[\w-]{3,}")
+# Words that say that something is wrong, and not what: alone they make no two titles alike.
+SAYS_LITTLE: Final = frozenset({
+    "about", "after", "again", "all", "and", "any", "are", "bad", "been", "broken", "but", "can", "cannot",
+    "customers", "degraded", "does", "doesn", "down", "error", "errors", "every", "everybody", "everyone",
+    "everything", "fail", "failed", "failing", "fails", "failure", "failures", "for", "from", "has", "have",
+    "hours", "incident", "into", "is", "issue", "issues", "its", "long", "many", "minutes", "more", "most",
+    "nobody", "none", "not", "nothing", "off", "one", "our", "out", "outage", "over", "people", "problem",
+    "problems", "seconds", "since", "slow", "slower", "slowly", "some", "still", "stopped", "than", "that", "the",
+    "their", "them", "then", "there", "they", "this", "time", "times", "too", "unavailable", "users", "very", "was",
+    "when", "where", "which", "while", "will", "with", "without", "wrong", "your",
+})  # fmt: skip
+
+
+def near(title: str, *, person: Person) -> list[Incident]:
+    """Return the open incidents whose titles share telling words with this one and that ``person`` may see.
+
+    Those that share the most come first, then the newest. One query at most, however many there are; drills are left
+    out.
+    """
+    said = words(title)
+    if not said - SAYS_LITTLE:
+        return []
+    seen = visibility.visible_to(person).filter(active=True, is_drill=False).order_by("-declared_at", "-pk")
+    rows = seen.only("codename", "title", "declared_at")[:LOOKED_AT]
+    alike = [(shared(said, words(one.title)), one) for one in rows]
+    return [one for count, one in sorted(alike, key=lambda pair: -pair[0]) if count][:SHOWN]
+
+
+def words(title: str) -> frozenset[str]:
+    """Return the words of a title, and the parts of those with a hyphen. Pure."""
+    found = WORD.findall(title.casefold())
+    return frozenset(part for word in found for part in (word, *word.split("-")) if len(part) > 2)
+
+
+def shared(one: frozenset[str], other: frozenset[str]) -> int:
+    """Count the words that two titles share, slips included; 0 where none of them says what is wrong. Pure."""
+    telling = other - SAYS_LITTLE
+    both = one & other
+    slips = {word for word in one - both - SAYS_LITTLE if get_close_matches(word, telling, 1, LIKE)}
+    return len(both | slips) if both - SAYS_LITTLE or slips else 0
