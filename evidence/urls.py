@@ -3,7 +3,7 @@ from django.urls import URLPattern, URLResolver, path
 from evidence.models.evidence import PAGE
 from evidence.views import commands, downloads, findings, listing, page
 from evidence.views.profile import boxes, compare, functions, sandwich, search, speedscope
-from incidents import page_routes
+from incidents.models import page_routes
 
 BASE = f"{page_routes.INCIDENT}evidence/"
 FINDINGS = f"{page_routes.INCIDENT}findings/"

@@ -1,9 +1,9 @@
 from django.contrib.auth.views import LogoutView
 from django.urls import URLPattern, URLResolver, path
 
-from incidents import page_routes
 from incidents.drills import replay_page
 from incidents.live import live_stream
+from incidents.models import page_routes
 from incidents.views import (
     access,
     act,

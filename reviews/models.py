@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, ClassVar, Final
 
 from django.db import models
 
-from incidents import page_routes
-from incidents.models import Incident, Person
+from incidents.models import Incident, Person, page_routes
 
 if TYPE_CHECKING:
     from django.db.models.fields.related_descriptors import RelatedManager

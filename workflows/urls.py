@@ -1,6 +1,6 @@
 from django.urls import URLPattern, URLResolver, path
 
-from incidents import page_routes
+from incidents.models import page_routes
 from workflows.views import (
     adopting,
     alerts,

@@ -46,13 +46,8 @@ def withdraw(evidence: Evidence, *, by: Person, at: datetime, because: str = "",
 
 def may(evidence: Evidence, by: Person) -> None:
     """Raise ``Refused`` when this person may not withdraw it."""
-    if not is_allowed(evidence, by):
+    if not evidence.is_withdrawable_by(by):
         raise lifecycle.Refused("Only the lead or the person who added this can withdraw it.")
-
-
-def is_allowed(evidence: Evidence, by: Person) -> bool:
-    """Return whether this person may withdraw it."""
-    return evidence.added_by_id in {None, by.pk} or evidence.incident.lead_id == by.pk
 
 
 def forget(original: str, tree: str) -> None:

@@ -4,8 +4,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from django.db import models
 
-from incidents import page_routes
-from incidents.models import Incident, Person
+from incidents.models import Incident, Person, page_routes
 
 PAGE: Final = f"{page_routes.INCIDENT}evidence/<int:n>/"
 
@@ -88,6 +87,10 @@ class Evidence(models.Model):
 
     def get_absolute_url(self) -> str:
         return page_routes.path_of(PAGE, codename=self.incident.codename, n=self.n)
+
+    def is_withdrawable_by(self, person: Person) -> bool:
+        """Return whether someone may withdraw it: who added it, the lead, and of a capture anybody."""
+        return self.added_by_id in {None, person.pk} or self.incident.lead_id == person.pk
 
     @property
     def file_name(self) -> str:

@@ -10,7 +10,6 @@ from django.shortcuts import render
 from django.utils.http import content_disposition_header
 
 from evidence import measures
-from evidence.intake import withdrawing
 from evidence.models import Evidence
 from evidence.models.evidence import Kind, State
 from evidence.views import leaving, measured
@@ -31,7 +30,7 @@ def page(request: Request, evidence: Evidence) -> HttpResponse:
     if "csv" in request.GET:
         leaving.taken(evidence, by=request.person, form="csv")
         return _csv(evidence, measured.CSV[evidence.kind](value))
-    context: Context = {"may_withdraw": withdrawing.is_allowed(evidence, request.person)}
+    context: Context = {"may_withdraw": evidence.is_withdrawable_by(request.person)}
     context |= _about(evidence) | measured.BODY[evidence.kind](request, value)
     alike = Evidence.objects.filter(incident=evidence.incident, kind=evidence.kind, state=State.READY)
     if evidence.kind == Kind.SWEEP:  # maps of other axes cannot lie side by side

@@ -8,7 +8,6 @@ from django.http import HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
 
-from evidence.intake import withdrawing
 from evidence.models import Evidence
 from evidence.models.evidence import Kind, State
 from evidence.views.finding import evidence_of
@@ -34,6 +33,6 @@ def page(request: Request, codename: str, n: int) -> HttpResponseBase:
 
 def _plain(request: Request, evidence: Evidence) -> HttpResponse:
     context: dict[str, Any] = {"incident": evidence.incident, "one": evidence, "policy": evidence.incident.policy}
-    context["may_withdraw"] = withdrawing.is_allowed(evidence, request.person)
+    context["may_withdraw"] = evidence.is_withdrawable_by(request.person)
     name = "evidence/plain.html#state" if request.htmx else "evidence/plain.html"
     return render(request, name, context)

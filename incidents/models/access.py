@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from django.db import models
 
-from incidents import page_routes
+from incidents.models import page_routes
 from incidents.models.incident import Incident
 from incidents.models.people import Person
 

@@ -9,7 +9,7 @@ from django.contrib.postgres.search import SearchVectorField
 from django.db import models
 from django.db.models.functions import Upper
 
-from incidents import page_routes
+from incidents.models import page_routes
 from incidents.models.people import Person
 from incidents.models.types import IncidentType, PolicyVersion
 from incidents.policies.policy import Policy

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from django.db import models
 
-from incidents import page_routes
+from incidents.models import page_routes
 from incidents.models.incident import Incident
 from incidents.models.people import Person
 

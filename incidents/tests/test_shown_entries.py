@@ -19,8 +19,8 @@ from incidents import lifecycle, timeline
 from incidents.models import Incident, IncidentType, Person, PolicyVersion
 from incidents.policies.policy import COLOURS
 from incidents.tests.conftest import Open
-from incidents.views import shown_entries
-from incidents.views.page_reading import tints
+from incidents.views.detail import shown_entries
+from incidents.views.detail.page_reading import tints
 
 ZONES = ("Asia/Kathmandu", "America/St_Johns")
 PLACES = ("", "earlier", "timeline?person=Ada", "live?n=2")

@@ -21,8 +21,9 @@ from incidents.policies.policy import Policy
 from incidents.search import moment
 from incidents.timeline import TimelineEntry
 from incidents.timeline_filters import GROUPS, TimelineFilters
-from incidents.views import page_reading, panels, shown_entries
-from incidents.views.page_reading import PageReading, tints
+from incidents.views import panels
+from incidents.views.detail import page_reading, shown_entries
+from incidents.views.detail.page_reading import PageReading, tints
 from incidents.views.panels import Facts
 from incidents.views.signed_in import Request, incident_or_404, signed_in
 

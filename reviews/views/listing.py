@@ -10,7 +10,7 @@ from django.views.decorators.http import require_GET
 
 from incidents import sample_mark, visibility
 from incidents.models import Incident, Status
-from incidents.views.page_reading import tints
+from incidents.views.detail.page_reading import tints
 from incidents.views.signed_in import Request, signed_in
 from reviews.models import Review, ReviewState
 

@@ -10,7 +10,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_GET
 
 from incidents.models import Incident
-from incidents.views.page_reading import tints
+from incidents.views.detail.page_reading import tints
 from incidents.views.signed_in import Request, incident_or_404, signed_in
 from reviews import reading
 from reviews.composing import document

@@ -9,8 +9,8 @@ from django.conf import settings
 
 from incidents.lifecycle import misses
 from incidents.models import Miss
+from incidents.models.page_routes import ROLES, path_of
 from incidents.models.people import Role
-from incidents.page_routes import ROLES, path_of
 from incidents.people import roles
 from workflows import ports
 from workflows.planning.wording.card import Card

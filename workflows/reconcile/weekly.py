@@ -12,7 +12,7 @@ from django.db.models import Exists, OuterRef
 
 from incidents.followups import followup_lists
 from incidents.models import Followup, Person
-from incidents.page_routes import FOLLOWUPS, path_of
+from incidents.models.page_routes import FOLLOWUPS, path_of
 from workflows import ports
 from workflows.models import WeeklyReminder
 from workflows.planning.wording.card import Card

@@ -9,7 +9,6 @@ from django.shortcuts import render
 from django.urls import reverse
 
 from evidence.analysis import parts
-from evidence.intake import withdrawing
 from evidence.models import Evidence
 from evidence.models.evidence import Kind, State
 from evidence.views.finding import profile_of, tree_of
@@ -54,7 +53,7 @@ def page(request: Request, evidence: Evidence) -> HttpResponseBase:
         "total": tree.total(type),
         "doors": {door: reverse(f"evidence-{door}", args=[evidence.incident.codename, evidence.n]) for door in DOORS},
         "others": _others(evidence),
-        "may_withdraw": withdrawing.is_allowed(evidence, request.person),
+        "may_withdraw": evidence.is_withdrawable_by(request.person),
         **_said(evidence, tree, type),
         **_drawn(tree),
         "parts": parts.of(tree, type=type),
