@@ -16,7 +16,8 @@ from django.db.models import Func, Q, QuerySet, Value
 from django.db.models.expressions import RawSQL
 
 from audit.sealed import redacting
-from incidents import event_kinds, identifiers, visibility
+from incidents import event_kinds, visibility
+from incidents.indexing import identifiers
 from incidents.models import Event, Incident, Person, Source
 from incidents.visibility import Actor
 

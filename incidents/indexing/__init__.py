@@ -1,0 +1,1 @@
+"""Which words of a timeline a search finds."""
