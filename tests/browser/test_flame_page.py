@@ -14,7 +14,7 @@ from tests.browser.axe import faults_everywhere
 from tests.browser.conftest import Sit, declare
 
 if TYPE_CHECKING:
-    from playwright.sync_api import FilePayload, Page
+    from playwright.sync_api import FilePayload, Page, ViewportSize
 
 pytestmark = pytest.mark.browser
 
@@ -160,6 +160,14 @@ def test_the_table_says_the_same_without_scripts(ada: Page, sit: Sit) -> None:
     expect(page.locator("#functions tbody tr")).to_have_count(1)
 
 
+SIZES: tuple[ViewportSize, ...] = (
+    {"width": 1280, "height": 800},
+    {"width": 390, "height": 844},
+    {"width": 320, "height": 640},
+)
+CLIPPED = "cells => cells.filter(one => one.scrollWidth > one.clientWidth).map(one => one.textContent)"
+
+
 def test_before_and_after_are_compared_from_both_sides(ada: Page) -> None:
     here = bring(ada, {"before.folded": SMALL, "after.folded": AFTER})
     page = opened(ada, f"{here}compare/?control=1&with=2")
@@ -170,6 +178,9 @@ def test_before_and_after_are_compared_from_both_sides(ada: Page) -> None:
     table = page.get_by_role("table")
     expect(table.get_by_role("row").filter(has_text="hash")).to_contain_text("−55.0 pp")
     expect(table.get_by_role("row").filter(has_text="new_cache")).to_contain_text("+10.0 pp")
+    for size in SIZES:
+        page.set_viewport_size(size)
+        assert not page.eval_on_selector_all("td.change", CLIPPED), size
     page.get_by_role("link", name="Swap").click()
     expect(page.get_by_text("6 % → 61 %")).to_be_visible()
 
