@@ -20,9 +20,8 @@ HIDE = " Hide idle frames to see the rest."
 def of(tree: CallTree, type: int, *, subject: str = "") -> Iterator[str]:
     """Yield what to be careful about; ``subject`` are words that may name the process which matters."""
     total, kind = tree.total(type), tree.sample_types[type]
-    samples = _samples(tree, type)
-    if samples is not None and 0 < samples < FEW:
-        yield f"Only {amounts.amount(samples, 'samples')}, so percentages are rough."
+    if is_rough(tree, type):
+        yield f"Only {amounts.amount(_samples(tree, type) or 0, 'samples')}, so percentages are rough."
     yield from _few_of_subject(tree, type, subject)
     idle = _idle(tree, type)
     if total and idle / total >= IDLE_SHARE:
@@ -37,6 +36,11 @@ def of(tree: CallTree, type: int, *, subject: str = "") -> Iterator[str]:
         yield str(caution)
     if tree.about.get("estimated"):
         yield "Call paths are estimated from which function calls which. What each costs itself is exact."
+
+
+def is_rough(tree: CallTree, type: int) -> bool:
+    """Return whether there are so few samples that a digit after a whole percentage means nothing."""
+    return 0 < (_samples(tree, type) or 0) < FEW
 
 
 def _samples(tree: CallTree, type: int) -> int | None:

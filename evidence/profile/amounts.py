@@ -29,6 +29,12 @@ def share(part: float) -> str:
     return f"{value:.{digits}f} %".replace("-", "−")
 
 
+def rough(part: float) -> str:
+    """Say a share of a few samples: whole, as no digit after it would mean anything."""
+    value = abs(100 * part)
+    return f"{'< 1' if 0 < value < 0.5 else f'{value:.0f}'} %"
+
+
 def percent(share: float) -> str:
     """Say a share in a sentence: whole above ten, one decimal below, never a false zero."""
     value = 100 * share
@@ -37,10 +43,12 @@ def percent(share: float) -> str:
     return f"{value:.0f} %" if value >= 9.95 or value == 0 else f"{value:.1f} %".replace(".0 %", " %")
 
 
-def points(difference: float) -> str:
-    """Say a difference of two shares in percentage points, with its sign."""
+def points(difference: float, *, is_rough: bool = False) -> str:
+    """Say a difference of two shares in percentage points, with its sign; of a few samples, a whole number."""
     value = abs(100 * difference)
     sign = "+" if difference > 0 else "−" if difference < 0 else "±"
+    if is_rough:
+        return "< 1 pp" if 0 < value < 0.5 else f"{sign}{value:.0f} pp"
     return f"{sign}{value:.{1 if value >= 10 else 2}f} pp"
 
 

@@ -27,15 +27,15 @@ def amount(value: int, unit: str) -> str:
 
 
 @register.filter
-def share(part: float) -> str:
-    """Say a share, from 0 to 1, in percent."""
-    return amounts.share(part)
+def share(part: float, is_rough: bool = False) -> str:
+    """Say a share, from 0 to 1, in percent; of a few samples, a whole number."""
+    return amounts.rough(part) if is_rough else amounts.share(part)
 
 
 @register.filter
-def pp(points: float) -> str:
-    """Say a change in percentage points, with its sign."""
-    return amounts.points(points / 100)
+def pp(points: float, is_rough: bool = False) -> str:
+    """Say a change in percentage points, with its sign; of a few samples, a whole number."""
+    return amounts.points(points / 100, is_rough=is_rough)
 
 
 @register.filter

@@ -199,3 +199,13 @@ def test_a_function_that_the_timeline_names_finds_the_incident_until_it_is_withd
     assert incident.title in browse(ada).get(asked).content.decode()
     withdrawing.withdraw(found, by=ada, at=timezone.now())
     assert "No matches." in browse(ada).get(asked).content.decode()
+
+
+@pytest.mark.parametrize(("times", "said"), [(1, "6 %"), (100, "5.56 %")])
+def test_a_share_of_a_few_samples_has_no_digits_that_mean_nothing(
+    incident: Incident, ada: Person, browse: Open, bring: Bring, times: int, said: str
+) -> None:
+    found = bring(incident, f"main;walk {17 * times}\nmain;push {times}\n".encode())
+    shown = browse(ada).get(found.get_absolute_url()).content.decode()
+    assert f"<strong>{said}</strong>" in shown
+    assert ("data-rough" in shown) == (times == 1)

@@ -126,3 +126,17 @@ def test_totals_beyond_what_a_float_holds_stay_exact() -> None:
     assert tree.total(0) == 2 * (2**53 + 1)
     assert int(tree.function_totals.max()) == 2 * (2**53 + 1)
     assert tree.function_totals.dtype == np.int64 or tree.function_totals.dtype == np.uint64
+
+
+@pytest.mark.parametrize(
+    ("part", "words", "moved"),
+    [
+        (0, "0 %", "±0 pp"),
+        (0.0556, "6 %", "+6 pp"),
+        (1, "100 %", "+100 pp"),
+        (0.001, "< 1 %", "< 1 pp"),
+        (-0.556, "56 %", "−56 pp"),
+    ],
+)
+def test_shares_of_a_few_samples_are_whole(part: float, words: str, moved: str) -> None:
+    assert (amounts.rough(part), amounts.points(part, is_rough=True)) == (words, moved)

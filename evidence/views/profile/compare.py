@@ -125,7 +125,7 @@ def _answered(request: Request, codename: str, answer: Any) -> HttpResponseBase:
 
 def _moved(request: Request, sides: Sides) -> dict[str, Any]:
     """Return the sentence, the table of functions that moved, and what the graph is drawn with."""
-    from evidence.analysis import compare, pair_guards
+    from evidence.analysis import compare, guards, pair_guards
     from evidence.drawing import flamegraph
 
     merged = sides.merged
@@ -146,6 +146,7 @@ def _moved(request: Request, sides: Sides) -> dict[str, Any]:
     return {
         "sentence": compare.says(merged, after=sides.shown),
         "guards": [*pair_guards.of_sides(*(_guards(sides, at) for at in (0, sides.shown)))],
+        "is_rough": any(guards.is_rough(sides.trees[at], sides.types[at]) for at in (0, sides.shown)),
         "unit": merged.sample_types[0].unit,
         "sample": sides.trees[0].sample_types[sides.types[0]],
         "samples": _shared(sides),

@@ -34,6 +34,7 @@ def functions(request: Request, codename: str, n: int) -> HttpResponseBase:
 def shown(request: Request, evidence: Evidence, tree: CallTree) -> dict[str, Any]:
     """Return what the table's template needs: the rows asked for, and the links to other ones."""
     from evidence.analysis import functions as tabled
+    from evidence.analysis import guards
 
     type = chosen(request, tree)
     sort = request.GET.get("sort", "")
@@ -54,6 +55,7 @@ def shown(request: Request, evidence: Evidence, tree: CallTree) -> dict[str, Any
         "table": made,
         "rows": made.rows,
         "kind": tree.sample_types[type],
+        "is_rough": guards.is_rough(tree, type),
         "asked": asked,
         "wrong": wrong,
         "table_at": here,

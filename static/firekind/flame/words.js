@@ -21,8 +21,16 @@ export function count(value) {
   return whole.format(value);
 }
 
+// Of a few samples, no digit after a whole percentage would mean anything.
+const rough = document.querySelector("[data-rough]") !== null;
+
+function roughly(value) {
+  return value > 0 && value < 0.5 ? "< 1" : value.toFixed(0);
+}
+
 export function percent(share) {
   const value = 100 * share;
+  if (rough) return `${roughly(Math.abs(value))} %`;
   if (value === 0) return "0 %";
   if (Math.abs(value) < 0.01) return value < 0 ? "> −0.01 %" : "< 0.01 %";
   return `${value.toFixed(Math.abs(value) >= 99.95 ? 0 : Math.abs(value) >= 10 ? 1 : 2).replace("-", "−")} %`;
@@ -31,6 +39,7 @@ export function percent(share) {
 export function points(difference) {
   const value = 100 * difference;
   const sign = value > 0 ? "+" : value < 0 ? "−" : "±";
+  if (rough) return `${value && Math.abs(value) < 0.5 ? "" : sign}${roughly(Math.abs(value))} pp`;
   return `${sign}${Math.abs(value).toFixed(Math.abs(value) >= 10 ? 1 : 2)} pp`;
 }
 
