@@ -42,7 +42,18 @@ def test_what_cannot_be_read_is_kept_and_said(incident: Incident, bring: Bring) 
     found = bring(incident, b"Dear all, the server is slow.\n")
     assert found.state == "kept"
     assert "a format we support" in found.says
+    assert "Export it as pprof or folded stacks" in found.says, "a next step that takes no terminal"
     assert storage.store().local(found.original).read_bytes() == b"Dear all, the server is slow.\n"
+
+
+def test_what_is_named_in_a_reason_is_code_on_its_page(
+    incident: Incident, bring: Bring, ada: Person, browse: Open
+) -> None:
+    found = bring(incident, b"PERFILE2" + b"\0" * 200)
+    assert "`" in found.says
+    shown = browse(ada).get(found.get_absolute_url()).content.decode()
+    assert "<code>perf script" in shown
+    assert "`" not in shown.partition("<main")[2].partition("</main>")[0]
 
 
 def test_a_picture_is_kept_to_be_looked_at(incident: Incident, bring: Bring, ada: Person, browse: Open) -> None:

@@ -98,7 +98,8 @@ def _enter(incident: Incident, entries: Iterable[Entrant], *, at: datetime) -> N
 def _note_choice(incident: Incident, choice: RoleChoice, *, at: datetime) -> None:
     """Record who was chosen and why: they keep the role in this room, past the end of their shift."""
     data = {"role": choice.role, "person": choice.person_id, "why": choice.why, "room": incident.room}
-    text = f"{isolated(choice.name)} is {choice.role}: {choice.why}"
+    why = "on call now" if choice.why == f"on call for {choice.role}" else choice.why
+    text = f"{isolated(choice.name)} is {choice.role}: {why}"
     timeline.append(incident, "chosen", at=at, text=text, data=data)
 
 

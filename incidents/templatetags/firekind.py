@@ -98,15 +98,15 @@ def tint(colour: str) -> str:
 
 @register.filter
 def span(seconds: float) -> str:
-    """Say a length of time in its two largest units: ``4 min``, ``3 h 05``, ``2 d 7 h``."""
+    """Say a length of time in its two largest units: ``4 min``, ``3 h 5 min``, ``2 d 7 h``."""
     minutes, hours, days = int(seconds // 60), int(seconds // 3600), int(seconds // 86400)
     if minutes < 1:
         return "under a minute"
     if hours < 1:
         return f"{minutes} min"
     if days < 1:
-        return f"{hours} h {minutes % 60:02d}"
-    return f"{days} d {hours % 24} h" if days < 10 else f"{days} d"
+        return f"{hours} h {minutes % 60} min".removesuffix(" 0 min")
+    return f"{days} d {hours % 24} h".removesuffix(" 0 h") if days < 10 else f"{days} d"
 
 
 @register.filter

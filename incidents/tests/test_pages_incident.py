@@ -39,6 +39,16 @@ def test_the_type_the_title_and_who_did_what_are_on_it(incident: Incident, ada: 
     assert re.search(r"<script(?![^>]*\ssrc=)", said) is None
 
 
+def test_only_where_updates_are_due_does_one_reset_the_timer(
+    shipped: dict[str, IncidentType], ada: Person, browse: Open
+) -> None:
+    for kind, is_due in (("internal", False), ("major", True)):
+        made = lifecycle.declare("Slow", by=ada, at=timezone.now(), type=shipped[kind])
+        assert (
+            "resets the timer" in " ".join(browse(ada).get(f"/incidents/{made.codename}/").content.decode().split())
+        ) == is_due
+
+
 def test_an_older_codename_leads_to_the_page(secret: Incident, ada: Person, browse: Open) -> None:
     secret.codenames.create(name="older-name", room=2, private=True)
     assert browse(ada).get("/incidents/older-name/")["Location"] == page_of(secret)

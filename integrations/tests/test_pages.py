@@ -87,13 +87,13 @@ def test_the_one_on_call_has_the_role_and_keeps_it(duty: Duty) -> None:
     incident = duty.house.declare(type="security")
     chosen = Participant.objects.get(incident=incident, reason="one-of").person
     assert chosen.name == "Pia"
-    assert said(incident, "chosen") == ["Pia is Platform leadership: on call for Platform leadership"]
+    assert said(incident, "chosen") == ["Pia is Platform leadership: on call now"]
     layer = duty.account.schedule("Platform leadership").layers[0]
     layer.users = [duty.account.user("pat").id]
     pager_cache.refresh_shifts(at=timezone.now())
     duty.house.settle(incident)
     assert "pat" not in duty.house.slack.members(duty.house.channel(incident))
-    assert said(incident, "chosen") == ["Pia is Platform leadership: on call for Platform leadership"]
+    assert said(incident, "chosen") == ["Pia is Platform leadership: on call now"]
 
 
 def test_nobody_on_call_leaves_a_gap_that_a_person_fills(duty: Duty) -> None:

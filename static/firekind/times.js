@@ -16,8 +16,8 @@ function span(seconds) {
   const minutes = Math.floor(seconds / 60), hours = Math.floor(seconds / 3600), days = Math.floor(seconds / 86400);
   if (minutes < 1) return "under a minute";
   if (hours < 1) return `${minutes} min`;
-  if (days < 1) return `${hours} h ${String(minutes % 60).padStart(2, "0")}`;
-  return days < 10 ? `${days} d ${hours % 24} h` : `${days} d`;
+  if (days < 1) return `${hours} h${minutes % 60 ? ` ${minutes % 60} min` : ""}`;
+  return `${days} d${days < 10 && hours % 24 ? ` ${hours % 24} h` : ""}`;
 }
 
 function write(node, words) {

@@ -75,7 +75,7 @@ TABLES = (
 WEB_PAGE = "This is a web page, not a profile. The URL may have required a login, or returned a page instead of data."
 UNKNOWN = (
     "This isn't a format we support (folded, perf script, pprof, OTLP, JFR, thread dumps and more). "
-    "`manage.py profile --explain FILE` says why."
+    "Export it as pprof or folded stacks, which most profilers can write."
 )
 UNKNOWN_JSON = (
     "This is JSON, but not a kind we support (speedscope, Chrome, V8, OTLP, Firefox Profiler, stackprof, pyinstrument, "
