@@ -133,7 +133,7 @@ def test_a_retype_to_a_private_type_closes_the_page_of_those_left_behind(sit: Si
     expect(ada.locator("#people")).to_contain_text("Mateo", timeout=SOON_MS)
     expect(ada.locator("#progress")).to_contain_text("all done", timeout=SOON_MS)  # or the plan changes under way
     ada.goto(f"/incidents/{name}/retype?to=security")
-    expect(ada.get_by_role("note").first).to_contain_text("What closes immediately")
+    expect(ada.get_by_role("note").first).to_contain_text("What cannot be undone")
     ada.get_by_role("checkbox", name="Mateo").check()
     expect(ada.locator("#asked")).to_contain_text("brought in by Ada")
     ada.get_by_role("button", name="Retype to Security").click()

@@ -39,10 +39,9 @@ class Plan:
 
     ``abandons`` are effects under way that nobody wants any more: they cannot be called back, but once their outcome
     is unknown they are only looked for, never tried again.
-    ``by_type`` says who comes in by the type itself, apart from people who were picked. ``notes`` say what else
-    happens at once and what cannot be undone. ``whom`` are the ids of those who come in, are invited or paged, or lose
-    access: two people may have one name. ``digest`` is what a person confirms: it changes with every word they read,
-    and with whom it means.
+    ``notes`` say what cannot be undone and what else happens at once. ``whom`` are the ids of those who come in, are
+    invited or paged, or lose access: two people may have one name. ``digest`` is what a person confirms: it changes
+    with every word they read, and with whom it means.
     """
 
     actions: tuple[Action, ...] = ()
@@ -51,7 +50,6 @@ class Plan:
     lines: tuple[PlanLine, ...] = ()
     notes: tuple[PlanNote, ...] = ()
     gaps: tuple[Gap, ...] = ()
-    by_type: tuple[str, ...] = ()
     whom: tuple[str, ...] = ()
     whole: str = ""  # of a plan that is shown without names, the digest of the one with them
 
@@ -92,7 +90,7 @@ class Plan:
         if len(lines) < len(self.lines):
             lines.append(PlanLine("+", "bring in or page the people the type names", "people"))
         notes = tuple(note for note in self.notes if not note.names)
-        return replace(self, lines=tuple(lines), notes=notes, gaps=(), by_type=(), whom=(), whole=self.digest)
+        return replace(self, lines=tuple(lines), notes=notes, gaps=(), whom=(), whole=self.digest)
 
 
 def plan(desired: Desired, observed: Observed) -> Plan:

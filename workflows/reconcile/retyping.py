@@ -118,7 +118,7 @@ def _work_out(
     alerts = Alert.objects.filter(incident=incident).count() if turns_private else 0
     result = _with_notes(plan(desired_state(after), known.observed), known.facts, after, alerts=alerts)
     admission = admitting.of(after, participation.of(after))
-    named = replace(result, by_type=circle.by_why(admission.entries), whom=_whom(result, known.facts, after, admission))
+    named = replace(result, whom=_whom(result, known.facts, after, admission))
     return _WorkedOut(after, named, admission)
 
 

@@ -57,15 +57,15 @@ def test_a_line_knows_what_it_is_about_so_that_guests_read_those_that_name_nobod
         "+ bring in or page the people the type names",
     ]
     assert guest.digest == found.digest, "what a guest confirms is the same plan"
-    assert (guest.gaps, guest.by_type, guest.actions, guest.lines[-1].key) == ((), (), found.actions, "people")
+    assert (guest.gaps, guest.actions, guest.lines[-1].key) == ((), found.actions, "people")
     alone = plan(Desired(tuple(told[:1])), Observed())
     assert alone.without_names().lines == alone.lines
 
 
 def test_notes_that_name_people_are_kept_from_guests() -> None:
-    known = Plan(notes=(PlanNote("one"), PlanNote("Ann stays", names=True)), by_type=("Ann (@web)",))
+    known = Plan(notes=(PlanNote("one"), PlanNote("Ann stays", names=True)))
     guest = known.without_names()
-    assert (guest.notes, guest.by_type, guest.digest) == ((PlanNote("one"),), (), known.digest)
+    assert (guest.notes, guest.digest) == ((PlanNote("one"),), known.digest)
 
 
 def test_changes_of_small_things_are_told_apart_from_new_ones() -> None:

@@ -114,4 +114,4 @@ def test_pages_and_alerts_leave_traces_with_the_pager() -> None:
 
 
 def test_headings_come_in_the_order_of_what_matters() -> None:
-    assert list(said(*OPENED)) == [CLOSES, MOVES, STAYS]
+    assert list(said(*OPENED)) == [STAYS, CLOSES, MOVES]

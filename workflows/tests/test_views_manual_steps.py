@@ -86,7 +86,7 @@ def test_to_those_who_may_not_see_it_there_is_nothing(moved: Incident, ben: Pers
     assert browse(ben).get(f"{moved.get_absolute_url()}retype/remains").status_code == 404
 
 
-def test_who_comes_by_the_types_policy_is_shown_apart(incident: Incident, ada: Person, browse: Open) -> None:
+def test_what_turning_private_means_is_said_in_full(incident: Incident, ada: Person, browse: Open) -> None:
     page = browse(ada).get(retype_page(incident, "?to=security")).content.decode()
     assert "What closes immediately" in page
     assert "What moves" in page

@@ -71,7 +71,16 @@ def test_a_stale_plan_says_who_changed_what(incident: Incident, ada: Person, ben
 
 def test_the_steps_come_before_what_turning_private_means(incident: Incident, ada: Person, browse: Open) -> None:
     page = browse(ada).get(retype_page(incident, "?to=security")).content.decode()
-    assert 0 < page.index("It turns private, for good") < page.index("move the conversation") < page.index('id="means"')
+    order = (
+        "It turns private, for good",
+        "<h3>What cannot be undone",
+        "Who comes along?",
+        "move the convers",
+        'id="means"',
+    )
+    places = [page.index(one) for one in order]
+    assert places == sorted(places)
+    assert page.count("It stays private from then on") == 1
 
 
 @pytest.mark.parametrize("to", ["internal", "major", "security"])
@@ -83,6 +92,7 @@ def test_the_sum_of_the_plan_comes_before_everything_else_of_it(
     plan = retyping.preview(incident, to=IncidentType.objects.select_related("current").get(slug=to), by=ada)
     at = asked.index(plan.in_short)
     assert not [tag for tag in ("<form", "<li", "<button") if tag in asked[:at]]
+    assert asked.count(plan.in_short) == 1, "and is not repeated at their end"
 
 
 def test_an_answer_without_the_plan_is_not_taken(incident: Incident, ada: Person, browse: Open) -> None:
@@ -152,6 +162,17 @@ def test_whoever_is_picked_and_not_in_the_plan_yet_is_not_left_behind(
     assert response.status_code == 422
     assert "The plan changed" in response.content.decode()
     assert hidden(response.content.decode())["bring"] == [str(ben.pk)]
+
+
+def test_those_who_stay_in_are_named_and_the_one_who_asks_is_asked(
+    incident: Incident, ada: Person, ben: Person, browse: Open
+) -> None:
+    lifecycle.bring_in(incident, people=[ben], by=ada, at=timezone.now())
+    lifecycle.set_lead(incident, lead=ben, by=ben, at=timezone.now())
+    page = browse(ada).get(retype_page(incident, "?to=security")).content.decode()
+    assert "Ben (leads)" in page
+    assert "you (" not in page
+    assert "And you?" in page
 
 
 def test_nobody_is_brought_along_who_does_not_respond(

@@ -133,9 +133,8 @@ def _context(request: Request, incident: Incident, asked: RetypeQuery, plan: Pla
         "chosen": asked.to.policy if asked.to else None,
         "moves": moves,
         "responders": _responders(incident, request.person) if moves else [],
-        "staying": _staying(incident, request.person, come=asked.come) if moves else "",
+        "staying": _staying(incident, request.person) if moves else "",
         "come": asked.come,
-        "policy_brings": plan.by_type if moves and plan else (),
         "bring": asked.ids,
         "counted": counted,
         "left": residual_content.now(incident) if counted else None,
@@ -157,7 +156,7 @@ def _responders(incident: Incident, person: Person) -> list[Person]:
     return [one.person for one in visibility.readers(incident) if one.person_id not in staying and one.person.can_join]
 
 
-def _staying(incident: Incident, person: Person, *, come: bool) -> str:
-    """Say who stays in without being picked: *Ana Ruiz (leads), Dee Ito (declared it)*."""
-    kept = circle.staying(incident, by=person, come=come)
-    return ", ".join(f"{'you' if one == person else isolated(one.name)} ({why})" for one, (_, why) in kept.items())
+def _staying(incident: Incident, person: Person) -> str:
+    """Say who else stays in without being picked: *Ana Ruiz (leads), Dee Ito (declared it)*."""
+    kept = circle.staying(incident, by=person, come=False)
+    return ", ".join(f"{isolated(one.name)} ({why})" for one, (_, why) in kept.items())

@@ -31,11 +31,11 @@ def shown(plan: Plan) -> list[blocks.Block]:
         blocks.section(f"*{heading or 'Before you confirm'}*\n{_bullets(notes)}")
         for heading, notes in plan.noted.items()
     ]
-    parts += notes[-1:]
+    parts += notes[:1]
     parts += [blocks.section(text) for text in gathered(lines)]
     if len(doing) > len(lines):
         parts.append(blocks.context(f"And {len(doing) - len(lines)} more."))
-    parts += notes[:-1]
+    parts += notes[1:]
     if already:
         parts.append(blocks.context(clip("\n".join(escape(line.text) for line in already), blocks.SECTION)))
     return parts

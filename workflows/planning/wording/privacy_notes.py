@@ -1,4 +1,4 @@
-"""What turning private closes, moves and cannot undo, in words for the person about to confirm it. Pure."""
+"""What turning private cannot undo, closes and moves, in words for the person about to confirm it. Pure."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from workflows.planning.wording import cards
 CLOSES, MOVES, STAYS = "What closes immediately", "What moves", "What cannot be undone"
 EVERYWHERE = (
     "The incident page and everything under it: only the people named here can see them.",
-    "Lists, searches and counts.",
+    "Lists, searches and counts: everyone else no longer finds it there.",
     "Open live pages: they receive nothing more and close within two seconds.",
     "API tokens: each can read only what its owner can read.",
-    "Files, profiles and pictures, including links copied earlier.",
+    "Files, profiles and pictures: links that were copied earlier stop working for everyone else.",
 )
 
 
 def notes(before: Facts, after: Facts, *, alerts: int = 0) -> tuple[PlanNote, ...]:
     """Say what a retype to a private type does, apart from the plan's own lines."""
-    said = ((CLOSES, _closes(before, after)), (MOVES, _moves(before, after)), (STAYS, _stays(before, after, alerts)))
+    said = ((STAYS, _stays(before, after, alerts)), (CLOSES, _closes(before, after)), (MOVES, _moves(before, after)))
     return tuple(PlanNote(text, heading) for heading, texts in said for text in texts)
 
 
