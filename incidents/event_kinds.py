@@ -24,6 +24,7 @@ class EventKind:
     are posted where people talk; ``news`` names that message (*post the new type*). ``editable`` ones hold
     words that their author may mend; ``quiet`` ones are small print on the page; several of what
     ``folds`` share a line when they happened within the same minute; who is paged and who gets in never does.
+    ``taken`` says what became of one that was taken back.
     """
 
     label: str
@@ -33,6 +34,7 @@ class EventKind:
     news: str = "what happened"
     quiet: bool = False
     folds: bool = False
+    taken: str = "retracted"
 
 
 def _declared(text: str, data: Data) -> str:
@@ -184,7 +186,7 @@ KINDS: dict[str, EventKind] = {
     "noted": EventKind("Note", lambda text, data: text, editable=True),
     "captured": EventKind("Message", _captured),
     "asked": EventKind("Capture", lambda text, data: f"asked to {text}", folds=True),
-    "evidence": EventKind("Evidence", _measured, told=True, news="the evidence"),
+    "evidence": EventKind("Evidence", _measured, told=True, news="the evidence", taken="withdrawn"),
     "claimed": EventKind("Hypothesis", lambda text, data: f"added a hypothesis: {text}"),
     "judged": EventKind("Finding", _judged, told=True, news="the verdict"),
     "paged": EventKind("Page", _paged),

@@ -219,7 +219,7 @@ class TimelineEntry:
         if self.redacted is not None:
             return "redacted"
         if self.retracted is not None:
-            return "retracted"
+            return self.kind.taken
         return event_kinds.sentence(self.event.kind, text=self.text, data=self.event.data)
 
 

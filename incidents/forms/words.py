@@ -152,7 +152,10 @@ class EditForm(VerbForm):
 class RetractForm(VerbForm):
     heading, button, icon, tone = "Retract entry", "Retract", "undo", "grave"
     said = "Retracted."
-    explains = "It stays in the history, marked as retracted. Where it was posted, it reads as withdrawn."
+    explains = (
+        "The timeline and the message in the channel then say only that it was retracted. Its text stays in its "
+        "history; to say it again, write a new entry."
+    )
     n = forms.IntegerField(widget=forms.HiddenInput)
     because = forms.CharField(label="Why? (optional)", required=False)
 

@@ -218,6 +218,10 @@ def test_an_entry_is_changed_and_taken_back_with_its_history_kept(
     said = client.get(page_of(incident)).content.decode()
     assert "Note retracted by Ada: wrong incident" in " ".join(said.split())
     assert "first words" not in said
+    assert f'id="history-{note.n}"' in said
+    assert f'id="edit-{note.n}"' not in said, "the verb refuses it: nothing is offered that is not done"
+    refused = client.post(page_of(incident, "edit"), {"n": note.n, "text": "back"}).content.decode()
+    assert "already retracted" in refused
     history = client.get(page_of(incident, f"history/{note.n}")).content.decode()
     assert "frst words" in history
     assert "first words" in history

@@ -68,7 +68,7 @@ def test_evidence_is_withdrawn_after_a_question_and_the_timeline_says_so(ada: Pa
     ada.get_by_role("button", name="Withdraw").click()
     expect(ada.get_by_text("Withdrew notes.bin and deleted its file.")).to_be_visible()
     ada.goto(here)
-    expect(ada.locator("#newest")).to_contain_text("Evidence retracted by Ada")
+    expect(ada.locator("#newest")).to_contain_text("Evidence withdrawn by Ada")
 
 
 def test_without_scripts_a_file_is_sent_all_the_same(ada: Page, sit: Sit) -> None:

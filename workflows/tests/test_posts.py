@@ -104,8 +104,9 @@ def test_what_was_taken_back_leaves_neither_words_nor_colour(way: str) -> None:
 
 
 def test_what_somebody_took_back_says_who() -> None:
-    assert card("updated", text="secret", retracted=True, retracted_by="Ann").text == "Ann withdrew this message."
-    assert card("updated", text="secret", retracted=True).text == "This message was withdrawn."
+    assert card("updated", text="secret", retracted=True, retracted_by="Ann").text == "Ann retracted this message."
+    assert card("updated", text="secret", retracted=True).text == "This message was retracted."
+    assert card("evidence", evidence=1, retracted=True, retracted_by="Ann").text == "Ann withdrew this evidence."
 
 
 def test_a_retype_says_between_what_and_why_and_for_whom() -> None:

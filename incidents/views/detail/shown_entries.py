@@ -62,6 +62,11 @@ class ShownEntry:
         return event_kinds.of(self.kind).label
 
     @property
+    def taken(self) -> str:
+        """What is said of one that was taken back: that it was retracted, or withdrawn."""
+        return event_kinds.of(self.kind).taken
+
+    @property
     def via(self) -> str:
         """Where it came from, where that was not the web."""
         return Source(self.source).label if self.source in VIA else ""
@@ -122,7 +127,7 @@ class _Showing:
             taken_by=taken.by.name if taken and taken.by else "",
             taken_at=taken.at if taken else None,
             taken_because=entry.retracted.text if entry.retracted else "",
-            can_edit=entry.mendable and (self.leads or event.by_id == self.reader_id),
+            can_edit=entry.mendable and entry.stands and (self.leads or event.by_id == self.reader_id),
             can_redact=entry.redactable and self.leads,
             can_resolve=data.get("ask") == "resolve" and self.incident.is_active,
             zone=self.zone,

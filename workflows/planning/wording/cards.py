@@ -57,9 +57,14 @@ def withdrawn_announcement() -> Card:
     return Card(kind="withdrawn", title="Announcement withdrawn", text=NO_MORE)
 
 
-def withdrawn(*, by: str = "") -> Card:
-    """What our messages become in a room the conversation left, or one that somebody took back."""
-    text = f"{by} withdrew this message." if by else "This message was withdrawn."
+def withdrawn() -> Card:
+    """What our messages become in a room the conversation left."""
+    return Card(kind="withdrawn", title="", text="This message was withdrawn.")
+
+
+def taken_back(what: str, *, did: str, done: str, by: str = "") -> Card:
+    """What a message becomes whose entry someone took back: *Eve Ito retracted this message*."""
+    text = f"{by} {did} this {what}." if by else f"This {what} was {done}."
     return Card(kind="withdrawn", title="", text=text)
 
 

@@ -7,7 +7,7 @@ from typing import Final
 
 from workflows.planning.facts import ChannelPost, Facts, RetypeNews, TaskNow
 from workflows.planning.wording.card import Button, Card, cut
-from workflows.planning.wording.cards import redacted, withdrawn
+from workflows.planning.wording.cards import redacted, taken_back
 from workflows.planning.wording.headline import PAGE, REVIEW, step
 from workflows.planning.wording.marks import Words, joined
 
@@ -42,12 +42,15 @@ UNCHANGED: Final = "Nobody new is brought in, and nothing else changes."
 LINES: Final = 6  # of what a retype changed; the rest is folded behind a button
 LINE_CHARS: Final = 160
 WHY_CHARS: Final = 700
+ENTRY_GONE: Final = ("message", "retracted", "retracted")  # what was taken back, who did what to it, what it is now
+EVIDENCE_GONE: Final = ("evidence", "withdrew", "withdrawn")
 
 
 def told(event: ChannelPost, facts: Facts) -> Card:
     """Return the message for an event in the channel."""
     if event.redacted or event.retracted:
-        return redacted() if event.redacted else withdrawn(by=event.retracted_by)
+        what, did, done = EVIDENCE_GONE if event.evidence else ENTRY_GONE
+        return redacted() if event.redacted else taken_back(what, did=did, done=done, by=event.retracted_by)
     if event.kind in STATED:
         return _statement(event)
     if event.retype is not None:
