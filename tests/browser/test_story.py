@@ -103,7 +103,7 @@ def test_an_impatient_double_click_declares_once(sit: Sit) -> None:
     expect(page.locator("#already")).to_contain_text("Already open")
     expect(page.locator("#already a")).to_have_text("Clicked twice by somebody impatient")
     assert faults(page) == []
-    page.get_by_label("What is wrong?").fill("Nothing of the kind")
+    page.get_by_label("What is wrong?").fill("Zebras in the lobby")
     expect(page.locator("#already")).to_be_empty()
 
 

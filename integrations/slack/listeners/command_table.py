@@ -53,7 +53,7 @@ COMMANDS: Final = (
     Command(
         "declare",
         "declare [type:] title",
-        "declares an incident; without a title, opens a form",
+        "declares an incident, and names open ones that may be the same; without a title, opens a form",
         run=declare.command,
         aliases=("new", "open", "create"),
     ),
