@@ -53,7 +53,7 @@ COMMAND_DOORS: Final[Mapping[str, CommandDoor]] = {
     "lead": CommandDoor("lead {codename} @{other}", "lead", ""),
     "bring": CommandDoor("bring {codename} @{other}", "in <", ""),
     "ask_in": CommandDoor("access {codename} because {word}", "\0", ""),
-    "retype": CommandDoor("type {codename} {type} because {word}", "", "retyped", confirmed=True),
+    "retype": CommandDoor("retype {codename} {type} because {word}", "", "retyped", confirmed=True),
     "page": CommandDoor("page {codename} {target} because {word}", "", "paged", confirmed=True),
 }
 SAID_ELSEWHERE: Final = {"web_note": "noted", "evidence_file": "evidence"}

@@ -63,7 +63,7 @@ def measure(stage: Stage) -> None:
 def retype_major(stage: Stage) -> None:
     """Tomasz, who neither declared nor leads, retypes to major; Slack has a bad moment while people are invited."""
     stage.workspace.fault("server_error", method="conversations.invite", times=1)
-    answer = stage.types("tomasz", f"/incident type major because {BECAUSE_MAJOR}")
+    answer = stage.types("tomasz", f"/incident retype major because {BECAUSE_MAJOR}")
     stage.reads_the_plan(answer["view"])
     stage.say("Tomasz confirms. This time Slack answers the invitation with an error, on purpose.")
     stage.workspace.submit("tomasz")
@@ -96,7 +96,7 @@ def capture(stage: Stage) -> None:
 
 def retype_security(stage: Stage) -> None:
     """Yuki, who neither declared nor leads, retypes to security and brings Mateo along; the channel becomes private."""
-    stage.types("yuki", f"/incident type security because {BECAUSE_SECURITY}")
+    stage.types("yuki", f"/incident retype security because {BECAUSE_SECURITY}")
     stage.say(
         "Yuki brings Mateo along, because he found it. Ada, who leads, and Wei, who declared it, stay in as well."
     )

@@ -88,7 +88,7 @@ def _in_a_terminal(tour: Tour, stack: Stack) -> None:
 
 
 def _private(tour: Tour, stage: Stage) -> None:
-    stage.types("kofi", "/incident type security because it sends what it should not")
+    stage.types("kofi", "/incident retype security because it sends what it should not")
     stage.workspace.submit("kofi")
     stage.watches()
     measures.hidden_from(tour.checks, tour.visitors["hannah"], stage.codename, who="Once it is private, Hannah")

@@ -75,13 +75,18 @@ def options(incidents: Iterable[Incident]) -> list[blocks.Option]:
     return [blocks.option(f"{one.policy.name}: {one.title}", one.codename, says=one.codename) for one in incidents]
 
 
+def type_named(said: str) -> IncidentType | None:
+    """Return the type of a slug or a name, if there is one."""
+    wanted = _bare(said)
+    return next((one for one in IncidentType.objects.usable() if wanted in _names(one)), None)
+
+
 def usable_type(said: str) -> IncidentType:
     """Return the type of a slug or a name; raise ``Refused`` with the closest one when there is none."""
+    found = type_named(said)
+    if found is not None:
+        return found
     types = list(IncidentType.objects.usable())
-    wanted = _bare(said)
-    for one in types:
-        if wanted in _names(one):
-            return one
     known = ", ".join(one.slug for one in types)
     near = near_type(said, types)
     meant = f" Did you mean {near.slug}?" if near else ""

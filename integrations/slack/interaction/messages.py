@@ -72,6 +72,11 @@ def typed(said: str) -> str:
     return mrkdwn.plain(said, name_of=lambda chat_id: names.get(chat_id, chat_id))
 
 
+def one_line(said: str, limit: int) -> str:
+    """Write what was typed so that it fits between backticks: in one line, at most so many characters of it."""
+    return mrkdwn.escape(mrkdwn.cut(" ".join(typed(said).replace("`", "'").split()), limit))
+
+
 def _author(message: Mapping[str, Any]) -> str:
     person = Person.objects.filter(chat_id=message["user"]).first() if message.get("user") else None
     if person is not None:

@@ -17,7 +17,7 @@ from integrations.slack.protocol import setup
 
 OPEN, ENDED, ALL = (True,), (False,), (True, False)
 # What a first look at help shows.
-MOST: Final = frozenset(("declare", "type", "update", "catchup", "lead", "page", "mitigated", "resolved", "list"))
+MOST: Final = frozenset(("declare", "retype", "update", "catchup", "lead", "page", "mitigated", "resolved", "list"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,11 +77,11 @@ COMMANDS: Final = (
         asks="Give the answer in {}",
     ),
     Command(
-        "type",
-        "type [slug] [because …]",
+        "retype",
+        "retype [type] [because …]",
         "retypes the incident, after showing what will happen",
         about=retype.command,
-        aliases=("retype",),
+        aliases=("type",),
     ),
     Command(
         "update",

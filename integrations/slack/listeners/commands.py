@@ -5,17 +5,29 @@ from __future__ import annotations
 import difflib
 import json
 from dataclasses import replace
+from typing import Final
 
 from incidents.audited import audit_notes
 from incidents.models import Incident
-from integrations.slack.interaction import inbox, incident_lookup
+from integrations.slack.interaction import inbox, incident_lookup, messages
 from integrations.slack.interaction.answers import Answer, Say
 from integrations.slack.interaction.request import SlackRequest
 from integrations.slack.listeners import which_incident
 from integrations.slack.listeners.command_table import NAMED, Command
-from integrations.slack.protocol import mrkdwn, setup
+from integrations.slack.protocol import setup
 
 Waiting = tuple[Command, str, int]  # a command, its words, and the number they are kept under
+# What other tools call our commands; only words that no title begins with.
+ELSEWHERE: Final = {
+    "close": "resolved",
+    "closed": "resolved",
+    "finish": "resolved",
+    "severity": "retype",
+    "sev": "retype",
+    "assign": "lead",
+    "escalate": "page",
+    "info": "status",
+}
 NEAR_ALONE, NEAR = 0.6, 0.75  # of what difflib counts
 
 
@@ -105,13 +117,13 @@ def _about(command: Command, asked: SlackRequest, incident: Incident) -> Answer:
 
 
 def _closest(first: str, said: str) -> Answer:
-    root, quoted = setup.command(), mrkdwn.escape(mrkdwn.cut(first, 40))
+    root, name, rest = setup.command(), messages.typed(first), messages.one_line(said[len(first) :], 200)
+    everything = f"`{root} help all` lists every command."
     cutoff = NEAR_ALONE if first == said else NEAR  # *checkout is slow* is no checklist
-    close = difflib.get_close_matches(first.lower(), NAMED, n=1, cutoff=cutoff)
-    if close:
-        return Say(
-            f"Unknown command `{quoted}`. Did you mean `{root} {NAMED[close[0]].name}`? `{root} help` lists everything."
-        )
+    meant = ELSEWHERE.get(name.lower()) or next(iter(difflib.get_close_matches(name.lower(), NAMED, 1, cutoff)), "")
+    if meant:
+        typed = " ".join(filter(None, (root, NAMED[meant].name, rest)))
+        return Say(f"Unknown command `{messages.one_line(first, 40)}`. Did you mean `{typed}`? {everything}")
     if " " in said:
-        return Say(f"To open an incident, type `{root} declare {mrkdwn.escape(mrkdwn.cut(said, 200))}`.")
-    return Say(f"Unknown command `{quoted}`. `{root} help` lists all commands.")
+        return Say(f"To open an incident, type `{root} declare {messages.one_line(said, 200)}`.")
+    return Say(f"Unknown command `{messages.one_line(first, 40)}`. {everything}")

@@ -18,7 +18,7 @@ PICKED: Final = "firekind:picked"
 AGAIN: Final = "firekind:pick-again"
 PRIVATE_CHANNEL: Final = "privategroup"  # what Slack calls every private channel to a command
 PLACE: Final = re.compile(r" (?:(?:to|of|for|in|into) )?\{\}")
-QUOTED, TITLE = 1_500, 150
+QUOTED, QUOTED_LINE, TITLE = 1_500, 300, 150
 
 
 def acts(command: Command, words: str) -> bool:
@@ -39,9 +39,9 @@ def offers(asked: SlackRequest) -> bool:
 def none_here(command: Command, asked: SlackRequest) -> Say:
     """Say how to name the incident."""
     root = setup.command()
-    typed = _code(f"{root} {command.name} codename {messages.typed(asked.words)}")
+    typed = f"{root} {command.name} {messages.one_line(f'codename {asked.words}', QUOTED_LINE)}"
     return Say(
-        f"No incident that you can see belongs to this channel, so nothing was done. Name one: {typed}. "
+        f"No incident that you can see belongs to this channel, so nothing was done. Name one: `{typed}`. "
         f"`{root} list` shows those that are open."
     )
 
@@ -53,7 +53,7 @@ def question(command: Command, words: str, incidents: Iterable[Incident], *, num
         return Say(f"There is no {'ended' if command.of == ENDED else 'open'} incident to use this on.")
     said = _asks(command, words, "which incident")
     if not acts(command, words):
-        said = f"Which incident is {_code(_typed(command, words))} about?"
+        said = f"Which incident is {_typed(command, words)} about?"
     select = blocks.select(options, action_id=PICK, placeholder="Choose an incident")
     return _clipped(said, blocks.section(said, block_id=f"{PICK}:{number}", accessory=select))
 
@@ -85,17 +85,13 @@ def _clipped(said: str, *shown: blocks.Block) -> Say:
 
 
 def _asks(command: Command, words: str, where: str) -> str:
-    quoted = mrkdwn.escape(mrkdwn.cut(messages.typed(words), QUOTED)) or _code(_typed(command, words))
+    quoted = mrkdwn.escape(mrkdwn.cut(messages.typed(words), QUOTED)) or _typed(command, words)
     return f"{command.asks.format(where)}?\n" + "\n".join(f">{line}" for line in quoted.splitlines())
 
 
 def _typed(command: Command, words: str) -> str:
-    return f"{setup.command()} {command.name} {messages.typed(words)}"
-
-
-def _code(typed: str) -> str:
-    """Write what was typed, or is to be, in one line of code."""
-    return f"`{mrkdwn.escape(mrkdwn.cut(' '.join(typed.replace('`', chr(39)).split()), 300))}`"
+    """Write a command as it was typed."""
+    return f"`{' '.join(filter(None, (setup.command(), command.name, messages.one_line(words, QUOTED_LINE))))}`"
 
 
 def _named(incident: Incident) -> str:

@@ -149,14 +149,26 @@ def test_help_names_everything_that_can_be_typed(door: Door) -> None:
 @pytest.mark.parametrize(
     ("typed", "said"),
     [
-        ("resolv it", "Unknown command `resolv`. Did you mean `/incident resolved`?"),
-        ("updaet all good", "Unknown command `updaet`. Did you mean `/incident update`?"),
+        ("resolv it", "Unknown command `resolv`. Did you mean `/incident resolved it`?"),
+        ("updaet all <good>", "Unknown command `updaet`. Did you mean `/incident update all &lt;good&gt;`?"),
+        ("close", "Unknown command `close`. Did you mean `/incident resolved`?"),
+        ("Closed it was dns", "Unknown command `Closed`. Did you mean `/incident resolved it was dns`?"),
+        ("severity major", "Unknown command `severity`. Did you mean `/incident retype major`?"),
+        ("a > b & <c>", "To open an incident, type `/incident declare a &gt; b &amp; &lt;c&gt;`."),
         ("checkout is slow", "To open an incident, type `/incident declare checkout is slow`."),
-        ("qwertz", "Unknown command `qwertz`. `/incident help` lists all commands."),
+        ("qwertz", "Unknown command `qwertz`. `/incident help all` lists every command."),
     ],
 )
 def test_what_is_unknown_is_answered_with_what_comes_closest(door: Door, typed: str, said: str) -> None:
-    assert door.command("ann", typed).startswith(said)
+    answer = door.command("ann", typed)
+    assert answer.startswith(said)
+    assert "Unknown" not in said or answer.endswith("`/incident help all` lists every command.")
+
+
+def test_a_retype_is_called_one_thing(door: Door) -> None:
+    for typed in ("help", "help all"):
+        (line,) = (line for line in door.command("ann", typed).split("\n") if "retypes" in line)
+        assert line.startswith("`/incident retype [type] [because …]`")
 
 
 def test_a_choice_that_opens_a_form_opens_it(door: Door, incident: Incident) -> None:

@@ -127,11 +127,38 @@ def test_what_has_ended_is_not_retyped(door: Door, incident: Incident, channel: 
     assert door.slack.ephemerals("ann")[-1].text == said
 
 
-def test_an_unknown_type_is_answered_with_those_there_are(door: Door, channel: str) -> None:
-    said = door.command("ann", "type sev1 because it is bad", channel=channel)
-    assert said == (
-        "There is no type “sev1”. The types are: ambiguous, internal, security, time-bomb, isolated, major."
-    )
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [("majro", "major"), ("securty", "security"), ("bomb", "time-bomb"), ("MAJOR!1", "major"), ("Isolate", "isolated")],
+)
+@pytest.mark.parametrize("between", [" because ", " "])
+def test_a_type_that_is_nearly_named_is_asked_about_with_its_plan_and_the_reason_stays(
+    door: Door, incident: Incident, channel: str, typed: str, meant: str, between: str
+) -> None:
+    assert door.command("ann", f"retype {typed}{between}users see errors", channel=channel) == ""
+    assert now(incident).type.slug == "ambiguous"
+    shown = door.reads(door.modal("ann"))
+    assert f"There is no type “{typed}”. Nothing has changed yet" in shown
+    assert "`+`" in shown
+    door.submit("ann")
+    assert now(incident).type.slug == meant
+    assert incident.events.get(kind="retyped").text == "users see errors"
+
+
+@pytest.mark.parametrize("typed", ["sev1", "<!channel>", "x" * 300])
+def test_a_type_that_nobody_knows_is_chosen_from_those_there_are_and_the_reason_stays(
+    door: Door, incident: Incident, channel: str, typed: str
+) -> None:
+    assert door.command("ann", f"retype {typed} because it is bad", channel=channel) == ""
+    assert "Nothing has changed yet" in door.reads(door.modal("ann"))
+    door.press("ann", "firekind:retype-type", value="major")
+    door.submit("ann")
+    assert incident.events.get(kind="retyped").text == "it is bad"
+
+
+def test_the_type_it_has_is_not_offered_for_one_that_is_nearly_named(door: Door, channel: str) -> None:
+    door.command("ann", "retype ambigous because hm", channel=channel)
+    assert "Ambiguous" not in [one["text"]["text"] for one in choices(door)]
 
 
 def test_the_same_type_is_answered(door: Door, incident: Incident, channel: str) -> None:

@@ -21,6 +21,7 @@ CALLBACK: Final = "firekind:retype"
 BECAUSE: Final = re.compile(r"(?P<type>.*?)\s*\bbecause\b\s*(?P<because>.*)", re.IGNORECASE | re.DOTALL)
 SUBMIT_CHARS: Final = 24  # that Slack takes on a window's button
 COME, STAY_OUT = "come", "stay-out"
+DOUBT: Final = "There is no type “{}”. Nothing has changed yet: check the type below, then retype."
 CHANGED: Final = "*The plan changed while you were reading.* This is what would happen now."
 
 
@@ -36,21 +37,27 @@ ALONE: Final = Along()
 
 
 def command(asked: SlackRequest, incident: Incident) -> Answer:
-    """Open the modal: with the plan when a type was named, else with the types to choose from."""
+    """Open the modal: with the plan when a type was named, or nearly, else with the types to choose from.
+
+    The reason that was typed is in it, whatever became of the type.
+    """
     must_be_active(incident)
     said = messages.typed(asked.words)
     if not said:
         return Open(modal(incident))
     match = BECAUSE.fullmatch(said)
     if match:
-        slug, because = match["type"], match["because"]
+        written, because = match["type"], match["because"]
     else:
-        slug, _, because = said.partition(" ")
-    to = incident_lookup.usable_type(slug)
-    if to.pk == incident.type_id:
+        written, _, because = said.partition(" ")
+    to, doubt = incident_lookup.type_named(written), ""
+    if to is not None and to.pk == incident.type_id:
         raise lifecycle.Refused(f"{incident.codename} is already {incident.policy.name}.")
-    plan = retyping.preview(incident, to=to, bring=(), by=asked.by)
-    return Open(modal(incident, to=to, plan=plan, because=because.strip()))
+    if to is None:
+        others = [one for one in IncidentType.objects.usable() if one.pk != incident.type_id]
+        to, doubt = incident_lookup.near_type(written, others), DOUBT.format(mrkdwn.escape(mrkdwn.cut(written, 40)))
+    plan = retyping.preview(incident, to=to, bring=(), by=asked.by) if to is not None else None
+    return Open(modal(incident, to=to, plan=plan, because=because.strip(), doubt=doubt))
 
 
 def pressed(asked: SlackRequest) -> Answer:
@@ -113,11 +120,16 @@ def modal(
     because: str = "",
     since: int | None = None,
     changed: bool = False,
+    doubt: str = "",
 ) -> blocks.Block:
-    """Build the modal, with the plan once a type is chosen; ``changed`` says that it is not the one shown before."""
+    """Build the modal, with the plan once a type is chosen; ``changed`` says that it is not the one shown before.
+
+    ``doubt`` is said above all else.
+    """
     is_now = f"{incident_lookup.linked(incident)} is *{mrkdwn.escape(incident.policy.name)}* now."
     types = [one for one in IncidentType.objects.usable() if one.pk != incident.type_id]
     parts = [
+        *([blocks.section(doubt)] if doubt else ()),
         blocks.section(f"{CHANGED}\n{is_now}" if changed else is_now),
         blocks.field(
             "New type",
