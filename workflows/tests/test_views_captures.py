@@ -90,7 +90,7 @@ def test_a_capture_counts_down_without_a_script_too(incident: Incident, ada: Per
         tried_at=at,
     )
     said = browse(ada).get(url(incident)).content.decode()
-    assert "Capturing 15 s of CPU from checkout-api, <time" in said
+    assert "Capturing 15 s of CPU from checkout-api (<time" in said
     assert ">9 s left</time>" in said
 
 
