@@ -44,6 +44,7 @@ class Aftermath:
     calls: Sequence[Row] = ()  # of the workspace
     pager_incidents: Sequence[Row] = ()
     followups: Sequence[Row] = ()  # codename, n, text, state, account (of its owner), ticket: those that have one
+    of_tickets: Sequence[Row] = ()  # what was owed to tickets and what became of it, for who looks into a violation
     tickets: Sequence[Row] = ()  # project, n, title, body, state, owner, deleted, mark, open_to_all
     replayed: Sequence[Row] = ()  # codename (of the replay), past: the number of the entry that was shown
     reviews: Sequence[Row] = ()  # codename, text: the newest of each section

@@ -54,6 +54,13 @@ FOLLOWUPS: Final = """
       JOIN incidents_incident i ON i.id = f.incident_id LEFT JOIN incidents_person w ON w.id = f.owner_id
      WHERE f.ticket <> '' ORDER BY f.id
 """
+OF_TICKETS: Final = """
+    SELECT i.codename, e.id, e.key, e.verb, e.state, e.spec, e.attempt, e.unanswered, e.abandoned, e.error, e.revision,
+           e.created_at::text, e.begun_at::text, e.ended_at::text, r.spec AS recorded, r.external, r.state AS there
+      FROM workflows_effect e JOIN incidents_incident i ON i.id = e.incident_id
+      LEFT JOIN workflows_resource r ON r.incident_id = e.incident_id AND r.key = e.thing
+     WHERE e.kind = 'ticket' ORDER BY e.id
+"""
 REPLAYED: Final = """
     SELECT i.codename, e.data ->> 'past' AS past FROM incidents_event e
       JOIN incidents_incident i ON i.id = e.incident_id WHERE e.kind = 'replayed'
@@ -96,6 +103,7 @@ def gathered(stack: Stack, outcomes: Sequence[ActOutcome]) -> Aftermath:
             "at_drills": records.rows(AT_DRILLS),
             "pages": records.rows(PAGES),
             "followups": followups(records, stack),
+            "of_tickets": records.rows(OF_TICKETS),
             "replayed": records.rows(REPLAYED),
             "reviews": records.rows(REVIEWS),
         }
