@@ -127,6 +127,9 @@ def test_the_page_and_the_list_say_what_was_stated(incident: Incident, ada: Pers
     caught = re.sub(r"<[^>]+>", "", page.split('id="catch-up"', 1)[1].split("</section>")[0])
     assert "Ada" in caught
     assert not re.search(r"\s,", caught)
+    said = " ".join(caught.split())
+    assert re.search(r"we look · [^·]+, Ada", said), "who says it does not run into what is said"
+    assert not re.search(r"due · ", said)
 
 
 def test_outsiders_catch_up_on_nothing(secret: Incident, ada: Person, eve: Person, browse: Open) -> None:
