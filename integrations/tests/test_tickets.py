@@ -285,6 +285,28 @@ def test_the_newer_of_two_edits_stands(office: Desk) -> None:
     office.assert_in_step()
 
 
+@pytest.mark.parametrize("kind", sorted(VENDORS))
+def test_an_edit_of_ours_that_overtakes_a_list_of_what_changed_stands(kind: str, db: None) -> None:
+    """The list says how a ticket was before our edit reached it, and is compared after."""
+    with desk(kind) as at:
+        at.add()
+        at.settle()
+        listed = at.tracker.changed_tickets
+
+        def overtaken(*given: Any, **more: Any) -> Any:
+            found = listed(*given, **more)
+            edit_here(at, "done", 1)
+            at.work()
+            return found
+
+        with patch.object(at.tracker, "changed_tickets", overtaken):
+            looks.look_again(at=at.now())
+        assert at.row().state == "done"
+        at.settle()
+        at.assert_in_step()
+        assert not Event.objects.filter(incident=at.incident, kind="followup_reopened").exists()
+
+
 def test_what_cannot_be_done_here_is_put_back_there(office: Desk) -> None:
     n = office.add()
     office.settle()

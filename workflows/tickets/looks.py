@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 from typing import Final
 
@@ -52,13 +52,12 @@ def _read(tracker: Tracker, place: str, *, private: bool, at: datetime) -> int:
     last = TrackerRead.objects.filter(place=place).first()
     if last is None:
         return 0  # no ticket was opened there yet
+    done: list[TicketStatus] = []
     try:
-        found = tracker.changed_tickets(last.until - OVERLAP, private=private)
+        done.extend(_caught_up(tracker, place, tracker.changed_tickets(last.until - OVERLAP, private=private)))
     except VendorError as error:
         log.warning("could not read what changed in the issue tracker: %s", error)
         _limit(error, at=at)
-        return 0
-    done = list(_caught_up(tracker, place, found))
     if done:
         TrackerRead.objects.filter(pk=last.pk).update(until=max(last.until, done[-1].at))
     return len(done)
@@ -78,16 +77,19 @@ def _limit(error: VendorError, *, at: datetime) -> None:
         Limit.objects.update_or_create(vendor="tracker", method=method, defaults={"blocked_until": until})
 
 
-def _caught_up(tracker: Tracker, place: str, found: Sequence[TicketStatus]) -> Sequence[TicketStatus]:
-    """Compare one after the other, up to the first that has to wait for an edit of ours which is under way."""
+def _caught_up(tracker: Tracker, place: str, found: Sequence[TicketStatus]) -> Iterator[TicketStatus]:
+    """Compare one after the other, up to the first that has to wait for an edit of ours which is under way.
+
+    One that seems to have been changed is looked at once more: the list may be older than what we recorded since.
+    """
     ours = {one.ref: one for one in Ticket.objects.filter(place=place, ref__in=[one.ref for one in found])}
-    done = []
     for one in found:
         before = _resource(ours[one.ref]) if one.ref in ours else None
-        if before is not None and not _compared(tracker, ours[one.ref], before, one):
-            break
-        done.append(one)
-    return done
+        if before is not None and news.moved(one, before.external["shown"]):
+            now = tracker.look_at_ticket(one.ref, private=bool(before.spec.get("private")))
+            if now is not None and not _compared(tracker, ours[one.ref], before, now):
+                return
+        yield one
 
 
 def _compared(tracker: Tracker, ticket: Ticket, before: Resource, found: TicketStatus) -> bool:
