@@ -119,6 +119,7 @@ def _facts(incident: Incident, rows: IncidentRows, observed: Observed) -> Facts:
     answers = {event.data["request"]: event for event in events if event.kind in ANSWERS}
     told = channel_posts.posts(events, rows, answers)
     last = channel_posts.last_stated(told)
+    tickets = ticket_rows.known(observed)
     slack = settings.FIREKIND.slack
     return Facts(
         revision=incident.revision,
@@ -166,8 +167,8 @@ def _facts(incident: Incident, rows: IncidentRows, observed: Observed) -> Facts:
         converts=rows.converts,
         published=rows.published.get(incident.pk),
         tracker=ticket_rows.tracker(),
-        followups=ticket_rows.tracked(rows.followups[incident.pk]),
-        tickets=ticket_rows.known(observed),
+        followups=ticket_rows.tracked(rows.followups[incident.pk], tickets=tickets),
+        tickets=tickets,
     )
 
 

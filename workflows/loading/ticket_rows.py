@@ -18,12 +18,18 @@ def tracker() -> TrackerNow | None:
     return TrackerNow(found.name, found.place(), found.place(private=True)) if found is not None else None
 
 
-def tracked(followups: Iterable[Followup]) -> tuple[TrackedFollowup, ...]:
-    """Return those that are for afterwards, oldest first; tasks are none while their incident is active."""
+def tracked(followups: Iterable[Followup], *, tickets: Mapping[str, str]) -> tuple[TrackedFollowup, ...]:
+    """Return those that are for afterwards, and those that have or may have one of ``tickets``, oldest first.
+
+    A task has none while its incident is active. One that was left at the end got one, which is kept in step, and
+    withdrawn where it must be, also once the task is done, or the incident active again.
+    """
     found = ports.tracker()
     if found is None:
         return ()
-    return tuple(_tracked(one, found) for one in sorted(followups, key=lambda one: one.n) if not one.is_task)
+    numbers = {wanted.number(key) for key in tickets}
+    kept = (one for one in followups if not one.is_task or one.n in numbers)
+    return tuple(_tracked(one, found) for one in sorted(kept, key=lambda one: one.n))
 
 
 def known(observed: Observed) -> Mapping[str, str]:

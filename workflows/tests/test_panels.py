@@ -13,6 +13,7 @@ from django.db import OperationalError
 from django.http import Http404
 from django.test import Client, RequestFactory, override_settings
 from django.test.html import Element, parse_html
+from django.urls import get_resolver
 from django.utils import timezone
 
 from evidence.findings import findings
@@ -33,6 +34,12 @@ from workflows.tests.test_views_progress import _effect
 
 PANELS = ["access", "alerts", "evidence", "findings", "plan"]
 ELEMENTS = {"access", "asking", "pages", "progress", "trouble", "channel-link", "alerts", "evidence", "findings"}
+
+
+@pytest.fixture(autouse=True)
+def _pages() -> None:
+    """Load the pages: each registers its panel."""
+    assert get_resolver().url_patterns
 
 
 def elements(text: str) -> dict[str, str]:
