@@ -16,17 +16,25 @@ AMBIGUOUS = Policy("ambiguous", "Ambiguous", "", update_every_min=60)
 TIME_BOMB = Policy("time-bomb", "Time bomb", "", internal=True, update_every_min=120)
 INTERNAL = Policy("internal", "Internal", "", internal=True)
 
-Rank = tuple[bool, int, bool, bool]
+Rank = tuple[bool, int, bool, bool, bool]
 
 
 def rank(policy: Policy, *said: str) -> Rank:
     status = "mitigated" if "mitigated" in said else "open"
-    return urgency.rank(policy, status=status, is_overdue="overdue" in said, has_lead="no lead" not in said)
+    return urgency.rank(
+        policy,
+        status=status,
+        is_overdue="overdue" in said,
+        is_unanswered="page" in said,
+        has_lead="no lead" not in said,
+    )
 
 
 FIRST_TO_LAST = (
-    rank(MAJOR, "overdue", "no lead"),
+    rank(MAJOR, "overdue", "page", "no lead"),
+    rank(MAJOR, "overdue", "page"),
     rank(MAJOR, "overdue"),
+    rank(MAJOR, "page"),
     rank(MAJOR, "no lead"),
     rank(MAJOR),
     rank(TIME_BOMB, "overdue"),
@@ -46,7 +54,7 @@ def test_what_hurts_most_comes_first(sooner: Rank, later: Rank) -> None:
     assert sooner < later
 
 
-SAID = st.sets(st.sampled_from(["overdue", "no lead"]))
+SAID = st.sets(st.sampled_from(["overdue", "page", "no lead"]))
 POLICIES = st.sampled_from([MAJOR, AMBIGUOUS, TIME_BOMB, INTERNAL])
 
 
@@ -59,4 +67,4 @@ def test_whatever_is_mitigated_comes_after_all_that_is_open(
 
 @given(POLICIES, SAID)
 def test_what_waits_for_someone_never_makes_it_less_urgent(policy: Policy, said: set[str]) -> None:
-    assert all(rank(policy, *said, more) <= rank(policy, *said) for more in ("overdue", "no lead"))
+    assert all(rank(policy, *said, more) <= rank(policy, *said) for more in ("overdue", "page", "no lead"))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from hashlib import sha256
@@ -21,6 +21,7 @@ from workflows.status.progress import EffectLine
 HEADINGS = {"escalation policy": "Escalation policies", "service": "Services", "person": "People"}
 NEAR = 5
 OWED = ("failed", "running", "waiting")
+UNANSWERED = (Page.Status.OPENING, Page.Status.TRIGGERED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +72,12 @@ def of(incident: Incident, *, effects: Sequence[EffectLine] | None = None) -> Pa
     before = page_reach.before(rows)
     lines = [_line(page, before[page.pk], owed.pop(page.key, None)) for page in rows]
     return Pages(tuple(lines), tuple(owed.values()))
+
+
+def unanswered(incidents: Collection[int]) -> set[int]:
+    """Return those of some incidents that have a page that may ring someone, and that nobody has acknowledged."""
+    waiting = Page.objects.filter(incident__in=incidents, status__in=UNANSWERED, withdrawn_at=None)
+    return set(waiting.values_list("incident", flat=True))
 
 
 def grouped(among: Sequence[PageChoice]) -> dict[str, list[PageChoice]]:

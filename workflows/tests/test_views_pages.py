@@ -7,11 +7,13 @@ from datetime import timedelta
 
 import pytest
 from django.utils import timezone
+from pytest_django import DjangoAssertNumQueries
 
 from incidents import lifecycle
 from incidents.models import Event, Incident, IncidentType, Person
 from workflows import ports
 from workflows.models import Effect, Page, PagerRead, PagerTarget, PagerUser, Resource, Shift
+from workflows.status import page_status
 from workflows.tests.oncall.pager import LittlePager
 from workflows.tests.test_views_progress import _effect
 from workflows.tests.test_views_retype import Open
@@ -264,3 +266,38 @@ def test_whoever_is_missing_is_chosen_where_it_is_said(
     assert client.post(act, {"role": role, "people": str(eve.pk)}).status_code == 302
     secret.refresh_from_db()
     assert secret.role_holder_id(role) == eve.pk
+
+
+@pytest.mark.parametrize(
+    ("values", "waits"),
+    [
+        ([{"status": "opening"}], True),
+        ([{"status": "triggered"}], True),
+        ([{"status": "triggered", "withdrawn_at": timezone.now()}], False),
+        ([{"status": "acknowledged"}], False),
+        ([{"status": "resolved"}], False),
+        ([{"status": "acknowledged"}, {"status": "triggered", "target": "service/PSVC1"}], True),
+        ([], False),
+    ],
+)
+def test_the_list_puts_a_page_that_nobody_acknowledged_before_what_is_newer(
+    incident: Incident, ada: Person, browse: Open, values: list[dict[str, object]], waits: bool
+) -> None:
+    newer = lifecycle.declare("Search is slow", by=ada, at=timezone.now())
+    for one in values:
+        paged(incident, **one)
+    page = browse(ada).get("/").content.decode()
+    rows = [row.split('"', 1)[0] for row in page.split('id="i-')[1:]]
+    first = incident if waits else newer
+    assert rows[0] == first.codename
+    assert page.count("page not acknowledged") == waits
+
+
+def test_the_list_reads_which_pages_wait_in_one_query(
+    incident: Incident, ada: Person, browse: Open, django_assert_num_queries: DjangoAssertNumQueries
+) -> None:
+    others = [lifecycle.declare(f"Search is slow {n}", by=ada, at=timezone.now()) for n in range(3)]
+    for one in (incident, *others):
+        paged(one, dedup_key=one.codename)
+    with django_assert_num_queries(1):
+        assert page_status.unanswered([incident.pk, others[0].pk]) == {incident.pk, others[0].pk}

@@ -17,6 +17,7 @@ from incidents import lifecycle
 from incidents.models import Incident
 from incidents.views import panels
 from incidents.views.act import done
+from incidents.views.lists import unanswered
 from incidents.views.panels import PanelState
 from incidents.views.signed_in import Request, incident_or_404, signed_in
 from workflows import ports
@@ -25,6 +26,7 @@ from workflows.paging.paging import PageChoice
 from workflows.status import page_status
 
 UNPROCESSABLE = 422
+unanswered.register(page_status.unanswered)
 
 
 class PageForm(forms.Form):

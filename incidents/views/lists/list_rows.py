@@ -18,7 +18,7 @@ from incidents import sample_mark, timeline
 from incidents.models import Incident, IncidentType, Status
 from incidents.search.snippets import Snippet
 from incidents.templatetags import firekind
-from incidents.views.lists import urgency
+from incidents.views.lists import unanswered, urgency
 
 KEPT: Final = 1000  # rows, of about a kilobyte each
 
@@ -27,8 +27,8 @@ KEPT: Final = 1000  # rows, of about a kilobyte each
 class ShownRow:
     """All that a row is drawn from, as its reader reads it: rows that are equal look the same to anybody.
 
-    ``hit_n`` is the entry in which a search found ``hit``; ages are in words, and ``zone`` and ``year`` those
-    in which times are read.
+    ``is_unanswered`` says that nobody has acknowledged one of its pages, ``hit_n`` is the entry in which a search found
+    ``hit``; ages are in words, and ``zone`` and ``year`` those in which times are read.
     """
 
     codename: str
@@ -43,6 +43,7 @@ class ShownRow:
     is_sample: bool
     lead: str
     overdue: bool
+    is_unanswered: bool
     impact: str
     update: str
     updated_at: datetime | None
@@ -83,6 +84,7 @@ def rows(
 ) -> ListedRows:
     """Return the rows of a page for the viewer's zone."""
     said = timeline.last_words(one for one in found if one.is_active)
+    paging = unanswered.among([one.pk for one in found if one.is_active])
     policies = {pk: one.policy for pk, one in types.items()}
     here = timezone.get_current_timezone()
     zone, year = str(here), at.astimezone(here).year
@@ -104,6 +106,7 @@ def rows(
             is_sample=sample_mark.is_on(one),
             lead=one.lead.name if one.lead else "",
             overdue=waited_for and (one.update_due_at is None or one.update_due_at <= at),
+            is_unanswered=one.pk in paging,
             impact=impact.text if impact and not (hit and hit.n) else "",
             update=update.text if update else "",
             updated_at=update.at if update else None,
@@ -116,8 +119,14 @@ def rows(
             year=year,
         )
         if row.is_active:
-            led = one.lead_id is not None
-            active.append((urgency.rank(policy, status=one.status, is_overdue=row.overdue, has_lead=led), row))
+            rank = urgency.rank(
+                policy,
+                status=one.status,
+                is_overdue=row.overdue,
+                is_unanswered=row.is_unanswered,
+                has_lead=one.lead_id is not None,
+            )
+            active.append((rank, row))
         else:
             ended.append(row)
     return ListedRows([row for _, row in sorted(active, key=itemgetter(0))], ended)

@@ -5,12 +5,17 @@ from __future__ import annotations
 from incidents.models import Status
 from incidents.policies.policy import Policy
 
-ORDER = "Open before mitigated, then what customers notice, internal work last; then overdue updates, no lead, newest"
+ORDER = (
+    "Open before mitigated, then what customers notice, internal work last; "
+    "then overdue updates, pages that nobody acknowledged, no lead, newest"
+)
 
 
-def rank(policy: Policy, *, status: str, is_overdue: bool, has_lead: bool) -> tuple[bool, int, bool, bool]:
+def rank(
+    policy: Policy, *, status: str, is_overdue: bool, is_unanswered: bool, has_lead: bool
+) -> tuple[bool, int, bool, bool, bool]:
     """Return by what active incidents are sorted, the most urgent first; the newer of equals goes first."""
-    return status == Status.MITIGATED, _reach(policy), not is_overdue, has_lead
+    return status == Status.MITIGATED, _reach(policy), not is_overdue, not is_unanswered, has_lead
 
 
 def _reach(policy: Policy) -> int:
