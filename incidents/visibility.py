@@ -34,6 +34,7 @@ WITH_PAST: Final = (
     "({this} AND ({replays} IS NULL OR"
     " EXISTS (SELECT FROM incidents_incident past WHERE past.id = {replays} AND {past} OFFSET 0)))"
 )
+INSIDE: Final = frozenset({"one", "past"})  # tables by these names are the condition's own
 Actor = Person | Operator | Everyone | None
 
 
@@ -44,15 +45,38 @@ def visible_to(actor: Actor) -> QuerySet[Incident]:
     see what it replays, too. None is someone unknown, who like a leaver sees nothing at all. A hidden incident and one
     that does not exist look alike.
     """
-    if actor is None or (isinstance(actor, Person) and actor.deactivated):
-        return Incident.objects.none()
     if isinstance(actor, Operator):
         return Incident.objects.all()
+    said, params = _of(actor)
+    return Incident.objects.filter(IsSeen(said, *params)) if said else Incident.objects.none()
+
+
+def condition(actor: Person, *, table: str) -> tuple[str, list[int]]:
+    """Return ``visible_to`` as SQL about a table of incidents, by the name that its query gives it, and parameters.
+
+    For what every page asks: putting a queryset together takes longer than its answer.
+    """
+    assert table not in INSIDE, f"inside the condition, {table} is something else"
+    said, params = _of(actor)
+    columns = {"pk": f"{table}.id", "private": f"{table}.private", "replays": f"{table}.replays_id"}
+    return (_with_past(said, **columns), [*params, *params]) if said else ("FALSE", [])
+
+
+def _of(actor: Person | Everyone | None) -> tuple[str, tuple[int, ...]]:
+    """Return what is so of an incident that ``actor`` may see, with its parameters; nothing if they see none."""
+    if actor is None or (isinstance(actor, Person) and actor.deactivated):
+        return "", ()
     if isinstance(actor, Everyone):
-        return Incident.objects.filter(IsSeen(PUBLIC))
+        return PUBLIC, ()
     if actor.is_guest or actor.is_external:
-        return Incident.objects.filter(IsSeen(TAKES_PART, actor.pk))
-    return Incident.objects.filter(IsSeen(PUBLIC_OR_TAKES_PART, actor.pk))
+        return TAKES_PART, (actor.pk,)
+    return PUBLIC_OR_TAKES_PART, (actor.pk,)
+
+
+def _with_past(said: str, *, pk: str, private: str, replays: str) -> str:
+    """Write a condition about an incident, named by its columns, and about what it replays."""
+    this, past = said.format(pk=pk, private=private), said.format(pk="past.id", private="past.private")
+    return WITH_PAST.format(this=this, replays=replays, past=past)
 
 
 class IsSeen(Func):
@@ -72,9 +96,7 @@ class IsSeen(Func):
     ) -> tuple[str, list[Any]]:
         """Return the condition, with the columns of the incident as its query names them."""
         pk, private, replays = (compiler.compile(one)[0] for one in self.get_source_expressions())
-        this = self._said.format(pk=pk, private=private)
-        past = self._said.format(pk="past.id", private="past.private")
-        return WITH_PAST.format(this=this, replays=replays, past=past), [*self._params, *self._params]
+        return _with_past(self._said, pk=pk, private=private, replays=replays), [*self._params, *self._params]
 
 
 def find(actor: Actor, name: str) -> Incident:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 
 import pytest
+from django.db import connection
 from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
 
@@ -71,6 +72,26 @@ def test_many_at_once_are_answered_as_each_alone(incidents: dict[str, Incident])
         lifecycle.bring_in(incident, people=[people[0], people[1]], by=None, at=timezone.now())
         alone = {one.pk for one in people if visibility.may_see(one, incident)}
         assert visibility.who_may_see(incident.pk, among=[one.pk for one in people]) == alone
+
+
+@pytest.mark.parametrize("table", ["i", "incidents_incident", "open_now"])
+def test_a_query_of_our_own_asks_for_the_same_incidents(incidents: dict[str, Incident], table: str) -> None:
+    flags: tuple[dict[str, bool], ...] = ({}, {"is_guest": True}, {"is_external": True}, {"deactivated": True})
+    people = [Person.objects.create(name="One", **one) for one in (*flags, *flags)]
+    lifecycle.bring_in(incidents["security"], people=people[:4], by=None, at=timezone.now())
+    replay = lifecycle.declare("Again", by=people[0], at=timezone.now(), type=incidents["ambiguous"].type)
+    Incident.objects.filter(pk=replay.pk).update(replays=incidents["security"])
+    for person in people:
+        seen, params = visibility.condition(person, table=table)
+        with connection.cursor() as cursor:
+            cursor.execute(f"SELECT id FROM incidents_incident {table} WHERE {seen}", params)  # noqa: S608 (ours)
+            assert {pk for (pk,) in cursor.fetchall()} == {one.pk for one in visibility.visible_to(person)}
+
+
+@pytest.mark.parametrize("table", ["one", "past"])
+def test_a_name_that_the_condition_uses_itself_is_refused(db: None, table: str) -> None:
+    with pytest.raises(AssertionError):
+        visibility.condition(Person.objects.create(name="One"), table=table)
 
 
 def test_what_is_said_where_anyone_reads_along_names_public_incidents_alone(incidents: dict[str, Incident]) -> None:

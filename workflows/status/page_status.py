@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from hashlib import sha256
 
+from django.db import connection
+
 from incidents import lifecycle
 from incidents.models import Incident
 from incidents.people import person_matching
@@ -21,7 +23,12 @@ from workflows.status.progress import EffectLine
 HEADINGS = {"escalation policy": "Escalation policies", "service": "Services", "person": "People"}
 NEAR = 5
 OWED = ("failed", "running", "waiting")
-UNANSWERED = (Page.Status.OPENING, Page.Status.TRIGGERED)
+UNANSWERED = (Page.Status.OPENING.value, Page.Status.TRIGGERED.value)
+# As SQL, because every list asks it: a queryset took four times as long to put together as to answer.
+_UNANSWERED = """
+    SELECT DISTINCT incident_id FROM workflows_page
+     WHERE incident_id = ANY(%s) AND status = ANY(%s) AND withdrawn_at IS NULL
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,8 +83,9 @@ def of(incident: Incident, *, effects: Sequence[EffectLine] | None = None) -> Pa
 
 def unanswered(incidents: Collection[int]) -> set[int]:
     """Return those of some incidents that have a page that may ring someone, and that nobody has acknowledged."""
-    waiting = Page.objects.filter(incident__in=incidents, status__in=UNANSWERED, withdrawn_at=None)
-    return set(waiting.values_list("incident", flat=True))
+    with connection.cursor() as cursor:
+        cursor.execute(_UNANSWERED, [list(incidents), list(UNANSWERED)])
+        return {pk for (pk,) in cursor.fetchall()}
 
 
 def grouped(among: Sequence[PageChoice]) -> dict[str, list[PageChoice]]:
