@@ -1,8 +1,12 @@
 from __future__ import annotations
 
+import re
+
 import pytest
+from django.db import connection
 from django.utils import timezone
 
+from config.env import ROOT
 from incidents import lifecycle, search, timeline
 from incidents.models import Incident, IncidentType, Person
 from incidents.policies import types
@@ -89,3 +93,40 @@ def test_a_codename_or_its_beginning_finds_an_incident(dee: Person) -> None:
     incident: Incident = lifecycle.declare("Anything", by=dee, at=timezone.now())
     for asked in (incident.codename, incident.codename[:5], incident.codename.replace("-", " ")):
         assert incident.pk in [one.pk for one in search.find(search.IncidentFilters(q=asked), person=dee).rows]
+
+
+@pytest.mark.parametrize(
+    ("said", "asked"),
+    [
+        ("The pods were dying", "die"),
+        ("Three DATABASES are unhappy", "database"),
+        ("Their availability fell", "available"),
+        ("It was hoping for a quorum", "hope"),
+        ("Skies are clear", "sky"),
+        ("Überlastung am Knoten", "überlastung"),
+        ("node-12 is gone", "12"),
+        ("It costs $4.50 (C++)", "4.50"),
+        ("checkout.py:17 throws", "checkout.py"),
+    ],
+)
+def test_the_entry_that_says_a_word_in_another_form_is_quoted(dee: Person, said: str, asked: str) -> None:
+    incident = lifecycle.declare("Anything", by=dee, at=timezone.now())
+    lifecycle.note(incident, text=said, by=dee, at=timezone.now())
+    lifecycle.note(incident, text="Nothing of that", by=dee, at=timezone.now())
+    assert snippets.BEGIN in snippets.of([incident.pk], asked)[incident.pk].piece
+
+
+def test_every_word_that_we_write_begins_as_its_stem_does(db: None) -> None:
+    """Else an entry that says it would be passed over as one that cannot."""
+    docs = " ".join(path.read_text() for path in (ROOT / "docs").glob("**/*.md"))
+    words = sorted({*re.findall(r"[^\W_]+(?:[-'][^\W_]+)*", docs)})
+    assert len(words) > 4000
+    with connection.cursor() as cursor:
+        cursor.execute(
+            f"""
+            SELECT word, lexeme FROM unnest(%s::text[]) word,
+                   LATERAL (SELECT ltrim(unnest(tsvector_to_array(to_tsvector(%s, word))), '-') AS lexeme) of_it
+             WHERE NOT word ~* ({snippets.BEGINNING})""",  # noqa: S608 (a constant of ours)
+            [words, timeline.SEARCH_CONFIG],
+        )
+        assert cursor.fetchall() == []
