@@ -157,7 +157,10 @@ def _nothing_left_out(covered: Covered, *, tops: Mapping[str, int], at: datetime
     for name, kept in KEPT.items():
         gaps = chain.gaps(_joined(kept, covered[name]), above=tops.get(name, 0))
         for row in rows.in_gaps(kept, gaps, limit=1, before=at - LATE):
-            raise ChainBroken(f"Row {row.id} of {kept.table} is over a minute old and not sealed.")
+            raise ChainBroken(
+                f"Row {row.id} of {kept.table} is over a minute old and not sealed. After a restore, or where no "
+                "worker ran, seal it with `manage.py audit seal` and verify again; else it was slipped in."
+            )
 
 
 def _tops_before(since: int) -> Mapping[str, int]:

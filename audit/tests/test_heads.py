@@ -133,3 +133,20 @@ def test_a_chain_that_was_rewritten_shows_how_late_it_was_made(now: datetime) ->
     tamper("UPDATE audit_entry SET by_name = 'Eve' WHERE n = (SELECT max(n) FROM audit_entry)")
     sealing.seal(at=now)
     assert [one.seal for one in verifying.verify(at=now).late] == [2]
+
+
+@pytest.mark.parametrize("waited", [timedelta(seconds=5), timedelta(minutes=2), timedelta(days=2)])
+def test_what_was_restored_unsealed_holds_once_it_is_sealed(now: datetime, waited: timedelta) -> None:
+    """A backup holds rows that no worker had come to, and a restore takes longer than a minute."""
+    sealed(now - waited)
+    head = heads.newest()
+    for _ in range(2):
+        audit.note("sign-in", by=7, at=timezone.now() - waited)
+    if waited > verifying.LATE:
+        with pytest.raises(CommandError, match="After a restore"):
+            call_command("audit", "verify", "--head", str(head))
+    out = StringIO()
+    call_command("audit", "seal", stdout=out)
+    call_command("audit", "seal", stdout=out)
+    assert out.getvalue().splitlines() == ["Sealed 2 rows.", "Everything is sealed."]
+    call_command("audit", "verify", "--head", str(head), stdout=StringIO(), stderr=StringIO())

@@ -66,6 +66,7 @@ def main(*words: str) -> int:
             second.manage("restored")
             second.start("sandbox", "web")
             after = rehearsal.seen(second, names, api.token)
+            second.manage("audit", "seal")
             verified = second.manage("audit", "verify", "--head", head, check=False)
             came_later = second.manage("incident", "show", later, "--json", check=False)
     code = rehearsal.told(before, after, verified)

@@ -9,13 +9,15 @@ from django.utils import timezone
 from django.utils.dateparse import parse_date, parse_datetime
 
 from audit import noting
-from audit.sealed import exporting, heads, verifying
+from audit.sealed import exporting, heads, sealing, verifying
 
 SHOWN: Final = 10
 
 
 class Command(BaseCommand):
-    help = "Verify the audit chain, export the log, or print the newest hash to keep elsewhere."
+    help = (
+        "Verify the audit chain, seal what no worker has, export the log, or print the newest hash to keep elsewhere."
+    )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         verbs = parser.add_subparsers(dest="verb", required=True, metavar="VERB")
@@ -28,6 +30,7 @@ class Command(BaseCommand):
             metavar="HASH",
             help="a hash kept elsewhere that must be in the chain, or the line it was published in; may be repeated",
         )
+        verbs.add_parser("seal", help="seal what was written since the last seal: after a restore, or without a worker")
         export = verbs.add_parser("export", help="print the audit log as JSON lines that can be verified elsewhere")
         export.add_argument("--since", default="", metavar="TIME", help="only entries sealed since then")
         export.add_argument("--words", action="store_true", help="include what people wrote, on private timelines too")
@@ -50,6 +53,10 @@ class Command(BaseCommand):
         self.stdout.write(
             f"{held.links} seals over {held.rows} rows{without} verified. The newest hash is {held.head}."
         )
+
+    def _seal(self, options: dict[str, Any]) -> None:
+        count = sealing.seal(at=timezone.now())
+        self.stdout.write(f"Sealed {count} row{'' if count == 1 else 's'}." if count else "Everything is sealed.")
 
     def _export(self, options: dict[str, Any]) -> None:
         since = _time(options["since"]) if options["since"] else None
