@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from difflib import get_close_matches
+from functools import lru_cache
 from typing import Final
 
 from incidents import visibility
@@ -11,6 +13,7 @@ from incidents.models import Incident, Person
 
 LOOKED_AT: Final = 200  # the open incidents whose titles are compared, the newest first
 SHOWN: Final = 3
+KEPT: Final = 500  # titles whose words are kept: each declaration compares the same ones again
 LIKE: Final = 0.85  # how alike two words are at least, as difflib counts: a slip of the finger
 WORD: Final = re.compile(r"[\w-]{3,}")
 # Words that say that something is wrong, and not what: alone they make no two titles alike.
@@ -29,27 +32,38 @@ SAYS_LITTLE: Final = frozenset({
 def near(title: str, *, person: Person) -> list[Incident]:
     """Return the open incidents whose titles share telling words with this one and that ``person`` may see.
 
-    Those that share the most come first, then the newest. One query at most, however many there are; drills are left
+    Those that share the most come first, then the newest. Two queries at most, however many there are; drills are left
     out.
     """
     said = words(title)
     if not said - SAYS_LITTLE:
         return []
-    seen = visibility.visible_to(person).filter(active=True, is_drill=False).order_by("-declared_at", "-pk")
-    rows = seen.only("codename", "title", "declared_at")[:LOOKED_AT]
-    alike = [(shared(said, words(one.title)), one) for one in rows]
-    return [one for count, one in sorted(alike, key=lambda pair: -pair[0]) if count][:SHOWN]
+    seen = visibility.visible_to(person).filter(active=True, is_drill=False)
+    titles = dict(seen.order_by("-declared_at", "-pk").values_list("pk", "title")[:LOOKED_AT])
+    counts = alike(said, {pk: words(other) for pk, other in titles.items()})
+    nearest = sorted(filter(counts.get, counts), key=lambda pk: -counts[pk])[:SHOWN]
+    found = seen.only("codename", "title", "declared_at").in_bulk(nearest) if nearest else {}
+    return [found[pk] for pk in nearest if pk in found]
 
 
+@lru_cache(maxsize=KEPT)
 def words(title: str) -> frozenset[str]:
     """Return the words of a title, and the parts of those with a hyphen. Pure."""
     found = WORD.findall(title.casefold())
     return frozenset(part for word in found for part in (word, *word.split("-")) if len(part) > 2)
 
 
-def shared(one: frozenset[str], other: frozenset[str]) -> int:
-    """Count the words that two titles share, slips included; 0 where none of them says what is wrong. Pure."""
-    telling = other - SAYS_LITTLE
-    both = one & other
-    slips = {word for word in one - both - SAYS_LITTLE if get_close_matches(word, telling, 1, LIKE)}
-    return len(both | slips) if both - SAYS_LITTLE or slips else 0
+def alike(said: frozenset[str], others: Mapping[int, frozenset[str]]) -> dict[int, int]:
+    """Count the words that each of some titles shares with this one, slips included. Pure.
+
+    It is 0 where none of them says what is wrong. Words are compared once, in however many titles they stand.
+    """
+    known = frozenset().union(*others.values()) - SAYS_LITTLE
+    telling = said - SAYS_LITTLE
+    close = {word: frozenset(get_close_matches(word, known, max(len(known), 1), LIKE)) for word in telling}
+    counts = {}
+    for pk, other in others.items():
+        both = said & other
+        slips = {word for word in telling - both if close[word] & other}
+        counts[pk] = len(both | slips) if both - SAYS_LITTLE or slips else 0
+    return counts
