@@ -1,10 +1,12 @@
 """Codenames give nothing away, not even by the order in which they are drawn."""
 
 import random
+import re
 from dataclasses import replace
 from typing import Any
 
 import coolname
+import coolname.data
 
 from incidents import codenames
 
@@ -24,3 +26,19 @@ def test_a_demo_has_some_of_its_own_which_are_proposed_first(settings: Any) -> N
     proposed = list(codenames._names())
     assert proposed[:2] == ["amber-otter", "quiet-harbor"]
     assert len(proposed) > 2
+
+
+def test_no_name_is_one_that_nobody_would_say_to_a_customer() -> None:
+    names = [name for _ in range(200) for name in codenames._names()]
+    assert [name for name in names if not codenames.is_fit(name)] == []
+    assert len(names) > 5000, "most of what the library draws is fit"
+
+
+def test_every_word_that_is_left_out_is_one_that_the_library_has() -> None:
+    words = {*re.findall(r"\w+", str(coolname.data.config))}
+    assert words >= codenames.UNFIT
+
+
+def test_a_part_of_a_word_is_not_the_word() -> None:
+    assert codenames.is_fit("pigeon-of-legality")
+    assert not codenames.is_fit("brave-hairy-otter")
