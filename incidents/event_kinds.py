@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
 from typing import Any
 
 from incidents.people.bidi import isolated
@@ -110,7 +110,13 @@ def _task(text: str, data: Data) -> str:
 
 def _terms(data: Data) -> str:
     whose = f" for {data['name']}" if data.get("name") else ""
-    return f"{whose}, due {data['due']}" if data.get("due") else whose
+    return f"{whose}, due {_day(data['due'])}" if data.get("due") else whose
+
+
+def _day(written: str) -> str:
+    """Say a day as people do: *27 Nov 2026*."""
+    day = date.fromisoformat(written)
+    return f"{day.day} {day:%b %Y}"
 
 
 def _given(text: str, data: Data) -> str:
@@ -121,7 +127,7 @@ def _given(text: str, data: Data) -> str:
 
 def _due_by(text: str, data: Data) -> str:
     about = f"{data['word']} {data['followup']}"
-    said = f"made {about} due {data['due']}" if data.get("due") else f"took the due date off {about}"
+    said = f"made {about} due {_day(data['due'])}" if data.get("due") else f"took the due date off {about}"
     return f"{said}{_where(data)}"
 
 

@@ -9,6 +9,7 @@ from django.utils.html import escape
 from django.utils.safestring import SafeString, mark_safe
 
 from evidence.profile import amounts
+from incidents.templatetags.firekind import unbroken
 
 register = template.Library()
 CODE = re.compile(r"`([^`]+)`")
@@ -17,7 +18,7 @@ CODE = re.compile(r"`([^`]+)`")
 @register.filter
 def coded(text: str) -> SafeString:
     """Show a sentence with what stands between backticks as code."""
-    return mark_safe(CODE.sub(r"<code>\1</code>", escape(text)))  # noqa: S308 (escaped before it is marked up)
+    return mark_safe(CODE.sub(r"<code>\1</code>", escape(unbroken(text))))  # noqa: S308 (escaped first)
 
 
 @register.filter

@@ -72,7 +72,7 @@ def test_the_list_says_what_each_shows_and_pairs_before_with_after(
     )
     bring(incident, b"prose, and nothing else\n", title="Notes", phase="after")
     shown = browse(ada).get(f"/incidents/{incident.codename}/evidence/").content.decode()
-    assert "61 % of samples pass through <code>hash</code>" in shown
+    assert "61\N{NO-BREAK SPACE}% of samples pass through <code>hash</code>" in shown
     assert f"/incidents/{incident.codename}/evidence/compare/?control=1&amp;with=2" in shown
     assert shown.count('class="proof ') == 3
 

@@ -94,10 +94,10 @@ class LeadForm(PickForm):
 
 
 class NextStepForm(PickForm):
-    heading, button, icon = "Next step", "State the next step", "right"
+    heading, button, icon = "Next step", "Set the next step", "right"
     said = "Next step stated."
     must = True
-    explains = "What is done next, and who does it. To say that nothing is next any more, empty the field."
+    explains = "What happens next, and who does it. To clear it, leave the field empty."
     text = forms.CharField(label="Next step", required=False, widget=forms.Textarea(attrs={"rows": 2, "data-send": ""}))
     people = forms.ModelChoiceField(queryset=joinable(), required=False)
 

@@ -176,7 +176,7 @@ class RedactForm(VerbForm):
     heading, button, icon, tone = "Redact entry", "Redact", "undo", "grave"
     said = "Redacted."
     explains = (
-        "What it says is deleted for good, with its history, from the timeline, the search and our own messages. That"
+        "Its text and history are deleted for good from the timeline, search and Firekind's own messages. A note that"
         " you redacted it stays. Messages that people wrote in Slack have to be deleted there."
     )
     n = forms.IntegerField(widget=forms.HiddenInput)

@@ -21,6 +21,7 @@ from incidents.policies.policy import COLOURS, Capture
 from incidents.search import snippets
 
 register = template.Library()
+PERCENT = re.compile(r"(?<=\d) (?=%)")
 LINKISH = re.compile(r"://|www\.|@|\.(com|org|net|edu|gov|int)\b", re.IGNORECASE)
 
 
@@ -53,10 +54,15 @@ def prose(text: str) -> SafeString:
     return mark_safe(safe.replace("\n", "<br>"))  # noqa: S308 (both branches escape)
 
 
+def unbroken(text: str) -> str:
+    """Keep a number and its per cent sign on one line."""
+    return PERCENT.sub("\N{NO-BREAK SPACE}", text)
+
+
 @register.filter
 def ticked(text: str) -> SafeString:
     """Show names between backticks as code, which may break anywhere; everything is escaped."""
-    parts = [escape(part) for part in str(text).split("`")]
+    parts = [escape(part) for part in unbroken(str(text)).split("`")]
     if len(parts) % 2 == 0:
         return mark_safe("`".join(parts))  # noqa: S308 (escaped above)
     return mark_safe(  # noqa: S308 (escaped above)
@@ -128,6 +134,18 @@ def moment(at: datetime) -> SafeString:
     here, now = timezone.localtime(at), timezone.localtime()
     year = "" if here.year == now.year else f" {here.year}"
     return _time(here, "moment", f"{here.day} {here:%b}{year}, {here:%H:%M}")
+
+
+@register.simple_tag
+def zone() -> SafeString:
+    """Name the zone in which times are shown; where the page was written for another one, a script corrects it."""
+    return format_html("<span data-zone-name>{}</span>", timezone.get_current_timezone_name())
+
+
+@register.simple_tag
+def zone_name() -> str:
+    """Return the name of the zone in which the server shows times."""
+    return timezone.get_current_timezone_name()
 
 
 def _time(here: datetime, show: str, words: str, *, more: str = "") -> SafeString:

@@ -54,6 +54,7 @@ class AnyData(dict[str, str | int]):
 
     def __init__(self, name: str) -> None:
         super().__init__(into_s=60, meeting="2026-11-23T09:00:00+00:00", verdict="refuted", was="open", closing=1)
+        self["due"] = "2026-11-27"
         self.name = name
 
     def get(self, key: str, default: object = None) -> str | int:

@@ -252,6 +252,9 @@ def test_times_are_in_the_zone_of_the_reader(incident: Incident, ada: Person, br
     said = client.get(page_of(incident)).content.decode()
     assert f"{at + timedelta(hours=5, minutes=30):%H:%M}" in said
     assert "Asia/Kolkata" in said
+    assert '<html lang="en" data-zone="Asia/Kolkata">' in said, "or the page would be rewritten by a script"
+    for page in ("/", "/account/"):
+        assert "in <span data-zone-name>Asia/Kolkata</span>" in client.get(page).content.decode()
     client.cookies["zone"] = "../../etc/passwd"
     assert client.get(page_of(incident)).status_code == 200
 

@@ -94,7 +94,7 @@ def sifted(request: Request, codename: str) -> HttpResponse:
     before = read_place(request.GET.get("before", "")) or filters.until or _from_entry(incident, request.GET.get("n"))
     entries = timeline.latest(incident, limit=SHOWN + 1, reader=request.person, before=before, only=filters.only)
     context = told(entries, incident, request.person, limit=SHOWN, tints=tints()) | {"incident": incident}
-    context |= {"filters": filters, "groups": GROUPS, "zone": timezone.get_current_timezone_name()}
+    context |= {"filters": filters, "groups": GROUPS}
     is_narrowed = filters.any or before is not None
     context |= {"narrowed": is_narrowed or not request.htmx, "here_at": request.get_full_path()}
     return render(request, "incidents/sifted.html" + ("#page" if request.htmx else ""), context)
@@ -130,7 +130,6 @@ def head(incident: Incident, person: Person, known: list[TimelineEntry], reading
         "asks": _asks(incident),
         "person": person,
         "is_sample": reading.is_sample,
-        "zone": timezone.get_current_timezone_name(),
         "original": visibility.original(person, incident),
         "done": sum(item in incident.checked for item in incident.policy.checklist),
         "update": stated.get("updated"),

@@ -14,7 +14,7 @@ from insights.figures.history import AskedPage, IncidentHistory
 A_PERSON = "One person, by name"  # figures name nobody
 UNKNOWN: Final = "no_zone"
 NIGHT_BEGINS, NIGHT_ENDS = time(22), time(7)
-STEPS = ((0, 0, "Nobody"), (1, 1, "1 person"), (2, 2, "2 people"), (3, 5, "3 to 5 people"), (6, 10**6, "6 or more"))
+STEPS = ((0, 0, "No one"), (1, 1, "1 person"), (2, 2, "2 people"), (3, 5, "3 to 5 people"), (6, 10**6, "6 or more"))
 
 
 def picked(histories: Sequence[IncidentHistory], types: Types) -> list[FigureRow]:
@@ -95,7 +95,7 @@ FIGURES = (
     InsightFigure(
         "pages",
         "Pages",
-        "What was paged, and how many of those pages somebody acknowledged.",
+        "What was paged, and how many of those pages someone acknowledged.",
         COUNTS,
         pages,
         needs=("pages",),
@@ -105,7 +105,7 @@ FIGURES = (
     InsightFigure(
         "page-answers",
         "Time to acknowledge a page",
-        "From opening a page to the moment somebody acknowledged it. Pages that nobody acknowledged are not in it.",
+        "From opening a page to the moment someone acknowledged it. Pages that no one acknowledged are not in it.",
         TIMES,
         answers,
         needs=("pages",),

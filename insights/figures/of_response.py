@@ -27,7 +27,7 @@ FIGURES = (
     InsightFigure(
         "first-human",
         "Time to a second person",
-        "Until somebody other than the person who declared it joined or did anything, by the type it was declared as. "
+        "Until someone other than the person who declared it joined or did anything, by the type it was declared as. "
         "Where the pager declared it, until the first person.",
         TIMES,
         until(lambda one: one.first_human_at),
@@ -36,7 +36,7 @@ FIGURES = (
     InsightFigure(
         "lead",
         "Time to a lead",
-        "Until somebody first led it, by the type it was declared as.",
+        "Until someone first led it, by the type it was declared as.",
         TIMES,
         until(lambda one: one.led_at),
         needs=("first_type", "led_at"),
@@ -44,7 +44,7 @@ FIGURES = (
     InsightFigure(
         "mitigate",
         "Time to mitigate",
-        "Until it was marked as mitigated, or resolved where nobody did that before, by the type it was declared as.",
+        "Until it was marked as mitigated, or resolved where no one did that before, by the type it was declared as.",
         TIMES,
         until(lambda one: one.eased_at),
         needs=("first_type",),

@@ -68,8 +68,7 @@ def is_too_early(incident: Incident) -> bool:
 
 def about(incident: Incident) -> dict[str, Any]:
     """Return what every page of a review says of its incident."""
-    zone = timezone.get_current_timezone_name()
-    return {"incident": incident, "policy": incident.policy, "zone": zone, "tints": tints()}
+    return {"incident": incident, "policy": incident.policy, "tints": tints()}
 
 
 def is_of_one_day(found: ReviewDocument) -> bool:

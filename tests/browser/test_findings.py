@@ -68,7 +68,7 @@ def test_a_claim_is_ruled_out_before_the_eyes_of_a_latecomer(ada: Page, sit: Sit
     here = ada.url
     mateo = sit("Mateo")
     mateo.goto(here)
-    expect(mateo.locator("#findings")).to_contain_text("no findings yet")
+    expect(mateo.locator("#findings")).to_contain_text("none yet")
     ada.locator("#findings").get_by_role("link", name="Findings").click()
     ada.get_by_label("Hypothesis").fill(CLAIM)
     ada.get_by_role("button", name="Add hypothesis").click()

@@ -36,7 +36,7 @@ def test_a_filtered_list_has_an_address_that_is_gone_back_to(page: Page) -> None
     expect(page.locator(f"#i-{codename}")).to_be_visible()
     expect(page.get_by_label("Lead", exact=True)).to_have_value("")
     page.get_by_text("Save this view").click()
-    page.get_by_label("Name, for yourself").fill("Vats")
+    page.get_by_label("Name (only you see it)").fill("Vats")
     page.keyboard.press("Enter")
     expect(page.get_by_text("Saved as Vats.")).to_be_visible()
     page.goto("/")

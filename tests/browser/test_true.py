@@ -116,7 +116,7 @@ def test_what_is_written_paged_claimed_and_taken_back_is_true_all_along(sit: Sit
         carry_out(page, step)
         both(page, after=step.verb)
     page.locator("#page-somebody").press("Enter")
-    page.get_by_label("Whom?").select_option(index=1)
+    page.get_by_label("Who?").select_option(index=1)
     page.locator("#page-now").press("Enter")
     both(page, after="page")
     expect(page.locator("#text")).to_have_value(HALF)

@@ -130,7 +130,7 @@ def test_guests_have_no_page_of_rules(ada: Person, rule: DeclareRule, browse: Op
 def test_without_a_rule_the_page_says_what_one_is_for(shipped: object, ada: Person, browse: Open) -> None:
     page = text(browse(ada), RULES)
     assert "No rules yet." in page
-    assert "instead of declaring forty" in page
+    assert "instead of declaring one each" in page
     assert "PagerDuty isn't connected" in page
 
 

@@ -63,7 +63,7 @@ def test_a_stale_plan_says_who_changed_what(incident: Incident, ada: Person, ben
     client = browse(ada)
     given = hidden(client.get(retype_page(incident, "?to=major")).content.decode()) | {"digest": ["0123456789abcdef"]}
     nobody = client.post(retype_page(incident), given).content.decode()
-    assert "Nobody wrote anything meanwhile" in nobody
+    assert "No one wrote anything in the meantime" in nobody
     lifecycle.set_lead(incident, lead=ben, by=ben, at=timezone.now())
     said = client.post(retype_page(incident), given).content.decode()
     assert "<strong>Ben</strong> took the lead" in said

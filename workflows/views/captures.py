@@ -32,7 +32,7 @@ class CaptureForm(forms.Form):
         required=False,
         min_value=COUNTS["seconds"][0],
         max_value=COUNTS["seconds"][1],
-        widget=forms.NumberInput(attrs={"inputmode": "numeric", "placeholder": "default"}),
+        widget=forms.NumberInput(attrs={"inputmode": "numeric", "placeholder": "Default"}),
     )
 
     def __init__(self, data: QueryDict | None = None) -> None:

@@ -33,7 +33,7 @@ class PageForm(forms.Form):
     """Who to page and why. ``shown`` is a digest of who the page said would be paged."""
 
     target = forms.ChoiceField(
-        label="Whom?",
+        label="Who?",
         error_messages={"required": "Choose who to page."},
         widget=forms.Select(attrs={"aria-describedby": "rung"}),
     )

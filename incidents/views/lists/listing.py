@@ -31,7 +31,7 @@ from incidents.views.signed_in import Request, signed_in
 
 START_HIDDEN = "start_hidden"
 STATUSES = {"": "All", "active": "Active", "ended": "Ended"}
-MINE = {"": "Everybody", "lead": "I lead", "in": "I'm in"}
+MINE = {"": "Everyone", "lead": "I lead", "in": "I'm in"}
 
 
 @dataclass(frozen=True, slots=True)

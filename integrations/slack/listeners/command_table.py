@@ -112,7 +112,7 @@ COMMANDS: Final = (
         "states the next step and whose it is; `none` clears it",
         about=stating.next_step,
         aliases=("next-step", "step"),
-        asks="State the next step of {}",
+        asks="Set the next step of {}",
     ),
     Command(
         "lead",

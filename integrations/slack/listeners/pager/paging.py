@@ -102,7 +102,7 @@ def _whom(among: Sequence[PageChoice], choice: PageChoice | None) -> blocks.Bloc
     select = blocks.grouped_select(groups, action_id=TARGET, chosen=picked, placeholder="Choose who to page")
     shown = sum(map(len, groups.values()))
     more = f"Not everyone fits here: use {setup.command()} page name, or @person." if shown < len(among) else None
-    return blocks.field("Whom?", select, block_id="target", hint=more, tells=True)
+    return blocks.field("Who?", select, block_id="target", hint=more, tells=True)
 
 
 def _some(found: Sequence[PageChoice], choice: PageChoice | None) -> Sequence[PageChoice]:
