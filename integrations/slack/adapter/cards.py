@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from integrations.slack.protocol import blocks, mrkdwn
-from integrations.slack.protocol.mrkdwn import clip, escape, link, whole
+from integrations.slack.protocol.mrkdwn import bold, clip, escape, link, whole
 from workflows.planning.wording import marks
 from workflows.planning.wording.card import Button, Card
-from workflows.planning.wording.marks import TextMark, Words
+from workflows.planning.wording.marks import TextMark, Words, joined
 
 NOTIFICATION: Final = 3_500  # an edit refuses more than 4,000 characters
 LONGEST: Final = 12_000
@@ -76,9 +76,10 @@ def message(card: Card) -> dict[str, Any]:
 
 
 def notification(card: Card) -> str:
-    """Say a card in one line, for lock screens and screen readers."""
-    words = (card.title, card.text, *(value for _, value in card.sections))
-    return clip(escape(" ".join(marks.bare(part) for part in words if part)), NOTIFICATION)
+    """Say a card in one line, for lock screens and screen readers: what it says first stands first there, too."""
+    labelled = (joined(f"{label}: ", value) for label, value in (*card.fields, *card.sections))
+    said = (" ".join(marks.bare(part).split()) for part in (card.title, card.text, *labelled) if part)
+    return clip(escape(" · ".join(part for part in said if part)), NOTIFICATION)
 
 
 def rendered(card: Card) -> list[blocks.Block]:
@@ -88,17 +89,16 @@ def rendered(card: Card) -> list[blocks.Block]:
 
 def _head(card: Card) -> list[blocks.Block]:
     sign = f"{SIGNS.get(card.kind) or CIRCLES.get(card.tone, '')} " if card.tone else ""
-    return [blocks.section(f"{sign}*{escape(card.title)}*")] if card.title else []
+    return [blocks.section(f"{sign}{bold(card.title)}")] if bold(card.title) else []
 
 
 def _body(card: Card) -> list[blocks.Block]:
     parts = [blocks.section(text) for text in _pieces(clip(said(card.text), LONGEST))]
     parts += _fields(card)
-    parts += [blocks.section(f"*{escape(label)}*  {said(value)}") for label, value in card.sections]
-    if card.link:
-        parts.append(blocks.section(link(card.link, card.link_label or "Open")))
-    if card.context:
-        parts.append(blocks.context(*map(said, card.context)))
+    parts += [blocks.section(f"{bold(label)}  {said(value)}") for label, value in card.sections]
+    leads = (link(card.link, card.link_label or "Open"),) if card.link else ()
+    if end := [text for text in (*leads, *map(said, card.context)) if text]:
+        parts.append(blocks.section("\n".join(end)))
     if card.buttons:
         parts.append(blocks.actions(*(_button(button, card) for button in card.buttons[:BUTTONS])))
     return parts
@@ -106,10 +106,10 @@ def _body(card: Card) -> list[blocks.Block]:
 
 def _fields(card: Card) -> list[blocks.Block]:
     """Draw fields side by side; beside a bar one a line, as a phone would put each label on a line of its own."""
-    pairs = [(escape(label), said(value)) for label, value in card.fields]
+    pairs = [(bold(label), said(value)) for label, value in card.fields]
     if not card.tone:
         return blocks.fields(pairs)
-    lines = [f"*{label}*  {clip(value, blocks.FIELD)}" for label, value in pairs]
+    lines = [f"{label}  {clip(value, blocks.FIELD)}" for label, value in pairs]
     return [blocks.section(text) for text in _pieces("\n".join(lines))]
 
 

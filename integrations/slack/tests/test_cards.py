@@ -34,14 +34,14 @@ FULL = Card(
 
 def test_a_card_becomes_blocks() -> None:
     shown = cards.rendered(FULL)
-    assert [block["type"] for block in shown] == ["section", "section", "section", "section", "context", "actions"]
+    assert [block["type"] for block in shown] == ["section", "section", "section", "section", "actions"]
     assert shown[0]["text"]["text"] == "*Checkout &lt;is&gt; slow*"
     assert shown[1]["text"]["text"] == (
         "Seen by <@U1> since <!date^1700000000^{date_short_pretty} {time}|2023-11-14 22:13 UTC> in <#C1>"
     )
     assert [field["text"] for field in shown[2]["fields"]] == ["*Type*\nMajor", "*Lead*\n<@U2>"]
-    assert shown[3]["text"]["text"] == "<https://firekind.example/incidents/a-b/|Open the timeline>"
-    retype, opens = shown[5]["elements"]
+    assert shown[3]["text"]["text"] == "<https://firekind.example/incidents/a-b/|Open the timeline>\namber-otter"
+    retype, opens = shown[4]["elements"]
     assert (retype["action_id"], retype["value"]) == ("firekind:retype", "amber-otter")
     assert (opens["action_id"], opens["url"]) == ("firekind:open", "https://firekind.example/")
 
@@ -73,8 +73,16 @@ def test_what_has_no_tone_any_more_leaves_nothing_beside_a_bar() -> None:
 
 def test_a_lock_screen_reads_words_alone() -> None:
     assert cards.notification(FULL) == (
-        "Checkout &lt;is&gt; slow Seen by Ana Ruiz since 2023-11-14 22:13 UTC in incidents"
+        "Checkout &lt;is&gt; slow · Seen by Ana Ruiz since 2023-11-14 22:13 UTC in incidents"
+        " · Type: Major · Lead: Ben &amp; Co"
     )
+
+
+def test_a_title_stays_bold_to_its_end_whatever_stands_in_it() -> None:
+    for tone in ("", "red"):
+        head = cards.message(Card("x", "Carts *lose*\nitems", "x", tone=tone))["blocks"][0]["text"]["text"]
+        assert head.count("*") == 2
+        assert "\n" not in head
 
 
 TEXTS = st.text(max_size=9_000)
