@@ -17,6 +17,7 @@ from workflows.planning.wording.card import Card
 from workflows.tests.shipped_facts import facts, someone
 
 MANY = tuple(f"+ invite Person {n} (@everybody)" for n in range(120))
+LED = replace(facts(), lead=someone("ben"))
 LONG = "+ invite " + ", ".join(f"Person {n}" for n in range(130))
 
 
@@ -77,6 +78,8 @@ def test_what_nobody_did_begins_with_a_capital() -> None:
         ("page", "acknowledged the page to Security", "Ann acknowledged the page to Security", ""),
         ("page", "paged Web: Eve. Why: disk is full", "Ann paged Web: Eve", "Why: disk is full"),
         ("alert", "All 3 alerts are resolved. Is it over?", "Ann All 3 alerts are resolved", "Is it over?"),
+        ("gap", "has no page for it. Create one", "Ann has no page for it", "Create one"),
+        ("page", "paged Dr. Who. Why: it fails", "Ann paged Dr. Who", "Why: it fails"),
         ("gap", f"misses {'x' * 300}. Add one.", "Missing", f"Ann misses {'x' * 300}. Add one."),
         ("failed", "could not pin it: Slack is away", "Ann could not pin it: Slack is away", ""),
     ],
@@ -97,7 +100,7 @@ def test_what_someone_did_to_all_of_it_is_said_once() -> None:
 
 def test_a_reminder_names_the_lead_and_is_over_once_the_update_came() -> None:
     due = ChannelPost(7, "due", "news", "", "A status update is due: Major asks for one every 30 minutes.", "", 1)
-    led = replace(facts(), lead=someone("ben"))
+    led = LED
     found = posts.told(due, led)
     assert found.title == "A status update is due"
     assert marks.bare(found.text) == "Ben: please post it. Major asks for one every 30 minutes."
@@ -112,7 +115,10 @@ def test_a_reminder_names_the_lead_and_is_over_once_the_update_came() -> None:
 
 
 def test_a_request_asks_by_name_and_says_the_answer_first_once_there_is_one() -> None:
-    assert card("asked_in").title == "Let Ann in?"
+    found = posts.told(ChannelPost(7, "asked_in", "", "Eve", "requested access: keys", "keys", 1), LED)
+    assert (found.title, found.text) == ("Let Eve in?", "They requested access: keys")
+    offered = posts.told(ChannelPost(7, "offered", "", "", "Eve is on call now. Let them in?", "", 1), LED)
+    assert marks.bare(offered.text) == "Ben: Eve is on call now."
     answered = card("asked_in", answer="Ben let Ann in.")
     assert (answered.title, answered.tone) == ("Ben let Ann in", "slate")
 

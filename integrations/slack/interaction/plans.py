@@ -37,7 +37,8 @@ def shown(plan: Plan) -> list[blocks.Block]:
         parts.append(blocks.section(f"And {len(doing) - len(lines)} more."))
     parts += notes[1:]
     if already:
-        parts.append(blocks.context(clip("\n".join(escape(line.text) for line in already), blocks.SECTION)))
+        said = (escape(f"{line.text[:1].upper()}{line.text[1:]}") for line in already)
+        parts.append(blocks.context(clip("\n".join(said), blocks.SECTION)))
     return parts
 
 

@@ -41,7 +41,7 @@ CARDS: Final[Mapping[str, tuple[str, str]]] = {
 }
 # Those whose own first sentence says more than a title: it is the title, and what follows stands below.
 NEWS: Final = frozenset({"gap", "failed", "page", "alert", "warned"})
-ENDS: Final = re.compile(r"(?<=[\w)”]{3})([.?])\s+(?=[A-Z])")  # of a first sentence
+ENDS: Final = re.compile(r"(?<=[a-z0-9)”]{2})([.?])\s+(?=[A-Z])")  # of a first sentence
 HEAD_CHARS: Final = 200  # a longer one is no title
 # Those that say who did it and why in a word: *Resolved by Ann*.
 DEEDS: Final = frozenset({"mitigated", "resolved", "reopened", "cancelled"})
@@ -139,13 +139,13 @@ def _first(said: str, title: str) -> tuple[str, str]:
 
 def _asking(event: ChannelPost, facts: Facts) -> tuple[str, Words]:
     """Ask whether to let someone in; once that is answered, say the answer first."""
-    if event.kind == "asked_in":
-        title, said = f"Let {event.by or 'them'} in?", _they(event)
-    else:
-        title, said = CARDS[event.kind][0], _said(event).removesuffix(" Let them in?")
+    asked = event.kind == "asked_in"
+    said: Words = _they(event) if asked else _said(event).removesuffix(" Let them in?")
     if event.answer:
         return event.answer.removesuffix("."), said
-    return title, joined(facts.lead.mention, ": ", said) if facts.lead is not None else said
+    if asked:
+        return f"Let {event.by or 'them'} in?", said
+    return CARDS[event.kind][0], joined(facts.lead.mention, ": ", said) if facts.lead is not None else said
 
 
 def _due(event: ChannelPost, facts: Facts) -> tuple[str, Words, str]:
@@ -242,7 +242,7 @@ def _asked(event: ChannelPost, facts: Facts) -> tuple[Button, ...]:
     if event.kind == "failed" and event.retry:
         about = f"{facts.codename}|{event.retry}"
         done = (Button("Mark as done", "by-hand", about),) if event.by_hand else ()
-        return (Button("Retry", "retry", about), *done)
+        return (Button("Retry", "retry", about, "" if done else "primary"), *done)
     if event.kind == "opening":
         is_over = any(one.kind in {"opening", "opened_up"} and one.n > event.n for one in facts.told)
         about = f"{facts.codename}|{event.n}"
