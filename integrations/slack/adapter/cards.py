@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, Final
 
 from integrations.slack.protocol import blocks, mrkdwn
@@ -60,6 +61,7 @@ SIGNS: Final[Mapping[str, str]] = {
     "reopened": ":repeat:",
     "reviewed": ":memo:",
 }
+STANDING: Final = frozenset({"headline", "announcement"})  # kept current, and speaking to nobody
 OPENING = ("open", "open-ticket")  # buttons that lead elsewhere; Slack takes each id once in a block
 
 
@@ -67,10 +69,16 @@ def message(card: Card) -> dict[str, Any]:
     """Render a card as the arguments of a message: blocks, what has a coloured bar, the words of its notification.
 
     Both are always given: an edit keeps what it is not given, and what is withdrawn would stay in an attachment.
+    Whoever is spoken to stands above the bar: a phone does not ring for a mention in an attachment.
     """
     head, body = _head(card), _body(card)
     if not (card.tone and head):
         return {"text": notification(card), "blocks": rendered(card), "attachments": []}
+    spoken = tuple(one for one in card.sections if _calls(one[1]))
+    if card.kind not in STANDING and (spoken or _calls(card.text)):
+        above = _body(Card(card.kind, "", card.text, sections=spoken))
+        rest = tuple(one for one in card.sections if one not in spoken)
+        head, body = [*head, *above], _body(replace(card, text="", sections=rest))
     bar = [{"color": COLOURS.get(card.tone, COLOURS["slate"]), "blocks": body[:MOST]}] if body else []
     return {"text": notification(card), "blocks": head, "attachments": bar}
 
@@ -80,6 +88,11 @@ def notification(card: Card) -> str:
     labelled = (joined(f"{label}: ", value) for label, value in (*card.fields, *card.sections))
     said = (" ".join(marks.bare(part).split()) for part in (card.title, card.text, *labelled) if part)
     return clip(escape(" · ".join(part for part in said if part)), NOTIFICATION)
+
+
+def _calls(words: Words) -> bool:
+    """Whether somebody is mentioned."""
+    return any(isinstance(part, TextMark) and part.kind == "person" for part in marks.parts(words))
 
 
 def rendered(card: Card) -> list[blocks.Block]:

@@ -58,6 +58,17 @@ def test_a_card_with_a_tone_stands_beside_a_bar_and_says_what_it_is_in_words_too
     assert set(cards.COLOURS) == set(cards.CIRCLES) == set(COLOURS)
 
 
+def test_whoever_is_spoken_to_stands_in_the_message_itself_where_a_phone_rings_for_it() -> None:
+    owned = Card("task", "Task 1", "Roll back", sections=(("Owner", (ANA,)), ("Due", "Friday")), tone="blue")
+    for asking in (replace(FULL, kind="due", tone="amber"), owned):
+        sent = cards.message(asking)
+        assert "<@U1>" in str(sent["blocks"])
+        assert "<@U1>" not in str(sent["attachments"])
+    assert "Roll back" in str(cards.message(owned)["blocks"])
+    assert "Friday" in str(cards.message(owned)["attachments"])
+    assert len(cards.message(replace(FULL, tone="amber"))["blocks"]) == 1, "a headline is edited, and calls nobody"
+
+
 def test_what_has_no_tone_any_more_leaves_nothing_beside_a_bar() -> None:
     slack = fake.FakeSlack(scopes=manifest.scopes())
     slack.add_channel("ours", members=[slack.bot.id])

@@ -31,6 +31,7 @@ from integrations.slack.tests.door import Door
 from integrations.slack.tests.test_limits_laws import grown
 from integrations.slack.tests.test_typed_everywhere import READ, WRITTEN
 from integrations.slack.tests.test_typed_laws import KINDS, STATES, messages
+from integrations.slack.tests.typed import controls
 from integrations.slack.tests.worst import NAME, TITLE, WORST, faults, told
 from workflows.models import Page
 from workflows.planning.facts import ChannelPost
@@ -129,6 +130,9 @@ def test_slack_takes_what_every_function_draws_and_marks_nothing_that_was_typed(
         private(door)
     assert drawers() - names(called) == set()
     assert faults(told(door)) == []
+    dates = [one for text in told(door) for one in controls(text) if one.startswith("!date^")]
+    assert dates
+    assert not [one for one in dates if not one.endswith(" UTC")], "where Slack shows no date, the zone is named"
     assert not [one for one in told(door) if "did not open the window" in one]
 
 

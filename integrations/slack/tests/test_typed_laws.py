@@ -88,6 +88,16 @@ def messages(known: Facts) -> Iterator[dict[str, Any]]:
             yield {"text": mrkdwn.clip(mrkdwn.escape(thing.spec["text"]), 250)}
 
 
+@given(state=st.sampled_from(STATES), said=TYPED)
+def test_every_first_line_is_bold_to_its_end(state: Facts, said: str) -> None:
+    shown = (thing.spec["card"] for thing in desired_state(typed_into(state, said)).things if "card" in thing.spec)
+    for card in (Card.from_dict(one) for one in shown):
+        if card.title.strip():
+            first = cards.message(card)["blocks"][0]["text"]["text"]
+            assert first.count("*") == 2
+            assert "\n" not in first
+
+
 def marked(sent: Iterable[dict[str, Any]]) -> tuple[Counter[str], list[str]]:
     """How often each mention, link and date is in messages, and every text of theirs."""
     said = [
