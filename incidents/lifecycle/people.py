@@ -31,6 +31,7 @@ def set_lead(
             agreement.must_come(now, lead, by=by, field="lead")
             take_part(now, lead, reason=agreement.reason(now, lead, Reason.LEAD, by=by), by=by, at=at)
         data = {"name": lead.name if lead else "", "self": lead is not None and lead == by, "room": now.room}
+        data |= {"owner": lead.pk} if lead is not None and lead != by else {}
         timeline.append(now, "led", at=at, by=by, source=source, data=data)
         rules.save(now, "lead")
     return now
@@ -59,6 +60,7 @@ def set_role(
             reason = agreement.reason(now, holder, Reason.ROLE, by=by)
             take_part(now, holder, reason=reason, detail=role, by=by, at=at)
         data = {"role": role, "name": holder.name if holder else "", "room": now.room}
+        data |= {"owner": holder.pk} if holder is not None and holder != by else {}
         timeline.append(now, "role", at=at, by=by, source=source, data=data)
         rules.save(now, "roles")
     return now

@@ -48,7 +48,7 @@ def test_who_is_made_the_lead_takes_part_and_it_is_told_once(
     assert (taking_part.reason, taking_part.by, taking_part.since_at, taking_part.detail) == (Reason.LEAD, ada, now, "")
     (event,) = told(incident, "led")
     assert (event.by, event.at, event.source) == (ada, now, "web")
-    assert event.data == {"name": "Eve", "self": False, "room": incident.room}
+    assert event.data == {"name": "Eve", "self": False, "room": incident.room, "owner": eve.pk}
     lifecycle.set_lead(incident, lead=eve, by=ada, at=now)
     assert len(told(incident, "led")) == 1
     assert fresh(incident).revision == before + 1
@@ -91,7 +91,7 @@ def test_a_role_goes_to_one_person_and_can_be_left_open(
     lifecycle.set_role(incident, role="Scribe", holder=None, by=ada, at=now)
     assert fresh(incident).roles == {"Contact": eve.pk}
     first, other, left = told(incident, "role")
-    assert first.data == {"role": "Scribe", "name": "Ben", "room": incident.room}
+    assert first.data == {"role": "Scribe", "name": "Ben", "room": incident.room, "owner": ben.pk}
     assert (other.source, other.by, other.at) == ("slack", ada, now)
     assert (left.data["role"], left.data["name"]) == ("Scribe", "")
 

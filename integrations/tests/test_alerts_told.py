@@ -27,7 +27,7 @@ def test_a_channel_reads_the_first_alert_of_a_storm_and_whether_it_is_over(house
     incident = house.settle(Incident.objects.get())
     told = [text for text in house.slack.texts(house.channel(incident)) if "lert" in text]
     assert sum("Alert from checkout, P1: p95 above 2 s" in text for text in told) == 1
-    assert sum("All 12 alerts are resolved in PagerDuty. Is the incident over?" in text for text in told) == 1
+    assert sum("All 12 alerts are resolved in PagerDuty · Is the incident over?" in text for text in told) == 1
     assert not any("10 alerts so far" in text for text in told)
     writes = house.writes()
     house.settle(incident)

@@ -123,6 +123,8 @@ def test_what_was_still_to_be_said_waits_until_the_room_is_private(house: House,
     closed = done.index("admin.conversations.convertToPrivate")
     assert "chat.postMessage" not in done[:closed]
     told = [
-        text for text in house.slack.texts(house.channel(settled)) if text == "Update from Dee The keys are in the log"
+        text
+        for text in house.slack.texts(house.channel(settled))
+        if text == "Update from Dee · The keys are in the log"
     ]
     assert len(told) == 1, "it is said all the same, and once"

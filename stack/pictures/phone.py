@@ -32,6 +32,7 @@ CAUGHT_UP: Final = "slack-catch-up"
 EMOJI: Final = re.compile(r":[a-z_]+: ")
 UPDATE: Final = "Payments time out since deploy 2041. We are rolling it back."
 IMPACT: Final = "One cart in three fails at payment, in every region."
+DUE: Final = "A status update is due: Major asks for one every 30 minutes."
 STEP: Final = "roll back deploy 2041, done by 17:30"
 WIDTH, HEIGHT = 390, 844
 SHARPNESS: Final = 1.25  # enough to read, and small enough for a repository
@@ -53,7 +54,7 @@ def stories() -> dict[str, list[Card]]:
     """Give what each picture shows, as cards of an incident that never was."""
     known = facts()
     return {
-        "slack-headline": [headline.headline(known), posts.told(_post("due", "A status update is due."), known)],
+        "slack-headline": [headline.headline(known), posts.told(_post("due", DUE), known)],
         CAUGHT_UP: [posts.told(_update(known), known)],
         "slack-retype": [posts.told(_retype(), known), posts.told(_missing(), known), posts.told(_evidence(), known)],
     }
@@ -122,7 +123,7 @@ def _retype() -> ChannelPost:
 
 
 def _missing() -> ChannelPost:
-    return _post("gap", "Nobody is on call for Communications. Choose someone.", ask="fill|Communications")
+    return _post("gap", "Nobody is on call for Scribe. Choose someone.", ask="fill|Scribe")
 
 
 def _evidence() -> ChannelPost:

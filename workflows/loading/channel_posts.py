@@ -56,6 +56,7 @@ def post(event: Event, rows: IncidentRows, answer: Event | None = None) -> Chann
         retry=str(event.data.get("effect", "")),
         evidence=event.data["n"] if event.kind == "evidence" else 0,
         pictured=event.kind == "evidence" and bool(event.data.get("picture")),
+        unread=event.kind == "evidence" and event.data.get("state") == "failed",
         finding=event.data["n"] if event.kind == "judged" else 0,
         ask=_ask(event),
         by_hand=str(event.data.get("by_hand", "")),
@@ -79,7 +80,7 @@ def _task(event: Event, rows: IncidentRows) -> TaskNow | None:
 
 
 def _owner(event: Event, rows: IncidentRows) -> Invitee | None:
-    """Return who takes a next step: someone who takes part, or did."""
+    """Return who takes a next step, or was given the lead or a role: someone who takes part, or did."""
     people = (one.person for one in rows.participants[event.incident_id])
     return next((someone(one, "") for one in people if one.pk == event.data["owner"]), None)
 

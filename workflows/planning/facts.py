@@ -87,8 +87,8 @@ class ChannelPost:
     number of what it judges. ``ask`` is the verb that its message asks for (``resolve``), or ``fill|`` and a role;
     ``link`` where it is to be seen with the pager. ``answer`` says what became of what was asked,
     ``by_hand`` what someone has to do. ``at`` is when it happened, ``retype`` what a retype changed. ``owner`` takes
-    the next step that it states; ``stated`` is what an update states with it, each with a label. ``task`` is the task
-    or follow-up that it began.
+    the next step that it states, or was given the lead or a role by someone else; ``stated`` is what an update states
+    with it, each with a label. ``task`` is the task or follow-up that it began. ``unread`` evidence could not be read.
     """
 
     n: int
@@ -114,6 +114,7 @@ class ChannelPost:
     owner: Invitee | None = None
     stated: tuple[tuple[str, ChannelPost], ...] = ()
     task: TaskNow | None = None
+    unread: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ from incidents.models import Incident, Person
 from workflows import ports
 from workflows.models import WorkerProcess, WorkersGone
 from workflows.planning.wording.card import Card
+from workflows.planning.wording.marks import when
 from workflows.ports import Chat, VendorError
 
 log = logging.getLogger(__name__)
@@ -77,18 +78,20 @@ def tell_leads(since: datetime) -> int:
     return sum(_told(chat, lead, since) for lead in leads)
 
 
-def _told(chat: Chat, lead: Person, since: datetime) -> bool:
-    card = Card(
+def _card(since: datetime) -> Card:
+    return Card(
         kind="workers-gone",
-        title="Nothing is being carried out",
-        text=f"No worker of Firekind has been seen since {since:%H:%M} UTC: people are not brought in, messages are "
-        f"not posted and nobody is paged. {MEND}",
+        title="Firekind pages and invites nobody right now",
+        text=("Its workers have been gone since ", when(since), f". Page and invite people yourself meanwhile. {MEND}"),
         link=settings.FIREKIND.base_url,
         link_label="Open Firekind",
         context=("You are told because you lead an open incident.",),
     )
+
+
+def _told(chat: Chat, lead: Person, since: datetime) -> bool:
     try:
-        chat.tell(str(lead.chat_id), card, mark=f"workers/{since.timestamp():.0f}/{lead.pk}")
+        chat.tell(str(lead.chat_id), _card(since), mark=f"workers/{since.timestamp():.0f}/{lead.pk}")
     except VendorError as error:
         log.warning("could not tell lead %s that the workers are gone: %s", lead.pk, error)
         return False

@@ -17,6 +17,7 @@ from workflows.planning.wording.card import Card
 from workflows.tests.shipped_facts import facts, someone
 
 MANY = tuple(f"+ invite Person {n} (@everybody)" for n in range(120))
+LED = replace(facts(), lead=someone("ben"))
 LONG = "+ invite " + ", ".join(f"Person {n}" for n in range(130))
 
 
@@ -35,7 +36,7 @@ def verbs(of: Card) -> list[str]:
 @pytest.mark.parametrize(
     ("kind", "given", "offers"),
     [
-        ("due", {}, ["update"]),
+        ("due", {}, ["update", "take-lead"]),
         ("gap", {"ask": "fill|Scribe"}, ["fill"]),
         ("gap", {}, []),
         ("failed", {"retry": "3"}, ["retry"]),
@@ -68,7 +69,85 @@ def test_an_update_says_what_it_states_and_else_that_is_a_card_of_its_own() -> N
 
 def test_what_nobody_did_begins_with_a_capital() -> None:
     said = ChannelPost(7, "page", "paged Security: Farah Haddad", "", "paged Security: Farah Haddad", "", 1)
-    assert posts.told(said, facts()).text == "Paged Security: Farah Haddad"
+    assert posts.told(said, facts()).title == "Paged Security: Farah Haddad"
+
+
+@pytest.mark.parametrize(
+    ("kind", "sentence", "title", "text"),
+    [
+        ("page", "acknowledged the page to Security", "Ann acknowledged the page to Security", ""),
+        ("page", "paged Web: Eve. Why: disk is full", "Ann paged Web: Eve", "Why: disk is full"),
+        ("alert", "All 3 alerts are resolved. Is it over?", "Ann All 3 alerts are resolved", "Is it over?"),
+        ("gap", "has no page for it. Create one", "Ann has no page for it", "Create one"),
+        ("page", "paged Dr. Who. Why: it fails", "Ann paged Dr. Who", "Why: it fails"),
+        ("gap", f"misses {'x' * 300}. Add one.", "Missing", f"Ann misses {'x' * 300}. Add one."),
+        ("failed", "could not pin it: Slack is away", "Ann could not pin it: Slack is away", ""),
+    ],
+)
+def test_the_first_line_is_what_happened_and_not_the_name_of_its_kind(
+    kind: str, sentence: str, title: str, text: str
+) -> None:
+    found = posts.told(ChannelPost(7, kind, "news", "Ann", sentence, sentence, 1), facts())
+    assert (found.title, found.text) == (title, text)
+
+
+def test_what_someone_did_to_all_of_it_is_said_once() -> None:
+    for kind, title in (("mitigated", "Mitigated"), ("resolved", "Resolved"), ("reopened", "Reopened")):
+        found = card(kind, text="we rolled back")
+        assert (found.title, found.text) == (f"{title} by Ann", "we rolled back")
+    assert card("reviewed").title == "Ann did it"
+
+
+def test_a_reminder_names_the_lead_and_is_over_once_the_update_came() -> None:
+    due = ChannelPost(7, "due", "news", "", "A status update is due: Major asks for one every 30 minutes.", "", 1)
+    led = LED
+    found = posts.told(due, led)
+    assert found.title == "A status update is due"
+    assert marks.bare(found.text) == "Ben: please post it. Major asks for one every 30 minutes."
+    assert verbs(found) == ["update"]
+    assert marks.bare(posts.told(due, facts()).text).startswith("No one leads yet. ")
+    came = replace(due, n=8, kind="updated", text="we look")
+    for over in (replace(led, told=(due, came)), replace(led, active=False)):
+        found = posts.told(due, over)
+        assert (found.title, found.tone, found.buttons) == ("A status update was due", "slate", ())
+    taken_back = replace(led, told=(due, replace(came, retracted=True)))
+    assert verbs(posts.told(due, taken_back)) == ["update"]
+
+
+def test_a_request_asks_by_name_and_says_the_answer_first_once_there_is_one() -> None:
+    found = posts.told(ChannelPost(7, "asked_in", "", "Eve", "requested access: keys", "keys", 1), LED)
+    assert (found.title, found.text) == ("Let Eve in?", "They requested access: keys")
+    offered = posts.told(ChannelPost(7, "offered", "", "", "Eve is on call now. Let them in?", "", 1), LED)
+    assert marks.bare(offered.text) == "Ben: Eve is on call now."
+    answered = card("asked_in", answer="Ben let Ann in.")
+    assert (answered.title, answered.tone) == ("Ben let Ann in", "slate")
+
+
+def test_a_button_goes_once_what_it_asks_for_is_so() -> None:
+    gap = ChannelPost(7, "gap", "news", "", "no one is Scribe", "", 1, ask="fill|Scribe")
+    page = replace(gap, kind="page", ask="resolve")
+    assert verbs(posts.told(gap, replace(facts(), roles=(("Scribe", someone("ben")),)))) == []
+    assert verbs(posts.told(page, facts())) == ["resolve"]
+    for one in (gap, page):
+        assert verbs(posts.told(one, replace(facts(), active=False))) == []
+    back = ChannelPost(7, "retyped", "", "Ann", "", "", 1, retype=RetypeNews("A", "B", "red", "a", ("+ x",)))
+    assert verbs(posts.told(back, replace(facts(), active=False))) == []
+
+
+def test_whoever_is_given_the_lead_or_a_role_is_mentioned() -> None:
+    for sentence in ("made Ben the lead", "made Ben Scribe"):
+        led = ChannelPost(7, "led", "news", "Ann", sentence, "", 1, owner=someone("ben"))
+        text = posts.told(led, facts()).text
+        assert marks.bare(text) == f"Ann {sentence}"
+        assert someone("ben").mention[0] in text
+    took = ChannelPost(7, "led", "news", "Ann", "took the lead", "", 1)
+    assert posts.told(took, facts()).text == "Ann took the lead"
+
+
+def test_evidence_that_could_not_be_read_says_so_first() -> None:
+    found = card("evidence", evidence=3, unread=True)
+    assert (found.title, found.tone) == ("Evidence 3 could not be read", "orange")
+    assert card("evidence", evidence=3).title == "Evidence 3 from Ann"
 
 
 def test_a_page_opens_in_the_pager() -> None:
@@ -135,7 +214,7 @@ def test_where_something_was_lost_nothing_is_undone() -> None:
 def test_a_card_stays_as_it_is_while_the_incident_goes_on() -> None:
     """Or each change of it would edit every message of the channel."""
     event = ChannelPost(7, "retyped", "", "Ann", "", "", 1, retype=RetypeNews("A", "B", "red", "a", ("+ x",)))
-    later = replace(facts("major"), active=False, status="resolved", title="another")
+    later = replace(facts("major"), status="mitigated", title="another")
     assert posts.told(event, facts()) == posts.told(event, later)
 
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, Final
 
 from integrations.slack.protocol import blocks, mrkdwn
-from integrations.slack.protocol.mrkdwn import clip, escape, link, whole
+from integrations.slack.protocol.mrkdwn import bold, clip, escape, link, whole
 from workflows.planning.wording import marks
 from workflows.planning.wording.card import Button, Card
-from workflows.planning.wording.marks import TextMark, Words
+from workflows.planning.wording.marks import TextMark, Words, joined
 
 NOTIFICATION: Final = 3_500  # an edit refuses more than 4,000 characters
 LONGEST: Final = 12_000
@@ -60,6 +61,7 @@ SIGNS: Final[Mapping[str, str]] = {
     "reopened": ":repeat:",
     "reviewed": ":memo:",
 }
+STANDING: Final = frozenset({"headline", "announcement"})  # kept current, and speaking to nobody
 OPENING = ("open", "open-ticket")  # buttons that lead elsewhere; Slack takes each id once in a block
 
 
@@ -67,18 +69,30 @@ def message(card: Card) -> dict[str, Any]:
     """Render a card as the arguments of a message: blocks, what has a coloured bar, the words of its notification.
 
     Both are always given: an edit keeps what it is not given, and what is withdrawn would stay in an attachment.
+    Whoever is spoken to stands above the bar: a phone does not ring for a mention in an attachment.
     """
     head, body = _head(card), _body(card)
     if not (card.tone and head):
         return {"text": notification(card), "blocks": rendered(card), "attachments": []}
+    spoken = tuple(one for one in card.sections if _calls(one[1]))
+    if card.kind not in STANDING and (spoken or _calls(card.text)):
+        above = _body(Card(card.kind, "", card.text, sections=spoken))
+        rest = tuple(one for one in card.sections if one not in spoken)
+        head, body = [*head, *above], _body(replace(card, text="", sections=rest))
     bar = [{"color": COLOURS.get(card.tone, COLOURS["slate"]), "blocks": body[:MOST]}] if body else []
     return {"text": notification(card), "blocks": head, "attachments": bar}
 
 
 def notification(card: Card) -> str:
-    """Say a card in one line, for lock screens and screen readers."""
-    words = (card.title, card.text, *(value for _, value in card.sections))
-    return clip(escape(" ".join(marks.bare(part) for part in words if part)), NOTIFICATION)
+    """Say a card in one line, for lock screens and screen readers: what it says first stands first there, too."""
+    labelled = (joined(f"{label}: ", value) for label, value in (*card.fields, *card.sections))
+    said = (" ".join(marks.bare(part).split()) for part in (card.title, card.text, *labelled) if part)
+    return clip(escape(" · ".join(part for part in said if part)), NOTIFICATION)
+
+
+def _calls(words: Words) -> bool:
+    """Whether somebody is mentioned."""
+    return any(isinstance(part, TextMark) and part.kind == "person" for part in marks.parts(words))
 
 
 def rendered(card: Card) -> list[blocks.Block]:
@@ -88,17 +102,16 @@ def rendered(card: Card) -> list[blocks.Block]:
 
 def _head(card: Card) -> list[blocks.Block]:
     sign = f"{SIGNS.get(card.kind) or CIRCLES.get(card.tone, '')} " if card.tone else ""
-    return [blocks.section(f"{sign}*{escape(card.title)}*")] if card.title else []
+    return [blocks.section(f"{sign}{bold(card.title)}")] if bold(card.title) else []
 
 
 def _body(card: Card) -> list[blocks.Block]:
     parts = [blocks.section(text) for text in _pieces(clip(said(card.text), LONGEST))]
     parts += _fields(card)
-    parts += [blocks.section(f"*{escape(label)}*  {said(value)}") for label, value in card.sections]
-    if card.link:
-        parts.append(blocks.section(link(card.link, card.link_label or "Open")))
-    if card.context:
-        parts.append(blocks.context(*map(said, card.context)))
+    parts += [blocks.section(f"{bold(label)}  {said(value)}") for label, value in card.sections]
+    leads = (link(card.link, card.link_label or "Open"),) if card.link else ()
+    if end := [text for text in (*leads, *map(said, card.context)) if text]:
+        parts.append(blocks.section("\n".join(end)))
     if card.buttons:
         parts.append(blocks.actions(*(_button(button, card) for button in card.buttons[:BUTTONS])))
     return parts
@@ -106,10 +119,10 @@ def _body(card: Card) -> list[blocks.Block]:
 
 def _fields(card: Card) -> list[blocks.Block]:
     """Draw fields side by side; beside a bar one a line, as a phone would put each label on a line of its own."""
-    pairs = [(escape(label), said(value)) for label, value in card.fields]
+    pairs = [(bold(label), said(value)) for label, value in card.fields]
     if not card.tone:
         return blocks.fields(pairs)
-    lines = [f"*{label}*  {clip(value, blocks.FIELD)}" for label, value in pairs]
+    lines = [f"{label}  {clip(value, blocks.FIELD)}" for label, value in pairs]
     return [blocks.section(text) for text in _pieces("\n".join(lines))]
 
 

@@ -17,11 +17,11 @@ PARTS: Final = {
 
 def shown(title: str, lines: Iterable[CatchUpLine], *, page: str) -> tuple[blocks.Block, ...]:
     """Draw what is known, for one person to read."""
-    said: list[list[str]] = [[f"*{mrkdwn.escape(title)}*"], [], []]
+    said: list[list[str]] = [[mrkdwn.bold(title)], [], []]
     for line in lines:
         said[PARTS.get(line.label, len(said) - 1)].append(_line(line))
     sections = (blocks.section("\n".join(part)) for part in said if part)
-    return (*sections, blocks.context(mrkdwn.link(page, "Open the timeline")))
+    return (*sections, blocks.section(mrkdwn.link(page, "Open the timeline")))
 
 
 def _line(line: CatchUpLine) -> str:
@@ -30,4 +30,4 @@ def _line(line: CatchUpLine) -> str:
         since.append(mrkdwn.age(int(line.at.timestamp()), f"{line.at:%Y-%m-%d %H:%M} UTC"))
     due = f" {mrkdwn.when(line.at)}" if line.at is not None and line.ahead else ""
     aside = f"  ·  _{', '.join(since)}_" if since else ""
-    return f"*{line.label}*  {mrkdwn.escape(line.text)}{due}{aside}"
+    return f"{mrkdwn.bold(line.label)}  {mrkdwn.escape(line.text)}{due}{aside}"

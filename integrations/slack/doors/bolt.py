@@ -35,8 +35,8 @@ QUIET = logging.getLogger("integrations.slack.from_bolt")
 QUIET.setLevel(logging.ERROR)
 OURS = re.compile(r"firekind:.*")
 ANY = re.compile(r".*")
-BROKEN = "Something went wrong and nothing was changed. Try again; if that does not help, use the web or a terminal."
-OUTDATED = "This button is of another version of Firekind and does nothing now. Use a newer message, or type a command."
+BROKEN = "Something went wrong and nothing was changed. Try again; if that does not help, use the incident's page."
+OUTDATED = "This button is from another version of Firekind and does nothing now. Use a newer message or a command."
 LINK = "firekind:open"
 Body = Mapping[str, Any]
 

@@ -43,9 +43,9 @@ def day(word: str, *, today: date) -> date:
     try:
         meant = date.fromisoformat(name)
     except ValueError:
-        raise lifecycle.BadInput("due", f"“{word}” is no day. {HOW}") from None
+        raise lifecycle.BadInput("due", f"“{word}” is not a day. {HOW}") from None
     if meant < today:
-        raise lifecycle.BadInput("due", f"{meant} is over. {HOW}")
+        raise lifecycle.BadInput("due", f"{meant} is in the past. {HOW}")
     return meant
 
 

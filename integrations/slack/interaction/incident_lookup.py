@@ -18,7 +18,7 @@ from workflows.models import Resource
 CODENAME: Final = re.compile(r"[a-z]+(-[a-z]+){1,3}")
 NEAR: Final = 0.7  # of what difflib counts: *secure* and *majro*, and no word that only shares some letters
 PIECE: Final = 4
-NOT_THERE: Final = "There is no such incident."
+NOT_THERE: Final = "There is no such incident. Check the codename; if it may be private, request access to it."
 
 
 def of_channel(channel_id: str, *, by: Person) -> Incident | None:

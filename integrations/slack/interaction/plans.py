@@ -8,7 +8,7 @@ from itertools import accumulate
 from typing import Final
 
 from integrations.slack.protocol import blocks
-from integrations.slack.protocol.mrkdwn import clip, escape
+from integrations.slack.protocol.mrkdwn import bold, clip, escape
 from workflows.planning.plan import Plan
 from workflows.planning.plan_lines import PlanLine
 
@@ -26,18 +26,19 @@ def shown(plan: Plan) -> list[blocks.Block]:
     doing = [line for line in plan.lines if not line.is_quiet]
     lines = _fitting(doing)
     already = [line for line in plan.lines if line.is_quiet]
-    parts = [blocks.section(f"*{escape(plan.in_short)}*")]
+    parts = [blocks.section(bold(plan.in_short))]
     notes = [
-        blocks.section(f"*{heading or 'Before you confirm'}*\n{_bullets(notes)}")
+        blocks.section(f"{bold(heading or 'Before you confirm')}\n{_bullets(notes)}")
         for heading, notes in plan.noted.items()
     ]
     parts += notes[:1]
     parts += [blocks.section(text) for text in gathered(lines)]
     if len(doing) > len(lines):
-        parts.append(blocks.context(f"And {len(doing) - len(lines)} more."))
+        parts.append(blocks.section(f"And {len(doing) - len(lines)} more."))
     parts += notes[1:]
     if already:
-        parts.append(blocks.context(clip("\n".join(escape(line.text) for line in already), blocks.SECTION)))
+        said = (escape(f"{line.text[:1].upper()}{line.text[1:]}") for line in already)
+        parts.append(blocks.context(clip("\n".join(said), blocks.SECTION)))
     return parts
 
 

@@ -48,7 +48,7 @@ BUTTONS: Final[Mapping[str, Callable[[SlackRequest], Answer]]] = {
     "firekind:undo-retype": retyped.undo,
     "firekind:changes": retyped.everything,
     "firekind:fill": fill.pressed,
-    "firekind:take-lead": lead.taken,
+    "firekind:take-lead": home_tab.redrawn(lead.taken),
     "firekind:page": paging.pressed,
     paging.TARGET: paging.chosen,
     which_incident.PICK: commands.picked,

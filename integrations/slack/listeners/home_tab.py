@@ -106,7 +106,7 @@ def view(found: Sequence[Incident], waits: Sequence[WaitingItem] = (), *, agrees
     for incident in found[:SHOWN]:
         parts += _incident(incident, channels)
     if len(found) > SHOWN:
-        parts.append(blocks.context(mrkdwn.link(f"{setup.base_url()}/", "See all")))
+        parts.append(blocks.section(mrkdwn.link(f"{setup.base_url()}/", "See all")))
     return {"type": "home", "blocks": parts}
 
 
@@ -147,10 +147,15 @@ def _stale() -> Iterator[str]:
 
 
 def _incident(incident: Incident, channels: Mapping[int, str]) -> list[blocks.Block]:
+    take = [("Take the lead", "take-lead")] if incident.lead_id is None else []
     paging = [("Page", "page")] if ports.pager() is not None else []
     verbs = (
-        blocks.button(label, action_id=f"firekind:{verb}", value=incident.codename)
-        for label, verb in (("Update", "update"), ("Retype", "retype"), *paging, ("Resolve", "resolve"))
+        blocks.button(
+            label, action_id=f"firekind:{verb}", value=incident.codename, style="primary" if take and not n else None
+        )
+        for n, (label, verb) in enumerate(
+            (*take, ("Update", "update"), ("Retype", "retype"), *paging, ("Resolve", "resolve"))
+        )
     )
     return [
         blocks.divider(),

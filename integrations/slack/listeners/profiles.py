@@ -34,5 +34,5 @@ def _sources() -> str:
     profiler = ports.profiler()
     lines = [f"`{one.name}`  {', '.join(one.kinds)}" for one in (profiler.sources() if profiler else ())]
     if not lines:
-        return "No profile sources are configured: see PROFILE_SOURCES_FILE."
+        return "Nothing can be captured yet. Your operator can add a source of profiles: PROFILE_SOURCES_FILE."
     return "\n".join([*lines, f"`{setup.command()} capture source [kind] [seconds]` captures one."])

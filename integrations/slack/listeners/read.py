@@ -16,15 +16,18 @@ from workflows.status import progress
 
 ENTRIES: Final = 12
 LISTED: Final = 20
+BARE: Final = frozenset({"updated", "noted"})  # kinds whose sentence is someone's own words, with no verb before them
 
 
 def status(asked: SlackRequest, incident: Incident) -> Answer:
     """Say where an incident stands."""
     channels = incident_lookup.channels([incident])
-    lines = [f"*{mrkdwn.escape(incident.title)}*", _facts(incident, channels, at=asked.at)]
+    lines = [mrkdwn.bold(incident.title), _facts(incident, channels, at=asked.at)]
     stated = timeline.last_said([incident]).get(incident.pk, {})
     if (impact := stated.get("impact")) is not None:
         lines.append(f"Impact: {mrkdwn.escape(mrkdwn.cut(impact.text, 300))}")
+    if (step := stated.get("next_step")) is not None and incident.is_active:
+        lines.append(f"Next step: {mrkdwn.escape(mrkdwn.cut(step.text, 300))}")
     if (update := stated.get("updated")) is not None:
         lines.append(f"Last update, {mrkdwn.when(update.event.at)}: {mrkdwn.escape(mrkdwn.cut(update.text, 600))}")
     if incident.update_due_at:
@@ -58,7 +61,8 @@ def listed(asked: SlackRequest) -> Answer:
 
 def line(incident: Incident, channels: Mapping[int, str], *, at: datetime) -> str:
     """Say one incident in two short lines."""
-    return f"{incident_lookup.linked(incident)}  *{mrkdwn.escape(incident.title)}*\n{_facts(incident, channels, at=at)}"
+    title = mrkdwn.link(incident_lookup.page(incident), incident.title.replace("*", mrkdwn.STAR))
+    return f"*{title}*\n{_facts(incident, channels, at=at)}"
 
 
 def age(seconds: float) -> str:
@@ -76,8 +80,7 @@ def _facts(incident: Incident, channels: Mapping[int, str], *, at: datetime) -> 
     parts += [":lock: Private"] if incident.private else []
     parts += [mrkdwn.escape(incident.policy.name), str(incident.get_status_display()), age(incident.age_s(at=at))]
     parts.append(_lead(incident.lead))
-    if incident.pk in channels:
-        parts.append(f"<#{channels[incident.pk]}>")
+    parts.append(f"<#{channels[incident.pk]}>" if incident.pk in channels else incident.codename)
     return "  ·  ".join(parts)
 
 
@@ -97,6 +100,6 @@ def _owed(incident: Incident) -> list[str]:
 def _entry(entry: timeline.TimelineEntry) -> str:
     who = mrkdwn.escape(entry.event.by.name) if entry.event.by else ""
     said = mrkdwn.escape(mrkdwn.cut(entry.sentence, 200))
-    if entry.kind.editable:  # someone's own words
+    if entry.event.kind in BARE:
         return f"{mrkdwn.when(entry.event.at)}  {who} · {entry.kind.label}: {said}"
     return f"{mrkdwn.when(entry.event.at)}  {who} {said}".replace("   ", "  ")

@@ -42,8 +42,8 @@ def section(text: str, *, block_id: str | None = None, accessory: Block | None =
 
 
 def fields(pairs: Iterable[tuple[str, str]]) -> list[Block]:
-    """Make label and value pairs, at most ten a block."""
-    texts = [mrkdwn(f"*{label}*\n{value}", limit=FIELD) for label, value in pairs]
+    """Make pairs of a label, already bold, and its value, at most ten a block."""
+    texts = [mrkdwn(f"{label}\n{value}", limit=FIELD) for label, value in pairs]
     return [{"type": "section", "fields": texts[start : start + 10]} for start in range(0, len(texts), 10)]
 
 

@@ -15,12 +15,19 @@ MENTION: Final = re.compile(r"<@([UW][A-Z0-9]+)(?:\|[^<>]*)?>")
 PERSON: Final = re.compile(r"[UW][A-Z0-9]+")
 CHANNEL: Final = re.compile(r"[CDG][A-Z0-9]+")
 UNFIT_URL: Final = {"|": "%7C", "<": "%3C", ">": "%3E", " ": "%20", "\n": "%0A", "\t": "%09"}
+STAR: Final = "\N{ASTERISK OPERATOR}"  # reads like the asterisk that would end bold text
 UNFINISHED: Final = re.compile(r"(&[a-z]{0,3}|<[^<>]*)$")  # what a cut would leave of an escape or a mention
 
 
 def escape(text: str) -> str:
     """Make plain text safe: only Slack's three control characters need it."""
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+
+
+def bold(text: str) -> str:
+    """Write plain text in bold, on one line: an asterisk of its own would end that early, and so would a new line."""
+    said = " ".join(text.split()).replace("*", STAR)
+    return f"*{escape(said)}*" if said else ""
 
 
 def unescape(text: str) -> str:
@@ -48,7 +55,7 @@ def link(url: str, label: str) -> str:
     if not url.startswith(("https://", "http://")):
         return escape(label)
     address = "".join(UNFIT_URL.get(one, one) for one in url)
-    return f"<{escape(address)}|{escape(label).replace('|', '/')}>"
+    return f"<{escape(address)}|{escape(' '.join(label.split())).replace('|', '/')}>"
 
 
 def when(at: datetime) -> str:

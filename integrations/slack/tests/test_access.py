@@ -65,11 +65,11 @@ def test_what_one_sees_is_linked(door: Door, secret: Incident) -> None:
 def test_who_is_let_in_is_invited_and_the_card_says_who_did_it(door: Door, secret: Incident) -> None:
     ask(door, secret)
     assert buttons(door, secret) == ["firekind:let-in", "firekind:turn-away"]
-    assert "Eve requested access: it is my service" in card(door, secret)
+    assert card(door, secret) == "Let Eve in? · They requested access: it is my service"
     door.press("sam", "firekind:let-in", channel=door.house.channel(secret))
     door.house.settle(secret)
     assert "eve" in door.slack.members(door.house.channel(secret))
-    assert "Sam let Eve in." in card(door, secret)
+    assert card(door, secret).startswith("Sam let Eve in · ")
     assert not buttons(door, secret)
 
 
@@ -80,7 +80,7 @@ def test_a_refusal_is_silent(door: Door, secret: Incident) -> None:
     door.house.settle(secret)
     assert len(door.slack.ephemerals("eve")) == heard
     assert "eve" not in door.slack.members(door.house.channel(secret))
-    assert "Sam answered “not now” to Eve." in card(door, secret)
+    assert card(door, secret).startswith("Sam answered “not now” to Eve · ")
     assert not buttons(door, secret)
 
 

@@ -34,14 +34,14 @@ FULL = Card(
 
 def test_a_card_becomes_blocks() -> None:
     shown = cards.rendered(FULL)
-    assert [block["type"] for block in shown] == ["section", "section", "section", "section", "context", "actions"]
+    assert [block["type"] for block in shown] == ["section", "section", "section", "section", "actions"]
     assert shown[0]["text"]["text"] == "*Checkout &lt;is&gt; slow*"
     assert shown[1]["text"]["text"] == (
         "Seen by <@U1> since <!date^1700000000^{date_short_pretty} {time}|2023-11-14 22:13 UTC> in <#C1>"
     )
     assert [field["text"] for field in shown[2]["fields"]] == ["*Type*\nMajor", "*Lead*\n<@U2>"]
-    assert shown[3]["text"]["text"] == "<https://firekind.example/incidents/a-b/|Open the timeline>"
-    retype, opens = shown[5]["elements"]
+    assert shown[3]["text"]["text"] == "<https://firekind.example/incidents/a-b/|Open the timeline>\namber-otter"
+    retype, opens = shown[4]["elements"]
     assert (retype["action_id"], retype["value"]) == ("firekind:retype", "amber-otter")
     assert (opens["action_id"], opens["url"]) == ("firekind:open", "https://firekind.example/")
 
@@ -56,6 +56,17 @@ def test_a_card_with_a_tone_stands_beside_a_bar_and_says_what_it_is_in_words_too
     assert "*Type*  Major\n*Lead*  <@U2>" in [block["text"]["text"] for block in bar["blocks"] if "text" in block]
     assert "<!date^1700000000^{ago}|" in str(bar["blocks"])
     assert set(cards.COLOURS) == set(cards.CIRCLES) == set(COLOURS)
+
+
+def test_whoever_is_spoken_to_stands_in_the_message_itself_where_a_phone_rings_for_it() -> None:
+    owned = Card("task", "Task 1", "Roll back", sections=(("Owner", (ANA,)), ("Due", "Friday")), tone="blue")
+    for asking in (replace(FULL, kind="due", tone="amber"), owned):
+        sent = cards.message(asking)
+        assert "<@U1>" in str(sent["blocks"])
+        assert "<@U1>" not in str(sent["attachments"])
+    assert "Roll back" in str(cards.message(owned)["blocks"])
+    assert "Friday" in str(cards.message(owned)["attachments"])
+    assert len(cards.message(replace(FULL, tone="amber"))["blocks"]) == 1, "a headline is edited, and calls nobody"
 
 
 def test_what_has_no_tone_any_more_leaves_nothing_beside_a_bar() -> None:
@@ -73,8 +84,16 @@ def test_what_has_no_tone_any_more_leaves_nothing_beside_a_bar() -> None:
 
 def test_a_lock_screen_reads_words_alone() -> None:
     assert cards.notification(FULL) == (
-        "Checkout &lt;is&gt; slow Seen by Ana Ruiz since 2023-11-14 22:13 UTC in incidents"
+        "Checkout &lt;is&gt; slow · Seen by Ana Ruiz since 2023-11-14 22:13 UTC in incidents"
+        " · Type: Major · Lead: Ben &amp; Co"
     )
+
+
+def test_a_title_stays_bold_to_its_end_whatever_stands_in_it() -> None:
+    for tone in ("", "red"):
+        head = cards.message(Card("x", "Carts *lose*\nitems", "x", tone=tone))["blocks"][0]["text"]["text"]
+        assert head.count("*") == 2
+        assert "\n" not in head
 
 
 TEXTS = st.text(max_size=9_000)

@@ -86,7 +86,7 @@ def test_people_are_invited_in_one_call_and_who_cannot_be_is_named(slack: fake.F
     assert came.already == tuple(ids(slack, "eve"))
     assert came.refused == {
         slack.person("old").id: "Slack does not allow this person to be invited here. Invite them by hand.",
-        "U0NOBODY": "Slack no longer has this person.",
+        "U0NOBODY": "Slack no longer has this person. Bring in someone else.",
     }
     assert calls(slack) == ["conversations.invite"]
     assert slack.members("inc-a-b") == {"firekind", "ann", "ben", "eve"}

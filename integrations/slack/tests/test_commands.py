@@ -130,7 +130,9 @@ def test_timeline(door: Door, incident: Incident, channel: str) -> None:
 
 
 def test_list(door: Door, incident: Incident) -> None:
-    assert door.command("out", "list").startswith(f"{link(incident)}  *checkout is slow*\nAmbiguous  ·  Open")
+    assert door.command("out", "list").startswith(
+        f"*<http://testserver/incidents/{incident.codename}/|checkout is slow>*\nAmbiguous  ·  Open"
+    )
     door.command("ann", f"resolved {incident.codename}")
 
 

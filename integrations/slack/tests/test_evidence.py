@@ -153,7 +153,7 @@ def test_whoever_may_not_see_it_brings_nothing(door: Door, incident: Incident, c
 
 
 def test_capture_without_sources_says_so(door: Door, incident: Incident, channel: str) -> None:
-    assert "No profile sources" in door.command("ann", "capture", channel=channel)
+    assert "Nothing can be captured yet" in door.command("ann", "capture", channel=channel)
     assert "There is no profile source" in door.command("ann", "capture checkout cpu 5", channel=channel)
 
 

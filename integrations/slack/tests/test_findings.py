@@ -35,7 +35,7 @@ def test_a_line_claims_and_another_one_refutes_it_in_the_channel(door: Door, inc
     door.house.settle(incident)
     told = [text for text in door.slack.texts(channel) if CLAIM in text]
     assert len(told) == 1, "the claim itself is told to nobody"
-    assert f"refuted “{CLAIM}”: it is 6 % after the fix (round 1)" in told[0]
+    assert f"Finding from Ben · Refuted “{CLAIM}”: it is 6 % after the fix (round 1)" in told[0]
     message = next(one for one in door.slack.channel(channel).messages.values() if CLAIM in one.text)
     assert f"/incidents/{incident.codename}/findings/#finding-1" in str([message.blocks, message.attachments])
 

@@ -24,10 +24,20 @@ def opened(door: Door, user: str) -> str:
 def test_the_open_incidents_are_listed_with_what_can_be_done(door: Door) -> None:
     incident = door.declared()
     shown = opened(door, "out")
-    assert "*checkout is slow*" in shown
-    assert f"|{incident.codename}>" in shown
-    for label in ("Update", "Retype", "Resolve", "Declare an incident"):
+    assert f"/incidents/{incident.codename}/|checkout is slow>*" in shown
+    for label in ("Take the lead", "Update", "Retype", "Resolve", "Declare an incident"):
         assert label in shown
+
+
+def test_the_lead_is_taken_from_the_tab_which_then_offers_it_no_more(door: Door) -> None:
+    incident = door.declared()
+    opened(door, "ben")
+    door.press("ben", "firekind:take-lead", home=True, value=incident.codename)
+    incident.refresh_from_db()
+    assert incident.lead == door.house.person("ben")
+    home = door.slack.home("ben")
+    assert home is not None
+    assert "Take the lead" not in door.reads(home)
 
 
 def test_ended_ones_are_not(door: Door) -> None:
@@ -93,7 +103,7 @@ def test_the_number_of_queries_does_not_grow_with_the_incidents(
 def test_private_ones_are_marked(door: Door) -> None:
     door.declared("keys leaked", type="security", by="sam")
     door.declared()
-    keys, checkout = (text for text in opened(door, "sam").split("\n<") if "Ambiguous" in text or "Security" in text)
+    keys, checkout = (text for text in opened(door, "sam").split("\n*<") if "Ambiguous" in text or "Security" in text)
     assert {":lock: Private" in keys, ":lock: Private" in checkout} == {True, False}
 
 

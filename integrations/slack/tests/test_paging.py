@@ -139,7 +139,7 @@ def test_named_it_only_asks_for_the_confirmation(
         ("Majr incidnts", "No one matches “Majr incidnts”. The closest: Major incidents."),
         ("incidents", "The closest: Major incidents."),
         ("checkot", "The closest: Checkout, Checkout &amp; co."),
-        ("qqqq", "No one matches “qqqq”. /incident page alone lists everyone."),
+        ("qqqq", "No one matches “qqqq”. Type /incident page on its own to see everyone."),
         ("@ben", "PagerDuty has no user matched to Ben, so they cannot be paged."),
         ("@ben @lea", "Name one person"),
     ],

@@ -8,6 +8,7 @@ import pytest
 
 from incidents.models import Event, Incident
 from integrations.slack import listeners
+from integrations.slack.interaction.incident_lookup import NOT_THERE
 from integrations.slack.interaction.request import NO_WINDOW
 from integrations.slack.listeners import command_table
 from integrations.slack.tests.conftest import LayOut
@@ -70,7 +71,7 @@ def test_a_button_carried_over_does_nothing(door: Door, secret: Incident) -> Non
         if action_id != "firekind:retry":
             pressed.payload["actions"][0]["value"] = secret.codename
         door.send(pressed)
-        assert door.slack.ephemerals("ann")[-1].text in ("There is no such incident.", NO_WINDOW)
+        assert door.slack.ephemerals("ann")[-1].text in (NOT_THERE, NO_WINDOW)
         assert door.slack.modal("out") is None
         assert door.slack.modal("ann") is None
 
@@ -118,5 +119,5 @@ def test_an_incident_that_turned_private_is_gone_at_once(door: Door) -> None:
     door.command("ann", "type security", channel=channel)
     door.command("ben", "update", channel=channel)
     door.submit("ann")
-    assert door.submit("ben", text="what I know")["errors"] == {"text": "There is no such incident."}
+    assert door.submit("ben", text="what I know")["errors"] == {"text": NOT_THERE}
     assert "No incident that you can see" in door.command("ben", "status", channel=channel)

@@ -10,30 +10,50 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
+from incidents import event_kinds
 from integrations.slack.adapter import cards
 from integrations.slack.interaction import plans
 from integrations.slack.protocol import blocks, mrkdwn
 from integrations.slack.tests.typed import CONTROL, FORGED, LONG, TYPED, controls, debris, written
 from workflows.performing import performers
 from workflows.planning.desired import desired_state
-from workflows.planning.facts import ChannelPost, Facts, Published, Room
+from workflows.planning.facts import ChannelPost, Facts, Published, RetypeNews, Room, TaskNow
 from workflows.planning.observed import Observed
 from workflows.planning.plan import Plan, PlanNote, plan
 from workflows.planning.plan_lines import PlanLine
 from workflows.planning.wording.card import Button, Card
 from workflows.tests.shipped_facts import POLICIES, facts, someone
 
-KINDS = ("updated", "impact", "next_step", "offered", "failed", "due", "glass", "alert", "evidence", "judged", "noted")
+KINDS = ("updated", "impact", "next_step", *sorted(event_kinds.TOLD - {"updated", "impact", "next_step"}), "noted")
 OUTSIDE = {"channel/1": {"id": "C1", "name": "one"}, "outlet": {"id": "C2", "name": "two"}}
 
 
 def posted(said: str) -> tuple[ChannelPost, ...]:
     """An entry of every kind, with these words wherever it has any."""
-    whole: dict[str, Any] = {"label": said, "by": said, "sentence": said, "text": said, "answer": said, "by_hand": said}
+    whole: dict[str, Any] = {"label": said, "by": said, "sentence": said, "text": said}
     return tuple(
-        ChannelPost(n, kind, room=1, evidence=n * (kind == "evidence"), finding=n * (kind == "judged"), **whole)
-        for n, kind in enumerate(KINDS, start=1)
+        one
+        for n, kind in enumerate(KINDS)
+        for one in (
+            ChannelPost(2 * n + 1, kind, room=1, **whole, **_more(kind, n + 1, said)),
+            ChannelPost(2 * n + 2, kind, room=1, **whole, answer=said, by_hand=said, retry="3", unread=True),
+        )
     )
+
+
+def _more(kind: str, n: int, said: str) -> dict[str, Any]:
+    """What only entries of a kind have."""
+    owner = replace(someone("ann"), name=said)
+    match kind:
+        case "evidence":
+            return {"evidence": n}
+        case "judged":
+            return {"finding": n}
+        case "retyped":
+            return {"retype": RetypeNews(said, said, "red", "major", (f"+ invite {said}",))}
+        case "task" | "followup":
+            return {"task": TaskNow(n, kind, said, owner=owner, due=said, link="https://x.example", ticket=said)}
+    return {"owner": owner}
 
 
 def typed_into(known: Facts, said: str) -> Facts:
@@ -41,11 +61,12 @@ def typed_into(known: Facts, said: str) -> Facts:
     lead = replace(someone("ann"), name=said)
     public = Published("amber-otter", "outlet", said, "https://firekind.test/summaries/1/")
     told = posted(said)
-    told = (replace(told[0], stated=(("Impact", told[1]), ("Next step", replace(told[2], owner=lead)))), *told[1:])
+    first, impact, step = (told[n] for n in (0, 2, 4))
+    told = (replace(first, stated=(("Impact", impact), ("Next step", step))), *told[1:])
     policy = replace(known.policy, name=said, says=said)
     return replace(
-        known, title=said, summary=said, lead=lead, roles=((said, lead),), told=told, update=told[0], impact=told[1],
-        next_step=replace(told[2], owner=lead), published=public, policy=policy,
+        known, title=said, summary=said, lead=lead, roles=((said, lead),), told=told, update=told[0], impact=impact,
+        next_step=step, published=public, policy=policy,
         rooms=tuple(replace(room, shown=said) for room in known.rooms),
     )  # fmt: skip
 
@@ -65,6 +86,16 @@ def messages(known: Facts) -> Iterator[dict[str, Any]]:
             yield cards.message(card)
         elif thing.kind == "topic":
             yield {"text": mrkdwn.clip(mrkdwn.escape(thing.spec["text"]), 250)}
+
+
+@given(state=st.sampled_from(STATES), said=TYPED)
+def test_every_first_line_is_bold_to_its_end(state: Facts, said: str) -> None:
+    shown = (thing.spec["card"] for thing in desired_state(typed_into(state, said)).things if "card" in thing.spec)
+    for card in (Card.from_dict(one) for one in shown):
+        if card.title.strip():
+            first = cards.message(card)["blocks"][0]["text"]["text"]
+            assert first.count("*") == 2
+            assert "\n" not in first
 
 
 def marked(sent: Iterable[dict[str, Any]]) -> tuple[Counter[str], list[str]]:

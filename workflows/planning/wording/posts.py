@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Final
 
@@ -13,7 +14,7 @@ from workflows.planning.wording.marks import Words, joined
 
 ASKS: Final = {"update": "Post an update", "resolve": "Resolve the incident", "fill": "Choose someone"}
 ANSWERS: Final = (("Let in", "let-in", "primary"), ("Not now", "turn-away", ""))
-GUESSES: Final = (("Say what you would do", "answer", "primary"), ("Show what happened next", "show-next", ""))
+GUESSES: Final = (("Answer", "answer", "primary"), ("Show what happened next", "show-next", ""))
 ASKING: Final = ("asked_in", "offered")  # the kinds of entries that ask whether to let someone in
 BY_HAND: Final = "Manual action required"
 IN_PAGER: Final = "Open in PagerDuty"
@@ -21,7 +22,7 @@ STATED: Final = {"updated": "Update", "impact": "Impact", "next_step": "Next ste
 LINKS: Final = {"page": IN_PAGER, "alert": IN_PAGER}
 # The title and the colour of the cards of some kinds; entries of all others are one plain line.
 CARDS: Final[Mapping[str, tuple[str, str]]] = {
-    "due": ("Update due", "amber"),
+    "due": ("A status update is due", "amber"),
     "gap": ("Missing", "orange"),
     "failed": ("Failed", "red"),
     "page": ("Page", "blue"),
@@ -38,6 +39,13 @@ CARDS: Final[Mapping[str, tuple[str, str]]] = {
     "replay_asked": ("What would you do next?", "violet"),
     "replay_over": ("Replay", "slate"),
 }
+# Those whose own first sentence says more than a title: it is the title, and what follows stands below.
+NEWS: Final = frozenset({"gap", "failed", "page", "alert", "warned"})
+ENDS: Final = re.compile(r"(?<=[a-z0-9)”]{2})([.?])\s+(?=[A-Z])")  # of a first sentence
+HEAD_CHARS: Final = 200  # a longer one is no title
+# Those that say who did it and why in a word: *Resolved by Ann*.
+DEEDS: Final = frozenset({"mitigated", "resolved", "reopened", "cancelled"})
+UPDATED: Final = frozenset({"updated", "mitigated", "resolved", "cancelled", "duplicated"})  # what a reminder asks for
 UNCHANGED: Final = "Nobody new is brought in, and nothing else changes."
 LINES: Final = 6  # of what a retype changed; the rest is folded behind a button
 LINE_CHARS: Final = 160
@@ -55,11 +63,21 @@ def told(event: ChannelPost, facts: Facts) -> Card:
         return _statement(event)
     if event.retype is not None:
         return _retyped(event, event.retype, facts)
+    return _worked(event, facts)
+
+
+def _worked(event: ChannelPost, facts: Facts) -> Card:
+    """Return the card of what somebody made: evidence, a verdict, a review, a task; else that of its kind."""
     if event.evidence:
-        label = "Open the flame graph" if event.pictured else "Open"
-        return _measured(event, "Evidence", f"{facts.url}evidence/{event.evidence}/", label)
+        return _evidence(event, facts)
     if event.finding:
-        return _measured(event, "Finding", f"{facts.url}findings/#finding-{event.finding}", "All findings")
+        address = f"{facts.url}findings/#finding-{event.finding}"
+        title, text = f"Finding from {event.by or 'Firekind'}", capital(event.sentence)
+        return Card(event.kind, title, text, buttons=_opening(address, "All findings"), tone="teal")
+    if event.kind == "reviewed":
+        return Card(event.kind, _said(event), buttons=_opening(f"{facts.url}review", REVIEW), tone="teal")
+    if event.task is not None:
+        return _task(event, event.task, facts)
     return _card(event, facts)
 
 
@@ -79,22 +97,75 @@ def by_hand(event: ChannelPost, facts: Facts) -> Card:
 
 def _card(event: ChannelPost, facts: Facts) -> Card:
     """Return the card of an entry, or the plain line of one whose kind has no title."""
-    if event.task is not None:
-        return _task(event, event.task, facts)
-    if event.kind == "reviewed":
-        return _measured(event, "Review", f"{facts.url}review", REVIEW)
-    sentence: Words = _said(event)
-    if event.kind == "offered" and facts.lead is not None and not event.answer:
-        sentence = joined(facts.lead.mention, ": ", sentence)
-    title, tone = CARDS.get(event.kind, ("", ""))
-    more = [one for one in (event.answer, event.by_hand) if one]
-    text = joined(sentence, *(f"\n{one}" for one in more))
-    if event.by_hand:
-        title, tone = BY_HAND, "red"
     label = LINKS.get(event.kind, "Open")
+    title, tone = CARDS.get(event.kind, ("", ""))
     if not title:
-        return Card(event.kind, "", text, link=event.link, link_label=label if event.link else "")
-    return Card(event.kind, title, text, buttons=(*_asked(event, facts), *_opening(event.link, label)), tone=tone)
+        return Card(event.kind, "", _named(event), link=event.link, link_label=label if event.link else "")
+    text: Words
+    if event.by_hand:
+        title, text, tone = BY_HAND, f"{event.by_hand}\n{_said(event)}", "red"
+    elif event.kind in ASKING:
+        title, text = _asking(event, facts)
+        tone = "slate" if event.answer else tone
+    elif event.kind == "due":
+        title, text, tone = _due(event, facts)
+    elif event.kind == "glass":
+        title, text = f"{event.by or 'Someone'} broke glass", _they(event, "broke glass and ")
+    elif event.kind in DEEDS:
+        title, text = f"{title} by {event.by}" if event.by else title, event.text
+    elif event.kind in NEWS:
+        title, text = _first(_said(event), title)
+    else:
+        text = _said(event)
+    asked = _reminding(event, facts) if event.kind == "due" else _asked(event, facts)
+    return Card(event.kind, title, text, buttons=(*asked, *_opening(event.link, label)), tone=tone)
+
+
+def _named(event: ChannelPost) -> Words:
+    """Say an entry in a line; whoever was given the lead or a role by someone else is mentioned, so that they hear."""
+    said = _said(event)
+    at = said.find(event.owner.name, len(event.by)) if event.owner is not None and event.owner.name else -1
+    if event.owner is None or at < 0:
+        return said
+    return joined(said[:at], event.owner.mention, said[at + len(event.owner.name) :])
+
+
+def _first(said: str, title: str) -> tuple[str, str]:
+    """Split what is said into its first sentence and the rest; one too long for a title stands below the usual one."""
+    found = ENDS.search(said)
+    head, rest = (f"{said[: found.start()]}{found[1].strip('.')}", said[found.end() :]) if found else (said, "")
+    return (head.removesuffix("."), rest) if len(head) <= HEAD_CHARS else (title, said)
+
+
+def _asking(event: ChannelPost, facts: Facts) -> tuple[str, Words]:
+    """Ask whether to let someone in; once that is answered, say the answer first."""
+    asked = event.kind == "asked_in"
+    said: Words = _they(event) if asked else _said(event).removesuffix(" Let them in?")
+    if event.answer:
+        return event.answer.removesuffix("."), said
+    if asked:
+        return f"Let {event.by or 'them'} in?", said
+    return CARDS[event.kind][0], joined(facts.lead.mention, ": ", said) if facts.lead is not None else said
+
+
+def _due(event: ChannelPost, facts: Facts) -> tuple[str, Words, str]:
+    """Say that an update is due and whose it is; once it came, or nobody responds any more, only that it was."""
+    why = capital(event.sentence.removeprefix(f"{CARDS['due'][0]}: "))
+    if _is_over(event, facts):
+        return "A status update was due", why, "slate"
+    who: Words = joined(facts.lead.mention, ": please post it. ") if facts.lead else "No one leads yet. "
+    return CARDS["due"][0], joined(who, why), CARDS["due"][1]
+
+
+def _is_over(event: ChannelPost, facts: Facts) -> bool:
+    """Whether what a reminder asks for came, or the incident ended."""
+    came = (one for one in facts.told if one.n > event.n and one.kind in UPDATED)
+    return not facts.active or any(not (one.retracted or one.redacted) for one in came)
+
+
+def _they(event: ChannelPost, did: str = "") -> str:
+    """Say what someone did whom the title names."""
+    return f"They {event.sentence.removeprefix(did)}"
 
 
 def _statement(event: ChannelPost) -> Card:
@@ -124,7 +195,7 @@ def _retyped(event: ChannelPost, news: RetypeNews, facts: Facts) -> Card:
         sections.append(("What changes", "\n" + "\n".join(lines) if lines else UNCHANGED))
         if hidden or told != news.changes or any(len(line) > LINE_CHARS for line in told):
             buttons.append(Button("Show everything", "changes", f"{facts.codename}|{event.n}"))
-    if news.back:
+    if news.back and facts.active:
         buttons.append(Button("Undo", "undo-retype", f"{facts.codename}|{event.n}"))
     title = f"{news.before} → {news.now}"
     text = f"{event.by or 'Firekind'} retyped it{' and stays out' if news.stays_out else ''}."
@@ -147,14 +218,23 @@ def _task(event: ChannelPost, task: TaskNow, facts: Facts) -> Card:
     return Card(event.kind, title, text, sections=sections, buttons=(*buttons, *opening, *ticket), tone="blue")
 
 
-def _measured(event: ChannelPost, title: str, url: str, label: str) -> Card:
-    """Tell what was measured or judged, with the way to all of it; a picture comes below."""
-    sentence = f"{event.by or 'Firekind'} {event.sentence}"
-    return Card(event.kind, title, sentence, buttons=_opening(url, label), tone="teal")
+def _evidence(event: ChannelPost, facts: Facts) -> Card:
+    """Tell what was measured, or that it could not be read, with the way to all of it; a picture comes below."""
+    whose = "could not be read" if event.unread else f"from {event.by or 'Firekind'}"
+    title = f"Evidence {event.evidence} {whose}"
+    text = event.sentence.removeprefix(f"added evidence {event.evidence}, ")
+    label = "Open the flame graph" if event.pictured else "See why, or read it again" if event.unread else "Open"
+    buttons = _opening(f"{facts.url}evidence/{event.evidence}/", label)
+    return Card(event.kind, title, text, buttons=buttons, tone="orange" if event.unread else "teal")
 
 
 def _said(event: ChannelPost) -> str:
-    return f"{event.by} {event.sentence}" if event.by else f"{event.sentence[:1].upper()}{event.sentence[1:]}"
+    return f"{event.by} {event.sentence}" if event.by else capital(event.sentence)
+
+
+def capital(said: str) -> str:
+    """Begin with a capital letter."""
+    return f"{said[:1].upper()}{said[1:]}"
 
 
 def _asked(event: ChannelPost, facts: Facts) -> tuple[Button, ...]:
@@ -162,7 +242,7 @@ def _asked(event: ChannelPost, facts: Facts) -> tuple[Button, ...]:
     if event.kind == "failed" and event.retry:
         about = f"{facts.codename}|{event.retry}"
         done = (Button("Mark as done", "by-hand", about),) if event.by_hand else ()
-        return (Button("Retry", "retry", about), *done)
+        return (Button("Retry", "retry", about, "" if done else "primary"), *done)
     if event.kind == "opening":
         is_over = any(one.kind in {"opening", "opened_up"} and one.n > event.n for one in facts.told)
         about = f"{facts.codename}|{event.n}"
@@ -173,10 +253,17 @@ def _asked(event: ChannelPost, facts: Facts) -> tuple[Button, ...]:
     if event.kind in ASKING:
         about = f"{facts.codename}|{event.n}"
         return () if event.answer else tuple(Button(says, verb, about, style) for says, verb, style in ANSWERS)
-    verb, _, about = ("update" if event.kind == "due" else event.ask).partition("|")
-    if verb not in ASKS:
+    verb, _, about = event.ask.partition("|")
+    if verb not in ASKS or not facts.active or (verb == "fill" and about in dict(facts.roles)):
         return ()
     return (Button(ASKS[verb], verb, f"{facts.codename}|{about}" if about else facts.codename, "primary"),)
+
+
+def _reminding(event: ChannelPost, facts: Facts) -> tuple[Button, ...]:
+    if _is_over(event, facts):
+        return ()
+    update = Button(ASKS["update"], "update", facts.codename, "primary")
+    return (update,) if facts.lead is not None else (update, Button("Take the lead", "take-lead", facts.codename))
 
 
 def _opening(url: str, label: str, *, verb: str = "open") -> tuple[Button, ...]:

@@ -164,7 +164,7 @@ def modal(
             block_id="title",
             hint="A few words are enough. You can change everything later.",
         ),
-        *([blocks.context(already)] if already else ()),
+        *([blocks.section(already)] if already else ()),
         blocks.field(
             "Type",
             blocks.select(
@@ -175,7 +175,7 @@ def modal(
             tells=True,
         ),
         *(shown or ()),
-        *([blocks.context(PRIVATE)] if chosen is not None and chosen.policy.private else ()),
+        *([blocks.section(PRIVATE)] if chosen is not None and chosen.policy.private else ()),
         blocks.field(
             "Summary",
             blocks.text_input(action_id="summary", initial=summary, lines=True),
@@ -206,7 +206,7 @@ def _declared(incident: Incident) -> str:
     type = mrkdwn.escape(incident.policy.name)
     said = f"opened as a drill ({type})" if incident.is_drill else f"declared as {type}"
     return (
-        f"*{mrkdwn.escape(incident.title)}* is {said}: {incident_lookup.linked(incident)}.\n"
+        f"{mrkdwn.bold(incident.title)} is {said}: {incident_lookup.linked(incident)}.\n"
         f"Its {room} opens in a moment, and you are invited to it."
     )
 

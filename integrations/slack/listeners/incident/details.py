@@ -20,7 +20,7 @@ def rename(asked: SlackRequest, incident: Incident) -> Answer:
     """Give it another title."""
     title = messages.typed(asked.words)
     lifecycle.rename(incident, title=title, by=asked.by, at=asked.at, source=Source.SLACK)
-    return Say(f"{incident_lookup.linked(incident)} has its new title.")
+    return Say(f"{incident_lookup.linked(incident)} has its new title: {mrkdwn.escape(title)}")
 
 
 def summary(asked: SlackRequest, incident: Incident) -> Answer:
@@ -51,7 +51,8 @@ def role(asked: SlackRequest, incident: Incident) -> Answer:
         return Say(f"Say which role: `{setup.command()} role Scribe @someone`. The type's roles: {roles}.")
     holder = None if clears else _one(asked)
     lifecycle.set_role(incident, role=name, holder=holder, by=asked.by, at=asked.at, source=Source.SLACK)
-    return Say(f"The role {mrkdwn.escape(name)} is {'open' if holder is None else 'set'}.")
+    whose = "open" if holder is None else f"{mrkdwn.mention(holder.chat_id, holder.name)} now"
+    return Say(f"The role {mrkdwn.escape(name)}: {whose}.")
 
 
 def checklist(asked: SlackRequest, incident: Incident) -> Answer:

@@ -37,7 +37,7 @@ def modal(incident: Incident, role: str) -> blocks.Block:
     """Build the modal: one person."""
     about = f"{incident_lookup.linked(incident)}  {mrkdwn.escape(mrkdwn.cut(incident.title, 150))}"
     parts = [
-        blocks.context(about),
+        blocks.section(about),
         blocks.field(
             role, blocks.person_select(action_id="person"), block_id="person", hint="They are brought in and notified."
         ),

@@ -46,9 +46,9 @@ def pressed(asked: SlackRequest) -> Answer:
     incident = incident_lookup.named(asked.value.partition("|")[0], by=asked.by)
     waits = opening.proposed(incident)
     if waits is None:
-        raise lifecycle.Refused("Nothing to confirm.")
+        raise lifecycle.Refused("No summary waits to be confirmed: it was published, or another one was written.")
     opening.must_be_for(asked.by, waits)
-    parts = [blocks.section(CONFIRMS), blocks.divider(), blocks.section(mrkdwn.escape(waits.text))]
+    parts = [blocks.section(f"*{CONFIRMS}*"), blocks.divider(), blocks.section(mrkdwn.escape(waits.text))]
     kept = keep(i=incident.codename, s=waits.pk)
     return Open(
         blocks.modal("Publish this summary", parts, callback_id=CONFIRM, submit="Publish", close="Cancel", kept=kept)

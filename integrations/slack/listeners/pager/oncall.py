@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
+from itertools import groupby
 from typing import Final
 
 from integrations.slack.adapter import cards
@@ -33,7 +35,7 @@ def command(asked: SlackRequest) -> Answer:
 
 
 def _entry(entry: RosterEntry, words: str) -> str:
-    name = f"*{mrkdwn.escape(entry.target.name)}*{_pages_for(entry) if words else ''}"
+    name = f"{mrkdwn.bold(entry.target.name)}{_pages_for(entry) if words else ''}"
     if len(entry.lines) == 1:
         return f"{name}: {_line(entry.lines[0])}"
     return "\n".join([name, *(f"    level {one.level}: {_line(one)}" for one in entry.lines)])
@@ -48,19 +50,28 @@ def _pages_for(entry: RosterEntry) -> str:
 
 
 def _line(line: RosterLine) -> str:
-    now = ", ".join(_turn(turn) for turn in line.now) or "no one is on call"
-    return f"{now}{_next(line.next, line.next_at)}"
+    ends = {turn.until for turn in line.now}
+    together = groupby(line.now, key=lambda turn: turn.until)
+    now = ", ".join(_turns(list(turns), until) for until, turns in together) or "no one is on call"
+    return f"{now}{_next(line.next, line.next_at, is_told=ends == {line.next_at})}"
 
 
-def _turn(turn: RosterTurn) -> str:
-    who = _who(turn)
-    return f"{who} until {mrkdwn.when(turn.until)}" if turn.until else who
+def _turns(turns: list[RosterTurn], until: datetime | None) -> str:
+    """Name those whose turn ends together, with that time once."""
+    who = _listed(turns)
+    return f"{who} until {mrkdwn.when(until)}" if until else who
 
 
-def _next(turns: tuple[RosterTurn, ...], at: datetime | None) -> str:
+def _next(turns: tuple[RosterTurn, ...], at: datetime | None, *, is_told: bool) -> str:
+    """Say who is next, and from when unless that is the very moment at which everyone's turn ends."""
     if at is None:
         return ""
-    return f", then {', '.join(map(_who, turns)) or 'no one'} from {mrkdwn.when(at)}"
+    return f", then {_listed(turns) or 'no one'}{'' if is_told else f' from {mrkdwn.when(at)}'}"
+
+
+def _listed(turns: Sequence[RosterTurn]) -> str:
+    names = list(map(_who, turns))
+    return " and ".join(filter(None, (", ".join(names[:-1]), *names[-1:])))
 
 
 def _who(turn: RosterTurn) -> str:

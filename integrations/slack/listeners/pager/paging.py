@@ -25,7 +25,7 @@ NOT_CONNECTED: Final = (
     "PagerDuty is not connected, so no one can be paged. Your operator can connect it: PAGERDUTY_API_KEY."
 )
 NOT_READ: Final = "PagerDuty has not been read yet, so there is no one to page. Try again in a minute."
-HAPPENS: Final = "They are paged immediately and brought in here. The timeline shows what happens."
+HAPPENS: Final = "No one is paged until you press Page. Then they are brought in here, too."
 CHANGED: Final = "*Who would be paged changed while you were reading.* This is the current list."
 LISTED: Final = 100
 
@@ -80,11 +80,11 @@ def modal(
     changed: bool = False,
 ) -> blocks.Block:
     """Build the modal, with who would be paged once someone is chosen."""
-    parts = [blocks.context(f"{incident_lookup.linked(incident)}  {mrkdwn.escape(mrkdwn.cut(incident.title, 150))}")]
+    parts = [blocks.section(f"{incident_lookup.linked(incident)}  {mrkdwn.escape(mrkdwn.cut(incident.title, 150))}")]
     parts += [blocks.section(CHANGED)] if changed else []
     parts.append(_whom(among, choice))
     if choice is not None:
-        parts += [blocks.section(_shown(choice)), blocks.context(HAPPENS)]
+        parts.append(blocks.section(_shown(choice) if choice.state else f"{_shown(choice)}\n{HAPPENS}"))
     hint = "Shown here and in the channel, but not sent to PagerDuty."
     reason = blocks.text_input(action_id="because", initial=because, lines=True)
     parts.append(blocks.field("Why?", reason, block_id="because", optional=True, hint=hint))
@@ -116,10 +116,10 @@ def _option(choice: PageChoice) -> blocks.Option:
 
 
 def _shown(choice: PageChoice) -> str:
-    name = mrkdwn.escape(choice.name)
+    name = mrkdwn.bold(choice.name)
     if choice.state:
-        return f"*{name}* was already paged: {mrkdwn.escape(choice.state)}."
-    says = f"*{name}*: {mrkdwn.escape(choice.rings)} now." if choice.rings else f"*{name}* is being paged."
+        return f"{name} was already paged: {mrkdwn.escape(choice.state)}."
+    says = f"{name}: {mrkdwn.escape(choice.rings)} now." if choice.rings else f"This pages {name}."
     unmatched = mrkdwn.escape(", ".join(choice.strangers))
     return f"{says} Not brought in, because they are not matched to anyone here: {unmatched}." if unmatched else says
 
@@ -156,7 +156,7 @@ def _meant(whom: str, among: Sequence[PageChoice]) -> PageChoice:
     try:
         return page_status.meant(messages.typed(whom), among)
     except lifecycle.BadInput as unknown:
-        raise lifecycle.Refused(f"{unknown} {setup.command()} page alone lists everyone.") from unknown
+        raise lifecycle.Refused(f"{unknown} Type {setup.command()} page on its own to see everyone.") from unknown
 
 
 def _mentioned(chat_ids: Sequence[str], among: Sequence[PageChoice]) -> PageChoice:

@@ -145,7 +145,7 @@ def _ask(message: WrittenMessage, asked: SlackRequest) -> Answer:
     if not options:
         return Say("There is no incident yet to add this to.")
     parts = [
-        blocks.context(f"{mrkdwn.escape(message.author)}: {mrkdwn.escape(mrkdwn.cut(message.text, 300))}"),
+        blocks.section(f"{mrkdwn.escape(message.author)}: {mrkdwn.escape(mrkdwn.cut(message.text, 300))}"),
         blocks.field("Incident", blocks.select(options, action_id="incident"), block_id="incident"),
     ]
     files = [[one.id, mrkdwn.cut(one.name, 40)] for one in message.files[:KEPT_FILES]]

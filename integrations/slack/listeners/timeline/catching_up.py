@@ -11,7 +11,7 @@ from integrations.slack.interaction import incident_lookup, replying
 from integrations.slack.interaction.answers import Answer, Say
 from integrations.slack.interaction.request import SlackRequest
 from integrations.slack.models import CaughtUp
-from integrations.slack.protocol import blocks
+from integrations.slack.protocol import blocks, mrkdwn
 from workflows.channels import rooms
 from workflows.ports import VendorError
 
@@ -50,4 +50,5 @@ def greet(incident: Incident, person: Person, channel_id: str) -> None:
 def said(incident: Incident) -> tuple[str, tuple[blocks.Block, ...]]:
     """Write what is known of an incident: in a line, and as blocks."""
     known, page = catch_up_reading.of(incident), incident_lookup.page(incident)
-    return f"Where {incident.codename} stands", catch_up_blocks.shown(incident.title, known.lines, page=page)
+    first = mrkdwn.escape(f"Where {incident.codename} stands: {' '.join(incident.title.split())}")
+    return first, catch_up_blocks.shown(incident.title, known.lines, page=page)

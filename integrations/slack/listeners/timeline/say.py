@@ -151,7 +151,7 @@ def modal(verb: Verb, incident: Incident, *, said: UpdateDraft = NOTHING, change
     """Build a verb's modal: its field of words, below what ``changed`` while they were written."""
     about = f"{incident_lookup.linked(incident)}  {mrkdwn.escape(mrkdwn.cut(incident.title, 150))}"
     parts = [
-        blocks.context(about),
+        blocks.section(about),
         *([blocks.section(mrkdwn.escape(changed))] if changed else ()),
         blocks.field(
             verb.label,

@@ -99,10 +99,10 @@ def change(asked: SlackRequest) -> Answer:
         .first()
     )
     if one is None:
-        raise lifecycle.Refused("There is no such task.")
+        raise lifecycle.Refused(f"That task is not there any more. {setup.command()} tasks lists those that are open.")
     owner = one.owner.chat_id if one.owner is not None else None
     about = f"{incident_lookup.linked(incident)}  {mrkdwn.escape(mrkdwn.cut(one.says, 150))}"
-    parts = [blocks.context(about), *_fields(owner=owner, due=one.due_on.isoformat() if one.due_on else "")]
+    parts = [blocks.section(about), *_fields(owner=owner, due=one.due_on.isoformat() if one.due_on else "")]
     kept = keep(i=incident.codename, n=n)
     return Open(blocks.modal("Owner and due date", parts, callback_id=CHANGE, submit="Save", kept=kept))
 
@@ -147,7 +147,7 @@ def _adding(
     word = "task" if phase == Phase.DURING else "follow-up"
     parts = []
     if incident is not None:
-        parts.append(blocks.context(f"{incident_lookup.linked(incident)}  {mrkdwn.escape(incident.title)}"))
+        parts.append(blocks.section(f"{incident_lookup.linked(incident)}  {mrkdwn.escape(incident.title)}"))
     else:
         options = incident_lookup.options(among or ())
         parts.append(blocks.field("Incident", blocks.select(options, action_id="incident"), block_id="incident"))
