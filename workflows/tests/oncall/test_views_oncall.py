@@ -234,7 +234,10 @@ def test_next_week_shows_the_handover_that_this_week_does_not(pager: LittlePager
         " ".join(browse(ada).get(f"/oncall/week/{asked}").content.decode().split()) for asked in ("", "?week=next")
     )
     assert "<bdi>Ben</bdi>" not in this
-    assert '<a href="?week=next" rel="next">' in this
+    days = [timezone.localtime(timezone.now() + timedelta(days=ahead)) for ahead in (6, 7, 13)]
+    last, first, end = (f"{one:%a} {one.day} {one:%b}" for one in days)
+    assert f'<a href="?week=next" rel="next">{first} to {end} ' in this
+    assert f"From today to {last}</a>" in following
     assert this.count("Today") >= 1
     assert '<bdi class="mine">Ada</bdi>' in following
     assert "<bdi>Ben</bdi>" in following

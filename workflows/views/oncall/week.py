@@ -113,9 +113,15 @@ def week(request: Request) -> HttpResponse:
         "said": joined(fresh.words(at=at), fresh.words_ahead(at=at)),
         "rows": rows,
         "gaps": _gaps(rows, at=at),
-        "starts": rota.midnights(at, zone=timezone.get_current_timezone(), count=DAYS, skip=skip)[:-1],
+        "starts": _days(at, skip=skip),
+        "others": _days(at, skip=0 if skip else DAYS),
     }
     return render(request, "workflows/oncall_week.html", context)
+
+
+def _days(at: datetime, *, skip: int) -> list[datetime]:
+    """Return when each of seven days begins for the viewer."""
+    return list(rota.midnights(at, zone=timezone.get_current_timezone(), count=DAYS, skip=skip)[:-1])
 
 
 def _gaps(rows: Sequence[WeekRow], *, at: datetime) -> list[WeekGap]:
