@@ -114,10 +114,20 @@ def _nginx(folder: Path, port: int, behind: int) -> list[str]:
 def _caddy(folder: Path, port: int, behind: int) -> list[str]:
     certificate, key = _certificate(folder)
     lines = _block("caddy").replace(":8000", f":{behind}")
+    if _is_old_caddy():
+        lines = lines.replace("request_buffers 1MB", "buffer_requests\n        max_buffer_size 1MB")
     lines = lines.replace("{\n    servers", "{\n    admin off\n    auto_https disable_redirects\n    servers", 1)
     lines = lines.replace(f"{NAME} {{", f"https://{NAME}:{port} {{\n    bind 127.0.0.1\n    tls {certificate} {key}")
     (folder / "Caddyfile").write_text(lines)
     return ["caddy", "run", "--config", str(folder / "Caddyfile"), "--adapter", "caddyfile"]
+
+
+def _is_old_caddy() -> bool:
+    """Tell whether this is a Caddy of before the one way to say how much is buffered, such as Debian 12's."""
+    program = str(shutil.which("caddy", path=_path()))
+    said = subprocess.run([program, "version"], capture_output=True, text=True, check=True).stdout
+    found = re.search(r"(\d+)\.(\d+)\.(\d+)", said)
+    return found is not None and tuple(map(int, found.groups())) < (2, 6, 3)
 
 
 PROXIES: dict[str, Callable[[Path, int, int], list[str]]] = {"nginx": _nginx, "caddy": _caddy}
