@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
-from integrations.pagerduty.adapter.client import PagerDutyPager
-from integrations.pagerduty.adapter.route import KeptRoutes
 from integrations.pagerduty.protocol import setup
 from integrations.pagerduty.protocol.setup import Setup
+
+if TYPE_CHECKING:  # only those who ask PagerDuty load what asks
+    from integrations.pagerduty.adapter.client import PagerDutyPager
 
 
 def pagerduty() -> PagerDutyPager | None:
@@ -35,4 +37,7 @@ _instead: list[PagerDutyPager] = []
 
 @lru_cache(maxsize=4)
 def _pagerduty(given: Setup) -> PagerDutyPager:
+    from integrations.pagerduty.adapter.client import PagerDutyPager
+    from integrations.pagerduty.adapter.route import KeptRoutes
+
     return PagerDutyPager(given, routes=KeptRoutes())
