@@ -19,6 +19,7 @@ from config.http.serving import Application  # noqa: E402
 from config.process import garbage  # noqa: E402 (Django must be set up)
 
 raise_file_limit()
+garbage.share_one_arena()
 application: Any = Application()
 _ = get_resolver().url_patterns  # imports every page now: a slip in one stops the start, and no visitor waits
 garbage.leave_out_what_is_loaded()

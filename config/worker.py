@@ -15,7 +15,7 @@ from celery.exceptions import SecurityWarning
 
 from config.celery import app, take_patiently
 from config.messages import EFFECTS, EVIDENCE
-from config.process import priority
+from config.process import garbage, priority
 
 # A backlog of effects never starves those who respond.
 NICE = 10
@@ -28,6 +28,7 @@ def main() -> int:
     """Work until told to end; give the exit code."""
     queue = _asked()
     priority.give_way(NICE)
+    garbage.share_one_arena()
     worker = made(queue)
     signals.worker_ready.connect(_ready(NAMES[queue]), weak=False)
     from config.process.own_loop import OwnLoop  # models are there to import since there is a worker
