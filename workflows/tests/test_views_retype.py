@@ -11,6 +11,7 @@ from django.utils import timezone
 
 from incidents import lifecycle
 from incidents.models import Incident, IncidentType, Person
+from workflows.planning.wording import privacy_notes
 from workflows.reconcile import retyping
 
 Open = Callable[[Person], Client]
@@ -122,6 +123,7 @@ def test_towards_a_private_type_those_who_come_along_are_picked(
     assert "Who comes along?" in page
     assert "only the people named here can see them" in page
     assert "What closes immediately" in page
+    assert privacy_notes.GLASS in page
     assert "What cannot be undone" in page
     assert hidden(page)["bring"] == [str(ben.pk)]
     assert client.post(retype_page(incident), hidden(page)).status_code == 302
