@@ -85,10 +85,10 @@ class ChannelPost:
 
     ``evidence`` is the number of what it brings, if it does; ``pictured`` when that can be drawn. ``finding`` is the
     number of what it judges. ``ask`` is the verb that its message asks for (``resolve``), or ``fill|`` and a role;
-    ``link`` where it is to be seen with the pager. ``answer`` says what became of what was asked,
-    ``by_hand`` what someone has to do. ``at`` is when it happened, ``retype`` what a retype changed. ``owner`` takes
-    the next step that it states; ``stated`` is what an update states with it, each with a label. ``task`` is the task
-    or follow-up that it began.
+    ``link`` where it is to be seen with the pager. ``answer`` says what became of what was asked, ``by_hand`` what
+    someone has to do. ``at`` is when it happened, ``retype`` what a retype changed. ``owner`` takes the next step that
+    it states; ``only`` is told of it alone, where that is not everyone; ``stated`` is what an update states with it,
+    each with a label. ``task`` is the task or follow-up that it began.
     """
 
     n: int
@@ -112,6 +112,7 @@ class ChannelPost:
     at: datetime | None = None
     retype: RetypeNews | None = None
     owner: Invitee | None = None
+    only: Invitee | None = None
     stated: tuple[tuple[str, ChannelPost], ...] = ()
     task: TaskNow | None = None
 
