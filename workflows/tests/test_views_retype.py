@@ -175,6 +175,25 @@ def test_an_answer_without_the_plan_is_not_taken(incident: Incident, ada: Person
     assert incident.type.slug == "ambiguous"
 
 
+def test_a_retype_offers_the_plan_back_where_that_loses_nothing(
+    incident: Incident, shipped: dict[str, IncidentType], ada: Person, browse: Open
+) -> None:
+    client = browse(ada)
+
+    def retyped(to: str) -> str:
+        given = hidden(client.get(retype_page(incident, f"?to={to}")).content.decode())
+        return client.post(retype_page(incident), given, follow=True).content.decode()
+
+    said = retyped("major")
+    back = f'Retyped to Major. <a href="{retype_page(incident, "?to=ambiguous")}">Undo</a>'
+    assert back in said
+    assert "under way" not in said
+    assert "Retype to Ambiguous" in client.get(retype_page(incident, "?to=ambiguous")).content.decode()
+    IncidentType.objects.filter(slug="major").update(archived_at=timezone.now())
+    assert ">Undo</a>" not in retyped("internal"), "the type it had is not to be chosen any more"
+    assert ">Undo</a>" not in retyped("security"), "people were shut out"
+
+
 def test_somebody_else_retyped_it_first(incident: Incident, ada: Person, ben: Person, browse: Open) -> None:
     client = browse(ada)
     given = hidden(client.get(retype_page(incident, "?to=major")).content.decode())
