@@ -109,6 +109,9 @@ def _columns(event: Event) -> dict[str, Any]:
 
 
 # What is said of an incident now, each word with where it stands first: when there is too much, later words are left.
+# Where else an incident says something that is searched with it: each a SELECT of an ``n`` and a text. What is built
+# on incidents appends its own.
+also_said: Final[list[str]] = []
 _INDEX: Final = f"""
     WITH said AS (
         SELECT n, text FROM incidents_event WHERE incident_id = %(incident)s AND text <> ''
@@ -120,21 +123,38 @@ _INDEX: Final = f"""
          WHERE incident_id = %(incident)s AND data ? '{SAYS}' AND NOT EXISTS (
                SELECT FROM incidents_event c WHERE c.incident_id = e.incident_id AND c.about_n = e.n)
          UNION ALL
-        SELECT 0, title || ' ' || summary FROM incidents_incident WHERE id = %(incident)s),
+        SELECT 0, title || ' ' || summary FROM incidents_incident WHERE id = %(incident)s
+        {{also}}),
     firsts AS (
         SELECT lexeme, min(n) AS n
           FROM said, unnest(to_tsvector('english', {identifiers.with_parts("text")})) GROUP BY lexeme),
     sized AS (SELECT lexeme, sum(octet_length(lexeme) + 4) OVER (ORDER BY n, lexeme) AS size FROM firsts)
     UPDATE incidents_incident
-       SET words = (SELECT array_to_tsvector(coalesce(array_agg(lexeme), '{{}}')) FROM sized WHERE size <= %(most)s)
+       SET words = (SELECT array_to_tsvector(coalesce(array_agg(lexeme), '{{{{}}}}')) FROM sized WHERE size <= %(most)s)
      WHERE id = %(incident)s
 """  # noqa: S608 (put together of constants)
 
 
 def index_again(incident: Incident) -> None:
     """Work out anew what a search finds, from what the timeline says now; in the caller's transaction."""
+    also = "".join(f" UNION ALL {select}" for select in also_said)
     with connection.cursor() as cursor:
-        cursor.execute(_INDEX, {"incident": incident.pk, "most": WORDS_BYTES})
+        cursor.execute(_INDEX.format(also=also), {"incident": incident.pk, "most": WORDS_BYTES})
+
+
+_ADD: Final = f"""
+    UPDATE incidents_incident i
+       SET words = coalesce(i.words, ''::tsvector)
+                   || strip(to_tsvector('english', {identifiers.with_parts("said.words")}))
+      FROM (VALUES (%(words)s::text)) AS said (words)
+     WHERE id = %(incident)s AND octet_length(coalesce(i.words, ''::tsvector)::text) <= %(most)s
+"""  # noqa: S608 (put together of constants)
+
+
+def add_words(incident: Incident, text: str) -> None:
+    """Have a search find an incident by a text that is no entry, in the caller's transaction."""
+    with connection.cursor() as cursor:
+        cursor.execute(_ADD, {"incident": incident.pk, "words": text, "most": WORDS_BYTES})
 
 
 _VECTOR: Final = (

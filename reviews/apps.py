@@ -6,8 +6,10 @@ class ReviewsConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        """Have redacted words taken out of what people wrote in reviews."""
+        """Have redacted words taken out of what people wrote in reviews, and that text searched with the incident."""
+        from incidents import timeline
         from incidents.audited import copies
         from reviews import quoting
 
         copies.keepers.append(quoting.forget)
+        timeline.also_said.append(quoting.NEWEST)

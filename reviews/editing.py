@@ -50,6 +50,7 @@ def write(
         one.version += 1
         one.save(update_fields=["version"])
         saved = SectionText.objects.create(section=one, version=one.version, text=said, by=by, at=at)
+        timeline.add_words(now, said)
         _changed(one.review, by=by, at=at, about=now.codename, did="wrote", section=section)
     return saved
 

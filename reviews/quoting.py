@@ -13,6 +13,13 @@ from reviews.models import ReviewComment, ReviewSection, SectionText
 from workflows.effects.forgetting import LOOSE, STANDS
 
 PIECE: Final = 12  # characters from which on a line or a sentence of what was said is looked for by itself
+# What people wrote in the sections of an incident's review, as the search reads it: the newest versions, after entries.
+NEWEST: Final = """
+    SELECT 2147483647, written.text
+      FROM reviews_sectiontext written
+      JOIN reviews_reviewsection part ON part.id = written.section_id AND part.version = written.version
+      JOIN reviews_review review ON review.id = part.review_id
+     WHERE review.incident_id = %(incident)s"""
 _ENDS: Final = re.compile(r"(?<=[.!?:;])\s+|\n+")
 
 

@@ -53,10 +53,13 @@ class Moved:
 def same_type(trees: Sequence[CallTree], type: str = "") -> list[int]:
     """Return for each tree the place of the sample type to compare: ``type`` by name, else the first's own.
 
-    Names and units must be equal. Raises ``NotComparable``.
+    Where not all have the first's own, it is the first of its types that all have, so that it does not matter which of
+    them is first. Names and units must be equal. Raises ``NotComparable``.
     """
     first = trees[0]
-    wanted = next((one for one in first.sample_types if one.name == type), first.sample_types[first.default_type])
+    own = first.sample_types[first.default_type]
+    shared = [one for one in (own, *first.sample_types) if all(one in tree.sample_types for tree in trees)]
+    wanted = next((one for one in first.sample_types if one.name == type), shared[0] if shared else own)
     places = []
     for tree in trees:
         if wanted not in tree.sample_types:

@@ -8,9 +8,11 @@ from collections.abc import Iterator
 from evidence.analysis import layers
 from evidence.profile import amounts
 from evidence.profile.amounts import percent
+from evidence.profile.stacks import SampleType
 from evidence.tree.calltree import ROOT, CallTree
 
 FEW = 100  # samples
+COUNTS = SampleType("count", "events")  # of a file that says no unit: mostly samples, and as rough when there are few
 IDLE_SHARE = 0.3  # of all
 WALL = {"wall", "off_cpu"}
 EXPLAINS = 0.25  # of the time that passed
@@ -21,7 +23,7 @@ def of(tree: CallTree, type: int, *, subject: str = "") -> Iterator[str]:
     """Yield what to be careful about; ``subject`` are words that may name the process which matters."""
     total, kind = tree.total(type), tree.sample_types[type]
     if is_rough(tree, type):
-        yield f"Only {amounts.amount(_samples(tree, type) or 0, 'samples')}, so percentages are rough."
+        yield f"Only {amounts.amount(_samples(tree, type) or 0, _counted_in(tree, type))}, so percentages are rough."
     yield from _few_of_subject(tree, type, subject)
     idle = _idle(tree, type)
     if total and idle / total >= IDLE_SHARE:
@@ -44,9 +46,15 @@ def is_rough(tree: CallTree, type: int) -> bool:
 
 
 def _samples(tree: CallTree, type: int) -> int | None:
-    """Return how many samples there are, where the profile counts them."""
+    """Return how many samples there are, or bare counts of something, where the profile counts them."""
     column = _column_of_samples(tree, type)
+    if column is None and tree.sample_types[type] == COUNTS:
+        column = type
     return None if column is None else tree.total(column)
+
+
+def _counted_in(tree: CallTree, type: int) -> str:
+    return "samples" if _column_of_samples(tree, type) is not None else COUNTS.unit
 
 
 def _column_of_samples(tree: CallTree, type: int) -> int | None:

@@ -13,7 +13,7 @@ from typing import Any
 from django.db import transaction
 from django.utils import timezone
 
-from evidence.intake import fetching, images, receiving, storage, withdrawing
+from evidence.intake import fetching, images, naming, receiving, storage, withdrawing
 from evidence.intake.storage import StorageError
 from evidence.models import Evidence, HotFunction
 from evidence.models.evidence import Kind, State
@@ -71,7 +71,8 @@ def _keep(evidence: Evidence, *, says: str) -> None:
     """Store what isn't parsed: an image, or a file of another kind."""
     image = images.kind_of(storage.store().local(evidence.original))
     if image:
-        _end(evidence, State.READY, says="", summary={"kind": Kind.PICTURE, "format": image})
+        says = naming.belied(evidence.file_name, found=image)
+        _end(evidence, State.READY, says=says, summary={"kind": Kind.PICTURE, "format": image})
     else:
         _end(evidence, State.KEPT, says=f"Stored as is. {says}")
 
@@ -90,8 +91,14 @@ def _read(evidence: Evidence) -> None:
             key = _tree_key(evidence)
             kept.keep(storage.thumbnail_key(key), small)
             kept.keep(key, tree)
-    if not _end(evidence, State.READY, says=str(found.plain.get("sentence", "")), summary=found.plain, tree=key):
+    summary = _warned(found.plain, naming.belied(evidence.file_name, found=str(found.plain.get("format", ""))))
+    if not _end(evidence, State.READY, says=str(summary.get("sentence", "")), summary=summary, tree=key):
         withdrawing.forget("", key)
+
+
+def _warned(summary: Mapping[str, Any], says: str) -> Mapping[str, Any]:
+    """Put a warning before those of the reader."""
+    return {**summary, "guards": [says, *summary.get("guards", [])]} if says else summary
 
 
 def _subject(evidence: Evidence) -> str:

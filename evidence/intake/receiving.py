@@ -23,6 +23,7 @@ from incidents.models import Incident, Person, Source
 CHUNK = 1 << 18
 VIAS = ("upload", "api", "slack", "capture", "otlp", "terminal", "link", "sample")
 MIB = 1 << 20
+UNREAD = (State.KEPT, State.FAILED)
 SOURCES = {
     "slack": Source.SLACK,
     "api": Source.API,
@@ -137,7 +138,7 @@ def read_again(evidence: Evidence, *, by: Person | None) -> bool:
     Raises ``NotThere``.
     """
     nowhere = Q(original="", origin__ref__isnull=True)  # neither stored nor to be fetched
-    again = Evidence.objects.filter(pk=evidence.pk, state__in=[State.FAILED, State.KEPT]).exclude(nowhere)
+    again = Evidence.objects.filter(pk=evidence.pk, state__in=UNREAD).exclude(nowhere)
     with rules.changing(evidence.incident, by=by):
         if not again.update(state=State.READING, says="", unanswered=0, leased_until=None):
             return False
@@ -154,6 +155,8 @@ def note(evidence: Evidence, *, at: datetime) -> None:
         "says": _said(evidence),
         "picture": evidence.kind == Kind.PROFILE and evidence.state == State.READY,
     }
+    if evidence.added_by is not None and evidence.state in UNREAD:
+        data["only"] = True  # whoever brought it can do something about it; to all others it is no evidence
     event = lifecycle.remark(
         evidence.incident,
         "evidence",

@@ -7,6 +7,7 @@ from hypothesis import given
 
 from evidence.analysis import compare
 from evidence.analysis.compare import NotComparable
+from evidence.profile.stacks import SampleType
 from evidence.tests.test_calltree import NAMES, SAMPLES, Sample, folded, stacks_of
 from evidence.tree import calltree
 
@@ -52,6 +53,10 @@ def test_of_those_that_moved_alike_the_one_called_is_named_and_not_its_callers()
 
 def test_profiles_of_different_units_are_refused_in_words() -> None:
     one, other = (calltree.build(stacks_of([([0], 1, 1)])) for _ in range(2))
-    other.sample_types = other.sample_types[1:]
-    with pytest.raises(NotComparable, match="one counts cpu in nanoseconds, the other has samples in samples"):
+    own, shared = one.sample_types
+    other.sample_types = (SampleType("alloc_space", "bytes"), shared)
+    assert (one.sample_types[one.default_type], shared.name) == (own, "samples")
+    assert compare.same_type([one, other]) == compare.same_type([other, one]) == [1, 1]
+    other.sample_types = other.sample_types[:1]
+    with pytest.raises(NotComparable, match="one counts cpu in nanoseconds, the other has alloc_space in bytes"):
         compare.same_type([one, other])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from evidence.analysis import sentence
+from evidence.analysis import guards, sentence
 from evidence.formats.folded import folded
 from evidence.profile import amounts
 from evidence.profile.stacks import SampleType
@@ -140,3 +140,16 @@ def test_totals_beyond_what_a_float_holds_stay_exact() -> None:
 )
 def test_shares_of_a_few_samples_are_whole(part: float, words: str, moved: str) -> None:
     assert (amounts.rough(part), amounts.points(part, is_rough=True)) == (words, moved)
+
+
+@pytest.mark.parametrize(
+    ("name", "unit", "says"),
+    [
+        ("samples", "samples", ["Only 18 samples, so percentages are rough."]),
+        ("count", "events", ["Only 18 events, so percentages are rough."]),  # as speedscope says samples without a unit
+        ("Ir", "events", []),  # counted one by one, and exact
+        ("time", "nanoseconds", []),
+    ],
+)
+def test_few_samples_are_warned_of_whatever_a_file_calls_them(name: str, unit: str, says: list[str]) -> None:
+    assert [*guards.of(tree_of("main;serve 11\nmain;pay 7\n", name=name, unit=unit), 0)] == says

@@ -116,7 +116,9 @@ def _context(request: Request, incident: Incident) -> dict[str, Any]:
     context = _about(request, incident, found)
     forms = {"file_form": AddFile(), "link_form": AddLink()}
     reading = any(one.state == State.READING for one in found)
-    return {**context, **forms, "policy": incident.policy, "reading": reading, "comparable": pairs.comparable(found)}
+    more = {"policy": incident.policy, "reading": reading, "comparable": pairs.comparable(found)}
+    withdrawable = {one.pk for one in found if one.is_withdrawable_by(request.person)}
+    return {**context, **forms, **more, "withdrawable": withdrawable}
 
 
 def _about(request: Request, incident: Incident, found: Sequence[Evidence]) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from django.http import QueryDict
 from incidents import lifecycle
 from incidents.forms.given import number
 from incidents.forms.people import joinable, narrow
+from incidents.lifecycle import rules
 from incidents.models import Incident, IncidentType, Person
 
 LATEST = 32503680000  # the year 3000, in seconds: no form is opened later
@@ -20,7 +21,7 @@ class DeclareForm(forms.Form):
 
     title = forms.CharField(
         label="What is wrong?",
-        max_length=200,
+        max_length=rules.TEXT_CHARS,  # a long one is cut at a word, and none of it is lost
         error_messages={"required": "Describe what is wrong in a few words."},
         widget=forms.TextInput(attrs={"placeholder": "Checkout is slow", "autofocus": True}),
     )

@@ -21,7 +21,7 @@ class VerbForm(forms.Form):
 
     heading: ClassVar[str]
     button: ClassVar[str]
-    said: ClassVar[str] = "Done."
+    said: str = "Done."
     explains: ClassVar[str] = ""
     icon: ClassVar[str] = "dot"
     do_not_call_in_templates: ClassVar[bool] = True  # pages show the verbs themselves, not yet filled in

@@ -11,7 +11,7 @@ from django import forms
 from incidents import lifecycle, timeline
 from incidents.forms.given import number
 from incidents.forms.verb import VerbForm
-from incidents.lifecycle import redaction
+from incidents.lifecycle import redaction, rules
 from incidents.models import Event, Incident
 
 
@@ -68,7 +68,7 @@ class RenameForm(VerbForm):
     heading, button, icon = "Rename", "Rename", "tag"
     said = "Renamed."
     explains = "The codename and the channel name stay the same."
-    title = forms.CharField(label="Title", max_length=200)
+    title = forms.CharField(label="Title", max_length=rules.TEXT_CHARS)
 
     @classmethod
     def offered(cls, incident: Incident) -> bool:
@@ -79,6 +79,8 @@ class RenameForm(VerbForm):
 
     def run(self, *, at: datetime) -> object:
         title = self.cleaned_data["title"]
+        if rules.is_long(title):
+            self.said = f"Renamed. {rules.TITLE_CUT}"
         return lifecycle.rename(self.incident, title=title, by=self.person, at=at, since=self.seen)
 
 

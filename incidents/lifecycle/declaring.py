@@ -33,14 +33,15 @@ def declare(
 ) -> Incident:
     """Open an incident; a title alone is enough, the type defaults to the default type.
 
+    A long title is cut at a word, and the summary begins with all of it.
     A drill is one from its first moment on, and stays one; one that ``replays`` what is private is private. What the
     same person declared by the same title after ``since``, or just before, is the form sent again: it is returned as
     long as it is active. Raises
     ``BadInput`` for an unusable title or summary, and for a lead who did not agree to drills, and ``Refused`` for an
     archived type.
     """
-    title = rules.title(title)
-    summary = rules.text(summary, field="summary", needed=False)
+    title, whole = rules.short_title(title)
+    summary = rules.beginning(whole, rules.text(summary, field="summary", needed=False))
     named = rules.names(services)
     type = _usable(type or _default_type())
     if is_drill:

@@ -97,8 +97,8 @@ def _forget(incident: Incident, said: list[str]) -> None:
     """Take what was said out of the search and of all that was made of it."""
     details = [words[:DETAIL_CHARS] for words in said]
     Participant.objects.filter(incident=incident, detail__in=details).update(detail="")
-    timeline.index_again(incident)
     copies.let_go(incident, said)
+    timeline.index_again(incident)  # last: it also reads some of what has just let go
 
 
 def _taken_out(event: Event, *, by: Person | None, at: datetime) -> Iterator[str]:

@@ -15,6 +15,7 @@ from incidents.models import Event, Incident, Person
 
 TITLE_CHARS = 200
 TEXT_CHARS = 10_000
+TITLE_CUT = "The title was long: it is shortened, and the summary begins with all of it."
 
 
 class Refused(Exception):
@@ -139,6 +140,31 @@ def title(text: str) -> str:
     if len(said) > TITLE_CHARS:
         raise BadInput("title", f"A title has at most {TITLE_CHARS} characters; this one has {len(said)}.")
     return said
+
+
+def short_title(said: str) -> tuple[str, str]:
+    """Return a title fit to keep, and all that was said where it had to be cut at a word for that, else nothing.
+
+    Nothing is lost by a long title: whoever takes it puts the whole first in the summary. Raises ``BadInput`` for
+    nothing, and for more than fits there.
+    """
+    whole = " ".join(text(said, field="title", needed=False).split())
+    if len(whole) <= TITLE_CHARS:
+        return title(whole), ""
+    begins = whole[: TITLE_CHARS - 1]
+    word, space, _ = begins.rpartition(" ") if whole[TITLE_CHARS - 1] != " " else (begins, " ", "")
+    return f"{(word if space else begins).rstrip()}…", whole
+
+
+def is_long(said: str) -> bool:
+    """Return whether a title that was taken had to be cut."""
+    return bool(short_title(said)[1])
+
+
+def beginning(whole: str, summary: str) -> str:
+    """Return a summary that begins with the whole of a title that was cut. Raises ``BadInput`` where both are long."""
+    said = summary if summary.startswith(whole) else "\n\n".join(filter(None, (whole, summary)))
+    return text(said, field="summary", needed=False)
 
 
 def text(said: str, *, field: str = "text", needed: bool = True) -> str:

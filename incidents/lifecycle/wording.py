@@ -17,14 +17,16 @@ def rename(
     source: str = Source.WEB,
     since: int | None = None,
 ) -> Incident:
-    """Give the incident another title; the codename stays."""
-    title = rules.title(title)
+    """Give the incident another title; the codename stays. All of a long one goes before the summary."""
+    title, whole = rules.short_title(title)
     with rules.changing(incident, by=by, since=since, clash={"renamed"}) as now:
         if title != now.title:
             data = {"from": now.title, "room": now.room}
             now.title = title
             timeline.append(now, "renamed", at=at, by=by, source=source, text=title, data=data)
             rules.save(now, "title")
+        if whole:
+            return describe(now, summary=rules.beginning(whole, now.summary), by=by, at=at, source=source)
     return now
 
 

@@ -125,11 +125,35 @@ def test_the_page_and_the_list_say_what_was_stated(incident: Incident, ada: Pers
     assert "<strong>Ada:</strong>" in page
     assert "Catch up in" in page
     caught = re.sub(r"<[^>]+>", "", page.split('id="catch-up"', 1)[1].split("</section>")[0])
-    assert "Ada" in caught
-    assert not re.search(r"\s,", caught)
     said = " ".join(caught.split())
-    assert re.search(r"we look · [^·]+, Ada", said), "who says it does not run into what is said"
-    assert not re.search(r"due · ", said)
+    assert not re.search(r"\s,", caught)
+    assert f"Catch up in 20 seconds What{incident.title}" in said
+    assert incident.summary in said
+    for above in ("we look", "carts", "roll back", "Lead", "Next update"):
+        assert above not in said, "it stands right above"
+    assert re.search(r"TypeAmbiguous · [^·]+, Ada", said), "who says it does not run into what is said"
+
+
+def test_an_incident_that_is_over_begins_with_what_ended_it(incident: Incident, ada: Person, browse: Open) -> None:
+    lifecycle.update(incident, text="we stop the job", by=ada, at=timezone.now())
+    address = f"/incidents/{incident.codename}/"
+    assert "we stop" in browse(ada).get(address).content.decode()
+    lifecycle.resolve(incident, text="job <stopped>", by=ada, at=timezone.now())
+    head = browse(ada).get(address).content.decode().split('id="head"', 1)[1].split("</header>")[0]
+    said = " ".join(re.sub(r"<[^>]+>", "", head).split())
+    assert re.search(r"Resolved: job &lt;stopped&gt; [^A]+, ?Ada", said)
+    lifecycle.reopen(incident, by=ada, at=timezone.now())
+    assert "job &lt;stopped&gt;" not in browse(ada).get(address).content.decode().split("</header>")[0]
+
+
+def test_words_of_an_end_that_were_redacted_are_not_its_first_line(
+    incident: Incident, ada: Person, browse: Open
+) -> None:
+    lifecycle.set_lead(incident, lead=ada, by=ada, at=timezone.now())
+    lifecycle.resolve(incident, text="hunter2", by=ada, at=timezone.now())
+    ended = incident.events.get(kind="resolved")
+    lifecycle.redact(incident, n=ended.n, by=ada, at=timezone.now())
+    assert "hunter2" not in browse(ada).get(f"/incidents/{incident.codename}/").content.decode()
 
 
 def test_outsiders_catch_up_on_nothing(secret: Incident, ada: Person, eve: Person, browse: Open) -> None:

@@ -39,7 +39,7 @@ def test_a_title_alone_is_enough(incident: Incident, ada: Person, now: datetime)
     assert incident.codenames.get().name == incident.codename
 
 
-@pytest.mark.parametrize("title", ["", "   ", "\x00\x07", "x" * 201])
+@pytest.mark.parametrize("title", ["", "   ", "\x00\x07", "x" * 10_001])
 def test_a_title_that_says_nothing_or_too_much_is_refused(shipped: Shipped, title: str, now: datetime) -> None:
     with pytest.raises(lifecycle.BadInput) as bad:
         lifecycle.declare(title, by=None, at=now)

@@ -13,6 +13,7 @@ from django.utils.safestring import SafeString
 from django.views.decorators.http import require_http_methods, require_safe
 
 from incidents.forms import DeclareForm
+from incidents.lifecycle import rules
 from incidents.models import IncidentType
 from incidents.search import already_open
 from incidents.views.signed_in import Request, signed_in
@@ -46,6 +47,8 @@ def declare(request: Request) -> HttpResponse:
     incident = form.declared(at=at) if data is not None else None
     if incident is not None and incident.declared_at < at:
         messages.info(request, "You declared this already. To declare another incident, give it another title.")
+    elif incident is not None and rules.is_long(form.cleaned_data["title"]):
+        messages.info(request, rules.TITLE_CUT)
     if incident is not None:
         return redirect(incident)
     plans = [draw(request, form.chosen, data or QueryDict()) for draw in registered if form.chosen]

@@ -60,7 +60,8 @@ def test_the_plan_shown_before_a_move_to_private_names_everything(house: House) 
     assert f"- archive #inc-{incident.codename}" in lines
     assert "~ withdraw the announcement in #incidents" in lines
     assert any("have already read it" in note.text for note in plan.notes)
-    assert plan.in_short.startswith("Brings in 3 people · 3 lose access · opens 1 channel · posts in 2 channels · ")
+    begins = "Brings in 3 more people · 3 lose access · opens 1 channel · posts in 2 channels · "
+    assert plan.in_short.startswith(begins)
 
 
 def test_who_owns_what_comes_next_and_is_shut_out_is_warned_of_until_they_come_along(house: House) -> None:

@@ -89,7 +89,7 @@ def test_with_a_name_the_terminal_shows_what_that_person_may_see(house: House) -
     ("words", "says"),
     [
         (("declare", "  "), "Describe what is wrong"),
-        (("declare", "x" * 201), "at most 200 characters"),
+        (("declare", "x" * 10_001), "At most 10,000 characters"),
         (("declare", "Slow", "--type", "sev1"), "There is no type sev1. Types: ambiguous, internal"),
         (("resolve", "never-existed"), "There is no incident never-existed"),
     ],

@@ -11,18 +11,19 @@ from reviews.composing.story import ReviewStory
 
 INVITES: Final = "invite/"
 ON_CALL: Final = "On call when they were reached"
-BY_TYPE: Final = "Brought in by the type"
+# Invitations name also those who declared it or were brought in by hand: they are not all by the type.
+INVITED: Final = "Invited, let in or chosen"
 BY_HAND: Final = "Brought in by hand, or joined"
 CAME: Final = ("brought", "joined", "let_in", "glass")
 NEWS: Final = frozenset({"acknowledged"})
 
 
 def people(story: ReviewStory) -> tuple[Passage, ...]:
-    """Say who came in: on call, by what the type asks for, or by hand."""
-    by_type = (told(one) for one in story.of("did", "admitted", "chosen") if _is_of_type(one))
+    """Say who came in: on call, invited by Firekind, or by hand."""
+    invited = (told(one) for one in story.of("did", "admitted", "chosen") if _is_invitation(one))
     return (
         *listed(*(told(one) for one in story.of("page", "chosen") if is_on_call(one)), label=ON_CALL),
-        *listed(*by_type, label=BY_TYPE),
+        *listed(*invited, label=INVITED),
         *listed(*(told(one) for one in story.of(*CAME)), label=BY_HAND),
     )
 
@@ -39,7 +40,7 @@ def is_opening(entry: SaidEntry) -> bool:
     return not (entry.data.get("news") or entry.data.get("over"))
 
 
-def _is_of_type(entry: SaidEntry) -> bool:
+def _is_invitation(entry: SaidEntry) -> bool:
     if entry.kind == "did":
         return str(entry.data.get("effect", "")).startswith(INVITES)
     return entry.kind == "admitted" or not is_on_call(entry)

@@ -8,7 +8,7 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from reviews.composing import document, story, to_do
+from reviews.composing import document, reached, story, to_do
 from reviews.composing.document import SECTIONS
 from reviews.composing.passage import ReviewSentence
 from reviews.composing.story import ReviewStory, StoryEntry
@@ -142,3 +142,10 @@ def test_phases_follow_the_types_and_end_with_the_incident() -> None:
 
 
 DATA_MAJOR = {"from_name": "Ambiguous", "to_name": "Major", "to": "major"}
+
+
+def test_an_invitation_is_not_said_to_be_by_the_type_alone() -> None:
+    entry = StoryEntry(2, "did", AT, text="invited Ada, Ben", data={"effect": "invite/1"})
+    (passage,) = reached.people(story.as_of([entry], 2, pages={}))
+    assert passage.label == reached.INVITED
+    assert "type" not in passage.label, "it also names who declared it"

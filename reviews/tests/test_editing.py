@@ -12,7 +12,7 @@ from django.utils import timezone
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from incidents import lifecycle
+from incidents import lifecycle, search
 from incidents.lifecycle import Refused
 from incidents.models import Event, Incident, Person, Source
 from incidents.tests.conftest import Open
@@ -219,3 +219,28 @@ def test_a_meeting_is_on_a_day_that_can_be_meant(ended: Incident, ada: Person, b
     answer = client.post(f"/incidents/{ended.codename}/review/state", {"to": "meeting", "on": said}, follow=True)
     assert answer.status_code < 500
     assert not ended.events.filter(kind="review_meeting").exists()
+
+
+def finds(q: str, reader: Person) -> list[str]:
+    return [one.codename for one in search.find(search.IncidentFilters(q=q), person=reader).rows]
+
+
+def test_what_is_written_in_a_review_is_found_by_those_who_may_see_the_incident(
+    ended: Incident, secret: Incident, ada: Person, eve: Person
+) -> None:
+    lifecycle.resolve(secret, by=ada, at=timezone.now())
+    for incident, text in ((ended, "Nobody knew who owns the refund job."), (secret, "The xylograph leaked it.")):
+        write(incident, text, part(incident, ada).seen, ada)
+    assert finds("owns the refund", ada) == [ended.codename]
+    assert finds("xylograph", ada) == [secret.codename]
+    assert finds("xylograph", eve) == []
+
+
+def test_after_a_redaction_what_is_left_of_a_review_is_still_found_and_the_rest_is_not(
+    ended: Incident, ada: Person
+) -> None:
+    write(ended, f"We should rotate the gizmo. {SAID}", part(ended, ada).seen, ada)
+    entry = Event.objects.get(incident=ended, text=SAID)
+    lifecycle.redact(ended, n=entry.n, by=ada, at=timezone.now())
+    assert finds("gizmo", ada) == [ended.codename]
+    assert finds("zebracorn", ada) == []

@@ -83,7 +83,7 @@ def test_who_is_picked_in_a_hurry_is_not_left_behind(sit: Sit) -> None:
     someone = page.locator("[name=bring]").first
     someone.check()
     page.get_by_role("button", name="Retype to Security").click()
-    expect(page.get_by_role("alert")).to_contain_text("The plan changed while you were reading it")
+    expect(page.get_by_role("alert")).to_contain_text("after you opened this page. Nothing was done.")
     expect(someone).to_be_checked()
 
 

@@ -16,7 +16,7 @@ from incidents.models import Incident, Source, Status
 from workflows.alerts import matching
 from workflows.models import Alert, DeclareRule
 
-TITLE_CHARS, SERVICE_CHARS = 200, 80  # of an incident's title, and of a service's name on it
+SERVICE_CHARS = 80  # of a service's name on an incident
 
 # The incident to which the last of a rule's alerts of a service went within the window, locked as writing an entry
 # locks it, so that it cannot end in the meantime. One that ended still takes what was opened before it ended and heard
@@ -117,6 +117,5 @@ def _beside(alert: Alert) -> Incident | None:
 
 
 def _declared(rule: DeclareRule, alert: Alert, *, at: datetime) -> Incident:
-    title = alert.title[:TITLE_CHARS]
     services = [alert.service[:SERVICE_CHARS]]
-    return lifecycle.declare(title, by=None, at=at, source=Source.SYSTEM, type=rule.type, services=services)
+    return lifecycle.declare(alert.title, by=None, at=at, source=Source.SYSTEM, type=rule.type, services=services)

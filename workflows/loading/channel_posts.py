@@ -65,6 +65,7 @@ def post(event: Event, rows: IncidentRows, answer: Event | None = None) -> Chann
         at=event.at,
         retype=_retype(event) if event.kind == "retyped" else None,
         owner=_owner(event, rows) if "owner" in event.data else None,
+        only=someone(event.by, "") if event.data.get("only") and event.by else None,
         task=_task(event, rows) if event.kind in folding.MADE else None,
     )
 

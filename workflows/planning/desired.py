@@ -47,6 +47,7 @@ def _talk(facts: Facts, who: Participation) -> Desired:
         *withdrawal.once_closed(things, facts),
         *withdrawal.rooms(facts),
         *withdrawal.direct(facts),
+        *_alone(facts),
     ]
     if opened and facts.active and facts.is_there(f"archived/{facts.room}"):
         gaps.append(_archived_gap(facts))
@@ -140,10 +141,21 @@ def _member(standing: Standing, room: int) -> Thing:
 
 def _told(facts: Facts) -> Iterator[Thing]:
     for event in facts.told:
-        if event.room == facts.room:
+        if event.room == facts.room and event.only is None:
             yield post(f"told/{event.n}", posts.told(event, facts), event.label, event.room)
             if event.pictured and not event.retracted:
                 yield from _picture(event)
+
+
+def _alone(facts: Facts) -> Iterator[Thing]:
+    """What only one person is told: that what they brought could not be read, as long as they may see the incident."""
+    for event in facts.told:
+        if event.only is None or event.room != facts.room or event.retracted or event.redacted:
+            continue
+        if event.only.chat_id and (not facts.private or event.only.person_id in facts.inside):
+            spec = {"person": event.only.chat_id, "card": posts.unread(event, facts).as_dict()}
+            label = f"{event.only.name} that evidence {event.evidence} could not be read"
+            yield Thing(f"direct/{event.n}", "direct", spec, label)
 
 
 def _picture(event: ChannelPost) -> Iterator[Thing]:

@@ -83,12 +83,13 @@ class TaskNow:
 class ChannelPost:
     """An event that is posted where people talk. ``text`` is what was said, ``sentence`` all of it in words.
 
-    ``evidence`` is the number of what it brings, if it does; ``pictured`` when that can be drawn. ``finding`` is the
-    number of what it judges. ``ask`` is the verb that its message asks for (``resolve``), or ``fill|`` and a role;
-    ``link`` where it is to be seen with the pager. ``answer`` says what became of what was asked,
-    ``by_hand`` what someone has to do. ``at`` is when it happened, ``retype`` what a retype changed. ``owner`` takes
-    the next step that it states, or was given the lead or a role by someone else; ``stated`` is what an update states
-    with it, each with a label. ``task`` is the task or follow-up that it began. ``unread`` evidence could not be read.
+    ``evidence`` is the number of what it brings, if it does; ``pictured`` when that can be drawn, ``unread`` when it
+    could not be read. ``finding`` is the number of what it judges. ``ask`` is the verb that its message asks for
+    (``resolve``), or ``fill|`` and a role; ``link`` where it is to be seen with the pager. ``answer`` says what became
+    of what was asked, ``by_hand`` what someone has to do. ``at`` is when it happened, ``retype`` what a retype changed.
+    ``owner`` takes the next step that it states, or was given the lead or a role by someone else; ``only`` is told of
+    it alone, where that is not everyone. ``stated`` is what an update states with it, each with a label. ``task`` is
+    the task or follow-up that it began.
     """
 
     n: int
@@ -112,6 +113,7 @@ class ChannelPost:
     at: datetime | None = None
     retype: RetypeNews | None = None
     owner: Invitee | None = None
+    only: Invitee | None = None
     stated: tuple[tuple[str, ChannelPost], ...] = ()
     task: TaskNow | None = None
     unread: bool = False

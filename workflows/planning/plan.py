@@ -13,6 +13,7 @@ from workflows.planning.observed import GONE, THERE, Observed, ObservedThing, Ow
 from workflows.planning.plan_lines import PlanLine, lines
 from workflows.planning.things import Desired, Gap, Thing
 from workflows.planning.wording import plan_sum
+from workflows.planning.wording.basis import Basis
 
 # The keys of lines that name nobody; all others may.
 NAMELESS = frozenset(
@@ -41,7 +42,7 @@ class Plan:
     is unknown they are only looked for, never tried again.
     ``notes`` say what cannot be undone and what else happens at once. ``whom`` are the ids of those who come in, are
     invited or paged, or lose access: two people may have one name. ``digest`` is what a person confirms: it changes
-    with every word they read, and with whom it means.
+    with every word they read, and with whom it means. ``basis`` is what it was worked out from.
     """
 
     actions: tuple[Action, ...] = ()
@@ -51,6 +52,7 @@ class Plan:
     notes: tuple[PlanNote, ...] = ()
     gaps: tuple[Gap, ...] = ()
     whom: tuple[str, ...] = ()
+    basis: Basis = ()
     whole: str = ""  # of a plan that is shown without names, the digest of the one with them
 
     @property
@@ -90,7 +92,7 @@ class Plan:
         if len(lines) < len(self.lines):
             lines.append(PlanLine("+", "bring in or page the people the type names", "people"))
         notes = tuple(note for note in self.notes if not note.names)
-        return replace(self, lines=tuple(lines), notes=notes, gaps=(), whom=(), whole=self.digest)
+        return replace(self, lines=tuple(lines), notes=notes, gaps=(), whom=(), basis=(), whole=self.digest)
 
 
 def plan(desired: Desired, observed: Observed) -> Plan:

@@ -23,7 +23,7 @@ from workflows.planning.facts import ChannelPost, Facts, Stay
 from workflows.planning.observed import Observed
 from workflows.planning.plan import Plan, PlanNote, plan
 from workflows.planning.plan_lines import PlanLine
-from workflows.planning.wording import privacy_notes, shut_out
+from workflows.planning.wording import basis, privacy_notes, shut_out
 from workflows.reconcile import admitting
 from workflows.usergroups import workspace_cache
 
@@ -118,7 +118,9 @@ def _work_out(
     alerts = Alert.objects.filter(incident=incident).count() if turns_private else 0
     result = _with_notes(plan(desired_state(after), known.observed), known.facts, after, alerts=alerts)
     admission = admitting.of(after, participation.of(after))
-    named = replace(result, whom=_whom(result, known.facts, after, admission))
+    whom = _whom(result, known.facts, after, admission)
+    choice = (sorted(one.pk for one in bring), come)
+    named = replace(result, whom=whom, basis=basis.of(known.facts, after, alerts=alerts, choice=choice))
     return _WorkedOut(after, named, admission)
 
 

@@ -12,6 +12,7 @@ from workflows.planning.observed import GONE, THEIRS, THERE, Observed, ObservedT
 from workflows.planning.plan import Plan, PlanNote, plan
 from workflows.planning.plan_lines import PlanLine
 from workflows.planning.things import Desired, Gap, Thing
+from workflows.planning.wording import plan_sum
 from workflows.tests.test_comparison import member
 
 OTHER = {"text": "other"}
@@ -210,3 +211,15 @@ def test_a_plan_is_empty_when_nothing_is_done_nor_cancelled() -> None:
     assert Plan(lines=(PlanLine("=", "as it is"),), abandons=("E1",)).is_empty
     assert not Plan(cancels=("E1",)).is_empty
     assert not Plan(actions=(action,)).is_empty
+
+
+def test_who_comes_in_is_more_where_the_lines_also_name_who_is_in_already() -> None:
+    both = [
+        PlanLine("+", "invite Ann, Ben (@oncall)", "invite", 2),
+        PlanLine("+", "invite Dee (declared it)", "invite"),
+    ]
+    assert plan_sum.in_short(both, ()) == "Brings in 3 people"
+    both[1] = replace(both[1], inside=1)
+    assert plan_sum.in_short(both, ()) == "Brings in 2 more people"
+    assert plan_sum.reach(both) == "Pages no one · brings in 2 more people"
+    assert plan_sum.in_short(both[1:], ()) == plan_sum.NOTHING

@@ -328,7 +328,7 @@ PAGES = re.compile(r"\(pages (?P<names>[^)]+)\)")
 FIGURES = {
     "page": r"(?:sends (\d+) pages?|pages (.+))",
     "over": r"resolves (\d+) pages?",
-    "in": r"brings in (\d+) (?:person|people)",
+    "in": r"brings in (\d+) (?:more )?(?:person|people)",
     "out": r"(\d+) loses? access",
     "channel": r"opens (\d+) channels?",
     "post": r"posts in (\d+) channels?",

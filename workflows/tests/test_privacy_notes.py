@@ -47,6 +47,12 @@ def test_what_closes_at_once_is_said_of_every_incident_and_the_rest_where_it_is_
     assert has(said(paged=(page(1),))[CLOSES], "1 page in")
 
 
+def test_that_glass_can_be_broken_stands_below_who_gets_in() -> None:
+    closes = said(*OPENED)[CLOSES]
+    assert "only the people named here" in closes[0]
+    assert has(closes[1:2], "break glass", "told right away")
+
+
 def test_a_new_room_is_named_with_what_becomes_of_the_old_one() -> None:
     moves = said(*OPENED, told=(told(2), told(3), told(4, 2)))[MOVES]
     assert has(moves, "moves to a new private channel")

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import html
 import re
 from collections.abc import Callable
+from dataclasses import replace
+from itertools import combinations
 
 import pytest
 from django.test import Client
@@ -11,6 +14,9 @@ from django.utils import timezone
 
 from incidents import lifecycle
 from incidents.models import Incident, IncidentType, Person
+from incidents.policies import types
+from workflows.models import Group
+from workflows.planning.wording import privacy_notes
 from workflows.reconcile import retyping
 
 Open = Callable[[Person], Client]
@@ -52,21 +58,88 @@ def test_a_plan_that_changed_meanwhile_is_shown_instead(incident: Incident, ada:
     response = client.post(retype_page(incident), given | {"because": ["as I said"]})
     said = response.content.decode()
     assert response.status_code == 422
-    assert "The plan changed while you were reading it" in said
+    assert "The plan changed after you opened this page. Nothing was done." in said
     assert "as I said" in said
     incident.refresh_from_db()
     assert incident.type.slug == "ambiguous"
     assert client.post(retype_page(incident), hidden(said)).status_code == 302
 
 
-def test_a_stale_plan_says_who_changed_what(incident: Incident, ada: Person, ben: Person, browse: Open) -> None:
+# What may happen while somebody reads a plan towards Major, with the words that name it and nothing else.
+MEANWHILE = {
+    "retype": "<p>Ben retyped it from Ambiguous to Isolated after you opened this page.",
+    "lead": "<strong>Ben</strong> took the lead",
+    "entry": "<strong>Ben</strong> carts fail",
+    "person": "<strong>Ben</strong> brought in Eve",
+    "group": "The group @support changed.",
+    "type": "The type you chose was edited.",
+}
+ALSO = {"lead": "Who is in this incident changed.", "person": "Who is in this incident changed."}
+
+
+def happen(what: str, incident: Incident, *, ben: Person, eve: Person) -> None:
+    now = timezone.now()
+    types_now = {one.slug: one for one in IncidentType.objects.select_related("current")}
+    match what:
+        case "retype":
+            lifecycle.retype(incident, to=types_now["isolated"], by=ben, at=now)
+        case "lead":
+            lifecycle.set_lead(incident, lead=ben, by=ben, at=now)
+        case "entry":
+            lifecycle.note(incident, text="carts fail", by=ben, at=now)
+        case "person":
+            lifecycle.bring_in(incident, people=[eve], by=ben, at=now)
+        case "group":
+            Group.objects.filter(handle="support").update(members=[eve.chat_id])
+        case "type":
+            major = types_now["major"]
+            types.edit(major, policy=replace(major.policy, update_every_min=7), by=None, at=now)
+
+
+@pytest.mark.usefixtures("workspace")
+@pytest.mark.parametrize("several", [few for n in range(3) for few in combinations(MEANWHILE, n)] + [tuple(MEANWHILE)])
+def test_a_refused_retype_names_what_changed_and_nothing_that_did_not(
+    several: tuple[str, ...],
+    incident: Incident,
+    ada: Person,
+    ben: Person,
+    eve: Person,
+    browse: Open,
+) -> None:
     client = browse(ada)
-    given = hidden(client.get(retype_page(incident, "?to=major")).content.decode()) | {"digest": ["0123456789abcdef"]}
-    nobody = client.post(retype_page(incident), given).content.decode()
-    assert "No one wrote anything in the meantime" in nobody
-    lifecycle.set_lead(incident, lead=ben, by=ben, at=timezone.now())
-    said = client.post(retype_page(incident), given).content.decode()
-    assert "<strong>Ben</strong> took the lead" in said
+    given = hidden(client.get(retype_page(incident, "?to=major")).content.decode())
+    for what in several:
+        happen(what, incident, ben=ben, eve=eve)
+    response = client.post(retype_page(incident), given | {"digest": ["0123456789abcdef"]})
+    said = response.content.decode()
+    alert = said[said.index('role="alert"') : said.index('<header class="summed">')]
+    named = {what for what, words in MEANWHILE.items() if words in html.unescape(alert)}
+    assert (response.status_code, named) == (422, set(several))
+    assert "after you opened this page. Nothing was done. This is what your retype would do now:" in alert
+    assert alert.count("<li>") == len(set(several) - {"retype"}) + bool(set(several) & ALSO.keys())
+    assert "Nobody wrote" not in said
+
+
+def test_somebody_else_gave_it_the_same_type_first(
+    incident: Incident, shipped: dict[str, IncidentType], ada: Person, ben: Person, browse: Open
+) -> None:
+    client = browse(ada)
+    given = hidden(client.get(retype_page(incident, "?to=major")).content.decode())
+    lifecycle.retype(incident, to=shipped["major"], by=ben, at=timezone.now())
+    response = client.post(retype_page(incident), given)
+    assert response.status_code == 422
+    says = "Ben retyped it from Ambiguous to Major after you opened this page. Nothing was done. It is Major now."
+    assert says in html.unescape(response.content.decode()).replace("\u2068", "").replace("\u2069", "")
+
+
+def test_a_refusal_for_another_reason_says_nothing_of_what_happened_meanwhile(
+    incident: Incident, ada: Person, browse: Open
+) -> None:
+    client = browse(ada)
+    given = hidden(client.get(retype_page(incident, "?to=major")).content.decode())
+    response = client.post(retype_page(incident), given | {"because": ["x" * 20_000]})
+    assert response.status_code == 422
+    assert "after you opened" not in response.content.decode()
 
 
 def test_the_steps_come_before_what_turning_private_means(incident: Incident, ada: Person, browse: Open) -> None:
@@ -102,6 +175,25 @@ def test_an_answer_without_the_plan_is_not_taken(incident: Incident, ada: Person
     assert incident.type.slug == "ambiguous"
 
 
+def test_a_retype_offers_the_plan_back_where_that_loses_nothing(
+    incident: Incident, shipped: dict[str, IncidentType], ada: Person, browse: Open
+) -> None:
+    client = browse(ada)
+
+    def retyped(to: str) -> str:
+        given = hidden(client.get(retype_page(incident, f"?to={to}")).content.decode())
+        return client.post(retype_page(incident), given, follow=True).content.decode()
+
+    said = retyped("major")
+    back = f'Retyped to Major. <a href="{retype_page(incident, "?to=ambiguous")}">Undo</a>'
+    assert back in said
+    assert "under way" not in said
+    assert "Retype to Ambiguous" in client.get(retype_page(incident, "?to=ambiguous")).content.decode()
+    IncidentType.objects.filter(slug="major").update(archived_at=timezone.now())
+    assert ">Undo</a>" not in retyped("internal"), "the type it had is not to be chosen any more"
+    assert ">Undo</a>" not in retyped("security"), "people were shut out"
+
+
 def test_somebody_else_retyped_it_first(incident: Incident, ada: Person, ben: Person, browse: Open) -> None:
     client = browse(ada)
     given = hidden(client.get(retype_page(incident, "?to=major")).content.decode())
@@ -122,6 +214,7 @@ def test_towards_a_private_type_those_who_come_along_are_picked(
     assert "Who comes along?" in page
     assert "only the people named here can see them" in page
     assert "What closes immediately" in page
+    assert privacy_notes.GLASS in page
     assert "What cannot be undone" in page
     assert hidden(page)["bring"] == [str(ben.pk)]
     assert client.post(retype_page(incident), hidden(page)).status_code == 302

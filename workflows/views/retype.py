@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import Any
+from urllib.parse import urlencode
 
 from django.contrib import messages
 from django.http import HttpResponse, QueryDict
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.utils import timezone
+from django.utils.html import format_html
 from django.views.decorators.http import require_http_methods
 
 from incidents import lifecycle, timeline, visibility
@@ -22,11 +25,12 @@ from incidents.policies.policy import moves_room
 from incidents.views.signed_in import Request, incident_or_404, signed_in
 from workflows.planning.plan import Plan
 from workflows.planning.plan_lines import PlanLine
+from workflows.planning.wording import basis
 from workflows.reconcile import retyping
 from workflows.status import residual_content
 
 UNPROCESSABLE = 422
-MEANWHILE = 5
+MEANWHILE = 5  # as many entries are said, more are counted
 AGAIN = {"refresh", "count"}  # the buttons that, without scripts, show the plan again with what was chosen
 OUR_OWN = ("did", "gap_closed")  # what Firekind did of the plan before changes no plan
 
@@ -55,8 +59,11 @@ def retype(request: Request, codename: str) -> HttpResponse:
         return redirect(incident)
     given = request.POST if request.method == "POST" else request.GET
     asked = read(incident, given)
-    if request.method == "POST" and asked.to is not None and not AGAIN & given.keys():
-        return _confirm(request, incident, asked, asked.to)
+    if request.method == "POST" and not AGAIN & given.keys():
+        if asked.to is not None:
+            return _confirm(request, incident, asked, asked.to)
+        if given.get("to") == incident.type.slug:  # somebody else made it that meanwhile
+            return _show_anew(request, incident, asked)
     return _show(request, incident, asked)
 
 
@@ -70,7 +77,7 @@ def read(incident: Incident, given: QueryDict) -> RetypeQuery:
 
 
 def _confirm(request: Request, incident: Incident, asked: RetypeQuery, to: IncidentType) -> HttpResponse:
-    given = request.POST
+    given, before = request.POST, incident.type
     try:
         retyping.confirm(
             incident,
@@ -84,19 +91,55 @@ def _confirm(request: Request, incident: Incident, asked: RetypeQuery, to: Incid
             since=number(given.get("since")),
         )
     except retyping.PlanChanged as changed:
-        meanwhile = _meanwhile(request, incident, number(given.get("since")))
-        return _show(request, incident, asked, plan=changed.plan, wrong=str(changed), meanwhile=meanwhile)
+        return _show_anew(request, incident_or_404(request.person, incident.codename), asked, plan=changed.plan)
+    except lifecycle.Stale:
+        return _show_anew(request, incident_or_404(request.person, incident.codename), asked)
     except lifecycle.Refused as refused:
         return _show(request, incident_or_404(request.person, incident.codename), asked, wrong=str(refused))
-    messages.success(request, f"Retyped to {to.policy.name}. The plan is under way.")
-    return redirect(incident) if visibility.may_see(request.person, incident) else redirect("incidents")
+    sees = visibility.may_see(request.person, incident)
+    messages.success(request, _said(incident, to, before=before if sees else None))
+    return redirect(incident) if sees else redirect("incidents")
+
+
+def _said(incident: Incident, to: IncidentType, *, before: IncidentType | None) -> str:
+    """Say what it is now, with the way to the plan back to ``before`` where going back loses nothing."""
+    is_lost = incident.events.filter(kind="retyped").latest("n").data.get("closed")
+    if before is None or before.archived_at is not None or is_lost:
+        return f"Retyped to {to.policy.name}."
+    back = f"{reverse('retype', args=[incident.codename])}?{urlencode({'to': before.slug})}"
+    return format_html('Retyped to {}. <a href="{}">Undo</a>', to.policy.name, back)
+
+
+def _show_anew(request: Request, incident: Incident, asked: RetypeQuery, *, plan: Plan | None = None) -> HttpResponse:
+    """Show the plan as it is by now, and say what changed since the page was opened: that and nothing else."""
+    given = request.POST
+    if plan is None and asked.to is not None and asked.to.pk != incident.type_id:
+        plan = retyping.preview(incident, to=asked.to, by=request.person, bring=asked.bring, come=asked.come)
+    events = _meanwhile(request, incident, number(given.get("since")))
+    retyped = next((one for one in events if one.kind == "retyped"), None)
+    what = _who_retyped(retyped) if retyped is not None else "The plan changed"
+    now = f"It is {incident.policy.name} now." if plan is None else "This is what your retype would do now:"
+    return _show(
+        request,
+        incident,
+        asked if plan is not None else replace(asked, to=None),
+        plan=plan,
+        wrong=f"{what} after you opened this page. Nothing was done. {now}",
+        meanwhile=[one for one in events if one is not retyped],
+        causes=basis.changed(given.get("basis", ""), plan.basis) if plan is not None else (),
+    )
+
+
+def _who_retyped(event: Event) -> str:
+    who = isolated(event.by.name) if event.by else "The terminal"
+    return f"{who} retyped it from {event.data['from_name']} to {event.data['to_name']}"
 
 
 def _meanwhile(request: Request, incident: Incident, n: int | None) -> list[Event]:
     """Return what was written since the page was opened, the newest first: it may be why the plan changed."""
     if n is None:
         return []
-    found = timeline.since(incident, n).exclude(kind__in=OUR_OWN).order_by("-n")[:MEANWHILE]
+    found = timeline.since(incident, n).exclude(kind__in=OUR_OWN).order_by("-n")
     return timeline.naming(found, reader=request.person)
 
 
@@ -108,12 +151,15 @@ def _show(
     plan: Plan | None = None,
     wrong: str = "",
     meanwhile: Sequence[Event] = (),
+    causes: Sequence[str] = (),
 ) -> HttpResponse:
     if plan is None and asked.to is not None:
         plan = retyping.preview(incident, to=asked.to, by=request.person, bring=asked.bring, come=asked.come)
     context = _context(request, incident, asked, plan) | {
         "wrong": wrong,
-        "meanwhile": [(one, timeline.sentence(one)) for one in meanwhile],
+        "meanwhile": [(one, timeline.sentence(one)) for one in meanwhile[:MEANWHILE]],
+        "more": max(0, len(meanwhile) - MEANWHILE),
+        "causes": causes,
     }
     fragment = request.htmx and not request.htmx.history_restore_request
     name = "workflows/retype.html" + ("#asked" if fragment else "")
@@ -141,6 +187,7 @@ def _context(request: Request, incident: Incident, asked: RetypeQuery, plan: Pla
         "because": request.POST.get("because", request.GET.get("because", "")),
         "plan": plan,
         "lines": [(line, bool(shown) and mark(line) not in shown) for line in plan.lines] if plan else [],
+        "basis": basis.kept(plan.basis) if plan else "",
         "shown": " ".join(mark(line) for line in plan.lines) if plan else "",
     }
 

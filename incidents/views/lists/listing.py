@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 
 from django.conf import settings
@@ -24,6 +24,7 @@ from incidents.search import (
     near_words,
     open_now,
     saved_views,
+    search_pages,
     snippets,
 )
 from incidents.views.lists import list_rows, urgency
@@ -79,8 +80,11 @@ def listing(request: Request) -> HttpResponse:
 
 
 def _meant(filters: IncidentFilters, person: Person) -> Link | None:
+    """Return the nearest words that something has which ``person`` may see."""
     meant = near_words.of(filters.q, person=person)
-    return Link(meant, address(filters, q=meant), on=False) if meant else None
+    if not meant or not search_pages.matching(replace(filters, q=meant, after=""), person=person).exists():
+        return None
+    return Link(meant, address(filters, q=meant), on=False)
 
 
 @require_GET

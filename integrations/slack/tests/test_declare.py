@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import pytest
 
+from incidents.lifecycle import rules
 from incidents.models import Incident
 from integrations.slack.tests.door import Door
 
@@ -75,9 +76,23 @@ def test_a_type_that_is_nearly_named_is_suggested_for_a_retype(door: Door, incid
     assert "There is no type “securty”." in door.reads(door.modal("ann"))
 
 
-def test_a_title_that_is_too_long_is_said(door: Door) -> None:
-    assert door.command("ann", f"declare {'x' * 201}") == "A title has at most 200 characters; this one has 201."
-    assert not Incident.objects.exists()
+def test_a_long_title_is_cut_at_a_word_and_said_and_none_of_it_is_lost(door: Door) -> None:
+    whole = " ".join(["Checkout is slow for everyone"] * 10)
+    assert rules.TITLE_CUT in door.command("ann", f"declare {whole}")
+    assert (door.incident().summary, door.incident().title[-8:]) == (whole, "is slow…")
+    longer = f"{whole} and worse"
+    assert rules.TITLE_CUT in door.command(
+        "ann", f"rename {longer}", channel=door.house.channel(door.house.settle(door.incident()))
+    )
+    assert door.incident().summary == f"{longer}\n\n{whole}"
+
+
+def test_the_form_takes_a_long_title_as_the_command_does(door: Door) -> None:
+    whole = " ".join(["Checkout is slow for everyone"] * 10)
+    door.command("ann", "declare")
+    door.submit("ann", title=whole, summary="p95 is 9 s")
+    assert rules.TITLE_CUT in door.reads(door.modal("ann"))
+    assert door.incident().summary == f"{whole}\n\np95 is 9 s"
 
 
 def test_a_private_one_says_so(door: Door) -> None:

@@ -14,6 +14,7 @@ from evidence.models.evidence import State
 from incidents.models import Incident
 from integrations.slack import fake
 from integrations.slack.tests.door import Door
+from integrations.tests.test_by_hand import direct
 from workflows import ports
 from workflows.planning.captures import ProfileSource
 from workflows.ports import Captured
@@ -175,3 +176,32 @@ def test_capture_asks_for_a_profile_and_lists_where_from(door: Door, incident: I
     asked = incident.events.get(kind="asked")
     assert (asked.data["source"], asked.data["kind"], asked.data["seconds"]) == ("checkout-api", "cpu", 5)
     assert asked.source == "slack"
+
+
+def test_what_could_not_be_read_is_told_to_whoever_brought_it_alone(
+    door: Door, incident: Incident, channel: str
+) -> None:
+    before = len(door.slack.texts(channel))
+    door.command("ann", "evidence", channel=channel)
+    file = door.slack.acts.upload("ann", "notes.txt", b"Dear all, the server is slow.\n")
+    door.submit("ann", files=[file])
+    (found,) = read(incident)
+    assert found.state == State.KEPT
+    door.house.settle(incident)
+    assert len(door.slack.texts(channel)) == before
+    told = direct(door.house, "ann")
+    assert "evidence 1 could not be read" in told
+    assert "Withdraw" in told
+    assert incident.title not in told
+    assert direct(door.house, "ben") == ""
+
+
+def test_it_is_told_nobody_who_lost_access_meanwhile(door: Door, incident: Incident, channel: str) -> None:
+    door.slack.acts.join("eve", channel)
+    door.command("eve", "evidence", channel=channel)
+    door.submit("eve", files=[door.slack.acts.upload("eve", "notes.txt", b"Dear all\n")])
+    door.house.retype(incident, "security", by="ann")
+    (found,) = read(incident)
+    assert found.state == State.KEPT
+    door.house.settle(incident)
+    assert direct(door.house, "eve") == ""

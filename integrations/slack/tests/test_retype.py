@@ -6,6 +6,7 @@ import pytest
 
 from incidents.models import Incident
 from integrations.slack.tests.door import Door
+from workflows.planning.wording import privacy_notes
 
 
 @pytest.fixture
@@ -77,6 +78,7 @@ def test_to_a_private_type_it_says_what_cannot_be_undone_and_asks_who_comes_alon
     order = ("What cannot be undone", "move the conversation to a new private channel", "What closes immediately")
     assert sorted(order, key=shown.index) == list(order)
     assert f"People who saw #{channel} have already read it" in shown
+    assert privacy_notes.GLASS in shown
     door.press("ann", "firekind:retype-bring", value=[door.slack.person("eve").id])
     assert "invite Eve (brought in by Ann)" in door.reads(door.modal("ann"))
     door.submit("ann")

@@ -12,6 +12,7 @@ from django.utils import timezone
 from incidents import lifecycle, visibility
 from incidents.audited import audit_notes
 from incidents.drills import replays
+from incidents.lifecycle import rules
 from incidents.models import Followup, Incident, IncidentType, Person, Source
 from incidents.people import person_matching
 from workflows import terminal
@@ -130,7 +131,8 @@ class Command(BaseCommand):
             summary=options["summary"],
             is_drill=options["drill"],
         )
-        self._done(incident, by, options, [*terminal.plan_lines(plan, style=self.style)])
+        cut = [rules.TITLE_CUT] if rules.is_long(options["title"]) else []
+        self._done(incident, by, options, [*cut, *terminal.plan_lines(plan, style=self.style)])
 
     def _replay(self, by: Person | None, options: dict[str, Any]) -> None:
         past = self._incident(by, options)

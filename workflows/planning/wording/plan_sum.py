@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 from workflows.planning.actions import CREATE, Action
@@ -32,6 +32,7 @@ SAID: Final = (
     ("page", "sends {} page", "sends {} pages"),
     ("over", "resolves {} page", "resolves {} pages"),
     ("in", "brings in {} person", "brings in {} people"),
+    ("more", "brings in {} more person", "brings in {} more people"),
     ("out", "{} loses access", "{} lose access"),
     ("people", "brings people in", "brings people in"),
     ("channel", "opens {} channel", "opens {} channels"),
@@ -39,11 +40,11 @@ SAID: Final = (
     ("capture", "captures {} profile", "captures {} profiles"),
     (OTHER, "{} other change", "{} other changes"),
 )
-REACH: Final = frozenset({"page", "in", "out", "people"})  # the parts about people
+REACH: Final = frozenset({"page", "in", "more", "out", "people"})  # the parts about people
 
 
 def in_short(lines: Iterable[PlanLine], actions: Iterable[Action]) -> str:
-    """Add up what changes: *Pages Eve Ito · brings in 6 people · 5 lose access · posts in 2 channels*."""
+    """Add up what changes: *Pages Eve Ito · brings in 6 more people · 5 lose access · posts in 2 channels*."""
     lines = list(lines)
     found = _counted(lines)
     if found["post"]:
@@ -59,11 +60,14 @@ def reach(lines: Iterable[PlanLine]) -> str:
     return said if found["page"] or found["people"] else " · ".join(filter(None, (NO_ONE, said[:1].lower() + said[1:])))
 
 
-def _counted(lines: Iterable[PlanLine]) -> Counter[str]:
+def _counted(lines: Sequence[PlanLine]) -> Counter[str]:
+    """Count each part; where lines name also people who are in already, those who come in are *more*."""
     found: Counter[str] = Counter()
     for line in lines:
         if line.sign in "+~-":
             found[PARTS.get((line.sign, line.key.partition("/")[0]), OTHER)] += line.count - line.inside
+    if any(line.inside for line in lines):
+        found["more"] = found.pop("in", 0)
     return found
 
 

@@ -95,6 +95,20 @@ def by_hand(event: ChannelPost, facts: Facts) -> Card:
     )
 
 
+def unread(event: ChannelPost, facts: Facts) -> Card:
+    """Tell whoever brought a file that it could not be read: nothing that says what the incident is about."""
+    return Card(
+        kind="unread",
+        title=f"{facts.codename}: evidence {event.evidence} could not be read",
+        text="Its page says why. There you can try again or withdraw it.",
+        context=("Only you are told. Nothing was posted in the channel.",),
+        link=f"{facts.url}evidence/{event.evidence}/",
+        link_label="Open evidence",
+        buttons=_opening(f"{facts.url}evidence/{event.evidence}/withdraw", "Withdraw…"),
+        tone="amber",
+    )
+
+
 def _card(event: ChannelPost, facts: Facts) -> Card:
     """Return the card of an entry, or the plain line of one whose kind has no title."""
     label = LINKS.get(event.kind, "Open")

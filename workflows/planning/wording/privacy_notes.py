@@ -10,8 +10,13 @@ from workflows.planning.plan import PlanNote
 from workflows.planning.wording import cards
 
 CLOSES, MOVES, STAYS = "What closes immediately", "What moves", "What cannot be undone"
+GLASS = (
+    "Colleagues outside it can still break glass: they say why, get in at once, its people are told right away, and it "
+    "stays on record. Guests cannot."
+)
 EVERYWHERE = (
     "The incident page and everything under it: only the people named here can see them.",
+    GLASS,
     "Lists, searches and counts: everyone else no longer finds it there.",
     "Open live pages: they receive nothing more and close within two seconds.",
     "API tokens: each can read only what its owner can read.",

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from incidents import lifecycle
+from incidents.lifecycle import rules
 from incidents.models import Incident, IncidentType, Person, Source
 from incidents.search import already_open
 from integrations.slack.interaction import incident_lookup, messages, plans
@@ -29,11 +30,11 @@ def command(asked: SlackRequest, *, drill: bool = False) -> Answer:
     type, title, near = typed(asked.words)
     title = messages.typed(title)
     if near is not None:
-        title, doubt = mrkdwn.cut(title, TITLE_CHARS), _doubt(asked.words)
+        doubt = _doubt(asked.words)
         return Open(_first(asked, title=title, chosen=near, doubt=doubt, drill=drill))
     incident = lifecycle.declare(title, by=asked.by, at=asked.at, source=Source.SLACK, type=type, is_drill=drill)
     already = _already(title, by=asked.by, beside=incident)
-    return Say("\n".join(filter(None, (_declared(incident), already))))
+    return Say("\n".join(filter(None, (_declared(incident, title), already))))
 
 
 def drill(asked: SlackRequest) -> Answer:
@@ -108,7 +109,7 @@ def submitted(asked: SlackRequest) -> Answer:
         is_drill=bool(form.kept.get("d")),
     )
     _capture(incident, form, asked)
-    parts = [blocks.section(_declared(incident))]
+    parts = [blocks.section(_declared(incident, form.text("title")))]
     return Replace(blocks.modal("Declared", parts, callback_id="firekind:notice"))
 
 
@@ -158,9 +159,7 @@ def modal(
         *([blocks.section(doubt)] if doubt else ()),
         blocks.field(
             "What is wrong?",
-            blocks.text_input(
-                action_id="title", initial=title, longest=TITLE_CHARS, placeholder="Checkout is slow for everyone"
-            ),
+            blocks.text_input(action_id="title", initial=title, placeholder="Checkout is slow for everyone"),
             block_id="title",
             hint="A few words are enough. You can change everything later.",
         ),
@@ -201,13 +200,14 @@ def type_options(types: list[IncidentType]) -> list[blocks.Option]:
     return [blocks.option(one.policy.name, one.slug, says=one.policy.says) for one in types]
 
 
-def _declared(incident: Incident) -> str:
+def _declared(incident: Incident, title: str) -> str:
     room = "private channel" if incident.private else "channel"
     type = mrkdwn.escape(incident.policy.name)
     said = f"opened as a drill ({type})" if incident.is_drill else f"declared as {type}"
     return (
         f"{mrkdwn.bold(incident.title)} is {said}: {incident_lookup.linked(incident)}.\n"
         f"Its {room} opens in a moment, and you are invited to it."
+        f"{f' {rules.TITLE_CUT}' if rules.is_long(title) else ''}"
     )
 
 

@@ -6,6 +6,7 @@ import re
 from typing import Final
 
 from incidents import lifecycle
+from incidents.lifecycle import rules
 from incidents.models import Incident, Person, Source
 from integrations.slack.interaction import incident_lookup, mentions, messages
 from integrations.slack.interaction.answers import Answer, Say
@@ -20,7 +21,8 @@ def rename(asked: SlackRequest, incident: Incident) -> Answer:
     """Give it another title."""
     title = messages.typed(asked.words)
     lifecycle.rename(incident, title=title, by=asked.by, at=asked.at, source=Source.SLACK)
-    return Say(f"{incident_lookup.linked(incident)} has its new title: {mrkdwn.escape(title)}")
+    more = f" {rules.TITLE_CUT}" if rules.is_long(title) else ""
+    return Say(f"{incident_lookup.linked(incident)} has its new title: {mrkdwn.escape(incident.title)}.{more}")
 
 
 def summary(asked: SlackRequest, incident: Incident) -> Answer:

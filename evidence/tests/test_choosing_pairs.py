@@ -1,0 +1,80 @@
+"""The picker of what to compare offers only what can be compared, and says of the rest why not."""
+
+from __future__ import annotations
+
+import re
+from itertools import permutations
+
+import pytest
+
+from config.env import ROOT
+from evidence.models import Evidence
+from evidence.tests.conftest import FOLDED, Bring
+from incidents.models import Incident, Person
+from incidents.tests.conftest import Open
+
+pytestmark = pytest.mark.django_db
+FIXTURES = ROOT / "fixtures/conformance"
+SHOPS = ("pprof/shop.pb.gz", "folded/shop.txt", "speedscope/shop.json", "jfr/shop.jfr", "memray/shop.txt")
+
+
+@pytest.fixture
+def shops(incident: Incident, bring: Bring) -> list[Evidence]:
+    """The same program as different profilers count it: samples twice, events, and allocations twice."""
+    return [bring(incident, (FIXTURES / name).read_bytes(), title=name) for name in SHOPS]
+
+
+def picked(page: str) -> list[list[int]]:
+    """Which evidence each form of the picker offers."""
+    forms = re.findall(r"<form class=.form choosing.*?</form>", page, re.DOTALL)
+    return [[int(n) for n in re.findall(r'name="with"\s+value="(\d+)"', form)] for form in forms]
+
+
+def test_every_pair_that_is_offered_can_be_compared_either_way_round(
+    incident: Incident, shops: list[Evidence], ada: Person, browse: Open
+) -> None:
+    client, here = browse(ada), f"/incidents/{incident.codename}/evidence/compare/"
+    groups = picked(client.get(here).content.decode())
+    assert groups == [[1, 2], [4, 5]]
+    offered = {pair for group in groups for pair in permutations(group, 2)}
+    for before, after in permutations(range(1, len(shops) + 1), 2):
+        status = client.get(f"{here}?control={before}&with={after}").status_code
+        assert (status == 200) == ((before, after) in offered)
+
+
+@pytest.mark.usefixtures("shops")
+def test_what_can_be_compared_with_nothing_says_why(incident: Incident, ada: Person, browse: Open) -> None:
+    page = browse(ada).get(f"/incidents/{incident.codename}/evidence/compare/").content.decode()
+    left = " ".join(page[page.index('id="alone-title"') :].split())
+    assert "3 · speedscope/shop.json" in left
+    assert "counts count in events, which no other profile here does" in left
+
+
+def test_the_picker_and_the_comparison_say_before_and_after(
+    incident: Incident, bring: Bring, ada: Person, browse: Open
+) -> None:
+    for n in (1, 2):
+        bring(incident, FOLDED, title=f"CPU {n}")
+    client, here = browse(ada), f"/incidents/{incident.codename}/evidence/compare/"
+    page = client.get(here).content.decode()
+    assert 'aria-label="1 is before"' in page
+    assert 'aria-label="2 is after"' in page
+    assert "control</label>" not in page
+    shown = client.get(f"{here}?control=1&with=2").content.decode()
+    assert ["Before" in shown, "After" in shown] == [True, True]
+    assert "Pick others" not in shown
+
+
+@pytest.mark.usefixtures("shops")
+def test_a_pair_that_is_refused_leads_back_to_the_picker(incident: Incident, ada: Person, browse: Open) -> None:
+    here = f"/incidents/{incident.codename}/evidence/compare/"
+    refused = browse(ada).get(f"{here}?control=1&with=4")
+    page = refused.content.decode()
+    assert refused.status_code == 409
+    assert page.count("These can't be compared") + page.count("These can&#x27;t be compared") == 1
+    assert f'href="{here}"' in page
+
+
+def test_readme_names_two_files_that_can_be_compared() -> None:
+    named = re.findall(r"`fixtures/conformance/([^`]+)`", (ROOT / "README.md").read_text())
+    assert named == list(SHOPS[:2])

@@ -1,0 +1,54 @@
+"""What a plan was worked out from, so that a plan that changed can say what did. Pure."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator
+
+from workflows.planning.facts import Facts
+from workflows.planning.invitee import Invitee
+
+Basis = tuple[tuple[str, str], ...]  # a sentence that holds once its part changed, and the fingerprint of that part
+
+
+def of(before: Facts, after: Facts, *, alerts: int, choice: object = ()) -> Basis:
+    """Return the parts that a retype's plan follows from, other than what the timeline says."""
+    return tuple((says, _print(value)) for says, value in _parts(before, after, alerts, choice))
+
+
+def kept(basis: Basis) -> str:
+    """Write a basis for a form to hold, without its words: people's names are no business of a form's."""
+    return " ".join(f"{_print(says)}-{value}" for says, value in basis)
+
+
+def changed(was: str, basis: Basis) -> list[str]:
+    """Say what is no longer as it was in the form: *The group @security changed.*
+
+    What the form did not know came with something else that changed, and is not said to have changed itself.
+    """
+    known = dict(one.split("-", 1) for one in was.split() if "-" in one)
+    return [says for says, value in basis if known.get(_print(says), value) != value]
+
+
+def _parts(before: Facts, after: Facts, alerts: int, choice: object) -> Iterator[tuple[str, object]]:
+    yield "Your choice of who comes along changed.", choice
+    yield "The type you chose was edited.", after.policy
+    for handle, members in sorted(after.groups.items()):
+        yield f"The group @{handle} changed.", _ids(members)
+    for name, turn in sorted(after.on_call.items()):
+        yield f"Who is on call in the schedule {name} changed.", _ids(turn)
+    for name, callee in sorted(after.callees.items()):
+        yield f"Who is paged by {name} changed.", callee
+    yield "Who is in this incident changed.", (sorted(before.inside), sorted(before.away))
+    yield "How its pages stand changed.", [(one.key, one.status) for one in before.paged]
+    yield "Which alerts joined it changed.", alerts
+    yield "Its channels, or who is in them, changed.", sorted(before.there)
+    yield "Which services are connected changed.", (before.chat, before.pager, before.tracker, before.converts)
+
+
+def _ids(people: Iterable[Invitee] | None) -> list[int] | None:
+    return None if people is None else sorted(one.person_id for one in people)
+
+
+def _print(value: object) -> str:
+    return hashlib.sha256(repr(value).encode()).hexdigest()[:8]
