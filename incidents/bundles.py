@@ -30,6 +30,7 @@ EVERYWHERE: Final = {
         "keys",
         "connection",
         "live",
+        "closing",
         "copy",
         "permalink",
         "drafts",

@@ -2,7 +2,7 @@ from django.contrib.auth.views import LogoutView
 from django.urls import URLPattern, URLResolver, path
 
 from incidents.drills import replay_page
-from incidents.live import live_stream
+from incidents.live import closings, live_stream
 from incidents.models import page_routes
 from incidents.views import (
     access,
@@ -40,6 +40,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("types/<slug:slug>/", types.edit, name="type"),
     path("types/<slug:slug>/versions/<int:number>", types.version, name="type-version"),
     path("types/<slug:slug>/<slug:verb>", types.act, name="type-act"),
+    path("closings/stream", closings.stream, name="closings"),
     path("access/", access.ask, name="access-which"),
     path("access/<slug:codename>", access.ask, name="access"),
     path("access/<slug:codename>/now", access.glass, name="access-glass"),

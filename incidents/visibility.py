@@ -118,8 +118,13 @@ def original(actor: Actor, incident: Incident) -> Incident | None:
 
 def named(actor: Actor, names: Collection[str]) -> set[str]:
     """Return those codenames, old or new, whose incident ``actor`` may see."""
+    return set(by_name(actor, names))
+
+
+def by_name(actor: Actor, names: Collection[str]) -> dict[str, int]:
+    """Return the keys of those incidents that ``actor`` may see, by the codenames, old or new, that were asked for."""
     seen = Codename.objects.filter(name__in=names, incident__in=visible_to(actor))
-    return set(seen.values_list("name", flat=True))
+    return dict(seen.values_list("name", "incident_id"))
 
 
 def who_may_see(incident: int, *, among: Collection[int]) -> set[int]:

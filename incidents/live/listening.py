@@ -30,6 +30,30 @@ LISTENER = {
 Heard = asyncio.Queue[int]
 
 
+class HeardOfSeveral:
+    """Which of several incidents something was heard of since that was last asked; LOOK for no news of any."""
+
+    def __init__(self) -> None:
+        self._heard: set[int] = set()
+        self._rung = asyncio.Event()
+
+    def put(self, incident: int) -> None:
+        """Note that something was heard of an incident."""
+        self._heard.add(incident)
+        self._rung.set()
+
+    async def get(self) -> set[int]:
+        """Wait until there is something, and take all there is."""
+        await self._rung.wait()
+        return self.taken()
+
+    def taken(self) -> set[int]:
+        """Take what there is now."""
+        self._rung.clear()
+        heard, self._heard = self._heard, set()
+        return heard
+
+
 class Hub:
     """Who listens to which incident. Lives in one event loop; starts listening with its first listener.
 
@@ -38,6 +62,7 @@ class Hub:
 
     def __init__(self) -> None:
         self._queues: defaultdict[int, set[Heard]] = defaultdict(set)
+        self._several: dict[HeardOfSeveral, frozenset[int]] = {}
         self._tasks: list[asyncio.Task[None]] = []
 
     @contextmanager
@@ -53,12 +78,26 @@ class Hub:
             if not self._queues[incident]:
                 del self._queues[incident]
 
+    @contextmanager
+    def listening_to(self, incidents: frozenset[int]) -> Iterator[HeardOfSeveral]:
+        """Give what is heard of any of several incidents."""
+        heard = HeardOfSeveral()
+        self._several[heard] = incidents
+        self._ensure()
+        try:
+            yield heard
+        finally:
+            del self._several[heard]
+
     def tell(self, incident: int, n: int) -> None:
         """Put the newest number where each listener finds it."""
         for queue in self._queues.get(incident, ()):
             if queue.full():
                 queue.get_nowait()
             queue.put_nowait(n)
+        for heard, incidents in self._several.items():
+            if incident in incidents:
+                heard.put(incident)
 
     def look(self) -> None:
         """Make every stream check its access again; those that were sent a number do so anyway."""
@@ -66,10 +105,12 @@ class Hub:
             for queue in queues:
                 if queue.empty():
                     queue.put_nowait(LOOK)
+        for heard in self._several:
+            heard.put(LOOK)
 
     def resync(self) -> None:
         """Tell everyone to look again: something may have been missed."""
-        for incident in list(self._queues):
+        for incident in self._queues.keys() | set[int]().union(*self._several.values()):
             self.tell(incident, 0)
 
     def close(self) -> None:
@@ -86,7 +127,7 @@ class Hub:
 
     async def _beat(self) -> None:
         """Have everyone look now and then, whatever was heard: some ends of access are told to nobody."""
-        while self._queues:
+        while self._queues or self._several:
             await asyncio.sleep(BEAT_S)
             self.look()
             self._ensure()
@@ -94,7 +135,7 @@ class Hub:
     async def _listen(self) -> None:
         """Receive notifications until no one listens; reconnect with increasing delays on failure."""
         failures = 0
-        while self._queues:
+        while self._queues or self._several:
             try:
                 async with await psycopg.AsyncConnection.connect(**parameters(), autocommit=True) as listener:
                     await listener.execute(sql.SQL("LISTEN {}").format(sql.Identifier(timeline.CHANNEL)))
@@ -109,7 +150,7 @@ class Hub:
                 await asyncio.sleep(wait)
 
     async def _hear(self, listener: psycopg.AsyncConnection[tuple[Any, ...]]) -> None:
-        while self._queues:
+        while self._queues or self._several:
             async for notice in listener.notifies(timeout=30):
                 incident, _, n = notice.payload.partition(":")
                 if incident.isdecimal() and n.isdecimal():

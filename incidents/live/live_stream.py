@@ -57,7 +57,7 @@ async def changes(incident: int, *, n: int, seen: int, reader: Viewer) -> AsyncG
     """
     ends_at = monotonic() + LASTS_S
     say, patience_s = f"retry: 2000\n{_changed(n) if n > seen else ': hello'}\n\n", watching.OPENING_S
-    with _counted(reader.person), hub.listening(incident) as heard, suppress(watching.Unanswered, TimeoutError):
+    with counted(reader.person), hub.listening(incident) as heard, suppress(watching.Unanswered, TimeoutError):
         while await watching.may_go_on(reader, incident, within_s=patience_s):
             yield say
             n = await asyncio.wait_for(heard.get(), timeout=ends_at - monotonic())
@@ -74,7 +74,8 @@ def open_of(person: int) -> int:
 
 
 @contextmanager
-def _counted(person: int) -> Iterator[None]:
+def counted(person: int) -> Iterator[None]:
+    """Count a stream of a person while it is open."""
     _open[person] += 1
     _tell_watchers()
     try:
@@ -97,12 +98,20 @@ def _changed(n: int) -> str:
 
 def _allowed(request: HttpRequest, codename: str) -> tuple[Person, Incident] | None:
     """Tell who asks and for which incident, then let go of the database. Raises Http404 for a hidden one."""
-    try:
+    with letting_go():
         person = person_matching.of_user(request.user)
         if person is None:
             return None
-        return person, visibility.visible_to(person).only("pk", "last_n").get(codename=codename)
-    except Incident.DoesNotExist:
-        raise Http404("No such incident.") from None
+        try:
+            return person, visibility.visible_to(person).only("pk", "last_n").get(codename=codename)
+        except Incident.DoesNotExist:
+            raise Http404("No such incident.") from None
+
+
+@contextmanager
+def letting_go() -> Iterator[None]:
+    """Ask the database, and let go of it: no stream keeps a connection."""
+    try:
+        yield
     finally:
         let_go()

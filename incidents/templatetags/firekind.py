@@ -10,11 +10,13 @@ from functools import cache
 from django import template
 from django.conf import settings
 from django.templatetags.static import static
+from django.urls import reverse
 from django.utils import timezone
 from django.utils.html import escape, format_html, urlize
 from django.utils.safestring import SafeString, mark_safe
 
 from incidents import timeline_layout
+from incidents.models import page_routes
 from incidents.people.bidi import isolated
 from incidents.policies import capture_lines
 from incidents.policies.policy import COLOURS, Capture
@@ -82,6 +84,18 @@ def share(part: float) -> str:
     """Write a share between 0 and 1 as people read it."""
     value = 100 * part
     return f"{value:.0f} %" if value >= 9.95 or value == 0 else f"{value:.1f} %"
+
+
+@register.simple_tag(takes_context=True)
+def closing(context: template.Context) -> SafeString:
+    """Say what a page needs to close itself: where it hears of that, and the incident that it is about.
+
+    That is read off its address, so no page of an incident can forget it.
+    """
+    match = context["request"].resolver_match
+    about = match.kwargs.get("codename", "") if match and match.route.startswith(page_routes.INCIDENT) else ""
+    said = format_html('data-closings="{}"', reverse("closings"))
+    return format_html('{} data-about="{}"', said, about) if about else said
 
 
 @register.simple_tag

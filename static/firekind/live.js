@@ -41,6 +41,7 @@ function connect() {
 
 function gone() {
   source?.close();
+  document.documentElement.hidden = true; // whatever the network does
   location.reload();
 }
 

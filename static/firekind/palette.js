@@ -34,6 +34,7 @@ function incidents(rows) {
   return rows.map((one) => ({
     label: one.title,
     hint: `${one.type} · ${one.state} · ${one.codename}`,
+    of: one.codename,
     act: () => location.assign(one.url),
   }));
 }
@@ -45,6 +46,7 @@ function show(found) {
     const row = document.createElement("li");
     row.id = `palette-${n}`;
     row.role = "option";
+    if (one.of) row.dataset.incident = one.of;
     const label = document.createElement("span"), hint = document.createElement("small");
     [label.textContent, hint.textContent] = [one.label, one.hint];
     label.dir = "auto";
@@ -53,6 +55,7 @@ function show(found) {
   }));
   count.textContent = options.length === 1 ? "1 result" : `${options.length || "No"} results`;
   point(0);
+  document.dispatchEvent(new CustomEvent("firekind:shown"));
 }
 
 function point(to) {
@@ -104,6 +107,7 @@ if (palette) {
     }
   });
   document.addEventListener("click", (event) => { if (event.target.closest("[data-palette]")) open(); });
+  document.addEventListener("firekind:closed", () => { if (palette.open) look(); });
   box.addEventListener("input", () => {
     clearTimeout(waiting);
     waiting = setTimeout(look, RESTS_MS);

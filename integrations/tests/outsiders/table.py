@@ -148,6 +148,7 @@ NARROWED: Final = (
 )
 
 OF_NONE: Final[Mapping[str, Row]] = {
+    "closings/stream": Row(asks=("", "?of={}&now", "?of=no-such")),
     "health": PUBLIC,
     "ready": PUBLIC,  # tells how its parts are, and of no incident
     "metrics": PUBLIC,  # closed but to a token; not found where none is set
