@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import re
 from itertools import permutations
+from pathlib import Path
 
 import pytest
 
-from config.env import ROOT
 from evidence.models import Evidence
 from evidence.tests.conftest import FOLDED, Bring
 from incidents.models import Incident, Person
 from incidents.tests.conftest import Open
 
 pytestmark = pytest.mark.django_db
-FIXTURES = ROOT / "fixtures/conformance"
+FIXTURES = Path(__file__).parents[2] / "fixtures/conformance"
 SHOPS = ("pprof/shop.pb.gz", "folded/shop.txt", "speedscope/shop.json", "jfr/shop.jfr", "memray/shop.txt")
 
 

@@ -1,17 +1,19 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import pytest
 from django.db import connection
 from django.utils import timezone
 
-from config.env import ROOT
 from incidents import lifecycle, search, timeline
 from incidents.models import Incident, IncidentType, Person
 from incidents.policies import types
 from incidents.policies.policy import Policy
 from incidents.search import snippets
+
+DOCS = Path(__file__).parents[2] / "docs"
 
 
 @pytest.fixture
@@ -118,7 +120,7 @@ def test_the_entry_that_says_a_word_in_another_form_is_quoted(dee: Person, said:
 
 def test_every_word_that_we_write_begins_as_its_stem_does(db: None) -> None:
     """Else an entry that says it would be passed over as one that cannot."""
-    docs = " ".join(path.read_text() for path in (ROOT / "docs").glob("**/*.md"))
+    docs = " ".join(path.read_text() for path in DOCS.glob("**/*.md"))
     words = sorted({*re.findall(r"[^\W_]+(?:[-'][^\W_]+)*", docs)})
     assert len(words) > 4000
     with connection.cursor() as cursor:
