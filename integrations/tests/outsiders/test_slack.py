@@ -32,6 +32,8 @@ BUTTONS: Final[Mapping[str, str | None]] = {
     "firekind:show-next": "THAT",
     "firekind:retype": "THAT",
     "firekind:retype-type": "major",
+    "firekind:retype-meant": "major",
+    "firekind:retype-meant-type": "major",
     "firekind:retype-bring": "major",
     "firekind:retype-come": "stay-out",
     "firekind:fill": "THAT|Scribe",
