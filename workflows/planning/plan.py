@@ -18,7 +18,7 @@ from workflows.planning.wording import plan_sum
 NAMELESS = frozenset(
     {"channel", "outlet", "post", "small", "picture", "archived", "closed", "capture", "chat", "pager", "private"}
 )
-NAMELESS |= {"ticket"}
+NAMELESS |= {"pointer", "ticket"}
 
 
 @dataclass(frozen=True, slots=True)
