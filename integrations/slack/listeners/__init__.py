@@ -56,6 +56,7 @@ BUTTONS: Final[Mapping[str, Callable[[SlackRequest], Answer]]] = {
     which_incident.PICK: commands.picked,
     which_incident.PICKED: commands.confirmed,
     which_incident.AGAIN: commands.again,
+    which_incident.MEANT: commands.meant,
     "firekind:retry": retry.pressed,
     "firekind:drills": home_tab.redrawn(home_tab.drills),
     "firekind:show-next": replay.show_next,

@@ -16,6 +16,7 @@ from integrations.slack.protocol import blocks, mrkdwn, setup
 PICK: Final = "firekind:pick"
 PICKED: Final = "firekind:picked"
 AGAIN: Final = "firekind:pick-again"
+MEANT: Final = "firekind:meant"
 PRIVATE_CHANNEL: Final = "privategroup"  # what Slack calls every private channel to a command
 PLACE: Final = re.compile(r" (?:(?:to|of|for|in|into) )?\{\}")
 QUOTED, QUOTED_LINE, TITLE = 1_500, 300, 150

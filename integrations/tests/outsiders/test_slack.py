@@ -42,6 +42,7 @@ BUTTONS: Final[Mapping[str, str | None]] = {
     "firekind:pick": "THAT",
     "firekind:picked": "THAT",
     "firekind:pick-again": None,
+    "firekind:meant": None,
     "firekind:take-lead": "THAT",
     "firekind:undo-retype": "THAT|2",
     "firekind:changes": "THAT|2",
