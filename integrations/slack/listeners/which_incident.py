@@ -56,7 +56,9 @@ def question(command: Command, words: str, incidents: Iterable[Incident], *, num
     if not acts(command, words):
         said = f"Which incident is {_typed(command, words)} about?"
     select = blocks.select(options, action_id=PICK, placeholder="Choose an incident")
-    return _clipped(said, blocks.section(said, block_id=f"{PICK}:{number}", accessory=select))
+    typed = f"{setup.command()} {command.name} {messages.one_line(f'codename {words}'.strip(), QUOTED_LINE)}"
+    section = blocks.section(said, block_id=f"{PICK}:{number}", accessory=select)
+    return _clipped(said, section, blocks.context(f"Or type `{typed}`."))
 
 
 def confirmation(command: Command, words: str, incident: Incident, *, number: int) -> Say:
