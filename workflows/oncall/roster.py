@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
 
@@ -108,6 +108,18 @@ def named(words: str, *, among: Collection[RosterEntry]) -> list[RosterEntry]:
     wanted = " ".join(words.split()).casefold()
     exact = [one for one in among if wanted in {one.target.pager_id.casefold(), *_names(one)}]
     return exact or [one for one in among if any(wanted in name for name in _names(one))]
+
+
+def once(entries: Sequence[RosterEntry]) -> list[RosterEntry]:
+    """Return these without the schedules that say what a level of a policy says which pages them alone."""
+    said = {
+        (known[0], replace(one, level=0))
+        for entry in entries
+        if entry.target.kind == Kind.POLICY
+        for one in entry.lines
+        if len(known := schedules(entry.target, one.level)) == 1
+    }
+    return [one for one in entries if not any((one.target.pager_id, line) in said for line in one.lines)]
 
 
 def _names(entry: RosterEntry) -> list[str]:

@@ -46,6 +46,7 @@ def _talk(facts: Facts, who: Participation) -> Desired:
     things = [
         *withdrawal.once_closed(things, facts),
         *withdrawal.rooms(facts),
+        *withdrawal.pointers(facts),
         *withdrawal.direct(facts),
         *_alone(facts),
     ]

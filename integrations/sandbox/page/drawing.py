@@ -15,6 +15,7 @@ from . import emoji
 
 HERE: Final = Path(__file__).parent
 WATCHING: Final = "sandbox_watching"  # the cookie that tells the pager's page who looks at the chat, by address
+ZONE: Final = "sandbox_zone"  # the cookie that tells the chat's page in which zone its reader's browser is
 POLICY: Final = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' http: https:; connect-src 'self';"
     " form-action 'self'; base-uri 'none'; frame-ancestors 'none'"

@@ -35,14 +35,18 @@ class MrkdwnReader:
     slack: fake.FakeSlack
     person: fake.Person
     link_to: Callable[[str], str]
+    zone: str = ""
 
     def local(self, at: float) -> datetime:
-        """Return a moment in the reader's zone."""
-        try:
-            zone: tzinfo = ZoneInfo(self.person.tz)
-        except ZoneInfoNotFoundError:
-            zone = UTC
-        return datetime.fromtimestamp(at, zone)
+        """Return a moment in the zone of the reader's browser, as Slack does, or else in the one of their profile."""
+        return datetime.fromtimestamp(at, _zone(self.zone) or _zone(self.person.tz) or UTC)
+
+
+def _zone(name: str) -> tzinfo | None:
+    try:
+        return ZoneInfo(name) if name else None
+    except (ZoneInfoNotFoundError, ValueError, OSError):  # whatever a cookie holds
+        return None
 
 
 def render(text: str, reader: MrkdwnReader) -> Markup:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import quote, unquote
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
@@ -32,7 +32,7 @@ async def page(request: Request) -> Response:
         all=bool(asked.get("all")),
     )
     with slack.lock:
-        screen = Screen(slack, place)
+        screen = Screen(slack, place, zone=unquote(request.cookies.get(drawing.ZONE, "")))
         response = drawing.shown(
             "workspace.html" if screen.me else "choose.html",
             screen=screen,

@@ -74,14 +74,14 @@ class SidebarEntry:
 class Screen:
     """One person's view of the workspace at one place."""
 
-    def __init__(self, slack: fake.FakeSlack, place: ScreenAddress) -> None:
+    def __init__(self, slack: fake.FakeSlack, place: ScreenAddress, *, zone: str = "") -> None:
         self.slack = slack
         self.workspace = slack.workspace
         self.place = place
         person = self.workspace.person_named(place.who)
         self.me = person if person and not person.deleted and not person.is_bot else None
         if self.me:
-            self.reader = MrkdwnReader(slack, self.me, self.to_channel)
+            self.reader = MrkdwnReader(slack, self.me, self.to_channel, zone)
             self.current = self._current()
 
     def people(self) -> list[fake.Person]:

@@ -67,6 +67,14 @@ def test_mrkdwn(slack: fake.FakeSlack, text: str, shown: str) -> None:
     assert str(mrkdwn.render(text, reader)) == shown
 
 
+@pytest.mark.parametrize(
+    ("zone", "shown"), [("Asia/Kolkata", "13:30"), ("", "08:00"), ("No/Where", "08:00"), ("../etc", "08:00")]
+)
+def test_a_time_is_in_the_browsers_zone_or_else_in_the_profiles(slack: fake.FakeSlack, zone: str, shown: str) -> None:
+    reader = MrkdwnReader(slack, slack.person("ada"), str, zone)
+    assert f"{reader.local(1_800_000_000):%H:%M}" == shown
+
+
 def screen(slack: fake.FakeSlack, who: str, channel: str = "") -> Screen:
     return Screen(slack, ScreenAddress(who=who, channel=channel))
 

@@ -164,9 +164,12 @@ class Interactions:
             return self._slack.delivery("interaction", "view_closed", payload, user=person.id)
 
     def reload(self, user: str) -> None:
-        """Load Slack again: dialogs do not outlive that, and the app is not told."""
+        """Load Slack again: neither dialogs nor what only this person saw outlives that, and the app is not told."""
         with self._slack.lock:
-            screens.close_all(self._slack, self._person(user).id)
+            person, shown = self._person(user), self._slack.workspace.ephemerals
+            screens.close_all(self._slack, person.id)
+            for id in [one.id for one in shown.values() if one.user == person.id]:
+                del shown[id]
             self._done()
 
     def shortcut(self, user: str, callback_id: str, *, channel: str = "", ts: str = "") -> PendingDelivery:

@@ -23,23 +23,34 @@ def shown(plan: Plan) -> list[blocks.Block]:
     The button that confirms is always in view, so that what cannot be undone stands above what may have to be scrolled.
     What is so already is in small print; who is paged never is.
     """
+    return [*first(plan), *rest(plan)]
+
+
+def first(plan: Plan) -> list[blocks.Block]:
+    """Render what is read before all else: the sum of a plan, and what cannot be undone."""
+    return [blocks.section(bold(plan.in_short)), *_noted(plan)[:1]]
+
+
+def rest(plan: Plan) -> list[blocks.Block]:
+    """Render the lines of a plan, what follows from them, and what is so already."""
     doing = [line for line in plan.lines if not line.is_quiet]
     lines = _fitting(doing)
     already = [line for line in plan.lines if line.is_quiet]
-    parts = [blocks.section(bold(plan.in_short))]
-    notes = [
-        blocks.section(f"{bold(heading or 'Before you confirm')}\n{_bullets(notes)}")
-        for heading, notes in plan.noted.items()
-    ]
-    parts += notes[:1]
-    parts += [blocks.section(text) for text in gathered(lines)]
+    parts = [blocks.section(text) for text in gathered(lines)]
     if len(doing) > len(lines):
         parts.append(blocks.section(f"And {len(doing) - len(lines)} more."))
-    parts += notes[1:]
+    parts += _noted(plan)[1:]
     if already:
         said = (escape(f"{line.text[:1].upper()}{line.text[1:]}") for line in already)
         parts.append(blocks.context(clip("\n".join(said), blocks.SECTION)))
     return parts
+
+
+def _noted(plan: Plan) -> list[blocks.Block]:
+    return [
+        blocks.section(f"{bold(heading or 'Before you confirm')}\n{_bullets(notes)}")
+        for heading, notes in plan.noted.items()
+    ]
 
 
 def _fitting(lines: Sequence[PlanLine]) -> list[PlanLine]:

@@ -146,6 +146,7 @@ def by_button(body: Mapping[str, Any], *, at: datetime) -> SlackRequest:
         key=f"button {action.get('action_ts', '')} {user['id']} {action.get('action_id', '')}",
         value=str(action.get("value") or chosen.get("value") or ""),
         channel_id=_channel(body),
+        channel_name=_channel(body, "name"),
         trigger_id=str(body.get("trigger_id", "")),
         block_id=str(action.get("block_id", "")),
         form=Form.of(view) if view and view.get("type") == "modal" else None,
@@ -182,6 +183,6 @@ def _person(user: Mapping[str, Any]) -> Person:
     return person_matching.by_chat_id(str(user["id"]), name=str(user.get("name") or user.get("username") or ""))
 
 
-def _channel(body: Mapping[str, Any]) -> str:
+def _channel(body: Mapping[str, Any], which: str = "id") -> str:
     channel = body.get("channel")
-    return str(channel.get("id") or "") if isinstance(channel, dict) else ""
+    return str(channel.get(which) or "") if isinstance(channel, dict) else ""

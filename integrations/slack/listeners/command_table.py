@@ -26,6 +26,9 @@ class Command:
 
     ``asks`` says what one does at once to an incident, which somebody confirms where it is typed elsewhere; it does so
     once words follow, a ``bare`` one without any. Those that only show something, or open a form, have none.
+
+    What was nearly typed is offered with a button, but for a ``weighty`` one, which is typed out by whoever means it:
+    it cannot be undone, or lets someone in. One that ``opens`` a form with the words in it does that instead.
     """
 
     name: str
@@ -37,6 +40,8 @@ class Command:
     aliases: tuple[str, ...] = ()
     asks: str = ""
     bare: bool = False
+    weighty: bool = False
+    opens: Callable[..., Answer] | None = None
 
 
 def help_(asked: SlackRequest) -> Answer:
@@ -56,18 +61,21 @@ COMMANDS: Final = (
         "declares an incident, and names open ones that may be the same; without a title, opens a form",
         run=declare.command,
         aliases=("new", "open", "create"),
+        opens=declare.form,
     ),
     Command(
         "drill",
         "drill [type:] title",
         "opens a drill: no one is paged, nothing is announced; without a title, opens a form",
         run=declare.drill,
+        opens=declare.drill_form,
     ),
     Command(
         "replay",
         "replay codename [speed]",
         "plays an ended incident again in a drill, 10 times as fast unless you say otherwise",
         run=replay.command,
+        weighty=True,
     ),
     Command(
         "answer",
@@ -261,6 +269,7 @@ COMMANDS: Final = (
         "redact number",
         "deletes what an entry says for good; for the lead",
         about=redact.command,
+        weighty=True,
         of=ALL,
         asks="Redact an entry of {}",
     ),
@@ -269,6 +278,7 @@ COMMANDS: Final = (
         "mitigated [text]",
         "marks it as mitigated",
         about=say.command(say.VERBS["mitigate"]),
+        opens=say.form(say.VERBS["mitigate"]),
         aliases=("mit", "mitigate"),
         asks="Mark {} as mitigated",
         bare=True,
@@ -278,6 +288,7 @@ COMMANDS: Final = (
         "resolved [text]",
         "resolves it",
         about=say.command(say.VERBS["resolve"]),
+        opens=say.form(say.VERBS["resolve"]),
         aliases=("fixed", "resolve"),
         asks="Resolve {}",
         bare=True,
@@ -287,6 +298,7 @@ COMMANDS: Final = (
         "reopen [text]",
         "reopens it",
         about=say.command(say.VERBS["reopen"]),
+        opens=say.form(say.VERBS["reopen"]),
         of=ENDED,
         asks="Reopen {}",
         bare=True,
@@ -296,6 +308,7 @@ COMMANDS: Final = (
         "cancel [text]",
         "cancels it, as it was not an incident",
         about=say.command(say.VERBS["cancel"]),
+        opens=say.form(say.VERBS["cancel"]),
         asks="Cancel {}",
         bare=True,
     ),
@@ -304,6 +317,7 @@ COMMANDS: Final = (
         "duplicate codename",
         "ends it as a duplicate of another incident",
         about=details.duplicate,
+        weighty=True,
         asks="End {} as a duplicate",
     ),
     Command(
@@ -311,12 +325,14 @@ COMMANDS: Final = (
         "access codename because …",
         "requests access to a private incident",
         run=access.command,
+        weighty=True,
     ),
     Command(
         "break-glass",
         "break-glass codename because …",
         "lets you into a private incident at once; its people are told why",
         run=access.glass,
+        weighty=True,
     ),
     Command(
         "open-up",
@@ -330,6 +346,7 @@ COMMANDS: Final = (
         "archive",
         "archives the channel once it has ended",
         about=details.archive,
+        weighty=True,
         of=ENDED,
         asks="Archive the channel of {}",
         bare=True,

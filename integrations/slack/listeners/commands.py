@@ -14,7 +14,7 @@ from integrations.slack.interaction.answers import Answer, Say
 from integrations.slack.interaction.request import SlackRequest
 from integrations.slack.listeners import which_incident
 from integrations.slack.listeners.command_table import NAMED, Command
-from integrations.slack.protocol import setup
+from integrations.slack.protocol import blocks, setup
 
 Waiting = tuple[Command, str, int]  # a command, its words, and the number they are kept under
 # What other tools call our commands; only words that no title begins with.
@@ -36,7 +36,7 @@ def run(asked: SlackRequest) -> Answer:
     first, rest = [*asked.words.split(maxsplit=1), "", ""][:2]
     command = NAMED.get(first.lower()) if first else NAMED["help"]
     if command is None:
-        return _closest(first, asked.words)
+        return _closest(first, asked)
     asked = asked.saying(rest.strip())
     if command.run is not None:
         return command.run(asked)
@@ -78,6 +78,23 @@ def again(asked: SlackRequest) -> Answer:
     return which_incident.question(command, words, _offered(command, asked), number=number)
 
 
+def meant(asked: SlackRequest) -> Answer:
+    """Do what was offered for a command that nobody knows, as if it had been typed; some open their form for it."""
+    waiting = _waiting(asked)
+    if isinstance(waiting, Say):
+        return waiting
+    command, words, number = waiting
+    incident = incident_lookup.of_channel(asked.channel_id, by=asked.by) if command.about else None
+    if command.opens is not None and (command.run is not None or incident is not None):
+        about = () if incident is None else (incident,)
+        return command.opens(asked.saying(words), *about)
+    answer = run(asked.saying(f"{command.name} {words}"))
+    if not isinstance(answer, Say):
+        return answer  # a form that is closed again can be opened once more
+    inbox.spend(number)
+    return replace(answer, instead=True)
+
+
 def _carried_out(waiting: Waiting, asked: SlackRequest, incident: Incident) -> Answer:
     command, words, number = waiting
     answer = _elsewhere(command, asked.saying(words), incident)
@@ -87,7 +104,8 @@ def _carried_out(waiting: Waiting, asked: SlackRequest, incident: Incident) -> A
 
 def _waiting(asked: SlackRequest) -> Waiting | Say:
     """Return the command that waits, its words and its number, or why there is none for whoever pressed."""
-    number = int(asked.block_id.rpartition(":")[2] or 0)
+    said = asked.block_id.rpartition(":")[2]
+    number = int(said) if said.isdecimal() else 0
     kept = json.loads(inbox.kept(number) or "{}")
     if not kept:
         return Say("This was already done, or has expired. Type the command again.", instead=True)
@@ -97,8 +115,12 @@ def _waiting(asked: SlackRequest) -> Waiting | Say:
 
 
 def _asks(command: Command, asked: SlackRequest) -> Answer:
-    inbox.keep(asked.number, json.dumps({"name": command.name, "by": asked.by.pk, "words": asked.words}))
+    _keep(command, asked.words, asked)
     return which_incident.question(command, asked.words, _offered(command, asked), number=asked.number)
+
+
+def _keep(command: Command, words: str, asked: SlackRequest) -> None:
+    inbox.keep(asked.number, json.dumps({"name": command.name, "by": asked.by.pk, "words": words}))
 
 
 def _offered(command: Command, asked: SlackRequest) -> list[Incident]:
@@ -116,14 +138,26 @@ def _about(command: Command, asked: SlackRequest, incident: Incident) -> Answer:
     return command.about(asked, incident)
 
 
-def _closest(first: str, said: str) -> Answer:
-    root, name, rest = setup.command(), messages.typed(first), messages.one_line(said[len(first) :], 200)
+def _closest(first: str, asked: SlackRequest) -> Answer:
+    said = asked.words
+    root, name, rest = setup.command(), messages.typed(first), said[len(first) :].strip()
     everything = f"`{root} help all` lists every command."
     cutoff = NEAR_ALONE if first == said else NEAR  # *checkout is slow* is no checklist
-    meant = ELSEWHERE.get(name.lower()) or next(iter(difflib.get_close_matches(name.lower(), NAMED, 1, cutoff)), "")
-    if meant:
-        typed = " ".join(filter(None, (root, NAMED[meant].name, rest)))
-        return Say(f"Unknown command `{messages.one_line(first, 40)}`. Did you mean `{typed}`? {everything}")
+    close = ELSEWHERE.get(name.lower()) or next(iter(difflib.get_close_matches(name.lower(), NAMED, 1, cutoff)), "")
+    if close:
+        typed = " ".join(filter(None, (root, NAMED[close].name, messages.one_line(rest, 200))))
+        text = f"Unknown command `{messages.one_line(first, 40)}`. Did you mean `{typed}`? {everything}"
+        return _offer(text, NAMED[close], rest, asked, label="Yes, do that")
     if " " in said:
-        return Say(f"To open an incident, type `{root} declare {messages.one_line(said, 200)}`.")
+        text = f"To open an incident, type `{root} declare {messages.one_line(said, 200)}`."
+        return _offer(text, NAMED["declare"], said, asked, label="Declare an incident")
     return Say(f"Unknown command `{messages.one_line(first, 40)}`. {everything}")
+
+
+def _offer(text: str, command: Command, words: str, asked: SlackRequest, *, label: str) -> Say:
+    """Say what would have to be typed, with a button that does it."""
+    if command.weighty:
+        return Say(text)
+    _keep(command, words, asked)
+    button = blocks.button(label, action_id=which_incident.MEANT)
+    return Say(text, (blocks.section(text), blocks.actions(button, block_id=f"{which_incident.PICK}:{asked.number}")))

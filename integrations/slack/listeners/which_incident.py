@@ -16,6 +16,7 @@ from integrations.slack.protocol import blocks, mrkdwn, setup
 PICK: Final = "firekind:pick"
 PICKED: Final = "firekind:picked"
 AGAIN: Final = "firekind:pick-again"
+MEANT: Final = "firekind:meant"
 PRIVATE_CHANNEL: Final = "privategroup"  # what Slack calls every private channel to a command
 PLACE: Final = re.compile(r" (?:(?:to|of|for|in|into) )?\{\}")
 QUOTED, QUOTED_LINE, TITLE = 1_500, 300, 150
@@ -55,7 +56,9 @@ def question(command: Command, words: str, incidents: Iterable[Incident], *, num
     if not acts(command, words):
         said = f"Which incident is {_typed(command, words)} about?"
     select = blocks.select(options, action_id=PICK, placeholder="Choose an incident")
-    return _clipped(said, blocks.section(said, block_id=f"{PICK}:{number}", accessory=select))
+    typed = f"{setup.command()} {command.name} {messages.one_line(f'codename {words}'.strip(), QUOTED_LINE)}"
+    section = blocks.section(said, block_id=f"{PICK}:{number}", accessory=select)
+    return _clipped(said, section, blocks.context(f"Or type `{typed}`."))
 
 
 def confirmation(command: Command, words: str, incident: Incident, *, number: int) -> Say:

@@ -73,7 +73,7 @@ def test_what_is_nearly_a_type_is_asked_about_and_declares_nothing(door: Door, t
 
 def test_a_type_that_is_nearly_named_is_suggested_for_a_retype(door: Door, incident: Incident) -> None:
     assert door.command("ann", "retype securty", channel=door.house.channel(incident)) == ""
-    assert "There is no type “securty”." in door.reads(door.modal("ann"))
+    assert "There is no type “securty”, so nothing has changed. Did you mean" in door.reads(door.modal("ann"))
 
 
 def test_a_long_title_is_cut_at_a_word_and_said_and_none_of_it_is_lost(door: Door) -> None:

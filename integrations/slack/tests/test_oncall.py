@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -44,10 +45,25 @@ def test_a_schedule_by_any_part_of_its_name(door: Door, pager: LittlePager) -> N
         assert "Major" not in said
 
 
-def test_everything_with_the_levels_of_a_policy(door: Door, pager: LittlePager) -> None:
+def test_everything_with_the_levels_and_the_services_of_a_policy(door: Door, pager: LittlePager) -> None:
     said = door.command("ann", "oncall")
-    assert "*Major incident*\n    level 1: no one is on call\n    level 2: Ben &amp; Co\n*Platform" in said
+    levels = "    level 1: no one is on call\n    level 2: Ben &amp; Co"
+    assert f"*Major incident* (paged by Checkout)\n{levels}\n*Platform" in said
     assert said == door.command("ann", "on-call")
+
+
+def test_a_schedule_that_says_what_a_policy_says_is_left_out_until_it_is_named(door: Door, pager: LittlePager) -> None:
+    pager.listed[0] = replace(pager.listed[0], schedules=(("SCH",), ()))
+    now, long = timezone.now(), timedelta(hours=100)
+    pager.rota = [Turn(subject, level, "PANN", now - long, now + long) for subject, level in (("SCH", 0), ("POL", 1))]
+    refresh.keep(at=timezone.now() + timedelta(hours=24))
+    said = door.command("ann", "oncall")
+    assert "*Platform leadership*" not in said
+    assert said.endswith("One schedule says the same as its policy and is left out: `/incident oncall name` shows it.")
+    assert door.command("ann", "oncall platform").startswith("*Platform leadership*: <@")
+    pager.rota[0] = replace(pager.rota[0], user="PBEN")
+    refresh.keep(at=timezone.now() + timedelta(hours=48))
+    assert "*Platform leadership*" in door.command("ann", "oncall"), "what says something else stays"
 
 
 def test_the_nearest_name_is_offered(door: Door, pager: LittlePager) -> None:

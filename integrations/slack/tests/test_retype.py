@@ -5,6 +5,7 @@ import re
 import pytest
 
 from incidents.models import Incident
+from integrations.slack.fake.server.fields import Incomplete
 from integrations.slack.tests.door import Door
 from workflows.planning.wording import privacy_notes
 
@@ -134,17 +135,50 @@ def test_what_has_ended_is_not_retyped(door: Door, incident: Incident, channel: 
     [("majro", "major"), ("securty", "security"), ("bomb", "time-bomb"), ("MAJOR!1", "major"), ("Isolate", "isolated")],
 )
 @pytest.mark.parametrize("between", [" because ", " "])
-def test_a_type_that_is_nearly_named_is_asked_about_with_its_plan_and_the_reason_stays(
+def test_a_type_that_is_nearly_named_is_offered_and_not_chosen_and_the_reason_stays(
     door: Door, incident: Incident, channel: str, typed: str, meant: str, between: str
 ) -> None:
     assert door.command("ann", f"retype {typed}{between}users see errors", channel=channel) == ""
-    assert now(incident).type.slug == "ambiguous"
     shown = door.reads(door.modal("ann"))
-    assert f"There is no type “{typed}”. Nothing has changed yet" in shown
+    name = meant.replace("-", " ").capitalize()
+    assert f"There is no type “{typed}”, so nothing has changed. Did you mean *{name}*?" in shown
+    assert "`+`" not in shown, "a guess has no plan"
+    with pytest.raises(Incomplete):
+        door.submit("ann")
+    assert now(incident).type.slug == "ambiguous"
+    door.press("ann", "firekind:retype-meant")
+    shown = door.reads(door.modal("ann"))
     assert "`+`" in shown
+    assert "Did you mean" not in shown
     door.submit("ann")
     assert now(incident).type.slug == meant
     assert incident.events.get(kind="retyped").text == "users see errors"
+
+
+def test_after_the_one_that_was_meant_another_type_can_be_chosen(door: Door, incident: Incident, channel: str) -> None:
+    door.command("ann", "retype secruity", channel=channel)
+    door.press("ann", "firekind:retype-meant")
+    door.press("ann", "firekind:retype-meant-type", value="major")
+    assert door.modal("ann")["submit"]["text"] == "Retype to Major"
+    door.submit("ann")
+    assert now(incident).type.slug == "major"
+
+
+def test_the_consequences_stand_under_the_type_before_who_comes_along(
+    door: Door, incident: Incident, channel: str
+) -> None:
+    door.command("ann", "retype security", channel=channel)
+    shown = door.reads(door.modal("ann"))
+    order = ("New type", "Brings in", "What cannot be undone", "Who is coming along?", "move the conversation")
+    assert sorted(order, key=shown.index) == list(order)
+
+
+def test_an_app_that_is_picked_does_not_come_along(door: Door, incident: Incident, channel: str) -> None:
+    door.command("ann", "retype security", channel=channel)
+    before = door.reads(door.modal("ann"))
+    assert "Apps are left out." in before
+    door.press("ann", "firekind:retype-bring", value=["firekind"])
+    assert door.reads(door.modal("ann")) == before
 
 
 @pytest.mark.parametrize("typed", ["sev1", "<!channel>", "x" * 300])
@@ -152,7 +186,7 @@ def test_a_type_that_nobody_knows_is_chosen_from_those_there_are_and_the_reason_
     door: Door, incident: Incident, channel: str, typed: str
 ) -> None:
     assert door.command("ann", f"retype {typed} because it is bad", channel=channel) == ""
-    assert "Nothing has changed yet" in door.reads(door.modal("ann"))
+    assert "so nothing has changed. Choose one below." in door.reads(door.modal("ann"))
     door.press("ann", "firekind:retype-type", value="major")
     door.submit("ann")
     assert incident.events.get(kind="retyped").text == "it is bad"

@@ -54,7 +54,8 @@ def confirm(door: Door, *, user: str = "out", channel: str = "lobby") -> str:
 def test_the_question_repeats_what_would_be_sent_and_options_say_which_is_which(door: Door, incident: Incident) -> None:
     said = door.command("out", "update still <b>here</b>")
     assert said == "Post the update to which incident?\n>still &lt;b&gt;here&lt;/b&gt;"
-    section = shown(door)[0]
+    section, other_way = shown(door)
+    assert other_way["elements"][0]["text"] == "Or type `/incident update codename still &lt;b&gt;here&lt;/b&gt;`."
     assert section["text"]["text"] == said
     (option,) = section["accessory"]["options"]
     assert option["text"]["text"] == "Ambiguous: checkout is slow"

@@ -5,6 +5,7 @@ import { act, toast, who } from "./acting.js";
 const drafts = new Map();
 let offered = { commands: [], people: [], groups: [], channels: [] };
 let chosen = 0;
+let picked = false; // whether the one that is chosen was chosen by hand
 let shown = [];
 
 const place = () => `${document.body.dataset.channel}`;
@@ -74,10 +75,12 @@ function pressed(event) {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
     if (step) {
       event.preventDefault();
-      chosen = (chosen + step + shown.length) % shown.length;
+      chosen = marked() || step < 0 ? (chosen + step + shown.length) % shown.length : 0;
+      picked = true;
       return draw();
     }
-    if (event.key === "Tab" || (event.key === "Enter" && !complete(area.value))) {
+    const done = shown[chosen].insert.trim() === area.value.trim();
+    if (event.key === "Tab" || (event.key === "Enter" && marked() && !done)) {
       event.preventDefault();
       return take(chosen);
     }
@@ -89,9 +92,9 @@ function pressed(event) {
   }
 }
 
-// A command typed out to its end is sent by Enter, not completed again.
-function complete(text) {
-  return shown.some((one) => one.insert.trim() === text.trim()) || !shown[chosen];
+// Enter sends a command as it is typed, as in Slack: it completes a name, and what was chosen by hand.
+function marked() {
+  return picked || !/^\/\S+\s/.test(box().value) || /[@#]/.test(shown[chosen].insert[0]);
 }
 
 function suggest() {
@@ -115,13 +118,14 @@ function suggest() {
       .map((one) => ({ insert: `${name[1]}${one.name} `, from: before.length - name[2].length - 1, name: name[1] + one.name, hint: "", says: one.says }));
   }
   chosen = 0;
+  picked = false;
   draw();
 }
 
 function draw() {
   list().replaceChildren(...shown.map(option));
   list().hidden = !shown.length;
-  if (shown.length) box().setAttribute("aria-activedescendant", `suggestion-${chosen}`);
+  if (shown.length && marked()) box().setAttribute("aria-activedescendant", `suggestion-${chosen}`);
   else box().removeAttribute("aria-activedescendant");
   list().children[chosen]?.scrollIntoView({ block: "nearest" });
 }
@@ -131,7 +135,7 @@ function option(one, n) {
   row.id = `suggestion-${n}`;
   row.role = "option";
   row.dataset.n = n;
-  row.setAttribute("aria-selected", String(n === chosen));
+  row.setAttribute("aria-selected", String(n === chosen && marked()));
   const name = document.createElement("b");
   name.append(one.name);
   if (one.hint) name.append(" ", Object.assign(document.createElement("i"), { textContent: one.hint }));

@@ -5,7 +5,7 @@ import * as composer from "./composer.js";
 import * as doing from "./doing.js";
 import * as faults from "./faults.js";
 import * as jump from "./jump.js";
-import { go, listen, whenFresh } from "./live.js";
+import { go, listen, refresh, whenFresh } from "./live.js";
 import * as menus from "./menus.js";
 import * as modal from "./modal.js";
 
@@ -55,6 +55,14 @@ document.addEventListener("keydown", (event) => {
   }
 });
 
+// The page is drawn in the browser's zone, as everything else that is read beside it.
+function zoned() {
+  const zone = `sandbox_zone=${encodeURIComponent(Intl.DateTimeFormat().resolvedOptions().timeZone)}`;
+  if (document.cookie.split("; ").includes(zone)) return;
+  document.cookie = `${zone}; path=/; samesite=lax`;
+  refresh();
+}
+
 menus.start();
 doing.start({
   done: (answer) => {
@@ -67,7 +75,8 @@ faults.start();
 jump.start();
 whenFresh(fresh);
 listen();
+zoned();
 if (performance.getEntriesByType("navigation")[0]?.type === "reload") {
-  await act("reload"); // dialogs do not outlive that in Slack either
+  await act("reload"); // dialogs and what only one person saw do not outlive that in Slack either
 }
 fresh({ moved: true, atEnd: true, grew: true });

@@ -261,6 +261,15 @@ def test_a_reload_closes_the_dialogs_of_whoever_reloads_and_nobody_elses(who: st
     assert (slack.modal("ada") is None) == (who == "ada")
 
 
+@pytest.mark.parametrize("who", ["ada", "ben"])
+def test_a_reload_drops_what_whoever_reloads_alone_saw(who: str) -> None:
+    slack = small()
+    slack.ok("chat.postEphemeral", channel="C0OURS", user="U0ADA", text="to you")
+    assert slack.ephemerals("ada")
+    slack.acts.reload(who)
+    assert (slack.ephemerals("ada") == []) == (who == "ada")
+
+
 def test_a_dialog_that_is_gone_is_closed_once_more_in_peace_and_cannot_be_sent() -> None:
     slack = small()
     view = opened(slack)

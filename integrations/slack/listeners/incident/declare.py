@@ -42,6 +42,21 @@ def drill(asked: SlackRequest) -> Answer:
     return command(asked, drill=True)
 
 
+def form(asked: SlackRequest, *, drill: bool = False) -> Answer:
+    """Open the modal with what was typed; what is too long for a title is kept whole as the summary."""
+    type, said, near = typed(asked.words)
+    said = messages.typed(said)
+    summary = said if len(said) > TITLE_CHARS else ""
+    doubt = _doubt(asked.words) if near else ""
+    title = mrkdwn.cut(said, TITLE_CHARS)
+    return Open(_first(asked, title=title, summary=summary, chosen=type or near, doubt=doubt, drill=drill))
+
+
+def drill_form(asked: SlackRequest) -> Answer:
+    """Open the modal of a drill with what was typed."""
+    return form(asked, drill=True)
+
+
 def typed(said: str) -> tuple[IncidentType | None, str, IncidentType | None]:
     """Split ``security: someone has our keys`` into type and title; other colons are part of the title.
 

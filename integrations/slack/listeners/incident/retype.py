@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -21,7 +22,8 @@ CALLBACK: Final = "firekind:retype"
 BECAUSE: Final = re.compile(r"(?P<type>.*?)\s*\bbecause\b\s*(?P<because>.*)", re.IGNORECASE | re.DOTALL)
 SUBMIT_CHARS: Final = 24  # that Slack takes on a window's button
 COME, STAY_OUT = "come", "stay-out"
-DOUBT: Final = "There is no type “{}”. Nothing has changed yet: check the type below, then retype."
+TYPE, MEANT, MEANT_TYPE = "firekind:retype-type", "firekind:retype-meant", "firekind:retype-meant-type"
+DOUBT: Final = "There is no type “{}”, so nothing has changed. {}"
 CHANGED: Final = "*The plan changed while you were reading.* This is what would happen now."
 
 
@@ -37,9 +39,10 @@ ALONE: Final = Along()
 
 
 def command(asked: SlackRequest, incident: Incident) -> Answer:
-    """Open the modal: with the plan when a type was named, or nearly, else with the types to choose from.
+    """Open the modal: with the plan when a type was named, else with the types to choose from.
 
-    The reason that was typed is in it, whatever became of the type.
+    The type that was nearly named is offered, but not chosen: retyping may not be undone. The reason that was typed is
+    in it, whatever became of the type.
     """
     must_be_active(incident)
     said = messages.typed(asked.words)
@@ -50,14 +53,15 @@ def command(asked: SlackRequest, incident: Incident) -> Answer:
         written, because = match["type"], match["because"]
     else:
         written, _, because = said.partition(" ")
-    to, doubt = incident_lookup.type_named(written), ""
+    to = incident_lookup.type_named(written)
     if to is not None and to.pk == incident.type_id:
         raise lifecycle.Refused(f"{incident.codename} is already {incident.policy.name}.")
-    if to is None:
-        others = [one for one in IncidentType.objects.usable() if one.pk != incident.type_id]
-        to, doubt = incident_lookup.near_type(written, others), DOUBT.format(mrkdwn.escape(mrkdwn.cut(written, 40)))
-    plan = retyping.preview(incident, to=to, bring=(), by=asked.by) if to is not None else None
-    return Open(modal(incident, to=to, plan=plan, because=because.strip(), doubt=doubt))
+    if to is not None:
+        plan = retyping.preview(incident, to=to, bring=(), by=asked.by)
+        return Open(modal(incident, to=to, plan=plan, because=because.strip()))
+    others = [one for one in IncidentType.objects.usable() if one.pk != incident.type_id]
+    doubt = _doubt(written, incident_lookup.near_type(written, others))
+    return Open(modal(incident, because=because.strip(), doubt=doubt))
 
 
 def pressed(asked: SlackRequest) -> Answer:
@@ -69,13 +73,21 @@ def pressed(asked: SlackRequest) -> Answer:
 
 def chosen(asked: SlackRequest) -> Answer:
     """Show the plan for the type, and for the people brought along, that are chosen now."""
-    form = asked.filled
-    if not form.text("type"):
+    return _planned(asked.filled, asked.filled.text("type"), by=asked.by)
+
+
+def meant(asked: SlackRequest) -> Answer:
+    """Choose the type that was nearly named, and show its plan."""
+    return _planned(asked.filled, asked.value, by=asked.by, field=MEANT_TYPE)
+
+
+def _planned(form: Form, slug: str, *, by: Person, field: str = TYPE) -> Answer:
+    if not slug:
         return Nothing()
-    incident = incident_lookup.named(str(form.kept["i"]), by=asked.by)
-    to, along, because = incident_lookup.usable_type(form.text("type")), _along(form), form.text("because")
-    plan = retyping.preview(incident, to=to, bring=along.bring, come=along.come, by=asked.by)
-    view = modal(incident, to=to, plan=plan, along=along, because=because, since=form.kept["n"])
+    incident = incident_lookup.named(str(form.kept["i"]), by=by)
+    to, along, because = incident_lookup.usable_type(slug), _along(form), form.text("because")
+    plan = retyping.preview(incident, to=to, bring=along.bring, come=along.come, by=by)
+    view = modal(incident, to=to, plan=plan, along=along, because=because, since=form.kept["n"], field=field)
     return Redraw(view, form.id, form.hash)
 
 
@@ -120,29 +132,33 @@ def modal(
     because: str = "",
     since: int | None = None,
     changed: bool = False,
-    doubt: str = "",
+    doubt: Sequence[blocks.Block] = (),
+    field: str = TYPE,
 ) -> blocks.Block:
     """Build the modal, with the plan once a type is chosen; ``changed`` says that it is not the one shown before.
 
-    ``doubt`` is said above all else.
+    ``doubt`` is said above all else. ``field`` is what the type is chosen in: Slack keeps what stands in a field, so
+    that a type which was not chosen there needs another one.
     """
     is_now = f"{incident_lookup.linked(incident)} is *{mrkdwn.escape(incident.policy.name)}* now."
     types = [one for one in IncidentType.objects.usable() if one.pk != incident.type_id]
     parts = [
-        *([blocks.section(doubt)] if doubt else ()),
+        *doubt,
         blocks.section(f"{CHANGED}\n{is_now}" if changed else is_now),
         blocks.field(
             "New type",
-            blocks.select(type_options(types), action_id="firekind:retype-type", chosen=to.slug if to else None),
+            blocks.select(type_options(types), action_id=field, chosen=to.slug if to else None),
             block_id="type",
             hint=to.policy.says if to else None,
             tells=True,
         ),
     ]
+    if plan is not None:
+        parts += plans.first(plan)
     if to is not None and moves_room(incident.private, to.policy):
         parts += _who(along)
     if plan is not None:
-        parts += [blocks.divider(), *plans.shown(plan)]
+        parts += [blocks.divider(), *plans.rest(plan)]
     reason = blocks.text_input(action_id="because", initial=because, lines=True)
     parts.append(blocks.field("Why?", reason, block_id="because", optional=True))
     kept = keep(
@@ -162,6 +178,14 @@ def must_be_active(incident: Incident) -> None:
         raise lifecycle.Refused(f"{incident.codename} is {incident.status}; reopen it before you retype it.")
 
 
+def _doubt(written: str, near: IncidentType | None) -> list[blocks.Block]:
+    asks = f"Did you mean {mrkdwn.bold(near.policy.name)}?" if near else "Choose one below."
+    said = blocks.section(DOUBT.format(mrkdwn.escape(mrkdwn.cut(written, 40)), asks))
+    if near is None:
+        return [said]
+    return [said, blocks.actions(blocks.button(near.policy.name, action_id=MEANT, value=near.slug))]
+
+
 def _along(form: Form) -> Along:
     return Along(tuple(form.people("bring")), come=form.text("come") != STAY_OUT)
 
@@ -177,7 +201,7 @@ def _who(along: Along) -> list[blocks.Block]:
             block_id="bring",
             hint=(
                 "Everyone else loses access. Only these people, the lead, the person who declared it and the people "
-                "the new type brings in join the private channel."
+                "the new type brings in join the private channel. Apps are left out."
             ),
             optional=True,
             tells=True,

@@ -18,15 +18,17 @@ LISTED: Final = 20
 
 
 def command(asked: SlackRequest) -> Answer:
-    """Say who is on call: for everything, or for the service, schedule or policy that was named."""
+    """Say who is on call: for everything, each rota once, or for the service, schedule or policy that was named."""
     if not asked.by.can_join:
         return Say("Only people from this workspace can see who is on call.")
     fresh = freshness.of(at=asked.at)
     if not fresh.is_known:
         return Say(cards.said(fresh.words(at=asked.at)))
     among = roster.whole(at=asked.at)
-    found = roster.named(asked.words, among=among)
-    lines = [_entry(one, asked.words) for one in found[:LISTED]] or [_closest(asked.words, among)]
+    found = roster.named(asked.words, among=among) if asked.words else roster.once(among)
+    lines = [_entry(one) for one in found[:LISTED]] or [_closest(asked.words, among)]
+    if not asked.words and len(found) < len(among):
+        lines.append(_left_out(len(among) - len(found)))
     if len(found) > LISTED:
         lines.append(f"There are {len(found) - LISTED} more: {_page()}")
     if fresh.state != "fresh":
@@ -34,15 +36,22 @@ def command(asked: SlackRequest) -> Answer:
     return Say("\n".join(lines))
 
 
-def _entry(entry: RosterEntry, words: str) -> str:
-    name = f"{mrkdwn.bold(entry.target.name)}{_pages_for(entry) if words else ''}"
+def _left_out(count: int) -> str:
+    typed = f"`{setup.command()} oncall name`"
+    if count == 1:
+        return f"One schedule says the same as its policy and is left out: {typed} shows it."
+    return f"{count} schedules say the same as their policies and are left out: {typed} shows one."
+
+
+def _entry(entry: RosterEntry) -> str:
+    name = f"{mrkdwn.bold(entry.target.name)}{_pages_for(entry)}"
     if len(entry.lines) == 1:
         return f"{name}: {_line(entry.lines[0])}"
     return "\n".join([name, *(f"    level {one.level}: {_line(one)}" for one in entry.lines)])
 
 
 def _pages_for(entry: RosterEntry) -> str:
-    """Say which services page a policy, where somebody looks for one."""
+    """Say which services page a policy: people look for those."""
     if not entry.services:
         return ""
     more = f" and {entry.more} more" if entry.more else ""

@@ -121,6 +121,15 @@ def command(verb: Verb) -> Callable[[SlackRequest, Incident], Answer]:
     return run
 
 
+def form(verb: Verb) -> Callable[[SlackRequest, Incident], Answer]:
+    """Make the modal of a verb with the words that were typed in it."""
+
+    def run(asked: SlackRequest, incident: Incident) -> Answer:
+        return _opened(verb, incident, asked, said=UpdateDraft(text=messages.typed(asked.words)))
+
+    return run
+
+
 def button(verb: Verb) -> Callable[[SlackRequest], Answer]:
     """Make the button of a verb: it opens the modal."""
 
@@ -166,13 +175,13 @@ def modal(verb: Verb, incident: Incident, *, said: UpdateDraft = NOTHING, change
     return blocks.modal(verb.title, parts, callback_id=CALLBACK, submit=verb.submit, close=verb.close, kept=kept)
 
 
-def _opened(verb: Verb, incident: Incident, asked: SlackRequest) -> Answer:
+def _opened(verb: Verb, incident: Incident, asked: SlackRequest, *, said: UpdateDraft = NOTHING) -> Answer:
     """Open a verb's modal; raise ``Refused`` where its page would not offer it either."""
     form = forms.VERBS.get(verb.name)
     refusal = form(incident=incident, person=asked.by, asked={}).refusal if form else ""
     if refusal:
         raise lifecycle.Refused(refusal)
-    return Open(modal(verb, incident))
+    return Open(modal(verb, incident, said=said))
 
 
 def _do(verb: Verb, incident: Incident, asked: SlackRequest, text: str, **rest: Any) -> None:
