@@ -14,7 +14,8 @@ from incidents.models import Incident, Person
 from incidents.tests.conftest import Open
 
 pytestmark = pytest.mark.django_db
-FIXTURES = Path(__file__).parents[2] / "fixtures/conformance"
+ROOT = Path(__file__).parents[2]
+FIXTURES = ROOT / "fixtures/conformance"
 SHOPS = ("pprof/shop.pb.gz", "folded/shop.txt", "speedscope/shop.json", "jfr/shop.jfr", "memray/shop.txt")
 
 
