@@ -38,14 +38,13 @@ function found(stroke) {
     return { does: () => (search ? search.focus() : location.assign("/#q")) };
   }
   const node = [...document.querySelectorAll("[data-key]")].find((one) => one.dataset.key === stroke);
-  return node && { does: () => press(node), opens: !node.matches(ONLY_SHOWS) };
+  return node && { does: () => press(node), opens: !node.matches(ONLY_SHOWS), leaves: !node.hasAttribute("hx-get") };
 }
 
-function open(stroke, does) {
+function open(stroke, { does, leaves }) {
   if (stroke.length === 1) { // two strokes lead to a list, where nothing is sent
     sprung = true;
-    sessionStorage.setItem(SPRUNG, last); // for the page that it leads to
-    setTimeout(() => sessionStorage.removeItem(SPRUNG), QUIET_MS); // it was a dialog, on this page
+    if (leaves) sessionStorage.setItem(SPRUNG, last); // for the page that it leads to
   }
   does();
 }
@@ -104,7 +103,7 @@ document.addEventListener("keydown", (event) => {
   const what = found(stroke);
   if (!what) return;
   event.preventDefault();
-  if (what.opens) pending = setTimeout(() => open(stroke, what.does), RESTS_MS);
+  if (what.opens) pending = setTimeout(() => open(stroke, what), RESTS_MS);
   else what.does();
 });
 document.addEventListener("htmx:beforeSend", ({ detail }) => {
@@ -116,6 +115,7 @@ document.addEventListener("htmx:beforeSend", ({ detail }) => {
 const before = Number(sessionStorage.getItem(SPRUNG));
 if (before) {
   [last, sprung] = [before, true];
+  document.documentElement.dataset.byKey = "";
   sessionStorage.removeItem(SPRUNG);
 }
 single.checked = !localStorage.getItem(OFF);

@@ -109,3 +109,24 @@ def test_what_is_typed_after_a_shortcut_is_sent_by_enter(page: Page) -> None:
     page.keyboard.type("The kiln explodes")
     page.keyboard.press("Enter")
     page.wait_for_url("**/incidents/*/")
+
+
+def test_a_retype_is_a_few_keys(page: Page) -> None:
+    declare(page, "The kiln cools down")
+    page.evaluate("document.activeElement.blur()")
+    page.keyboard.press("r")
+    page.wait_for_url("**/retype")
+    expect(page.locator("[name=to]:focus")).to_have_count(1)
+    page.keyboard.press("ArrowDown")
+    chosen = page.locator("[name=to]:checked")
+    expect(page.locator("#confirm")).to_be_visible()
+    expect(chosen).to_be_focused()
+    name = chosen.get_attribute("value") or ""
+    page.keyboard.press("Enter")
+    page.keyboard.press("Enter")
+    expect(page.locator("#confirm [data-first]")).to_be_focused()
+    assert page.url.partition("?")[0].endswith("/retype")
+    expect(page.locator(f"#confirm [name=to][value={name}]")).to_be_attached()
+    page.wait_for_timeout(AT_REST_MS)
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/incidents/*/")
