@@ -54,5 +54,12 @@ document.addEventListener("click", (event) => {
   opener.parentElement.querySelector("textarea").focus();
 });
 for (const one of document.querySelectorAll("dialog")) one.addEventListener("close", recover);
+// What was wrong with a field is not said of what stands in it now.
+document.addEventListener("input", ({ target }) => {
+  const isOfAll = target.form?.querySelector(":scope > .wrong"); // said above the form, and until it is sent again
+  if (target.getAttribute("aria-invalid") !== "true" || isOfAll) return;
+  target.removeAttribute("aria-invalid");
+  target.closest(".field")?.querySelector(".errorlist")?.remove();
+});
 // A form that was not taken, on a page of its own: begin where something is wrong.
 document.querySelector("main form [aria-invalid=true]")?.focus();
