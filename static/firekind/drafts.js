@@ -1,11 +1,13 @@
-// What somebody wrote and has not sent outlives a reload: a field that names its draft is kept by this tab, for this
-// person alone, until it was sent or they sign out. What the form had seen is kept with it, so that words based on
-// something older meet what others wrote since.
+// What somebody wrote and has not sent outlives a reload, and a dialog that is left by Escape: a field that names its
+// draft, or all of a form that does, is kept by this tab, for this person alone, until it was sent or they sign out.
+// What the form had seen is kept with it, so that words based on something older meet what others wrote since.
 const me = document.body.dataset.me;
 const MARK = "draft ";
-const key = (field) => `${MARK}${me} ${field.dataset.draft} ${field.id}`;
-const drafts = (form) => [...(form?.elements ?? [])].filter((one) => one.dataset.draft);
-const basis = (field) => field.form?.querySelector("[name=seen]");
+const WRITTEN = "textarea, input[type=text], input[type=date]";
+const about = (field) => field.dataset.draft ?? (field.matches(WRITTEN) ? field.form?.dataset.drafts : undefined);
+const key = (field) => `${MARK}${me} ${about(field)} ${field.id}`;
+const drafts = (form) => [...(form?.elements ?? [])].filter(about);
+const basis = (field) => field.form?.querySelector("[data-drafts] [name=since], [name=seen]");
 
 function keep(field) {
   if (field.value && field.value !== field.defaultValue) {
@@ -26,8 +28,15 @@ function forget(fields) {
 }
 
 if (me) {
+  const restoreIn = (within) => {
+    for (const form of within.querySelectorAll("form[data-drafts]")) drafts(form).forEach(restore);
+  };
   for (const one of document.querySelectorAll("[data-draft]")) restore(one);
-  document.addEventListener("input", (event) => { if (event.target.dataset.draft) keep(event.target); });
+  restoreIn(document);
+  document.addEventListener("htmx:afterSwap", ({ detail }) => { if (detail.target.id === "dialog") restoreIn(detail.target); });
+  document.addEventListener("input", (event) => { if (about(event.target)) keep(event.target); });
+  // Who cancels means it; who presses Escape may not.
+  document.addEventListener("click", ({ target }) => { forget(drafts(target.closest("form [data-close]")?.closest("form"))); });
   document.addEventListener("htmx:afterRequest", ({ detail }) => {
     if (detail.xhr.status >= 200 && detail.xhr.status < 300) forget(drafts(detail.requestConfig.elt.closest("form[hx-post]")));
   });

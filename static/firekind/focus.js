@@ -45,6 +45,21 @@ document.addEventListener("htmx:beforeRequest", (event) => {
   if (event.detail.target?.id === "dialog") remember(event.detail.elt); // a click does not focus links everywhere
 });
 document.addEventListener("htmx:afterRequest", recover);
+document.addEventListener("click", (event) => {
+  // Who opens a field to write in means to write in it.
+  const opener = event.target.closest("[data-writes] > summary");
+  if (!opener || opener.parentElement.open) return;
+  event.preventDefault(); // it is opened here: what is typed at once is meant for the field
+  opener.parentElement.open = true;
+  opener.parentElement.querySelector("textarea").focus();
+});
 for (const one of document.querySelectorAll("dialog")) one.addEventListener("close", recover);
+// What was wrong with a field is not said of what stands in it now.
+document.addEventListener("input", ({ target }) => {
+  const isOfAll = target.form?.querySelector(":scope > .wrong"); // said above the form, and until it is sent again
+  if (target.getAttribute("aria-invalid") !== "true" || isOfAll) return;
+  target.removeAttribute("aria-invalid");
+  target.closest(".field")?.querySelector(".errorlist")?.remove();
+});
 // A form that was not taken, on a page of its own: begin where something is wrong.
 document.querySelector("main form [aria-invalid=true]")?.focus();

@@ -1,9 +1,17 @@
-// Keyboard shortcuts. An element says its own in data-key; "g l" is two strokes. None while something is typed.
+// Keyboard shortcuts. An element says its own in data-key; "g l" is two strokes. None while something is typed, and none
+// of the letters of a sentence that is typed where nothing takes it: what opens a form waits for a short rest, and the
+// Enter at the end of such a sentence sends nothing.
 const OFF = "single-keys-off";
+const SPRUNG = "sprung";
+const QUIET_MS = 700; // between two keys: they belong to one sentence if it is less
+const RESTS_MS = 500; // as long as nothing follows, a letter was meant for itself
+const ONLY_SHOWS = "textarea, input, [data-act]";
 const single = document.querySelector("[data-single]");
 let first = "";
 let asked = 0; // requests for a dialog that are under way: what is typed meanwhile is meant for it
-let waiting;
+let waiting, pending;
+let last = -Infinity; // when a character was typed
+let sprung = false; // a shortcut opened what is open, and no rest came since
 
 function typing(event) {
   return event.target.closest("input:not([type=radio]):not([type=checkbox]), textarea, select, [contenteditable]");
@@ -17,21 +25,54 @@ function step(by) {
   return true;
 }
 
-function act(stroke) {
-  if (stroke === "?") return document.getElementById("keys").showModal() ?? true;
-  if (stroke === "j" || stroke === "k") return step(stroke === "j" ? 1 : -1);
-  if (stroke === "/") {
-    const search = document.getElementById("q");
-    if (search) search.focus();
-    else location.assign("/#q");
-    return true;
-  }
-  const node = [...document.querySelectorAll("[data-key]")].find((one) => one.dataset.key === stroke);
-  if (!node) return false;
+function press(node) {
   if (node.matches("textarea, input")) node.focus();
   else node.click();
-  return true;
 }
+
+// What a stroke does, and whether that opens something that could be sent.
+function found(stroke) {
+  if (stroke === "?") return { does: () => document.getElementById("keys").showModal() };
+  if (stroke === "/") {
+    const search = document.getElementById("q");
+    return { does: () => (search ? search.focus() : location.assign("/#q")) };
+  }
+  const node = [...document.querySelectorAll("[data-key]")].find((one) => one.dataset.key === stroke);
+  return node && { does: () => press(node), opens: !node.matches(ONLY_SHOWS), leaves: !node.hasAttribute("hx-get") };
+}
+
+function open(stroke, { does, leaves }) {
+  if (stroke.length === 1) { // two strokes lead to a list, where nothing is sent
+    sprung = true;
+    if (leaves) sessionStorage.setItem(SPRUNG, last); // for the page that it leads to
+  }
+  does();
+}
+
+function rest() {
+  clearTimeout(pending);
+  last = -Infinity;
+  sprung = false;
+}
+
+// Enter and Space at the end of a sentence that nothing took, or that went where a letter of it led.
+function strays(event, isFast) {
+  if (!isFast || event.target.matches("textarea")) return false;
+  return typing(event) ? event.key === "Enter" && sprung : event.key === "Enter" || event.key === " ";
+}
+
+document.addEventListener("keydown", (event) => {
+  const now = Date.now(), isFast = now - last < QUIET_MS;
+  if (event.isComposing) return;
+  if (!isFast) sprung = false;
+  if (strays(event, isFast)) {
+    event.preventDefault();
+    event.stopImmediatePropagation();
+  }
+  const isCommand = event.ctrlKey || event.metaKey; // no part of a sentence, as what moves the focus
+  if (isCommand || event.key === "Tab" || event.key === "Escape" || event.key.startsWith("Arrow")) rest();
+}, { capture: true });
+document.addEventListener("pointerdown", rest, { capture: true });
 
 document.addEventListener("keydown", (event) => {
   if ((event.ctrlKey || event.metaKey) && event.key === "Enter" && event.target.matches("[data-send]")) {
@@ -40,17 +81,30 @@ document.addEventListener("keydown", (event) => {
     form.requestSubmit(form.querySelector("[data-first]") ?? form.querySelector("button:not([type=button])"));
     return;
   }
-  if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
-  if (!single.checked || asked || typing(event) || document.querySelector("dialog[open]")) return;
-  const stroke = first ? `${first} ${event.key}` : event.key;
+  if (event.ctrlKey || event.metaKey || event.altKey || event.key.length !== 1) return;
+  const now = Date.now(), isFast = now - last < QUIET_MS;
+  const stroke = first ? `${first} ${event.key}` : event.key, isSecond = first !== "";
   first = "";
   clearTimeout(waiting);
-  if (event.key === "g" && stroke === "g") {
+  clearTimeout(pending);
+  if (event.key !== " " || isFast) last = now;
+  if (event.defaultPrevented || !single.checked || asked || typing(event) || document.querySelector("dialog[open]")) return;
+  if (isFast && !isSecond) return;
+  if (stroke === "j" || stroke === "k") {
+    last = -Infinity; // a step is no letter
+    if (step(stroke === "j" ? 1 : -1)) event.preventDefault();
+    return;
+  }
+  if (stroke === "g") {
     first = "g";
     waiting = setTimeout(() => { first = ""; }, 1200);
     return;
   }
-  if (act(stroke)) event.preventDefault();
+  const what = found(stroke);
+  if (!what) return;
+  event.preventDefault();
+  if (what.opens) pending = setTimeout(() => open(stroke, what), RESTS_MS);
+  else what.does();
 });
 document.addEventListener("htmx:beforeSend", ({ detail }) => {
   if (detail.target.id !== "dialog") return;
@@ -58,6 +112,12 @@ document.addEventListener("htmx:beforeSend", ({ detail }) => {
   first = "";
   detail.xhr.addEventListener("loadend", () => { asked -= 1; });
 });
+const before = Number(sessionStorage.getItem(SPRUNG));
+if (before) {
+  [last, sprung] = [before, true];
+  document.documentElement.dataset.byKey = "";
+  sessionStorage.removeItem(SPRUNG);
+}
 single.checked = !localStorage.getItem(OFF);
 single.addEventListener("change", () => {
   if (single.checked) localStorage.removeItem(OFF);

@@ -6,6 +6,7 @@ const list = document.getElementById("palette-list");
 const count = document.getElementById("palette-count");
 const CONTROLS = "#head .acts > a, #head .menu-list a, .bar > .button, .bar nav a, .who .menu-list :is(a, button), [data-verb]";
 const RESTS_MS = 120;
+const NOTHING = "Nothing matches. Enter searches the text of all incidents.";
 let options = [], at = 0, waiting, asking;
 
 const said = (node) => {
@@ -53,7 +54,8 @@ function show(found) {
     row.append(label, hint);
     return row;
   }));
-  count.textContent = options.length === 1 ? "1 result" : `${options.length || "No"} results`;
+  count.textContent = options.length === 1 ? "1 result" : options.length ? `${options.length} results` : NOTHING;
+  count.classList.toggle("unseen", options.length > 0);
   point(0);
   document.dispatchEvent(new CustomEvent("firekind:shown"));
 }
@@ -93,7 +95,7 @@ function open() {
 
 function choose(n) {
   const chosen = options[n];
-  if (!chosen) return;
+  if (!chosen) return location.assign(`/?q=${encodeURIComponent(box.value.trim())}`);
   palette.close();
   chosen.act();
 }

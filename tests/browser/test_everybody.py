@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.browser
 
+A_LOOK_MS = 700  # whoever pressed a shortcut sees what it opened before they type
 PAGES = ["/", "/?q=nothing-of-the-kind", "/declare", "/types/", "/types/security/", "/types/add"]
 PAGES += [
     "/types/security/versions/1",
@@ -99,6 +100,7 @@ def test_an_incident_from_beginning_to_end_by_keyboard_alone(sit: Sit) -> None:
     press = page.keyboard.press
     press("d")
     page.wait_for_url("**/declare")
+    page.wait_for_timeout(A_LOOK_MS)
     page.keyboard.type("Images are missing")
     press("Enter")
     page.wait_for_url("**/incidents/*/")

@@ -118,3 +118,44 @@ def test_who_is_chosen_while_a_search_is_on_its_way_stays_chosen(sit: Sit) -> No
     expect(dialog.locator(f"#options input[value='{kept}']")).to_be_checked()
     dialog.locator("#act-now").press("Enter")
     expect(dialog).not_to_be_visible()
+
+
+def test_what_was_wrong_is_not_said_of_what_is_typed_then(sit: Sit) -> None:
+    page = sit("Ada")
+    page.goto("/declare")
+    page.get_by_role("button", name="Declare").click()
+    title = page.get_by_label("What is wrong?")
+    expect(title).to_have_attribute("aria-invalid", "true")
+    expect(page.locator(".errorlist")).to_be_visible()
+    title.press_sequentially("Checkout")
+    expect(title).not_to_have_attribute("aria-invalid", "true")
+    expect(page.locator(".errorlist")).to_have_count(0)
+
+
+def test_a_palette_without_a_match_says_so_and_searches(sit: Sit) -> None:
+    page = sit("Ada")
+    page.goto("/types/")
+    page.keyboard.press("Control+k")
+    page.keyboard.type("nothing of the kind")
+    expect(page.locator("#palette-count")).to_be_in_viewport()
+    expect(page.locator("#palette-count")).to_contain_text("Nothing matches.")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/?q=nothing*")
+
+
+def test_on_a_phone_a_message_covers_no_button_and_every_entry_has_a_thumbs_room(sit: Sit) -> None:
+    page = sit("Ada", viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True)
+    declare(page, "The kettle sings")
+    page.locator("#text").fill("Seen.")
+    page.locator("#keep-note").click()
+    expect(page.locator("#toast")).not_to_be_empty()
+    toast = page.locator("#toast").bounding_box()
+    assert toast is not None
+    assert toast["y"] + toast["height"] < 844 / 4
+    edit = page.locator("[id^='edit-']").first
+    edit.scroll_into_view_if_needed()
+    box = edit.bounding_box()
+    assert box is not None
+    above = f"document.elementFromPoint({box['x'] + box['width'] / 2}, {box['y'] - 7}).id"
+    assert page.evaluate(above) == edit.get_attribute("id")
+    assert box["width"] >= 44

@@ -38,6 +38,41 @@ def type_everywhere(page: Page) -> dict[str, str]:
     return written(page)
 
 
+def test_what_was_begun_in_a_dialog_outlives_escape_until_it_is_sent_or_cancelled(sit: Sit) -> None:
+    page = sit("Ada")
+    codename = declare(page, "Tokens in a public bucket")
+    page.locator("#text").fill("Seen.")
+    page.locator("#keep-note").click()
+    expect(page.locator("#newest")).to_contain_text("Seen.")
+    text = page.locator("#dialog").locator("textarea, input[type=text]").first
+    openers = ("#add-followup", "#add-task", "#do-resolve", "#do-rename", "#do-summary", "[id^='edit-']")
+    for opener in openers:
+        begin(page, opener)
+        text.fill(f"{WORDS} {opener}".replace("\n", " "))
+        page.keyboard.press("Escape")
+        expect(page.locator("dialog[open]")).to_have_count(0)
+    for opener in openers:
+        begin(page, opener)
+        expect(text).to_have_value(f"{WORDS} {opener}".replace("\n", " "))
+        page.locator("#dialog [data-close]").first.click()
+        begin(page, opener)
+        expect(text).not_to_have_value(f"{WORDS} {opener}".replace("\n", " "))
+        page.keyboard.press("Escape")
+    begin(page, "#add-followup")
+    text.fill("Buy a lock")
+    page.locator("#act-now").click()
+    expect(page.locator("#tasks")).to_contain_text("Buy a lock")
+    begin(page, "#add-followup")
+    expect(text).to_have_value("")
+    assert codename in page.url
+
+
+def begin(page: Page, opener: str) -> None:
+    """Open a dialog, from a menu where its opener is in one."""
+    page.locator(opener).first.evaluate("one => one.click()")
+    expect(page.locator("#dialog[open]")).to_be_visible()
+
+
 def bye(route: Route) -> None:
     """Answer in place of the server."""
     route.fulfill(body="Bye")
