@@ -11,6 +11,7 @@ let first = "";
 let asked = 0; // requests for a dialog that are under way: what is typed meanwhile is meant for it
 let waiting, pending;
 let last = -Infinity; // when a character was typed
+let typedAt; // what had the focus then
 let sprung = false; // a shortcut opened what is open, and no rest came since
 
 function typing(event) {
@@ -58,7 +59,8 @@ function rest() {
 // Enter and Space at the end of a sentence that nothing took, or that went where a letter of it led.
 function strays(event, isFast) {
   if (!isFast || event.target.matches("textarea")) return false;
-  return typing(event) ? event.key === "Enter" && sprung : event.key === "Enter" || event.key === " ";
+  if (typing(event)) return event.key === "Enter" && sprung;
+  return event.target === typedAt && (event.key === "Enter" || event.key === " ");
 }
 
 document.addEventListener("keydown", (event) => {
@@ -88,6 +90,7 @@ document.addEventListener("keydown", (event) => {
   clearTimeout(waiting);
   clearTimeout(pending);
   if (event.key !== " " || isFast) last = now;
+  typedAt = event.target;
   if (event.defaultPrevented || !single.checked || asked || typing(event) || document.querySelector("dialog[open]")) return;
   if (isFast && !isSecond) return;
   if (stroke === "j" || stroke === "k") {
