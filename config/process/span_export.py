@@ -12,6 +12,7 @@ import urllib.request
 from collections import deque
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
+from urllib.error import HTTPError
 
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 from opentelemetry.proto.trace.v1 import trace_pb2
@@ -64,8 +65,12 @@ class SpanExport:
 
     def _send(self, message: ExportTraceServiceRequest) -> None:
         asked = urllib.request.Request(self._address, message.SerializeToString(), self._headers)  # noqa: S310 (the operator's own address)
-        with urllib.request.urlopen(asked, timeout=PATIENCE_S) as answer:  # noqa: S310 (the same)
-            answer.read()
+        try:
+            with urllib.request.urlopen(asked, timeout=PATIENCE_S) as answer:  # noqa: S310 (the same)
+                answer.read()
+        except HTTPError as refused:
+            refused.close()  # it holds the connection
+            raise
 
     def _begin(self) -> None:
         with self._lock:

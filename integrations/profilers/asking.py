@@ -13,7 +13,7 @@ import ssl
 import tempfile
 import threading
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from typing import BinaryIO
 from urllib.parse import urlsplit
@@ -81,7 +81,8 @@ def request(
         with ExitStack() as undo:
             with _connected(source, patience_s=patience_s) as connection:
                 connection.request(method, f"{parts.path}{path}", body=body or None, headers=sent)
-                answer = _answer(source, connection.getresponse())
+                with closing(connection.getresponse()) as response:  # one that is refused half way, too
+                    answer = _answer(source, response)
                 undo.callback(answer.body.close)
             undo.pop_all()
     except addresses.AddressRefused as refused:

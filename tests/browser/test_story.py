@@ -30,7 +30,7 @@ def test_declaring_shows_the_plan_first_and_the_people_afterwards(sit: Sit) -> N
     bar = page.locator(".confirming")
     expect(bar).to_contain_text("Ambiguous")
     page.get_by_role("radio", name="Major", exact=True).check()
-    expect(bar).to_contain_text(re.compile(r"Major.* brings in \d+ people"))
+    expect(bar).to_contain_text(re.compile(r"Major.* brings in \d+ more people"))
     more = page.get_by_text("Summary, lead, services, drill").bounding_box()
     assert more is not None
     assert more["y"] + more["height"] < (bar.bounding_box() or more)["y"], "the bar hides nothing that is asked"

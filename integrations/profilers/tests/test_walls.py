@@ -122,6 +122,21 @@ def test_more_than_is_allowed_is_not_taken() -> None:
         ask(listed(f"{url}/debug/pprof", most_mib=1))
 
 
+def test_nothing_of_an_answer_that_was_refused_half_way_stays_open(monkeypatch: pytest.MonkeyPatch) -> None:
+    opened: list[socket.socket] = []
+    create = socket.create_connection
+
+    def connect(*args: Any, **named: Any) -> socket.socket:
+        opened.append(create(*args, **named))
+        return opened[-1]
+
+    monkeypatch.setattr(socket, "create_connection", connect)
+    large = b"HTTP/1.0 200 OK\r\n\r\n" + b"x" * (asking.MIB + 1)  # of a server that closes after it
+    with _dripping(large) as port, pytest.raises(VendorError, match="too_large") as error:
+        ask(listed(f"http://127.0.0.1:{port}", most_mib=1))
+    assert [one.fileno() for one in opened] == [-1], f"while {error.value.code} is looked at"
+
+
 @pytest.mark.parametrize(
     "begin", [b"", b"HTTP/1.1 200 OK\r\nX-A: ", b"HTTP/1.1 200 OK\r\nContent-Length: 9999\r\n\r\nab"]
 )

@@ -58,9 +58,12 @@ def test_enter_sends_what_is_typed_and_completes_only_what_was_chosen(sandbox: S
     expect(page.locator("#suggestions")).to_contain_text("/incident resolved")
     box.press("Enter")
     expect(box).to_have_value("")
-    page.wait_for_timeout(200)
+    expect(page.locator("#suggestions")).to_be_hidden()
+    while len(sandbox.app.received) == sent:
+        page.wait_for_timeout(50)
     assert parse_qs(sandbox.app.received[sent][1].decode())["text"] == ["resolve"]
     box.press_sequentially("/incident resolve")
+    expect(page.locator("#suggestions")).to_contain_text("/incident resolved")
     box.press("ArrowDown")
     box.press("Enter")
     expect(box).to_have_value("/incident resolved")

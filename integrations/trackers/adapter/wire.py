@@ -6,6 +6,7 @@ import http.client
 import json
 import ssl
 from collections.abc import Callable, Mapping
+from contextlib import closing
 from dataclasses import dataclass, field
 from typing import Any, Final
 from urllib.parse import urlencode, urlsplit
@@ -149,11 +150,11 @@ def carry(request: TrackerRequest) -> TrackerReply:
         except OSError as error:
             raise NeverSent(*error.args) from error
         connection.request(request.method, path, body=request.body or None, headers=dict(request.headers))
-        answer = connection.getresponse()
-        body = answer.read(LARGEST + 1)
-        if len(body) > LARGEST:
-            raise http.client.HTTPException("the answer is too large")
-        return TrackerReply(answer.status, body, {name.lower(): value for name, value in answer.getheaders()})
+        with closing(connection.getresponse()) as answer:  # one that is refused half way, too
+            body = answer.read(LARGEST + 1)
+            if len(body) > LARGEST:
+                raise http.client.HTTPException("the answer is too large")
+            return TrackerReply(answer.status, body, {name.lower(): value for name, value in answer.getheaders()})
     finally:
         connection.close()
 
