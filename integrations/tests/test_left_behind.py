@@ -8,7 +8,6 @@ from django.utils import timezone
 from incidents import lifecycle, visibility
 from incidents.models import Incident
 from integrations.tests.house import House
-from integrations.tests.test_by_hand import direct
 from workflows.channels import rooms
 from workflows.loading import load_facts
 from workflows.planning.wording.shut_out import LOSES
@@ -83,32 +82,3 @@ def test_words_are_withdrawn_although_it_ended_before_the_private_room_stood(hou
     assert "keys" not in " ".join([*house.slack.texts(old), *house.slack.texts("incidents"), house.slack.topic(old)])
     assert not house.slack.bookmarks(old)
     assert not house.owed(incident)
-
-
-# where it continues
-
-
-def test_who_comes_along_is_told_once_where_it_continues_and_who_does_not_is_told_nothing(house: House) -> None:
-    before = house.declare("Someone has our keys")
-    people = house.slack.members(house.channel(before)) - {"firekind"}
-    plan = retyping.preview(before, to=house.type("security"), by=house.person("dee"), bring=[house.person("eve")])
-    (line,) = (one for one in plan.lines if one.key == "pointer")
-    assert line.text == "tell those who come along where it continues"
-    incident = house.retype(before, "security", bring=["eve"])
-    channel = house.slack.channel(house.channel(incident))
-    assert direct(house, "dee").count(f"<#{channel.id}>") == 1
-    assert "keys" not in direct(house, "dee")
-    for left in people - house.slack.members(channel.name):
-        assert direct(house, left) == ""
-    calls = len(house.writes())
-    house.settle(incident)
-    assert len(house.writes()) == calls, "told once"
-
-
-def test_a_workspace_where_the_app_may_write_to_nobody_loses_nothing_else(house: House) -> None:
-    house.slack.app_home["messages_tab_enabled"] = False
-    before = house.declare()
-    incident = house.retype(before, "security")
-    assert direct(house, "dee") == ""
-    assert not incident.events.filter(kind="failed").exists()
-    assert house.slack.channel(house.channel(before)).is_archived

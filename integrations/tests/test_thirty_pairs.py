@@ -89,8 +89,7 @@ def to_private(house: House, incident: Incident, first: Policy, then: Policy, he
             "conversations.setTopic": 2,  # the new one, the old one cleared
             "bookmarks.add": 1,
             "bookmarks.remove": 1,
-            # headline, hand-over, what happened; to the actor where it continues; the neutral line in the old one
-            "chat.postMessage": 5,
+            "chat.postMessage": 4,  # headline, hand-over, what happened; the neutral line in the old channel
             "pins.add": 1,
             "chat.update": 1 + first.announce,  # the old headline and the announcement withdrawn
             "conversations.archive": 1,

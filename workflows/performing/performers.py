@@ -17,7 +17,7 @@ from workflows.planning.actions import CHANGE, CREATE, RETIRE
 from workflows.planning.observed import REFUSED, THERE
 from workflows.planning.wording.card import Card
 from workflows.planning.wording.marks import OUTLET, Part, TextMark
-from workflows.ports import UNTELLABLE, Channel, Chat, Posted, VendorError
+from workflows.ports import Channel, Chat, Posted, VendorError
 from workflows.tickets import ticket_effects
 
 # The first argument is what stands behind the kind's port.
@@ -204,21 +204,6 @@ def archive(chat: Chat, work: Work) -> Outcome:
     )
 
 
-def point(chat: Chat, work: Work) -> Outcome:
-    """Tell one person directly where it continues; told twice after a crash does no harm.
-
-    A vendor that takes nothing for them has them find it themselves: they are invited there, and nobody can do more.
-    """
-    try:
-        return _posted(work, chat.tell(str(work.effect.spec["person"]), _card(work), mark=work.mark))
-    except VendorError as error:
-        if error.code not in UNTELLABLE:
-            raise
-        thing = made(work, external={"why": error.says})
-        thing.state = REFUSED
-        return Outcome([thing])
-
-
 def _card(work: Work) -> Card:
     """Return the card with each room's mark replaced by its channel's; ``outlet`` is the room of a summary."""
     return Card.from_dict(work.effect.spec["card"]).marked(lambda mark: _placed(mark, work.external))
@@ -247,7 +232,6 @@ PERFORMERS: dict[tuple[str, str], Performer] = {
     ("closed", CREATE): closing.close,
     ("counted", CREATE): closing.count,
     ("direct", CREATE): closing.tell,
-    ("pointer", CREATE): point,
     ("title", CREATE): page_effects.retitle_ended,
     ("upload", CREATE): picturing.upload,
     ("picture", CREATE): picturing.show,

@@ -174,7 +174,6 @@ KINDS: dict[str, ThingKind] = {
     ),
     "counted": ThingKind({CREATE: "conversations.history"}, 7, create=lambda label, spec: f"count {label}", line=None),
     "direct": ThingKind({CREATE: "chat.postMessage"}, 1, create=lambda label, spec: f"tell {label}", line=None),
-    "pointer": ThingKind({CREATE: "chat.postMessage"}, 8, create=lambda label, spec: f"tell {label}", line=6),
     "upload": ThingKind(
         {CREATE: "files.getUploadURLExternal"},
         8,

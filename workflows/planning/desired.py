@@ -46,7 +46,6 @@ def _talk(facts: Facts, who: Participation) -> Desired:
     things = [
         *withdrawal.once_closed(things, facts),
         *withdrawal.rooms(facts),
-        *withdrawal.pointers(facts),
         *withdrawal.direct(facts),
         *_alone(facts),
     ]

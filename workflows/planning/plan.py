@@ -19,7 +19,7 @@ from workflows.planning.wording.basis import Basis
 NAMELESS = frozenset(
     {"channel", "outlet", "post", "small", "picture", "archived", "closed", "capture", "chat", "pager", "private"}
 )
-NAMELESS |= {"pointer", "ticket"}
+NAMELESS |= {"ticket"}
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from workflows.planning import participation
 from workflows.planning.facts import Facts
 from workflows.planning.pages import RESOLVED
 from workflows.planning.things import Thing, post
@@ -45,26 +44,6 @@ def rooms(facts: Facts) -> Iterator[Thing]:
         yield Thing(farewell.key, "post", farewell.spec, farewell.label, needs=moved, room=number)
         shown = f"#{facts.room_of(number).shown}"
         yield Thing(f"archived/{number}", "archived", {"room": number}, shown, (*moved, farewell.key), number)
-
-
-def pointers(facts: Facts) -> Iterator[Thing]:
-    """Tell everyone who comes along from a room that is left where it continues, directly: there it is said to nobody.
-
-    Nobody else is told, and nobody is before the handover is posted. The left room is archived after them all: from
-    then on the move is over, and who is let in later is told nothing of it.
-    """
-    left = facts.room - 1
-    if not facts.private or not facts.is_there(f"channel/{left}"):
-        return
-    is_over = facts.is_there(f"archived/{left}")
-    for standing in participation.of(facts).standings.values():
-        person = standing.who.chat_id
-        key = f"pointer/{facts.room}/{person}"
-        came = standing.wanted and person and facts.is_there(f"member/{left}/{person}")
-        if came and (facts.is_there(key) or not is_over):
-            spec = {"person": person, "card": cards.pointer(facts).as_dict()}
-            needs = (f"channel/{facts.room}", f"handover/{facts.room}")
-            yield Thing(key, "pointer", spec, "those who come along where it continues", needs, facts.room)
 
 
 def withdrawals(facts: Facts) -> Iterator[Thing]:

@@ -27,7 +27,7 @@ from workflows.planning.wording import basis, privacy_notes, shut_out
 from workflows.reconcile import admitting
 from workflows.usergroups import workspace_cache
 
-SAID_ANEW = frozenset({"post", "pointer", "small", "picture", "title"})  # keys of lines about our own messages
+SAID_ANEW = frozenset({"post", "small", "picture", "title"})  # keys of lines about our own messages
 
 
 class PlanChanged(Exception):

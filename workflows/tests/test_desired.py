@@ -242,7 +242,6 @@ def test_the_queues_hold_the_kinds_that_someone_connected_can_do() -> None:
         ("closed", CREATE, {}, "make it private"),
         ("counted", CREATE, {}, "count it"),
         ("direct", CREATE, {}, "tell it"),
-        ("pointer", CREATE, {}, "tell it"),
         ("upload", CREATE, {}, "draw and upload it"),
         ("archived", CREATE, {}, "archive it"),
         ("capture", CREATE, {"turn": 1, "of": 1}, "capture it"),
@@ -282,7 +281,7 @@ def test_a_private_type_opens_a_private_room_and_announces_nothing() -> None:
 def test_everything_that_should_exist_is_of_a_known_kind_and_has_a_word_for_people() -> None:
     said = Published("mild-heron", "inc-mild-heron", "All is well.", "https://firekind.test/summaries/1")
     rooms = (replace(QUIET.rooms[0], public=True), Room(2, "inc-two", True, "inc-two"))
-    there = frozenset({"channel/1", "headline/1", "topic/1", "announcement", "member/1/DEE"})
+    there = frozenset({"channel/1", "headline/1", "topic/1", "announcement"})
     posts = (told(2), told(3, room=2, by_hand="Archive it"), told(4, room=2, evidence=9, pictured=True))
     known = replace(facts("security", pager=True), rooms=rooms, room=2, told=posts, published=said, there=there)
     for one in (known, replace(known, active=False, archive_asked=True), replace(facts("major", pager=True), room=1)):
@@ -293,7 +292,7 @@ def test_everything_that_should_exist_is_of_a_known_kind_and_has_a_word_for_peop
         for thing in found.things:
             assert KINDS[thing.kind].create(thing.label, thing.spec)
             assert "card" not in thing.spec or {"kind", "title", "text"} <= set(thing.spec["card"])
-            assert (thing.kind == "post") == ("card" in thing.spec) or thing.kind in {"direct", "pointer"}
+            assert (thing.kind == "post") == ("card" in thing.spec) or thing.kind == "direct"
             assert thing.spec.get("room") in {None, thing.room}
 
 

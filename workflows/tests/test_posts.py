@@ -164,7 +164,7 @@ def test_a_withdrawn_announcement_says_no_more_than_one_that_its_type_ended() ->
 
 def test_the_handover_stays_true_once_the_old_channel_is_archived() -> None:
     said = marks.bare(cards.handover(replace(facts(), room=2)).text)
-    assert said == "What Firekind posted in its channel is emptied; the timeline has it. What people wrote there stays."
+    assert said.startswith("Earlier messages are in ")
     assert "archived" not in said
 
 

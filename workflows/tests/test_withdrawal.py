@@ -113,42 +113,6 @@ def test_an_incident_that_ended_before_its_private_room_stood_takes_back_what_it
     assert not desired_state(public).things
 
 
-# who comes along is told where it continues
-
-
-CAME = ("channel/1", "member/1/DEE", "member/1/ZOE", "member/1/ANN")
-
-
-def pointed(known: Facts) -> dict[str, Thing]:
-    return {one.key: one for one in desired_state(known).things if one.kind == "pointer"}
-
-
-def test_who_comes_along_is_told_where_it_continues_and_nobody_else() -> None:
-    stays = (Stay(DEE, "declared"), Stay(ZOE, "picked"), Stay(ANN, "joined", here=False))
-    found = pointed(moved(*CAME, stays=stays))
-    assert list(found) == ["pointer/2/DEE", "pointer/2/ZOE"]
-    told_dee = found["pointer/2/DEE"]
-    assert told_dee.spec["person"] == "DEE"
-    assert (told_dee.room, told_dee.needs) == (2, ("channel/2", "handover/2"))
-    assert moved().title not in str(told_dee.spec), "a lock screen shows it"
-
-
-def test_who_was_not_in_the_old_room_is_invited_and_not_told() -> None:
-    stays = (Stay(DEE, "declared"), Stay(ZOE, "picked"))
-    assert list(pointed(moved("channel/1", "member/1/DEE", stays=stays))) == ["pointer/2/DEE"]
-
-
-def test_once_the_move_is_over_nobody_is_told_any_more() -> None:
-    stays = (Stay(DEE, "declared"), Stay(ZOE, "let-in"))
-    over = moved(*CAME, "channel/2", "archived/1", "pointer/2/DEE", stays=stays)
-    assert list(pointed(over)) == ["pointer/2/DEE"]
-
-
-def test_nobody_is_told_of_a_room_that_stays_or_never_stood() -> None:
-    assert not pointed(replace(facts("security"), there=frozenset({"channel/1", "member/1/DEE"})))
-    assert not pointed(moved("member/1/DEE"))
-
-
 # a room that is made private itself
 
 

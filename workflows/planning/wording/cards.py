@@ -83,23 +83,8 @@ def handover(facts: Facts) -> Card:
     return Card(
         kind="handover",
         title="The conversation continues here, in private",
-        text=(
-            "What Firekind posted in ",
-            room(facts.room - 1),
-            " is emptied; the timeline has it. What people wrote there stays.",
-        ),
-        context=("People who saw the old channel have already read it.",),
-        link=facts.url,
-        link_label=PAGE,
-    )
-
-
-def pointer(facts: Facts) -> Card:
-    """What those who come along are told directly: where it continues, and no more, as a lock screen may show it."""
-    return Card(
-        kind="pointer",
-        title="",
-        text=(f"{facts.codename} continues in ", room(facts.room), "."),
+        text=("Earlier messages are in ", room(facts.room - 1), " and on the timeline."),
+        context=("People who saw the old channel have already read it. Messages that others posted stay there.",),
         link=facts.url,
         link_label=PAGE,
     )
