@@ -3,7 +3,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from datetime import datetime
 
-from django.db.models import F
+from django.db.models import F, Q
 
 from incidents import codenames, hints, timeline
 from incidents.drills import agreement
@@ -165,8 +165,8 @@ def _must_not_be_empty(incident: Incident) -> None:
 
 
 def _unname(incident: Incident) -> None:
-    """Make it a new fact of its duplicates, so that what names it where their people talk is written over."""
-    duplicates = Incident.objects.filter(duplicate_of=incident)
-    duplicates.update(revision=F("revision") + 1)
-    for one in duplicates.only("pk"):
+    """Make it a new fact of its duplicates and replays, so that what says it in their channels is written over."""
+    told = Incident.objects.filter(Q(duplicate_of=incident) | Q(replays=incident))
+    told.update(revision=F("revision") + 1)
+    for one in told.only("pk"):
         hints.tell(one)

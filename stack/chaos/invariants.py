@@ -83,10 +83,12 @@ def _the_sweep_finds_nothing(found: Aftermath) -> Broken:
 
 
 def _everyone_wanted_is_in(found: Aftermath) -> Broken:
+    """But for people of workspaces that do not share the channel, whom no app can invite."""
     channels, rooms = _channels(found), _current_rooms(found)
+    elsewhere = {one["id"] for one in found.people if one["is_stranger"]}
     for codename, wanted in found.wanted.items():
         channel = channels.get(rooms.get(codename, ""))
-        if channel and not channel["is_archived"] and (out := set(wanted) - set(channel["members"])):
+        if channel and not channel["is_archived"] and (out := set(wanted) - set(channel["members"]) - elsewhere):
             yield codename, f"{sorted(out)} should be in #{channel['name']} and are not", channel["id"]
 
 

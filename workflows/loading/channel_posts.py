@@ -53,6 +53,7 @@ def post(event: Event, rows: IncidentRows, answer: Event | None = None) -> Chann
         retracted=bool(change and change.kind == "retracted"),
         retracted_by=isolated(change.by.name) if change and change.kind == "retracted" and change.by else "",
         redacted=bool(event.redacted),
+        withdrawn=event.kind == "replayed" and event.incident_id in rows.past_private,
         retry=str(event.data.get("effect", "")),
         evidence=event.data["n"] if event.kind == "evidence" else 0,
         pictured=event.kind == "evidence" and bool(event.data.get("picture")),

@@ -53,6 +53,7 @@ class IncidentRows:
     effects: dict[int, list[Effect]] = field(default_factory=lambda: defaultdict(list))
     counts: dict[int, dict[str, int]] = field(default_factory=lambda: defaultdict(dict))
     published: Mapping[int, Published] = field(default_factory=dict)
+    past_private: frozenset[int] = frozenset()  # public replays of what is private by now
     users: Mapping[str, PagerUser] = field(default_factory=dict)
 
 
@@ -71,6 +72,7 @@ def read(incidents: Sequence[Incident], *, kinds: Collection[str] = NEWS) -> Inc
         pager=ports.pager() is not None,
         calling=callees.Callees(),
         agreed=agreed() if any(incident.is_drill for incident in incidents) else frozenset(),
+        past_private=_past_private(incidents),
     )
     taking_part = Participant.objects.filter(incident__in=ids).select_related("person", "by")
     _file(rows.participants, taking_part.order_by("since_at", "pk"))
@@ -146,6 +148,13 @@ def sources() -> Mapping[str, ProfileSource]:
     """Return the sources of profiles that are connected, by name."""
     profiler = ports.profiler()
     return {source.name: source for source in profiler.sources()} if profiler else {}
+
+
+def _past_private(incidents: Iterable[Incident]) -> frozenset[int]:
+    """Return those public replays whose past turned private: what they showed of it is for nobody there any more."""
+    replays = [one.pk for one in incidents if one.replays_id is not None and not one.private]
+    found = Incident.objects.filter(pk__in=replays, replays__private=True) if replays else Incident.objects.none()
+    return frozenset(found.values_list("pk", flat=True))
 
 
 def someone(person: Person, why: str) -> Invitee:

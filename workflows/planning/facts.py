@@ -89,7 +89,7 @@ class ChannelPost:
     of what was asked, ``by_hand`` what someone has to do. ``at`` is when it happened, ``retype`` what a retype changed.
     ``owner`` takes the next step that it states, or was given the lead or a role by someone else; ``only`` is told of
     it alone, where that is not everyone. ``stated`` is what an update states with it, each with a label. ``task`` is
-    the task or follow-up that it began.
+    the task or follow-up that it began. ``withdrawn`` when it showed in public what is private by now.
     """
 
     n: int
@@ -117,6 +117,7 @@ class ChannelPost:
     stated: tuple[tuple[str, ChannelPost], ...] = ()
     task: TaskNow | None = None
     unread: bool = False
+    withdrawn: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from typing import Final
 
 from workflows.planning.facts import ChannelPost, Facts, RetypeNews, TaskNow
 from workflows.planning.wording.card import Button, Card, cut
-from workflows.planning.wording.cards import redacted, taken_back
+from workflows.planning.wording.cards import redacted, taken_back, withdrawn
 from workflows.planning.wording.headline import PAGE, REVIEW, step
 from workflows.planning.wording.marks import Words, joined
 
@@ -56,6 +56,8 @@ EVIDENCE_GONE: Final = ("evidence", "withdrew", "withdrawn")
 
 def told(event: ChannelPost, facts: Facts) -> Card:
     """Return the message for an event in the channel."""
+    if event.withdrawn:
+        return withdrawn()
     if event.redacted or event.retracted:
         what, did, done = EVIDENCE_GONE if event.evidence else ENTRY_GONE
         return redacted() if event.redacted else taken_back(what, did=did, done=done, by=event.retracted_by)
