@@ -16,7 +16,7 @@ AMBIGUOUS = Policy("ambiguous", "Ambiguous", "", update_every_min=60)
 TIME_BOMB = Policy("time-bomb", "Time bomb", "", internal=True, update_every_min=120)
 INTERNAL = Policy("internal", "Internal", "", internal=True)
 
-Rank = tuple[bool, int, bool, bool, bool]
+Rank = tuple[bool, int, int, bool, bool, bool]
 
 
 def rank(policy: Policy, *said: str) -> Rank:
@@ -33,6 +33,7 @@ def rank(policy: Policy, *said: str) -> Rank:
 FIRST_TO_LAST = (
     rank(MAJOR, "overdue", "page", "no lead"),
     rank(MAJOR, "overdue", "page"),
+    rank(MAJOR, "page", "no lead"),
     rank(MAJOR, "overdue"),
     rank(MAJOR, "page"),
     rank(MAJOR, "no lead"),

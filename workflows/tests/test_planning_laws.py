@@ -391,7 +391,7 @@ def test_the_sum_of_a_plan_adds_up_to_its_steps_and_names_no_figure_that_is_noug
         text = f"Pages {len(who)} people" if len(who) > 3 else f"Pages {' and '.join(who)}"
         assert parts[0].replace(", ", " and ") == text
         said["page"] = counted["page"]
-    reach = ("page", "in", "out") if counted["page"] else ("in", "out")
+    reach = ("page", "over", "in", "out")
     whole = [found[0] for what, found in read.items() if what in reach]
     assert result.reach.casefold() == " · ".join([*(() if counted["page"] else ("pages no one",)), *whole]).casefold()
     assert said == {what: count for what, count in counted.items() if count}

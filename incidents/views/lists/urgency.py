@@ -7,15 +7,16 @@ from incidents.policies.policy import Policy
 
 ORDER = (
     "Open before mitigated, then what customers notice, internal work last; "
-    "then overdue updates, pages that nobody acknowledged, no lead, newest"
+    "then what most is missing from: an update, someone who acknowledges a page, a lead; then the newest"
 )
 
 
 def rank(
     policy: Policy, *, status: str, is_overdue: bool, is_unanswered: bool, has_lead: bool
-) -> tuple[bool, int, bool, bool, bool]:
+) -> tuple[bool, int, int, bool, bool, bool]:
     """Return by what active incidents are sorted, the most urgent first; the newer of equals goes first."""
-    return status == Status.MITIGATED, _reach(policy), not is_overdue, not is_unanswered, has_lead
+    missing = is_overdue + is_unanswered + (not has_lead)
+    return status == Status.MITIGATED, _reach(policy), -missing, not is_overdue, not is_unanswered, has_lead
 
 
 def _reach(policy: Policy) -> int:

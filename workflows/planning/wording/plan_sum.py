@@ -40,7 +40,7 @@ SAID: Final = (
     ("capture", "captures {} profile", "captures {} profiles"),
     (OTHER, "{} other change", "{} other changes"),
 )
-REACH: Final = frozenset({"page", "in", "more", "out", "people"})  # the parts about people
+REACH: Final = frozenset({"page", "over", "in", "more", "out", "people"})  # the parts about people
 
 
 def in_short(lines: Iterable[PlanLine], actions: Iterable[Action]) -> str:
