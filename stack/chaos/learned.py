@@ -28,7 +28,10 @@ def _here(one: Row) -> tuple[str, str, str]:
 
 
 def _no_ticket_is_opened_twice(found: Aftermath) -> Broken:
-    marks = Counter(one["mark"] for one in found.tickets if one["mark"])
+    """But for one that somebody deleted in the tracker before its answer came: nothing shows that it ever was."""
+    heard_of = " ".join(str(one["said"]) for one in found.events if one["kind"] == "followup_tracked")
+    ours = (one for one in found.tickets if not one["deleted"] or f'"{one["project"]}#{one["n"]}"' in heard_of)
+    marks = Counter(one["mark"] for one in ours if one["mark"])
     for mark, times in marks.items():
         if times > 1:
             yield "", f"the ticket {mark} was opened {times} times", mark

@@ -170,6 +170,21 @@ def test_who_left_may_be_invited_again_and_what_was_said_before_stays_unnoticed(
     assert invariants.violations(again) == invariants.violations(before) == []
 
 
+def test_a_ticket_that_was_deleted_before_anyone_heard_of_it_may_be_opened_again() -> None:
+    gone = {**TICKET, "n": 7, "deleted": True}
+    unheard = replace(GOOD, tickets=[*GOOD.tickets, gone])
+    heard = {"codename": "red-fox", "n": 9, "kind": "followup_tracked", "said": '{"ticket": "sb/private#7"}'}
+    assert invariants.violations(unheard) == []
+    known = replace(unheard, events=[*GOOD.events, heard])
+    assert "no ticket is opened twice" in {one.law for one in invariants.violations(known)}
+
+
+def test_who_is_of_a_workspace_that_does_not_share_the_channel_may_be_missing() -> None:
+    wanted = replace(GOOD, wanted={"red-fox": [ADA, WEI]})
+    assert {one.law for one in invariants.violations(wanted)} == {"everyone wanted is in the channel"}
+    assert invariants.violations(replace(wanted, people=[{"id": WEI, "is_stranger": True}])) == []
+
+
 def test_who_agreed_to_drills_or_does_something_in_one_may_be_invited() -> None:
     drill = replace(GOOD, **AT_A_DRILL, at_drills=[{"codename": "drill-owl", "chat_id": WEI}])
     assert invariants.violations(drill) == []
