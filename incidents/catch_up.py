@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from incidents.event_kinds import RESETS_UPDATE
 from incidents.people.bidi import isolated
+from incidents.sentences import capital
 
 MOVES: Final = {
     "mitigated": "Mitigated",
@@ -196,7 +197,7 @@ def _pages(kinds: Newest, now: StandsNow) -> Iterator[CatchUpLine]:
 
 def _whole(one: SaidEntry) -> str:
     """Write an entry as a sentence of its own: after the name of who did it, if anyone did."""
-    return f"{isolated(one.by)} {one.text}" if one.by else f"{one.text[:1].upper()}{one.text[1:]}"
+    return f"{isolated(one.by)} {one.text}" if one.by else capital(one.text)
 
 
 def _gaps(kinds: Newest, now: StandsNow) -> Iterator[CatchUpLine]:

@@ -15,7 +15,7 @@ from django.utils import timezone
 from django.utils.html import escape, format_html, urlize
 from django.utils.safestring import SafeString, mark_safe
 
-from incidents import timeline_layout
+from incidents import sentences, timeline_layout
 from incidents.models import page_routes
 from incidents.people.bidi import isolated
 from incidents.policies import capture_lines
@@ -257,7 +257,4 @@ def of(mapping: dict[str, str], key: str) -> str:
     return mapping.get(key, "")
 
 
-@register.filter
-def upfirst(text: str) -> str:
-    """Begin with a capital, and leave the rest alone."""
-    return text[:1].upper() + text[1:]
+register.filter("upfirst", sentences.capital)

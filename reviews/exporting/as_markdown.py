@@ -10,6 +10,7 @@ from typing import Final
 from django.utils import timezone
 
 from incidents.models import Incident
+from incidents.sentences import capital
 from incidents.templatetags.firekind import span
 from reviews.composing.passage import Passage, ReviewSentence
 from reviews.models import Review, ReviewState
@@ -63,7 +64,7 @@ def _passage(passage: Passage, address: str) -> Iterator[str]:
 def _sentence(sentence: ReviewSentence, address: str) -> str:
     when = f"{at(sentence.at)} " if sentence.at else ""
     by = f"**{plain(sentence.by)}** " if sentence.by else ""
-    text = plain(sentence.text) if by else plain(sentence.text[:1].upper() + sentence.text[1:])
+    text = plain(sentence.text) if by else plain(capital(sentence.text))
     took = f" ({taken(sentence.took_s)})" if sentence.took_s is not None else ""
     sources = ", ".join(f"[{n}]({address}#e{n})" for n in sentence.backed_by)
     return f"{when}{by}{text}{took} ({sources})"

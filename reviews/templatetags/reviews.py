@@ -9,6 +9,7 @@ from django import template
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
+from incidents.sentences import capital
 from incidents.templatetags import firekind
 from reviews.composing.passage import ReviewSentence
 from reviews.exporting import as_markdown
@@ -45,4 +46,4 @@ def said(sentence: ReviewSentence) -> SafeString:
     """Say a sentence after the name of who did it; names between backticks are code."""
     if sentence.by:
         return format_html("<strong>{}</strong> {}", sentence.by, firekind.ticked(sentence.text))
-    return firekind.ticked(firekind.upfirst(sentence.text))
+    return firekind.ticked(capital(sentence.text))

@@ -11,6 +11,7 @@ from django.conf import settings
 from django.db.models import Q
 from django.utils import timezone
 
+from incidents import sentences
 from incidents.models import Person
 from incidents.people import emails
 from incidents.people.bidi import isolated
@@ -146,7 +147,7 @@ def _on_schedule(row: PagerTarget, on: Mapping[cache.Subject, tuple[OnCall, ...]
 def rings(names: Sequence[str]) -> str:
     """Say who is paged: *rings Eve Ito and Max Lund*; empty for nobody."""
     own = [isolated(name) for name in names]
-    listed = " and ".join(filter(None, (", ".join(own[:-1]), *own[-1:])))
+    listed = sentences.enumerated(own)
     return f"pages {listed}" if listed else ""
 
 

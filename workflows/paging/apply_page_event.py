@@ -13,7 +13,7 @@ from typing import Any, Final
 from django.db import connection, transaction
 from django.db.models import Q
 
-from incidents import lifecycle, timeline
+from incidents import lifecycle, sentences, timeline
 from incidents.models import Source
 from workflows.alerts import intake
 from workflows.effects import effect_queue
@@ -183,7 +183,7 @@ def _asks(page: Page) -> bool:
 def _sentence(page: Page, news: PagerEvent, *, named: bool, again: bool) -> str:
     """Say the news, with who did it in front where the entry does not name them itself."""
     names = [add_responders.name_of(who) for who in news.people]
-    people = " and ".join(filter(None, (", ".join(names[:-1]), *names[-1:]))) or "the next in line"
+    people = sentences.enumerated(names) or "the next in line"
     values = {
         "page": page.name,
         "people": f"{people} again" if again else people,

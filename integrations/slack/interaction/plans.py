@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from itertools import accumulate
 from typing import Final
 
+from incidents.sentences import capital
 from integrations.slack.protocol import blocks
 from integrations.slack.protocol.mrkdwn import bold, clip, escape
 from workflows.planning.plan import Plan
@@ -41,7 +42,7 @@ def rest(plan: Plan) -> list[blocks.Block]:
         parts.append(blocks.section(f"And {len(doing) - len(lines)} more."))
     parts += _noted(plan)[1:]
     if already:
-        said = (escape(f"{line.text[:1].upper()}{line.text[1:]}") for line in already)
+        said = (escape(capital(line.text)) for line in already)
         parts.append(blocks.context(clip("\n".join(said), blocks.SECTION)))
     return parts
 

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Final
 
+from incidents import sentences
 from workflows.planning.actions import CREATE, Action
 from workflows.planning.plan_lines import PlanLine
 
@@ -75,8 +76,7 @@ def _said(found: Counter[str], lines: Iterable[PlanLine]) -> str:
     said = [(one if found[part] == 1 else many).format(found[part]) for part, one, many in SAID if found[part]]
     if found["page"] and (paged := _paged(lines)):
         said[0] = paged
-    text = " · ".join(said)
-    return text[:1].upper() + text[1:]
+    return sentences.capital(" · ".join(said))
 
 
 def _paged(lines: Iterable[PlanLine]) -> str:
@@ -87,7 +87,7 @@ def _paged(lines: Iterable[PlanLine]) -> str:
         return ""
     if len(names) > NAMED:
         return f"pages {len(names)} people"
-    return f"pages {' and '.join(filter(None, (', '.join(names[:-1]), *names[-1:])))}" if names else ""
+    return f"pages {sentences.enumerated(names)}" if names else ""
 
 
 def _place(action: Action) -> str:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
+from incidents.sentences import capital
 from workflows.planning.facts import ChannelPost, Facts, RetypeNews, TaskNow
 from workflows.planning.wording.card import Button, Card, cut
 from workflows.planning.wording.cards import redacted, taken_back, withdrawn
@@ -246,11 +247,6 @@ def _evidence(event: ChannelPost, facts: Facts) -> Card:
 
 def _said(event: ChannelPost) -> str:
     return f"{event.by} {event.sentence}" if event.by else capital(event.sentence)
-
-
-def capital(said: str) -> str:
-    """Begin with a capital letter."""
-    return f"{said[:1].upper()}{said[1:]}"
 
 
 def _asked(event: ChannelPost, facts: Facts) -> tuple[Button, ...]:

@@ -7,6 +7,7 @@ from datetime import datetime
 from itertools import groupby
 from typing import Final
 
+from incidents import sentences
 from integrations.slack.adapter import cards
 from integrations.slack.interaction.answers import Answer, Say
 from integrations.slack.interaction.request import SlackRequest
@@ -79,8 +80,7 @@ def _next(turns: tuple[RosterTurn, ...], at: datetime | None, *, is_told: bool) 
 
 
 def _listed(turns: Sequence[RosterTurn]) -> str:
-    names = list(map(_who, turns))
-    return " and ".join(filter(None, (", ".join(names[:-1]), *names[-1:])))
+    return sentences.enumerated(list(map(_who, turns)))
 
 
 def _who(turn: RosterTurn) -> str:
