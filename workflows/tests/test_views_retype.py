@@ -327,3 +327,17 @@ def test_a_private_incidents_plan_opens_and_announces_nothing(
     plan = retyping.preview(secret, to=shipped[slug], by=ada)
     assert [note for note in plan.notes if "stay private" in note.text]
     assert not [line for line in plan.lines if "announce" in line.text]
+
+
+def test_of_all_that_happened_meanwhile_the_newest_is_said_and_the_rest_counted(
+    incident: Incident, shipped: dict[str, IncidentType], ada: Person, ben: Person, browse: Open
+) -> None:
+    client = browse(ada)
+    given = hidden(client.get(retype_page(incident, "?to=major")).content.decode())
+    lifecycle.retype(incident, to=shipped["isolated"], by=ben, at=timezone.now())
+    for n in range(9):
+        lifecycle.note(incident, text=f"note {n} of Ben", by=ben, at=timezone.now())
+    alert = client.post(retype_page(incident), given).content.decode()
+    assert "Ben retyped it from Ambiguous to Isolated" in html.unescape(alert)
+    assert [n for n in range(9) if f"note {n} of Ben" in alert] == [4, 5, 6, 7, 8]
+    assert "And 4 more on the timeline." in alert

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
-from typing import Any
+from typing import Any, Final, NamedTuple
 from urllib.parse import urlencode
 
 from django.contrib import messages
@@ -33,6 +33,17 @@ UNPROCESSABLE = 422
 MEANWHILE = 5  # as many entries are said, more are counted
 AGAIN = {"refresh", "count"}  # the buttons that, without scripts, show the plan again with what was chosen
 OUR_OWN = ("did", "gap_closed")  # what Firekind did of the plan before changes no plan
+
+
+class Meanwhile(NamedTuple):
+    """What was written while a page was open: the newest retype, the newest of all else, and how many more."""
+
+    retyped: Event | None = None
+    newest: Sequence[Event] = ()
+    more: int = 0
+
+
+NOTHING: Final = Meanwhile()
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,9 +126,8 @@ def _show_anew(request: Request, incident: Incident, asked: RetypeQuery, *, plan
     given = request.POST
     if plan is None and asked.to is not None and asked.to.pk != incident.type_id:
         plan = retyping.preview(incident, to=asked.to, by=request.person, bring=asked.bring, come=asked.come)
-    events = _meanwhile(request, incident, number(given.get("since")))
-    retyped = next((one for one in events if one.kind == "retyped"), None)
-    what = _who_retyped(retyped) if retyped is not None else "The plan changed"
+    meanwhile = _meanwhile(request, incident, number(given.get("since")))
+    what = _who_retyped(meanwhile.retyped) if meanwhile.retyped is not None else "The plan changed"
     now = f"It is {incident.policy.name} now." if plan is None else "This is what your retype would do now:"
     return _show(
         request,
@@ -125,7 +135,7 @@ def _show_anew(request: Request, incident: Incident, asked: RetypeQuery, *, plan
         asked if plan is not None else replace(asked, to=None),
         plan=plan,
         wrong=f"{what} after you opened this page. Nothing was done. {now}",
-        meanwhile=[one for one in events if one is not retyped],
+        meanwhile=meanwhile,
         causes=basis.changed(given.get("basis", ""), plan.basis) if plan is not None else (),
     )
 
@@ -135,12 +145,15 @@ def _who_retyped(event: Event) -> str:
     return f"{who} retyped it from {event.data['from_name']} to {event.data['to_name']}"
 
 
-def _meanwhile(request: Request, incident: Incident, n: int | None) -> list[Event]:
-    """Return what was written since the page was opened, the newest first: it may be why the plan changed."""
+def _meanwhile(request: Request, incident: Incident, n: int | None) -> Meanwhile:
+    """Return what was written since the page was opened: it may be why the plan changed."""
     if n is None:
-        return []
+        return NOTHING
     found = timeline.since(incident, n).exclude(kind__in=OUR_OWN).order_by("-n")
-    return timeline.naming(found, reader=request.person)
+    retyped = found.filter(kind="retyped").first()
+    others = found if retyped is None else found.exclude(pk=retyped.pk)
+    newest = timeline.naming(others[:MEANWHILE], reader=request.person)
+    return Meanwhile(retyped, newest, others.count() - len(newest))
 
 
 def _show(
@@ -150,15 +163,15 @@ def _show(
     *,
     plan: Plan | None = None,
     wrong: str = "",
-    meanwhile: Sequence[Event] = (),
+    meanwhile: Meanwhile = NOTHING,
     causes: Sequence[str] = (),
 ) -> HttpResponse:
     if plan is None and asked.to is not None:
         plan = retyping.preview(incident, to=asked.to, by=request.person, bring=asked.bring, come=asked.come)
     context = _context(request, incident, asked, plan) | {
         "wrong": wrong,
-        "meanwhile": [(one, timeline.sentence(one)) for one in meanwhile[:MEANWHILE]],
-        "more": max(0, len(meanwhile) - MEANWHILE),
+        "meanwhile": [(one, timeline.sentence(one)) for one in meanwhile.newest],
+        "more": meanwhile.more,
         "causes": causes,
     }
     fragment = request.htmx and not request.htmx.history_restore_request
