@@ -125,3 +125,8 @@ def page(incident: Incident) -> str:
 def linked(incident: Incident) -> str:
     """Write an incident's codename as a link to its page."""
     return mrkdwn.link(page(incident), incident.codename)
+
+
+def titled(incident: Incident) -> str:
+    """Write what a window is about: an incident's codename, as a link, and its title."""
+    return f"{linked(incident)}  {mrkdwn.escape(mrkdwn.cut(incident.title, 150))}"

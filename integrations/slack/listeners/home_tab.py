@@ -147,14 +147,16 @@ def _stale() -> Iterator[str]:
 
 
 def _incident(incident: Incident, channels: Mapping[int, str]) -> list[blocks.Block]:
-    take = [("Take the lead", "take-lead")] if incident.lead_id is None else []
-    paging = [("Page", "page")] if ports.pager() is not None else []
+    take = [("Take the lead", "take-lead", "primary")] if incident.lead_id is None else []
+    paging = [("Page", "page", None)] if ports.pager() is not None else []
     verbs = (
-        blocks.button(
-            label, action_id=f"firekind:{verb}", value=incident.codename, style="primary" if take and not n else None
-        )
-        for n, (label, verb) in enumerate(
-            (*take, ("Update", "update"), ("Retype", "retype"), *paging, ("Resolve", "resolve"))
+        blocks.button(label, action_id=f"firekind:{verb}", value=incident.codename, style=style)
+        for label, verb, style in (
+            *take,
+            ("Update", "update", None),
+            ("Retype", "retype", None),
+            *paging,
+            ("Resolve", "resolve", None),
         )
     )
     return [

@@ -61,8 +61,8 @@ def listed(asked: SlackRequest) -> Answer:
 
 def line(incident: Incident, channels: Mapping[int, str], *, at: datetime) -> str:
     """Say one incident in two short lines."""
-    title = mrkdwn.link(incident_lookup.page(incident), incident.title.replace("*", mrkdwn.STAR))
-    return f"*{title}*\n{_facts(incident, channels, at=at)}"
+    title = mrkdwn.bold_link(incident_lookup.page(incident), incident.title)
+    return f"{title}\n{_facts(incident, channels, at=at)}"
 
 
 def age(seconds: float) -> str:

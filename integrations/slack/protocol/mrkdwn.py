@@ -30,6 +30,11 @@ def bold(text: str) -> str:
     return f"*{escape(said)}*" if said else ""
 
 
+def bold_link(url: str, label: str) -> str:
+    """Write a link in bold, which an asterisk of its label would end early."""
+    return f"*{link(url, label.replace('*', STAR))}*"
+
+
 def unescape(text: str) -> str:
     """Turn Slack's stored text back into what was typed."""
     return text.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")

@@ -131,5 +131,5 @@ def _card(incident: Incident) -> Mapping[str, Any]:
     name = mrkdwn.cut(incident.title, 150) if incident.private else incident.codename
     about = [mrkdwn.escape(incident.policy.name), str(incident.get_status_display())]
     about += [incident.codename] if incident.private else []
-    title = mrkdwn.link(incident_lookup.page(incident), name.replace("*", mrkdwn.STAR))
-    return {"blocks": [blocks.section(f"*{title}*\n{'  ·  '.join(about)}")]}
+    title = mrkdwn.bold_link(incident_lookup.page(incident), name)
+    return {"blocks": [blocks.section(f"{title}\n{'  ·  '.join(about)}")]}

@@ -9,7 +9,7 @@ from incidents.models import Incident, Source
 from integrations.slack.interaction import incident_lookup
 from integrations.slack.interaction.answers import Answer, Nothing, Open, Wrong
 from integrations.slack.interaction.request import SlackRequest, keep
-from integrations.slack.protocol import blocks, mrkdwn
+from integrations.slack.protocol import blocks
 
 CALLBACK: Final = "firekind:fill"
 
@@ -35,7 +35,7 @@ def submitted(asked: SlackRequest) -> Answer:
 
 def modal(incident: Incident, role: str) -> blocks.Block:
     """Build the modal: one person."""
-    about = f"{incident_lookup.linked(incident)}  {mrkdwn.escape(mrkdwn.cut(incident.title, 150))}"
+    about = incident_lookup.titled(incident)
     parts = [
         blocks.section(about),
         blocks.field(

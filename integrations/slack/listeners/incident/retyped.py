@@ -12,7 +12,7 @@ from integrations.slack.interaction import incident_lookup, plans
 from integrations.slack.interaction.answers import Answer, Open
 from integrations.slack.interaction.request import SlackRequest
 from integrations.slack.listeners.incident import retype
-from integrations.slack.protocol import blocks, mrkdwn
+from integrations.slack.protocol import blocks
 from workflows.planning.plan_lines import PlanLine
 from workflows.reconcile import retyping
 
@@ -37,7 +37,7 @@ def everything(asked: SlackRequest) -> Answer:
     incident, event = _about(asked)
     lines = [PlanLine(*one) for one in event.data.get("changes") or ()]
     shown = retyping.shown_to(asked.by, lines)
-    parts = [blocks.section(f"{incident_lookup.linked(incident)}  {mrkdwn.escape(mrkdwn.cut(incident.title, 150))}")]
+    parts = [blocks.section(incident_lookup.titled(incident))]
     parts += [blocks.section(text) for text in plans.gathered(shown)]
     return Open(blocks.modal("What changed", parts, callback_id=NOTICE))
 

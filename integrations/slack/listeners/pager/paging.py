@@ -80,7 +80,7 @@ def modal(
     changed: bool = False,
 ) -> blocks.Block:
     """Build the modal, with who would be paged once someone is chosen."""
-    parts = [blocks.section(f"{incident_lookup.linked(incident)}  {mrkdwn.escape(mrkdwn.cut(incident.title, 150))}")]
+    parts = [blocks.section(incident_lookup.titled(incident))]
     parts += [blocks.section(CHANGED)] if changed else []
     parts.append(_whom(among, choice))
     if choice is not None:

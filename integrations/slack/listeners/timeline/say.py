@@ -158,7 +158,7 @@ def submitted(asked: SlackRequest) -> Answer:
 
 def modal(verb: Verb, incident: Incident, *, said: UpdateDraft = NOTHING, changed: str = "") -> blocks.Block:
     """Build a verb's modal: its field of words, below what ``changed`` while they were written."""
-    about = f"{incident_lookup.linked(incident)}  {mrkdwn.escape(mrkdwn.cut(incident.title, 150))}"
+    about = incident_lookup.titled(incident)
     parts = [
         blocks.section(about),
         *([blocks.section(mrkdwn.escape(changed))] if changed else ()),
