@@ -31,13 +31,14 @@ ABOUT_OTHERS = ("edited", "retracted", "redacted")  # kinds of entries that are 
 
 # PostgreSQL refuses a vector of more than a megabyte, and with it the entry: words that come after so many others
 # (logs that were pasted) are not found by a search, but they are recorded.
+_WITH_WORDS = f"""
+    CASE WHEN said.words = '' OR octet_length(i.words::text) > %(most)s THEN i.words
+         ELSE coalesce(i.words, ''::tsvector)
+              || strip(to_tsvector('english', {identifiers.with_parts("said.words")})) END
+"""
 _APPEND = f"""
     WITH counted AS (
-        UPDATE incidents_incident i
-           SET last_n = last_n + 1,
-               words = CASE WHEN said.words = '' OR octet_length(i.words::text) > %(most)s THEN i.words
-                       ELSE coalesce(i.words, ''::tsvector)
-                            || strip(to_tsvector('english', {identifiers.with_parts("said.words")})) END
+        UPDATE incidents_incident i SET last_n = last_n + 1, words = {_WITH_WORDS}
           FROM (VALUES (%(words)s::text)) AS said (words)
          WHERE id = %(incident)s
      RETURNING last_n, pg_notify(%(channel)s, id || ':' || last_n))
@@ -108,10 +109,10 @@ def _columns(event: Event) -> dict[str, Any]:
     }
 
 
-# What is said of an incident now, each word with where it stands first: when there is too much, later words are left.
 # Where else an incident says something that is searched with it: each a SELECT of an ``n`` and a text. What is built
 # on incidents appends its own.
 also_said: Final[list[str]] = []
+# What is said of an incident now, each word with where it stands first: when there is too much, later words are left.
 _INDEX: Final = f"""
     WITH said AS (
         SELECT n, text FROM incidents_event WHERE incident_id = %(incident)s AND text <> ''
@@ -143,11 +144,9 @@ def index_again(incident: Incident) -> None:
 
 
 _ADD: Final = f"""
-    UPDATE incidents_incident i
-       SET words = coalesce(i.words, ''::tsvector)
-                   || strip(to_tsvector('english', {identifiers.with_parts("said.words")}))
+    UPDATE incidents_incident i SET words = {_WITH_WORDS}
       FROM (VALUES (%(words)s::text)) AS said (words)
-     WHERE id = %(incident)s AND octet_length(coalesce(i.words, ''::tsvector)::text) <= %(most)s
+     WHERE id = %(incident)s
 """  # noqa: S608 (put together of constants)
 
 

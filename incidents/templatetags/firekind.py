@@ -153,7 +153,7 @@ def moment(at: datetime) -> SafeString:
 @register.simple_tag
 def zone() -> SafeString:
     """Name the zone in which times are shown; where the page was written for another one, a script corrects it."""
-    return format_html("<span data-zone-name>{}</span>", timezone.get_current_timezone_name())
+    return format_html("<span data-zone-name>{}</span>", zone_name())
 
 
 @register.simple_tag

@@ -14,6 +14,7 @@ from incidents.live.listening import Hub
 from incidents.live.watching import Viewer
 from incidents.models import Codename, Incident, Person
 from incidents.tests.conftest import Open
+from incidents.tests.hubs import told_by_the_test
 
 SOON_S = 10
 ADA = Viewer(1, "of-ada")
@@ -23,10 +24,7 @@ HELLO = ": hello\n\n"
 @pytest.fixture
 def hub(monkeypatch: pytest.MonkeyPatch) -> Hub:
     """Give streams a hub that hears the test alone."""
-    made = Hub()
-    monkeypatch.setattr(closings, "hub", made)
-    monkeypatch.setattr(made, "_ensure", lambda: None)
-    return made
+    return told_by_the_test(monkeypatch, closings)
 
 
 @pytest.fixture

@@ -16,6 +16,7 @@ from incidents.live.listening import Hub
 from incidents.live.watching import Viewer
 from incidents.models import Incident, Person
 from incidents.tests.conftest import Open
+from incidents.tests.hubs import told_by_the_test
 
 SOON_S = 10
 ADA = Viewer(1, "of-ada")
@@ -25,11 +26,8 @@ BYE = "event: bye\ndata: gone\n\n"
 @pytest.fixture
 def hub(monkeypatch: pytest.MonkeyPatch) -> Hub:
     """Give streams a hub that hears the test alone."""
-    made = Hub()
-    monkeypatch.setattr(live_stream, "hub", made)
-    monkeypatch.setattr(made, "_ensure", lambda: None)
     may(monkeypatch, see=True)
-    return made
+    return told_by_the_test(monkeypatch, live_stream)
 
 
 def may(monkeypatch: pytest.MonkeyPatch, *, see: bool) -> None:

@@ -66,10 +66,9 @@ def main(*words: str) -> int:
             second.manage("restored")
             second.start("sandbox", "web")
             after = rehearsal.seen(second, names, api.token)
-            second.manage("audit", "seal")
-            verified = second.manage("audit", "verify", "--head", head, check=False)
+            audited = rehearsal.verified(second, head)
             came_later = second.manage("incident", "show", later, "--json", check=False)
-    code = rehearsal.told(before, after, verified)
+    code = rehearsal.told(before, after, audited)
     is_gone = came_later.returncode != 0
     say(f"  {paint('gone', 'green') if is_gone else paint('there', 'red')} {later}, declared after the moment")
     return code if is_gone else 1

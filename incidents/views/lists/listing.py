@@ -21,10 +21,10 @@ from incidents.search import (
     SearchPage,
     find,
     jumps,
+    matching,
     near_words,
     open_now,
     saved_views,
-    search_pages,
     snippets,
 )
 from incidents.views.lists import list_rows, urgency
@@ -82,7 +82,7 @@ def listing(request: Request) -> HttpResponse:
 def _meant(filters: IncidentFilters, person: Person) -> Link | None:
     """Return the nearest words that something has which ``person`` may see."""
     meant = near_words.of(filters.q, person=person)
-    if not meant or not search_pages.matching(replace(filters, q=meant, after=""), person=person).exists():
+    if not meant or not matching(replace(filters, q=meant, after=""), person=person).exists():
         return None
     return Link(meant, address(filters, q=meant), on=False)
 
