@@ -146,7 +146,8 @@ def office(db: None) -> Iterator[Desk]:
         yield made
 
 
-EDITS = ("text", "own", "due", "done", "dropped", "reopen", "title", "assign", "day", "close", "open")
+THERE = ("title", "assign", "unassign", "day", "close", "open")
+EDITS = ("text", "own", "due", "done", "dropped", "reopen", *THERE)
 WEATHER = ("work", "work", "look", "lost", "down", "refused", "limited", "killed")
 COURSE = ("end", "end", "again")  # of the incident: what is left of its tasks when it ends is for afterwards
 STEPS = st.lists(st.sampled_from(EDITS + WEATHER + COURSE), max_size=9)
@@ -163,7 +164,7 @@ def play(at: Desk, steps: list[str]) -> None:
         elif step == "private":
             with suppress(lifecycle.Refused):  # of one that has ended
                 at.turn_private()
-        elif step in {"title", "assign", "day", "close", "open"}:
+        elif step in THERE:
             edit_there(at, step, n)
         else:
             with suppress(lifecycle.Refused):
@@ -200,6 +201,7 @@ def edit_there(at: Desk, step: str, n: int) -> None:
         fields = {
             "title": {"title": f"Theirs {n}"},
             "assign": {"owner": list(PEOPLE.values())[n % 2]},
+            "unassign": {"owner": ""},
             "day": {"due": (at.clock.date() + timedelta(days=n)).isoformat()},
             "close": {"state": "done"},
             "open": {"state": "open"},
@@ -256,6 +258,22 @@ class TestAnyOrder(TestCase):
             label = at.incident.resources.get(key=wanted.key(1, private=True)).label
             assert at.row().ticket == label
             at.assert_in_step(private=True)
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("kind", sorted(VENDORS))
+@pytest.mark.parametrize("step", THERE)
+def test_an_edit_before_a_ticket_is_found_whose_answer_was_lost_ends_in_step(kind: str, step: str) -> None:
+    with desk(kind) as at:
+        at.add(owner=at.people[0], due_on=at.clock.date() + timedelta(days=2))
+        at.board.faults.add("lost", times=1)
+        at.work()
+        assert len(at.board.tickets) == 1
+        edit_there(at, step, 1)
+        at.board.faults.clear()
+        at.settle()
+        assert len(at.board.tickets) == 1
+        at.assert_in_step()
 
 
 def test_a_limit_that_a_look_meets_stops_everyone(office: Desk) -> None:

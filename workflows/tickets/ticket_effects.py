@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime, timedelta
+from types import MappingProxyType
 from typing import Any, Final
 
 from django.conf import settings
 from django.utils.crypto import salted_hmac
 
 from incidents.models import Incident
+from workflows.effects import effect_queue
 from workflows.effects.work import Outcome, Work, made
 from workflows.planning.observed import GONE
 from workflows.planning.tickets import merging, wanted
@@ -25,7 +27,7 @@ def open_ticket(tracker: Tracker, work: Work) -> Outcome:
     spec = work.effect.spec
     draft = TicketDraft(_fields(spec), _body(work), mark(work), private=spec["private"])
     found = tracker.open_ticket(draft)
-    return _opened(tracker, work, found, taken={})
+    return _opened(tracker, work, found)
 
 
 def look_for_ticket(tracker: Tracker, work: Work) -> Outcome | None:
@@ -37,10 +39,11 @@ def look_for_ticket(tracker: Tracker, work: Work) -> Outcome | None:
     if found is None:
         return None
     sent = _fields(work.effect.spec)
-    # It may have been edited since; an owner whom the tracker did not take is no edit.
-    moved = {name for name, value in found.fields.items() if value != sent[name] and (name != "owner" or value)}
+    # It may have been edited since. That nobody owns it may mean that the tracker did not take the owner.
+    disowned = {"owner": ""} if sent["owner"] and found.fields.get("owner") == "" else {}
+    moved = {name for name, value in found.fields.items() if value != sent[name]} - disowned.keys()
     merged = merging.merge(sent, found.fields, sent=sent, moved=moved, ours_is_newer=False)
-    return _opened(tracker, work, found, taken=news.known(merged.take, tracker))
+    return _opened(tracker, work, found, taken=news.known(merged.take, tracker), again=disowned)
 
 
 def change_ticket(tracker: Tracker, work: Work) -> Outcome:
@@ -88,16 +91,26 @@ def mark(work: Work) -> str:
     return salted_hmac("workflows.ticket", about).hexdigest()[:32]
 
 
-def _opened(tracker: Tracker, work: Work, found: TicketStatus, *, taken: Mapping[str, str]) -> Outcome:
+def _opened(
+    tracker: Tracker,
+    work: Work,
+    found: TicketStatus,
+    *,
+    taken: Mapping[str, str] = MappingProxyType({}),
+    again: Mapping[str, str] = MappingProxyType({}),
+) -> Outcome:
+    """Record the ticket; ``taken`` are fields edited there, ``again`` what it took no notice of and is told anew."""
     spec, key, incident = work.effect.spec, work.effect.thing, Incident(pk=work.effect.incident_id)
     own = {"ref": found.ref, "label": found.label, "url": found.url, "shown": news.shown(found.fields)}
-    thing = made(work, external=own, external_id=found.ref, spec={**spec, **taken})
+    thing = made(work, external=own, external_id=found.ref, spec={**spec, **taken, **again})
     thing.label = found.label
 
     def also(at: datetime) -> None:
         news.opened(incident, key=key, place=spec["place"], found=found, tracker=tracker.name, at=at)
         if taken:
             news.take(incident, key=key, changes=taken, tracker=tracker, at=found.at)
+        if again:
+            effect_queue.plan_anew(incident.pk)
 
     return Outcome([thing], also=also)
 
