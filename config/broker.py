@@ -26,7 +26,9 @@ def is_rabbitmq(url: str) -> bool:
 
 def sending(url: str, *, queues: tuple[str, ...]) -> dict[str, Any]:
     """Return the part of Celery's configuration that the kind of broker decides, for who sends hints."""
-    return _rabbitmq(queues) if is_rabbitmq(url) else {"broker_transport_options": dict(REDIS_OPTIONS)}
+    by_kind = _rabbitmq(queues) if is_rabbitmq(url) else {"broker_transport_options": dict(REDIS_OPTIONS)}
+    # Nobody gives workers orders by messages; on RabbitMQ that would need queues that are no quorum queues.
+    return by_kind | {"worker_enable_remote_control": False, "worker_consumer": "config.process.consumer:Consumer"}
 
 
 def taking(url: str) -> dict[str, Any]:
@@ -63,7 +65,4 @@ def _rabbitmq(queues: tuple[str, ...]) -> dict[str, Any]:
         "broker_heartbeat": HEARTBEAT_S,
         "task_queues": [Queue(name, routing_key=name, queue_arguments={"x-queue-type": "quorum"}) for name in queues],
         "task_default_queue_type": "quorum",
-        # Orders to workers would need queues that are no quorum queues; nobody gives any.
-        "worker_enable_remote_control": False,
-        "worker_consumer": "config.process.consumer:Consumer",
     }

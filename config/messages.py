@@ -22,6 +22,8 @@ CONFIGURATION = {
     # A hint is acknowledged as it is taken: a worker that dies loses it, and the sweep finds what it was about.
     # Acknowledging late would cost a fifth of the worker's time and promise nothing more.
     "task_acks_late": False,
+    # So there is nothing to cancel where the connection is lost, and Celery need not warn each time that it does not.
+    "worker_cancel_long_running_tasks_on_connection_loss": True,
     "task_ignore_result": True,
     "task_serializer": "json",
     "accept_content": ["json"],

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from functools import partial
+from functools import partial, update_wrapper
 
 from django.db import transaction
 
@@ -22,4 +22,5 @@ def tell(incident: Incident) -> None:
 def after_commit(told: Iterable[Listener], pk: int) -> None:
     """Call each listener with a row's id once the caller's transaction has committed."""
     for listener in told:
-        transaction.on_commit(partial(listener, pk), robust=True)
+        # Django names the function when it fails, and a partial has no name of its own.
+        transaction.on_commit(update_wrapper(partial(listener, pk), listener), robust=True)

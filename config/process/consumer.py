@@ -1,6 +1,7 @@
-"""Celery's consumer of messages without the step that prepares RabbitMQ for tasks of a later time: there are none.
+"""Celery's consumer of messages without what our workers do not need, and with a lost broker that ends none of them.
 
-For quorum queues it would declare 28 queues and as many exchanges at each start of a worker.
+For quorum queues Celery would declare 28 queues and as many exchanges at each start of a worker, for tasks of a later
+time, of which there are none.
 """
 
 from typing import Final
@@ -15,3 +16,13 @@ class Consumer(consumer.Consumer):
     """The consumer of this project's workers."""
 
     Blueprint = type("Blueprint", (consumer.Consumer.Blueprint,), {"default_steps": STEPS})
+
+    def on_connection_error_after_connected(self, exc: Exception) -> None:
+        """Close a lost connection, and hand nothing back that was taken from it.
+
+        Nobody is there to take it, and a channel of Redis may raise what Celery does not expect, which ends the worker.
+        """
+        transport = self.connection.transport if self.connection else None
+        for channel in getattr(transport, "channels", None) or ():
+            channel.do_restore = False
+        super().on_connection_error_after_connected(exc)

@@ -3,14 +3,19 @@
 import socket
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from celery import Celery
+from kombu import Message
 from kombu.exceptions import OperationalError
 from redis import Redis
 
 from config.messages import CONFIGURATION
+from config.process.consumer import Consumer
 from stack.processes.guard import Guard
 from stack.services import redis, services
 from stack.supervisor.running import Stack
@@ -47,6 +52,36 @@ def test_a_hint_is_given_up_at_once_where_nothing_listens(tmp_path: Path) -> Non
 def test_a_hint_is_given_up_soon_where_nothing_answers() -> None:
     with socket.create_server(("127.0.0.1", 0)) as deaf:
         assert took_s(f"redis://127.0.0.1:{deaf.getsockname()[1]}/0") < 20
+
+
+@pytest.mark.parametrize("asks", [True, False], ids=["asks for the next", "does not"])
+@pytest.mark.parametrize("acknowledged", [True, False], ids=["acknowledged", "not acknowledged"])
+@pytest.mark.parametrize("hears", [True, False], ids=["hears orders", "hears none"])
+def test_a_broker_that_goes_away_with_a_message_in_hand_ends_no_worker(
+    tmp_path: Path, guard: Guard, acknowledged: bool, asks: bool, hears: bool
+) -> None:
+    with services.sockets(tmp_path) as sockets:
+        server = redis.start(sockets, guard=guard)
+        app: Any = sender(redis.url(sockets))
+        taker: Any = Consumer.__new__(Consumer)  # as it is once it has connected
+        taker.app, taker.connection, taker.qos_global = app, app.connection_for_read(), False
+        taker.pool, taker.prefetch_multiplier = SimpleNamespace(num_processes=16), 1
+        held: list[Message] = []
+        app.amqp.TaskConsumer(taker.connection, on_message=held.append).consume()
+        if hears:
+            app.control.mailbox.Node("worker", channel=taker.connection.channel()).listen()
+        app.send_task("workflows.tasks.sweep")
+        while not held:
+            taker.connection.drain_events(timeout=PATIENCE_S)
+        if acknowledged:
+            held[0].ack()
+        if asks:
+            with suppress(TimeoutError):
+                while True:
+                    taker.connection.drain_events(timeout=0.1)
+        server.kill9()
+        taker.on_connection_error_after_connected(ConnectionResetError())
+        assert taker.connection is None, "it connects anew"
 
 
 @pytest.mark.workers
