@@ -19,6 +19,8 @@ CONFIGURATION = {
     "task_publish_retry": False,
     "broker_connection_retry_on_startup": True,
     "broker_connection_max_retries": None,  # the worker waits for its broker as long as it takes
+    # One that refuses, because it became a replica or is full, is waited for like one that is away.
+    "broker_channel_error_retry": True,
     # A hint is acknowledged as it is taken: a worker that dies loses it, and the sweep finds what it was about.
     # Acknowledging late would cost a fifth of the worker's time and promise nothing more.
     "task_acks_late": False,

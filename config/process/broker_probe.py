@@ -1,14 +1,17 @@
-"""Ask the broker whether it is there."""
+"""Ask the broker whether it is there and takes anything."""
 
-from typing import Any
+from typing import Any, Final
 
 from kombu.exceptions import OperationalError
 
 from config.celery import app
 
+PROBE: Final = "firekind/probe"
+PROBE_S: Final = 60
+
 
 def error() -> BaseException | None:
-    """Return why the broker does not take a connection or answers nothing on it; None where it does."""
+    """Return why the broker takes no connection, answers nothing on it or takes nothing; None where it does."""
     broker: Any = app.connection_for_write()
     ended: tuple[type[BaseException], ...] = (
         OperationalError,
@@ -17,7 +20,9 @@ def error() -> BaseException | None:
     )
     try:
         with broker:
-            broker.default_channel  # noqa: B018 (connects, and asks for an answer)
+            channel = broker.default_channel  # connects, and asks for an answer
+            if (redis := getattr(channel, "client", None)) is not None:  # one that is full or a replica does answer
+                redis.set(PROBE, "", ex=PROBE_S)
     except ended as error:
         return error
     return None

@@ -1,15 +1,18 @@
-"""Celery's consumer of messages without what our workers do not need, and with a lost broker that ends none of them.
+"""Celery's consumer of messages, less what our workers do not need, and not to be ended by a broker.
 
 For quorum queues Celery would declare 28 queues and as many exchanges at each start of a worker, for tasks of a later
 time, of which there are none.
 """
 
+import time
 from typing import Final
 
 from celery.worker import consumer
+from celery.worker.state import maybe_shutdown
 
 LATER: Final = "celery.worker.consumer.delayed_delivery:DelayedDelivery"
 STEPS: Final = tuple(step for step in consumer.Consumer.Blueprint.default_steps if step != LATER)
+REST_S: Final = 4.0  # before a broker that refuses is asked again: because it is full, or became a replica
 
 
 class Consumer(consumer.Consumer):
@@ -22,7 +25,17 @@ class Consumer(consumer.Consumer):
 
         Nobody is there to take it, and a channel of Redis may raise what Celery does not expect, which ends the worker.
         """
+        refusals = self.connection.channel_errors if self.connection else ()
         transport = self.connection.transport if self.connection else None
         for channel in getattr(transport, "channels", None) or ():
             channel.do_restore = False
         super().on_connection_error_after_connected(exc)
+        if isinstance(exc, refusals):
+            _rest()
+
+
+def _rest() -> None:
+    ends = time.monotonic() + REST_S
+    while time.monotonic() < ends:
+        maybe_shutdown()
+        time.sleep(0.1)

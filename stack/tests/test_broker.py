@@ -1,9 +1,11 @@
 """A broker that is away: nobody waits for it, and work goes on when it is back."""
 
+import shlex
 import socket
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -15,8 +17,10 @@ from kombu.exceptions import OperationalError
 from redis import Redis
 
 from config.messages import CONFIGURATION
+from config.process import broker_probe
 from config.process.consumer import Consumer
 from stack.processes.guard import Guard
+from stack.processes.process import Process
 from stack.services import redis, services
 from stack.supervisor.running import Stack
 from stack.supervisor.throwaway import throwaway
@@ -99,11 +103,53 @@ def test_the_worker_comes_back_with_its_broker(tmp_path: Path, guard: Guard) -> 
         server.stop()
 
 
+LOST = "Connection to broker lost"
+REFUSALS = {
+    "it became a replica": ("REPLICAOF 127.0.0.1 1", "REPLICAOF NO ONE"),
+    "it is full": ("CONFIG SET maxmemory 1", "CONFIG SET maxmemory 0"),
+    "its password is another": ("CONFIG SET requirepass another", "CONFIG SET requirepass ''"),
+}
+
+
+@pytest.mark.workers
+def test_a_broker_that_refuses_ends_no_worker_and_is_taken_from_again(
+    tmp_path: Path, guard: Guard, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with services.sockets(tmp_path) as sockets:
+        server = redis.start(sockets, guard=guard)
+        asked: Any = Redis(unix_socket_path=str(redis.socket_path(sockets)))
+        monkeypatch.setattr(broker_probe, "app", sender(redis.url(sockets)))
+        with throwaway(processes=["worker"], env={"REDIS_URL": redis.url(sockets)}) as stack:
+            wait_until_taken(stack, sockets)
+            worker = stack.processes["worker"]
+            for refuse, relent in REFUSALS.values():
+                before = worker.output.count(LOST)
+                asked.execute_command(*shlex.split(refuse))
+                asked.client_kill_filter(_type="normal", skipme=True)
+                wait_until(partial(_lost_more_often, worker, than=before), worker)
+                assert broker_probe.error() is not None
+                asked.execute_command(*shlex.split(relent))
+                assert broker_probe.error() is None
+                asked.flushall()  # what was taken and not acknowledged comes back much later
+                wait_until_taken(stack, sockets)
+                assert worker.alive, worker.output
+        asked.close()
+        server.stop()
+
+
+def _lost_more_often(worker: Process, *, than: int) -> bool:
+    return worker.output.count(LOST) > than
+
+
 def wait_until_taken(stack: Stack, sockets: Path) -> None:
     sender(stack.env["REDIS_URL"]).send_task("workflows.tasks.sweep")
     queue = Redis(unix_socket_path=str(redis.socket_path(sockets)))
-    deadline = time.monotonic() + PATIENCE_S
-    while queue.llen("celery") or queue.hlen("unacked"):
-        assert time.monotonic() < deadline, stack.processes["worker"].output
-        time.sleep(0.05)
+    wait_until(lambda: not queue.llen("celery") and not queue.hlen("unacked"), stack.processes["worker"])
     queue.close()
+
+
+def wait_until(is_so: Callable[[], bool], worker: Process) -> None:
+    deadline = time.monotonic() + PATIENCE_S
+    while not is_so():
+        assert time.monotonic() < deadline, worker.output
+        time.sleep(0.05)
