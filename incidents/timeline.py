@@ -109,8 +109,9 @@ def _columns(event: Event) -> dict[str, Any]:
     }
 
 
-# Where else an incident says something that is searched with it: each a SELECT of an ``n`` and a text. What is built
-# on incidents appends its own.
+# Where else the incident whose key is ``{incident}`` says something that is searched with it, and that whoever may see
+# the incident may read: each a SELECT of an ``n``, a text, its address below the incident's (``place``) and what that
+# place is ``called``. What is built on incidents appends its own.
 also_said: Final[list[str]] = []
 # What is said of an incident now, each word with where it stands first: when there is too much, later words are left.
 _INDEX: Final = f"""
@@ -138,7 +139,8 @@ _INDEX: Final = f"""
 
 def index_again(incident: Incident) -> None:
     """Work out anew what a search finds, from what the timeline says now; in the caller's transaction."""
-    also = "".join(f" UNION ALL {select}" for select in also_said)
+    own = (select.format(incident="%(incident)s") for select in also_said)
+    also = "".join(f" UNION ALL SELECT n, text FROM ({select}) elsewhere" for select in own)  # noqa: S608 (constants)
     with connection.cursor() as cursor:
         cursor.execute(_INDEX.format(also=also), {"incident": incident.pk, "most": WORDS_BYTES})
 

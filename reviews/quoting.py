@@ -15,11 +15,11 @@ from workflows.effects.forgetting import LOOSE, STANDS
 PIECE: Final = 12  # characters from which on a line or a sentence of what was said is looked for by itself
 # What people wrote in the sections of an incident's review, as the search reads it: the newest versions, after entries.
 NEWEST: Final = """
-    SELECT 2147483647, written.text
+    SELECT 2147483647 AS n, written.text, 'review#' || part.key AS place, 'in the review' AS called
       FROM reviews_sectiontext written
       JOIN reviews_reviewsection part ON part.id = written.section_id AND part.version = written.version
       JOIN reviews_review review ON review.id = part.review_id
-     WHERE review.incident_id = %(incident)s"""
+     WHERE review.incident_id = {incident}"""
 _ENDS: Final = re.compile(r"(?<=[.!?:;])\s+|\n+")
 
 

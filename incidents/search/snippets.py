@@ -1,4 +1,4 @@
-"""Where a search hit: a piece of the newest entry that says one of its words, with the words marked."""
+"""Where a search hit: a piece of the newest entry, else of other text, that says one of its words, which are marked."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ _LETTERS: Final = f"""
 _HITS: Final = f"""
     WITH asked AS (SELECT NULLIF({_ANY}, 'T') AS words),
     query AS (SELECT words::tsquery AS any, ({_LETTERS}) AS letters FROM asked WHERE words <> '')
-    SELECT i.id, ts_headline(%(config)s, i.title, query.any, %(whole)s), hit.n,
-           ts_headline(%(config)s, hit.text, query.any, %(piece)s)
-      FROM query, incidents_incident i
+    SELECT i.id, ts_headline(%(config)s, i.title, query.any, %(whole)s), coalesce('#e' || hit.n, other.place, ''),
+           coalesce(other.called, ''), ts_headline(%(config)s, coalesce(hit.text, other.text, ''), query.any, %(piece)s)
+      FROM query CROSS JOIN incidents_incident i
       LEFT JOIN LATERAL (
            SELECT recent.n, recent.text FROM (
                   SELECT n, text, redacted FROM incidents_event e
@@ -42,18 +42,27 @@ _HITS: Final = f"""
             WHERE recent.text ~* query.letters AND to_tsvector(%(config)s, recent.text) @@ query.any AND NOT EXISTS (
                   SELECT FROM incidents_event c WHERE c.incident_id = i.id AND c.about_n = recent.n)
             ORDER BY recent.n DESC LIMIT 1) hit ON true
+      LEFT JOIN LATERAL (
+           SELECT said.text, said.place, said.called FROM ({{also}}) said
+            WHERE hit.n IS NULL AND said.text ~* query.letters AND to_tsvector(%(config)s, said.text) @@ query.any
+            ORDER BY said.place LIMIT 1) other ON true
      WHERE i.id = ANY(%(ids)s)
 """  # noqa: S608 (put together of constants)
+_NOTHING: Final = "SELECT 0 AS n, '' AS text, '' AS place, '' AS called WHERE FALSE"
 _PIECE: Final = f"StartSel={BEGIN}, StopSel={END}, MaxFragments=1, MinWords=8, MaxWords=22"
 _WHOLE: Final = f"StartSel={BEGIN}, StopSel={END}, HighlightAll=true"
 
 
 @dataclass(frozen=True, slots=True)
 class Snippet:
-    """The title with what was found in it, and a piece of the entry ``n`` that says it, if one does."""
+    """The title with what was found in it, and a piece of what says it, if anything does.
+
+    ``place`` is where that stands, as an address below the incident's; ``called`` its name in words, of entries none.
+    """
 
     title: str
-    n: int | None
+    place: str
+    called: str
     piece: str
 
 
@@ -68,6 +77,7 @@ def of(ids: Collection[int], q: str) -> dict[int, Snippet]:
         "most": LOOKED_AT,
         "is_begun": query_text.is_begun(q),
     }
+    also = " UNION ALL ".join([_NOTHING, *(select.format(incident="i.id") for select in timeline.also_said)])
     with connection.cursor() as cursor:
-        cursor.execute(_HITS, given | {"piece": _PIECE, "whole": _WHOLE})
-        return {pk: Snippet(title, n, piece or "") for pk, title, n, piece in cursor.fetchall()}
+        cursor.execute(_HITS.format(also=also), given | {"piece": _PIECE, "whole": _WHOLE})
+        return {pk: Snippet(*said) for pk, *said in cursor.fetchall()}

@@ -27,8 +27,9 @@ KEPT: Final = 1000  # rows, of about a kilobyte each
 class ShownRow:
     """All that a row is drawn from, as its reader reads it: rows that are equal look the same to anybody.
 
-    ``is_unanswered`` says that nobody has acknowledged one of its pages, ``hit_n`` is the entry in which a search found
-    ``hit``; ages are in words, and ``zone`` and ``year`` those in which times are read.
+    ``is_unanswered`` says that nobody has acknowledged one of its pages, ``hit_at`` is where a search found ``hit``, as
+    an address below its own, and ``hit_in`` what that place is called, if it is no entry; ages are in words, and
+    ``zone`` and ``year`` those in which times are read.
     """
 
     codename: str
@@ -48,7 +49,8 @@ class ShownRow:
     update: str
     updated_at: datetime | None
     update_age: str
-    hit_n: int | None
+    hit_at: str
+    hit_in: str
     hit: str
     declared_at: datetime
     age: str
@@ -107,11 +109,12 @@ def rows(
             lead=one.lead.name if one.lead else "",
             overdue=waited_for and (one.update_due_at is None or one.update_due_at <= at),
             is_unanswered=one.pk in paging,
-            impact=impact.text if impact and not (hit and hit.n) else "",
+            impact=impact.text if impact and not (hit and hit.place) else "",
             update=update.text if update else "",
             updated_at=update.at if update else None,
             update_age=firekind.age(update.at, at) if update else "",
-            hit_n=hit.n if hit else None,
+            hit_at=hit.place if hit else "",
+            hit_in=hit.called if hit else "",
             hit=hit.piece if hit else "",
             declared_at=one.declared_at,
             age=firekind.age(one.declared_at, at if one.is_active else one.ended_at or at),
