@@ -39,8 +39,8 @@ def whole(entries: Iterable[RosterEntry], fresh: Freshness) -> dict[str, Any]:
 
 def _rows(entry: RosterEntry, line: RosterLine) -> Iterator[tuple[str, ...]]:
     name, level = entry.target.name, str(line.level or "")
-    following = ", ".join(turn.name for turn in line.next) or ("nobody" if line.next_at else "")
-    now = [(turn.name, _clock(turn.until)) for turn in line.now] or [("nobody", "")]
+    following = ", ".join(turn.called for turn in line.next) or ("nobody" if line.next_at else "")
+    now = [(turn.called, _clock(turn.until)) for turn in line.now] or [("nobody", "")]
     for n, (who, until) in enumerate(now):
         yield (name, level, who, until, following, _clock(line.next_at)) if n == 0 else ("", "", who, until, "", "")
 

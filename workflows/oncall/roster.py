@@ -36,6 +36,11 @@ class RosterTurn:
         """The name by which they are known here, else in the pager."""
         return self.person.name if self.person else self.user.name
 
+    @property
+    def called(self) -> str:
+        """The name, and beside it that nobody here is matched with them: for texts, where no tag can stand."""
+        return self.name if self.person else f"{self.name} (not matched)"
+
 
 @dataclass(frozen=True, slots=True)
 class RosterLine:

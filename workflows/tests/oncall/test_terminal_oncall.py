@@ -44,8 +44,8 @@ def test_a_table_of_who_is_on_call_and_who_is_next() -> None:
     assert [line.split() for line in lines[:4]] == [
         ["WHAT", "LEVEL", "NOW", "UNTIL", "NEXT", "FROM"],
         ["Major", "incident", "1", "nobody"],
-        ["Major", "incident", "2", "Ben"],
-        ["Platform", "leadership", "Ann", *until.split(), "nobody", *until.split()],
+        ["Major", "incident", "2", "Ben", "(not", "matched)"],
+        ["Platform", "leadership", "Ann", "(not", "matched)", *until.split(), "nobody", *until.split()],
     ]
     assert lines[-1].startswith("Read ")
     assert "Major" not in printed("platform")

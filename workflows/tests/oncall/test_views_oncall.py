@@ -51,6 +51,27 @@ def test_the_page_says_who_is_on_call_and_who_is_next(pager: LittlePager, ada: P
     assert re.search(r"Read from PagerDuty \d s ago\.", page)
 
 
+@pytest.mark.parametrize("matched", [(), ("PANN",), ("PBEN",), ("PANN", "PBEN")])
+@pytest.mark.parametrize("path", ["/oncall/", "/oncall/week/", "/oncall/week/?week=next"])
+def test_wherever_somebody_is_named_as_on_call_it_is_said_whether_nobody_here_is_matched(
+    path: str, matched: tuple[str, ...], pager: LittlePager, ada: Person, browse: Open
+) -> None:
+    people = {"PANN": ada, "PBEN": Person.objects.create(name="Bo")}
+    pager.rota = [Turn("SCH", 0, id, None, None) for id in people] + [Turn("POL", 1, "PBEN", None, None)]
+    pager.overridden = pager.rota[:1]
+    pager_cache.refresh_shifts(at=timezone.now() + timedelta(minutes=16))
+    for id, person in people.items():
+        PagerUser.objects.filter(pager_id=id).update(person=person if id in matched else None)
+    page = browse(ada).get(path).content.decode()
+    said = " ".join(re.sub("<[^>]*>", " ", page[page.index("<main") :]).split())
+    for id, name in (("PANN", "Ann"), ("PBEN", "Ben")):
+        known = people[id].name if id in matched else name
+        every = len(re.findall(rf"\b{known}\b", said))
+        marked = len(re.findall(rf"\b{known}\b *,?(?: override)? not matched", said))
+        assert every > 0, known
+        assert marked == (0 if id in matched else every), known
+
+
 def test_without_a_pager_the_page_says_what_to_set(ada: Person, browse: Open) -> None:
     for path in ("/oncall/", "/oncall/people/"):
         page = browse(ada).get(path).content.decode()
@@ -212,7 +233,7 @@ def test_of_several_on_one_shift_the_week_marks_who_looks_at_it(pager: LittlePag
     pager_cache.refresh_shifts(at=timezone.now() + timedelta(minutes=16))
     page = " ".join(browse(ada).get("/oncall/week/").content.decode().split())
     assert '<bdi class="mine">Ada</bdi><span class="unseen">,</span></span> <span class="tag">you</span>' in page
-    assert '<span class="named"><bdi>Ben</bdi></span> </li>' in page
+    assert '<span class="named"><bdi>Ben</bdi></span> <a class="tag unmatched"' in page
 
 
 def test_the_week_says_how_old_the_days_are_that_are_read_less_often(

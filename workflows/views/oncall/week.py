@@ -13,10 +13,12 @@ from django.shortcuts import render
 from django.utils import timezone
 from django.views.decorators.http import require_GET
 
+from incidents.models import Person
 from incidents.policies.policy import COLOURS
 from incidents.views.signed_in import Request, signed_in
 from workflows.models import PagerRead, PagerTarget, Shift, ShiftOverride
 from workflows.oncall import freshness, in_use, lookup, roster, rota
+from workflows.oncall.roster import RosterTurn
 from workflows.oncall.rota import RotaDay, RotaStretch
 from workflows.planning.wording.marks import joined
 from workflows.views.oncall.members import member_or_404
@@ -28,19 +30,24 @@ Kind = PagerTarget.Kind
 
 @dataclass(frozen=True, slots=True)
 class WeekPeople:
-    """The names of the pager's people by their ids there, and the ids of the viewer."""
+    """The pager's people by their ids there, and who looks at them."""
 
-    names: Mapping[str, str]
-    mine: frozenset[str]
+    turns: Mapping[str, RosterTurn]
+    viewer: Person
 
 
 @dataclass(frozen=True, slots=True)
 class WeekName:
     """Someone who is on call, by an override or not; ``is_me`` where that is the viewer."""
 
-    name: str
+    turn: RosterTurn
     is_override: bool
     is_me: bool
+
+    @property
+    def is_tagged(self) -> bool:
+        """Whether anything is said beside the name."""
+        return self.is_me or self.is_override or self.turn.person is None
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,10 +152,8 @@ def _rows(request: Request, *, at: datetime, skip: int) -> list[WeekRow]:
     for override in ShiftOverride.objects.all():
         overrides[override.schedule].append(override)
     users = roster.users_of({one.user for some in shifts.values() for one in some})
-    turns = {id: roster.RosterTurn(user) for id, user in users.items()}
-    mine = {id for id, turn in turns.items() if turn.person == request.person}
     until = PagerRead.objects.values_list("shifts_until", flat=True).first() or at
-    people = WeekPeople({id: one.name for id, one in turns.items()}, frozenset(mine))
+    people = WeekPeople({id: RosterTurn(user) for id, user in users.items()}, request.person)
     midnights = rota.midnights(at, zone=timezone.get_current_timezone(), count=2 * DAYS)
     span = (midnights[skip] if skip else at, midnights[skip + DAYS])
     parts = []
@@ -205,9 +210,10 @@ def _row(
 
 
 def _turn(one: RotaStretch, day: RotaDay, people: WeekPeople) -> WeekTurn:
-    named = (WeekName(people.names[id], id in one.overriding, id in people.mine) for id in one.users)
+    turns = {id: people.turns[id] for id in one.users}
+    named = (WeekName(turn, id in one.overriding, turn.person == people.viewer) for id, turn in turns.items())
     return WeekTurn(tuple(sorted(named, key=_by_name)), one.start if one.start in day.begins else None, one)
 
 
 def _by_name(named: WeekName) -> str:
-    return named.name.casefold()
+    return named.turn.name.casefold()

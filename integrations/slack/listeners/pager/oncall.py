@@ -84,7 +84,7 @@ def _listed(turns: Sequence[RosterTurn]) -> str:
 
 
 def _who(turn: RosterTurn) -> str:
-    return mrkdwn.mention(turn.person.chat_id, turn.name) if turn.person else mrkdwn.escape(turn.name)
+    return mrkdwn.mention(turn.person.chat_id, turn.name) if turn.person else mrkdwn.escape(turn.called)
 
 
 def _closest(said: str, among: list[RosterEntry]) -> str:
