@@ -21,7 +21,9 @@ PAGES = ["/", "/?q=nothing-of-the-kind", "/declare", "/types/", "/types/security
 PAGES += [
     "/types/security/versions/1",
     "/oncall/",
+    "/oncall/?q=nothing-of-the-kind",
     "/oncall/week/",
+    "/oncall/week/?q=checkout",
     "/oncall/people/",
     "/oncall/rules/",
     "/oncall/rules/add",

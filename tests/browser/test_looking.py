@@ -72,6 +72,29 @@ def write_note(page: Page, codename: str, text: str) -> None:
     assert answer.ok or answer.status == 302, answer.text()
 
 
+def test_who_is_on_call_for_a_service_is_typed(page: Page) -> None:
+    page.goto("/oncall/")
+    names = page.locator(".things .name")
+    before = names.count()
+    page.keyboard.press("/")
+    expect(page.get_by_label("Search who is on call")).to_be_focused()
+    page.keyboard.type("chekout")
+    expect(page.get_by_text("No matches.")).to_be_visible()
+    page.get_by_role("link", name="checkout-api").click()
+    expect(page).to_have_url(re.compile(r"/oncall/\?q=checkout-api$"))
+    expect(names).to_have_count(1)
+    expect(page.locator(".things .says")).to_contain_text("Paged by checkout-api")
+    page.get_by_label("Search who is on call").fill("payments")
+    expect(page).to_have_url(re.compile(r"/oncall/\?q=payments$"))
+    page.get_by_label("On-call", exact=True).get_by_role("link", name="Week").click()
+    expect(page).to_have_url(re.compile(r"/oncall/week/\?q=payments$"))
+    expect(page.locator(".week tbody")).to_contain_text("Paged by payments")
+    page.get_by_role("link", name="Show all", exact=True).click()
+    expect(page.get_by_label("Search who is on call")).to_have_value("")
+    page.get_by_label("On-call", exact=True).get_by_role("link", name="Now").click()
+    expect(names).to_have_count(before)
+
+
 def test_a_thumb_reaches_confirm_from_where_the_plan_begins(sit: Sit) -> None:
     page = sit("Ada", viewport={"width": 390, "height": 760})
     codename = declare(page, "The kettle sings")

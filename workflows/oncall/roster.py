@@ -41,6 +41,11 @@ class RosterTurn:
         """The name, and beside it that nobody here is matched with them: for texts, where no tag can stand."""
         return self.name if self.person else f"{self.name} (not matched)"
 
+    @property
+    def names(self) -> tuple[str, str]:
+        """The names by which somebody may look for them: that here and that in the pager."""
+        return self.name, self.user.name
+
 
 @dataclass(frozen=True, slots=True)
 class RosterLine:
@@ -73,6 +78,12 @@ class RosterEntry:
         """How many services there are besides those shown."""
         return len(self.services) - len(self.shown)
 
+    @property
+    def names(self) -> list[str]:
+        """All by which somebody may look for it: its name, its services, and who is on call for it now or next."""
+        turns = [turn for line in self.lines for turn in (*line.now, *line.next)]
+        return [self.target.name, *self.services, *(name for turn in turns for name in turn.names)]
+
 
 def whole(*, at: datetime) -> list[RosterEntry]:
     """Return every policy and schedule that is read, the policies first, each by name: a few queries for all."""
@@ -87,7 +98,7 @@ def of(targets: Iterable[PagerTarget], *, at: datetime) -> list[RosterEntry]:
     for shift in Shift.objects.filter(subject__in=[target.pager_id for target in targets]):
         rows[shift.subject, shift.level].append(shift)
     users = users_of({shift.user for shifts in rows.values() for shift in shifts})
-    services = _services(targets)
+    services = services_of(targets)
     return [
         RosterEntry(
             target,
@@ -98,7 +109,7 @@ def of(targets: Iterable[PagerTarget], *, at: datetime) -> list[RosterEntry]:
     ]
 
 
-def _services(targets: Iterable[PagerTarget]) -> Mapping[str, list[str]]:
+def services_of(targets: Iterable[PagerTarget]) -> Mapping[str, list[str]]:
     """Return the names of the services that page some policies, by the pager's ids of the policies."""
     policies = [one.pager_id for one in targets if one.kind == Kind.POLICY]
     rows = PagerTarget.objects.filter(kind=Kind.SERVICE, gone=False, policy_id__in=policies)

@@ -223,7 +223,7 @@ OF_NONE: Final[Mapping[str, Row]] = {
     "api/v1/incidents": Row(asks=LOOKED_FOR),
     "v1development/profiles": Row(),
     "oncall/": Row(asks=("", "?q=WORD")),
-    "oncall/week/": Row(),
+    "oncall/week/": Row(asks=("", "?q=WORD", "?week=next&q=WORD")),
     "oncall/people/": Row(asks=("", "?q=WORD")),
     "oncall/people/<int:pk>/match": Row(PK),
     "oncall/people/<int:pk>/part": Row(PK),

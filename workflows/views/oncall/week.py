@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
 
@@ -21,7 +21,9 @@ from workflows.oncall import freshness, in_use, lookup, roster, rota
 from workflows.oncall.roster import RosterTurn
 from workflows.oncall.rota import RotaDay, RotaStretch
 from workflows.planning.wording.marks import joined
+from workflows.views.oncall import rota_search
 from workflows.views.oncall.members import member_or_404
+from workflows.views.oncall.rota_filter import RotaFilter
 
 DAYS: Final = 7
 HUES: Final = tuple(one for one in COLOURS if one != "red")  # which is a gap's
@@ -85,12 +87,17 @@ class WeekPart:
 
 @dataclass(frozen=True, slots=True)
 class WeekRow:
-    """A part with its days, and the names of levels that page it and nobody else."""
+    """A part with its days, and the names of levels that page it and nobody else.
+
+    ``paged_by`` are the services that page it, ``names`` all by which somebody may look for it.
+    """
 
     part: WeekPart
     also: tuple[str, ...]
     days: tuple[WeekDay, ...]
     gaps: tuple[RotaStretch, ...]
+    names: frozenset[str]
+    paged_by: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,12 +117,18 @@ def week(request: Request) -> HttpResponse:
     member_or_404(request.person)
     at = timezone.now()
     fresh = freshness.of(at=at)
-    skip = DAYS if request.GET.get("week") == "next" else 0
-    rows = _rows(request, at=at, skip=skip) if fresh.is_known else []
+    seek = RotaFilter.read(request, view="oncall-week")
+    skip = DAYS if seek.is_next else 0
+    among = _rows(request, at=at, skip=skip) if fresh.is_known else []
+    rows = [_paged_by(seek.q, row) for row in among if rota_search.says(seek.q, row.names)] if seek.q else among
+    is_missed = bool(seek.q and not rows)
     context = {
         "here": "oncall",
         "tab": "week",
-        "is_next": bool(skip),
+        "is_next": seek.is_next,
+        "seek": seek,
+        "meant": seek.meant(name for row in among for name in row.names) if is_missed else None,
+        "is_narrowed": is_missed and seek.is_narrowed(),
         "fresh": fresh,
         "said": joined(fresh.words(at=at), fresh.words_ahead(at=at)),
         "rows": rows,
@@ -123,7 +136,7 @@ def week(request: Request) -> HttpResponse:
         "starts": _days(at, skip=skip),
         "others": _days(at, skip=0 if skip else DAYS),
     }
-    return render(request, "workflows/oncall_week.html", context)
+    return seek.answer(render(request, "workflows/oncall_week.html", context), request)
 
 
 def _days(at: datetime, *, skip: int) -> list[datetime]:
@@ -142,7 +155,7 @@ def _gaps(rows: Sequence[WeekRow], *, at: datetime) -> list[WeekGap]:
 
 
 def _rows(request: Request, *, at: datetime, skip: int) -> list[WeekRow]:
-    """Return the schedules, then the policies; five queries for all."""
+    """Return the schedules, then the policies; six queries for all."""
     targets = list(PagerTarget.objects.filter(pager_id__in=set[str]().union(*in_use.subjects())))
     targets.sort(key=lambda one: (one.kind != Kind.SCHEDULE, one.name.casefold(), one.pager_id))
     shifts: dict[lookup.Subject, list[Shift]] = defaultdict(list)
@@ -167,22 +180,23 @@ def _rows(request: Request, *, at: datetime, skip: int) -> list[WeekRow]:
             )
             parts.append(WeekPart(target, level, shown, both))
     hues = rota.hues([part.both for part in parts], HUES)
-    return [_row(part, also, people, hues, at=at, skip=skip) for part, also in _once(parts)]
+    services = roster.services_of(targets)
+    return [_row(part, also, people, hues, services, at=at, skip=skip) for part, also in _once(parts)]
 
 
-def _once(parts: Sequence[WeekPart]) -> Iterator[tuple[WeekPart, tuple[str, ...]]]:
-    """Yield each part with the names of the levels that page this one schedule alone, which need no rows of their own.
+def _once(parts: Sequence[WeekPart]) -> Iterator[tuple[WeekPart, tuple[WeekPart, ...]]]:
+    """Yield each part with the levels that page this one schedule alone, which need no rows of their own.
 
     A level that says anything else, as one that was read a moment later may, keeps its row.
     """
     alone = {part.target.pager_id: part for part in parts if not part.level}
-    also: dict[str, list[str]] = defaultdict(list)
+    also: dict[str, list[WeekPart]] = defaultdict(list)
     kept = []
     for part in parts:
         (only, *more) = [*roster.schedules(part.target, part.level)] or [""]
         like = alone.get(only)
         if part.level and not more and like is not None and part.both == like.both:
-            also[only].append(part.name)
+            also[only].append(part)
         else:
             kept.append(part)
     return ((part, tuple(also[part.target.pager_id]) if not part.level else ()) for part in kept)
@@ -190,9 +204,10 @@ def _once(parts: Sequence[WeekPart]) -> Iterator[tuple[WeekPart, tuple[str, ...]
 
 def _row(
     part: WeekPart,
-    also: tuple[str, ...],
+    also: tuple[WeekPart, ...],
     people: WeekPeople,
     hues: Mapping[frozenset[str], str],
+    services: Mapping[str, Sequence[str]],
     *,
     at: datetime,
     skip: int,
@@ -206,7 +221,23 @@ def _row(
         )
         for day in rota.days(part.both, now=at, zone=zone, count=DAYS, skip=skip)
     ]
-    return WeekRow(part, also, tuple(laid), tuple(rota.gaps(part.shown)))
+    names = tuple(one.name for one in also)
+    paged_by = [name for one in (part, *also) for name in services.get(one.target.pager_id, ())]
+    on_call = {name for one in part.shown for id in one.users for name in people.turns[id].names}
+    return WeekRow(
+        part,
+        names,
+        tuple(laid),
+        tuple(rota.gaps(part.shown)),
+        frozenset({part.name, *names, *paged_by, *on_call}),
+        tuple(paged_by),
+    )
+
+
+def _paged_by(q: str, row: WeekRow) -> WeekRow:
+    """Return a row that names those of its services alone that were looked for."""
+    found, _ = rota_search.said_first(q, row.paged_by)
+    return replace(row, paged_by=tuple(found))
 
 
 def _turn(one: RotaStretch, day: RotaDay, people: WeekPeople) -> WeekTurn:
