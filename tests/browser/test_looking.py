@@ -64,12 +64,60 @@ def test_an_entry_is_found_by_its_link_wherever_it_stands(page: Page) -> None:
     expect(page.locator("#newest")).to_be_hidden()
 
 
-def write_note(page: Page, codename: str, text: str) -> None:
-    """Add a note as whoever sits there, by the form without filling it in."""
+def write_note(page: Page, codename: str, text: str, *, kind: str = "note") -> None:
+    """Add a note, or an update, as whoever sits there, by the form without filling it in."""
     token = next(one.get("value") for one in page.context.cookies() if one.get("name") == "csrftoken")
-    form: dict[str, str | float | bool] = {"csrfmiddlewaretoken": token or "", "text": text, "kind": "note"}
+    form: dict[str, str | float | bool] = {"csrfmiddlewaretoken": token or "", "text": text, "kind": kind}
     answer = page.request.post(f"/incidents/{codename}/write", form=form, max_redirects=0)
     assert answer.ok or answer.status == 302, answer.text()
+
+
+# The rows that are whole on the screen, and what can be tapped above them that a thumb would miss.
+ON_SCREEN = """() => {
+    const box = one => one.getBoundingClientRect()
+    const rows = [...document.querySelectorAll(".row")].filter(one => box(one).bottom <= innerHeight)
+    const taps = [...document.querySelectorAll("#incidents :is(.open-now a, .filters a, .filters summary, #q)")]
+    const small = taps.filter(one => one.checkVisibility() && (box(one).height < 44 || box(one).width < 44))
+    return [rows.length, small.map(one => one.outerHTML)]
+}"""
+
+
+def test_a_phone_shows_four_incidents_at_once_and_all_that_a_row_must_say(sit: Sit) -> None:
+    page = sit("Ada", viewport={"width": 390, "height": 844})
+    named = [declare(page, f"Hydrometer {n} reads nothing", type="Major") for n in range(5)]
+    for codename in named:
+        write_note(page, codename, "Calibrated it again with water at twenty degrees", kind="update")
+    page.goto("/")
+    page.reload()  # without what was said of each update
+    rows, small = page.evaluate(ON_SCREEN)
+    assert rows >= 4
+    assert not small
+    for row in page.locator(".row").all()[:4]:
+        for said in (".word", ".title", ".newest .words", ".newest .soft", ".lead", ".age"):
+            expect(row.locator(said)).to_be_visible()
+    page.goto("/?type=major&q=hydrometer")
+    expect(page.locator(".kinds [aria-current]")).to_be_in_viewport()
+
+
+def test_the_list_is_as_wide_as_the_screen_however_much_an_update_says(sit: Sit) -> None:
+    page = sit("Ada")
+    write_note(page, declare(page, "The refractometer is dry"), "It says nothing at all, " * 20, kind="update")
+    page.goto("/")
+    for width in (320, 390, 640, 700, 960, 1280):
+        page.set_viewport_size({"width": width, "height": 844})
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def test_where_to_start_is_one_tap_away_on_a_phone_and_there_at_a_desk(sit: Sit) -> None:
+    page = sit("Ada", viewport={"width": 390, "height": 844})
+    page.goto("/")
+    first = page.locator(".start li").first
+    expect(first).to_be_hidden()
+    page.get_by_role("link", name="Show where to start").click()
+    expect(first).to_be_visible()
+    page.set_viewport_size({"width": 1280, "height": 844})
+    page.goto("/")
+    expect(first).to_be_visible()
 
 
 def test_who_is_on_call_for_a_service_is_typed(page: Page) -> None:
