@@ -17,7 +17,7 @@ from workflows.status import workers
 DATABASE, BROKER, MIGRATIONS, WORKER = "database", "broker", "migrations", workers.WORKER
 NEEDED: Final = (DATABASE, MIGRATIONS, WORKER)  # without the others everything is carried out, if later
 MENDS: Final[Mapping[str, str]] = {
-    DATABASE: "PostgreSQL does not answer: start it, or correct DATABASE_URL.",
+    DATABASE: "PostgreSQL does not answer, or is a standby that takes nothing: start it, or correct DATABASE_URL.",
     BROKER: "The broker does not answer: start it, or correct BROKER_URL. Workers look for work themselves.",
     MIGRATIONS: "The database is of another version: run `python -m stack prepare`.",
     WORKER: "No worker was seen lately: start `python -m stack worker`.",
@@ -43,7 +43,9 @@ def _of_the_database() -> dict[str, bool]:
     if database_watch.is_away():
         return {}
     with connection.cursor() as cursor:
-        cursor.execute("SELECT 1")
+        cursor.execute("SHOW transaction_read_only")
+        if cursor.fetchone() == ("on",):
+            return {}
     if not _is_migrated():
         return {DATABASE: True}
     seen = workers.living(at=timezone.now())

@@ -16,7 +16,7 @@ from typing import Any, Final, TypeVar
 
 import psycopg
 from django.conf import settings
-from django.db import InterfaceError, OperationalError, connection
+from django.db import InterfaceError, InternalError, OperationalError, connection
 from psycopg import errors
 from psycopg.abc import PQGen
 from psycopg.conninfo import conninfo_to_dict
@@ -28,8 +28,10 @@ Result = TypeVar("Result")
 
 AGAIN_S: Final = 0.5  # between two looks for its return
 CONNECT_S: Final = 3
-# What says that the server, not the statement, is at fault: connections (08), shutting down or starting (57P), full.
-STATES: Final = ("08", "57P", "53300")
+# What says that the server, not the statement, is at fault: connections (08), shutting down or starting (57P), nothing
+# left to work with (53), its disk (58), and that it takes nothing, because it became a standby.
+STATES: Final = ("08", "57P", "53", "58", "25006")
+SERVERS: Final = (OperationalError, InterfaceError, psycopg.OperationalError, psycopg.InterfaceError)
 ADDRESS: Final = frozenset(
     {
         *("host", "port", "dbname", "user", "password", "target_session_attrs"),
@@ -145,7 +147,7 @@ def is_away() -> bool:
 
 
 def is_to_blame(error: BaseException | None) -> bool:
-    """Return whether an error says that the database is away, and find out whether it still is."""
+    """Return whether an error says that the database is away or takes nothing, and find out whether it answers."""
     if not says_so(error):
         return False
     if not is_away():
@@ -155,10 +157,10 @@ def is_to_blame(error: BaseException | None) -> bool:
 
 def says_so(error: BaseException | None) -> bool:
     """Return whether an error is the server's and not the statement's; asks nothing."""
-    if not isinstance(error, OperationalError | InterfaceError | psycopg.OperationalError | psycopg.InterfaceError):
+    if not isinstance(error, (*SERVERS, InternalError, psycopg.InternalError)):
         return False
     state = getattr(error, "sqlstate", None) or getattr(error.__cause__, "sqlstate", None)
-    return not state or state.startswith(STATES)
+    return state.startswith(STATES) if state else isinstance(error, SERVERS)
 
 
 def address() -> dict[str, Any]:

@@ -12,7 +12,7 @@ from typing import Any
 
 import psycopg
 import pytest
-from django.db import OperationalError
+from django.db import Error, connection
 from django.test import RequestFactory
 
 from incidents.outages import breaker, database_watch, hint_sender, outage_answer, runbook
@@ -146,17 +146,23 @@ def test_nothing_is_waited_for_while_the_server_is_away() -> None:
         (psycopg.errors.AdminShutdown(), True),
         (psycopg.errors.ConnectionFailure(), True),
         (psycopg.OperationalError(), True),
+        (psycopg.errors.TooManyConnections(), True),
+        (psycopg.errors.DiskFull(), True),
+        (psycopg.errors.IoError(), True),
+        (psycopg.errors.ReadOnlySqlTransaction(), True),
         (psycopg.errors.DeadlockDetected(), False),
         (psycopg.errors.QueryCanceled(), False),
+        (psycopg.errors.DataCorrupted(), False),
+        (psycopg.errors.NumericValueOutOfRange(), False),
     ],
 )
 def test_what_the_statement_did_is_not_the_servers_fault(
     cause: Exception, to_blame: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(database_watch, "answers", lambda: True)
-    error = OperationalError()
-    error.__cause__ = cause
-    assert database_watch.is_to_blame(error) is to_blame
+    with pytest.raises(Error) as raised, connection.wrap_database_errors:
+        raise cause
+    assert database_watch.is_to_blame(raised.value) is to_blame
     assert not database_watch.is_to_blame(ValueError())
 
 

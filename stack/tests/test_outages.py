@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, closing, contextmanager
 from pathlib import Path
 
 import httpx
@@ -18,7 +18,7 @@ import pytest
 from integrations.slack.fake.server import deliveries
 from stack.chaos.freezing import frozen
 from stack.errors import StackError
-from stack.outside import SandboxWorkspace, until
+from stack.outside import SandboxWorkspace, Visitor, until
 from stack.processes.process import Process
 from stack.services import postgres
 from stack.supervisor.running import Stack
@@ -95,6 +95,65 @@ def test_without_a_database_everyone_is_told_what_to_do_by_hand(stack: Stack, tr
 
     until(lambda: httpx.get(f"{stack.base_url}/ready").status_code == 200, what="it is not back", timeout_s=PATIENCE_S)
     until_settled(stack, declared(stack, "Declared after the database came back"))
+
+
+@contextmanager
+def read_only(stack: Stack) -> Iterator[None]:
+    """Have the database take nothing, as one does that became a standby."""
+    with psycopg.connect(stack.database_url, autocommit=True) as database:
+        name = database.info.dbname
+        database.execute(f"ALTER DATABASE {name} SET default_transaction_read_only = on")
+        database.execute(OTHERS_END)
+        try:
+            yield
+        finally:
+            database.execute("SET default_transaction_read_only = off")
+            database.execute(f"ALTER DATABASE {name} RESET default_transaction_read_only")
+            database.execute(OTHERS_END)
+
+
+@contextmanager
+def full(stack: Stack) -> Iterator[None]:
+    """Have the database refuse each row that is added, as one does whose disk is full."""
+    with psycopg.connect(stack.database_url, autocommit=True) as database:
+        database.execute(REFUSES)
+        for table in ADDED_TO:
+            database.execute(f"CREATE TRIGGER is_full BEFORE INSERT ON {table} EXECUTE FUNCTION is_full()")
+        try:
+            yield
+        finally:
+            database.execute("DROP FUNCTION is_full CASCADE")
+
+
+OTHERS_END = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid != pg_backend_pid() AND datname != ''"
+REFUSES = """
+    CREATE FUNCTION is_full() RETURNS trigger LANGUAGE plpgsql AS $$
+    BEGIN RAISE EXCEPTION 'could not extend file: No space left on device' USING ERRCODE = '53100'; END $$
+"""
+ADDED_TO = ("incidents_incident", "incidents_event", "slack_delivery", "pagerduty_webhook")
+
+
+@pytest.mark.parametrize("trouble", [read_only, full])
+def test_a_database_that_takes_nothing_is_one_that_is_away_and_shows_what_it_has(
+    stack: Stack, trouble: Callable[[Stack], AbstractContextManager[None]]
+) -> None:
+    codename = declared(stack, "Declared before")
+    until_settled(stack, codename)
+    workspace = SandboxWorkspace(stack.sandbox_url)
+    with closing(Visitor(stack.base_url)) as visitor:
+        cookie = visitor.sign_in_as("Ada Okafor").cookie
+    workers = {name: stack.processes[name].pid for name in ("web", "worker", "evidence")}
+    with trouble(stack), httpx.Client(base_url=stack.base_url, timeout=PATIENCE_S) as client:
+        said = until(lambda: told(workspace), what="nobody is told what to do", timeout_s=PATIENCE_S)
+        assert "4711" in said
+        assert client.send(signed_event(stack, client)).status_code == 503
+        assert trouble is full or client.get("/ready").json()["parts"]["database"]["ok"] is False
+        page = client.get(f"/incidents/{codename}/", headers={"Cookie": cookie})
+        assert (page.status_code, "Declared before" in page.text) == (200, True)
+
+    until(lambda: httpx.get(f"{stack.base_url}/ready").status_code == 200, what="it is not back", timeout_s=PATIENCE_S)
+    until_settled(stack, declared(stack, "Declared after it took something again"))
+    assert {name: stack.processes[name].pid for name in workers} == workers
 
 
 def told(workspace: SandboxWorkspace) -> str:
