@@ -9,7 +9,8 @@ from audit import log_ids
 from incidents.outages import database_watch
 
 FORMS: Final = ("line", "json")
-UNTAKEN: Final = ("Couldn't ack", "Couldn't reject")  # what kombu says of a message that stays on a broker that is gone
+# What kombu says of a broker that is gone or refuses: a message stays on it, or it is not looked after this time.
+UNTAKEN: Final = ("Couldn't ack", "Couldn't reject", "Error in timer")
 
 
 class JsonLines(logging.Formatter):

@@ -12,7 +12,7 @@ from asgiref.sync import sync_to_async
 from django.core import signals
 from django.core.exceptions import RequestAborted
 from django.core.handlers.asgi import ASGIHandler, get_script_prefix
-from django.db import OperationalError
+from django.db import Error
 from django.http.response import HttpResponse, HttpResponseBase, StreamingHttpResponse
 from django.urls import set_script_prefix
 
@@ -137,7 +137,7 @@ class Application(ASGIHandler):
             authorization, cookie = request_body.header(scope, b"authorization"), request_body.header(scope, b"cookie")
             with request_origin.at("api", (scope.get("client") or [""])[0]):
                 return gate.check(scope["path"], authorization=authorization, cookie=cookie)
-        except OperationalError as error:
+        except Error as error:
             if not database_watch.is_to_blame(error):
                 raise
             return outage_answer.answer(scope["path"])

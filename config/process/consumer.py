@@ -20,6 +20,11 @@ class Consumer(consumer.Consumer):
 
     Blueprint = type("Blueprint", (consumer.Consumer.Blueprint,), {"default_steps": STEPS})
 
+    def on_connection_error_before_connected(self, exc: Exception) -> None:
+        """Rest before a broker is asked again that refuses already as a worker connects."""
+        super().on_connection_error_before_connected(exc)
+        _rest()
+
     def on_connection_error_after_connected(self, exc: Exception) -> None:
         """Close a lost connection, and hand nothing back that was taken from it.
 

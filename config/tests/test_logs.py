@@ -7,11 +7,13 @@ import logging
 import sys
 import threading
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 from django.db import OperationalError
 from django.http import HttpRequest, HttpResponse
 from django.test import RequestFactory
+from kombu.asynchronous import Hub
 from kombu.message import Message
 from psycopg.errors import DeadlockDetected
 
@@ -60,12 +62,16 @@ def test_an_outage_is_one_line_and_a_slip_of_ours_is_not() -> None:
     logger.addHandler(heard)
     try:
         Message.ack_log_error(Gone(), logger, (TimeoutError,))  # type: ignore[arg-type]  # as kombu does it
+        with patch("kombu.asynchronous.hub.logger", logger):
+            hub = Hub()
+            hub.timer.call_after(0, Gone().ack)
+            hub.fire_timers()
         for error in (OperationalError("the database does not answer"), DeadlockDetected(), ValueError()):
             logger.error("Task raised unexpected", exc_info=error)
     finally:
         logger.removeHandler(heard)
     kept = [(one.levelname, bool(one.exc_info)) for one in records]
-    assert kept == [("WARNING", False), ("WARNING", False), ("ERROR", True), ("ERROR", True)]
+    assert kept == [("WARNING", False), ("WARNING", False), ("WARNING", False), ("ERROR", True), ("ERROR", True)]
     assert logs.LOGGING["handlers"]["stderr"]["filters"] == logs.written("json")["handlers"]["stderr"]["filters"]
 
 

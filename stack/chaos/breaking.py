@@ -13,6 +13,7 @@ from typing import Any, Final
 
 import redis
 
+from stack.chaos import refusing
 from stack.chaos.freezing import frozen
 from stack.chaos.scenario import PlannedFault
 from stack.errors import StackError
@@ -117,6 +118,10 @@ class FaultMaker:
         with frozen(self._stack.servers[fault.kind.removeprefix("freeze_")]):
             over.wait(fault.length_s)
 
+    def _refuse(self, fault: PlannedFault, over: threading.Event) -> None:
+        with REFUSING[fault.kind](self._stack):
+            over.wait(fault.length_s)
+
     def _flush_redis(self, fault: PlannedFault, over: threading.Event) -> None:
         address = self._stack.env["REDIS_URL"].removeprefix("redis+socket://")
         with redis.Redis(unix_socket_path=address, socket_timeout=5) as client:
@@ -160,12 +165,14 @@ def _how(more: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
     return more["fault"], how | ({"ms": 1_500} if more["fault"] == "latency" else {})
 
 
+REFUSING: Final = {"read_only_postgres": refusing.read_only_database, "full_redis": refusing.full_broker}
 Fault = Callable[[FaultMaker, PlannedFault, threading.Event], None]
 FAULTS: Final[Mapping[str, Fault]] = {
     **dict.fromkeys(("kill_web", "kill_worker", "kill_evidence"), FaultMaker._kill),  # noqa: SLF001 (a table)
     "crash_at": FaultMaker._crash_at,  # noqa: SLF001
     "restart_postgres": FaultMaker._restart_postgres,  # noqa: SLF001
     **dict.fromkeys(("freeze_postgres", "freeze_redis"), FaultMaker._freeze),  # noqa: SLF001
+    **dict.fromkeys(REFUSING, FaultMaker._refuse),  # noqa: SLF001
     "flush_redis": FaultMaker._flush_redis,  # noqa: SLF001
     "restart_redis": FaultMaker._restart_redis,  # noqa: SLF001
     "slack": FaultMaker._slack,  # noqa: SLF001

@@ -174,7 +174,10 @@ def _process(chance: random.Random) -> tuple[str, float, dict[str, Any]]:
 
 
 def _server(chance: random.Random) -> tuple[str, float, dict[str, Any]]:
-    kinds = ("restart_postgres", "freeze_postgres", "flush_redis", "restart_redis", "freeze_redis")
+    kinds = (
+        *("restart_postgres", "freeze_postgres", "read_only_postgres"),
+        *("flush_redis", "restart_redis", "freeze_redis", "full_redis"),
+    )
     return chance.choice(kinds), round(chance.uniform(1, 12), 2), {}
 
 

@@ -133,6 +133,7 @@ def test_a_broker_that_refuses_ends_no_worker_and_is_taken_from_again(
                 asked.flushall()  # what was taken and not acknowledged comes back much later
                 wait_until_taken(stack, sockets)
                 assert worker.alive, worker.output
+                assert "CRITICAL" not in worker.output, "it asks again and again without a rest"
         asked.close()
         server.stop()
 

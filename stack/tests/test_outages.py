@@ -15,8 +15,10 @@ import httpx
 import psycopg
 import pytest
 
+from integrations.pagerduty.fake.server import deliveries as webhooks
 from integrations.slack.fake.server import deliveries
 from stack.chaos.freezing import frozen
+from stack.chaos.refusing import full_database, read_only_database
 from stack.errors import StackError
 from stack.outside import SandboxWorkspace, Visitor, until
 from stack.processes.process import Process
@@ -97,43 +99,7 @@ def test_without_a_database_everyone_is_told_what_to_do_by_hand(stack: Stack, tr
     until_settled(stack, declared(stack, "Declared after the database came back"))
 
 
-@contextmanager
-def read_only(stack: Stack) -> Iterator[None]:
-    """Have the database take nothing, as one does that became a standby."""
-    with psycopg.connect(stack.database_url, autocommit=True) as database:
-        name = database.info.dbname
-        database.execute(f"ALTER DATABASE {name} SET default_transaction_read_only = on")
-        database.execute(OTHERS_END)
-        try:
-            yield
-        finally:
-            database.execute("SET default_transaction_read_only = off")
-            database.execute(f"ALTER DATABASE {name} RESET default_transaction_read_only")
-            database.execute(OTHERS_END)
-
-
-@contextmanager
-def full(stack: Stack) -> Iterator[None]:
-    """Have the database refuse each row that is added, as one does whose disk is full."""
-    with psycopg.connect(stack.database_url, autocommit=True) as database:
-        database.execute(REFUSES)
-        for table in ADDED_TO:
-            database.execute(f"CREATE TRIGGER is_full BEFORE INSERT ON {table} EXECUTE FUNCTION is_full()")
-        try:
-            yield
-        finally:
-            database.execute("DROP FUNCTION is_full CASCADE")
-
-
-OTHERS_END = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid != pg_backend_pid() AND datname != ''"
-REFUSES = """
-    CREATE FUNCTION is_full() RETURNS trigger LANGUAGE plpgsql AS $$
-    BEGIN RAISE EXCEPTION 'could not extend file: No space left on device' USING ERRCODE = '53100'; END $$
-"""
-ADDED_TO = ("incidents_incident", "incidents_event", "slack_delivery", "pagerduty_webhook")
-
-
-@pytest.mark.parametrize("trouble", [read_only, full])
+@pytest.mark.parametrize("trouble", [read_only_database, full_database])
 def test_a_database_that_takes_nothing_is_one_that_is_away_and_shows_what_it_has(
     stack: Stack, trouble: Callable[[Stack], AbstractContextManager[None]]
 ) -> None:
@@ -142,12 +108,18 @@ def test_a_database_that_takes_nothing_is_one_that_is_away_and_shows_what_it_has
     workspace = SandboxWorkspace(stack.sandbox_url)
     with closing(Visitor(stack.base_url)) as visitor:
         cookie = visitor.sign_in_as("Ada Okafor").cookie
+    token = stack.manage("evidence_token", "ada@example.com").stdout.strip()
     workers = {name: stack.processes[name].pid for name in ("web", "worker", "evidence")}
     with trouble(stack), httpx.Client(base_url=stack.base_url, timeout=PATIENCE_S) as client:
         said = until(lambda: told(workspace), what="nobody is told what to do", timeout_s=PATIENCE_S)
         assert "4711" in said
         assert client.send(signed_event(stack, client)).status_code == 503
-        assert trouble is full or client.get("/ready").json()["parts"]["database"]["ok"] is False
+        sent = client.post(
+            f"/api/v1/incidents/{codename}/evidence", content=b"a;b 1\n", headers={"Authorization": f"Bearer {token}"}
+        )
+        assert (sent.status_code, "Retry-After" in sent.headers) == (503, True), sent.text
+        assert client.send(signed_webhook(stack, client)).status_code == 503
+        assert trouble is full_database or client.get("/ready").json()["parts"]["database"]["ok"] is False
         page = client.get(f"/incidents/{codename}/", headers={"Cookie": cookie})
         assert (page.status_code, "Declared before" in page.text) == (200, True)
 
@@ -170,6 +142,14 @@ def alone(stack: Stack) -> bool:
     with psycopg.connect(stack.database_url) as database:
         alone = "SELECT FROM workflows_workerprocess WHERE kind = 'worker' AND alone_since IS NOT NULL"
         return database.execute(alone).rowcount > 0
+
+
+def signed_webhook(stack: Stack, client: httpx.Client) -> httpx.Request:
+    """Give a delivery of PagerDuty's, which is sent again as well."""
+    data = json.dumps({"event": {"id": "01", "event_type": "incident.acknowledged", "data": {"id": "Q1"}}}).encode()
+    secret = stack.env["PAGERDUTY_WEBHOOK_SECRETS"].partition(",")[0]
+    headers = {"X-PagerDuty-Signature": webhooks.signature(data, secret), "Content-Type": "application/json"}
+    return client.build_request("POST", "/pagerduty/webhook", content=data, headers=headers)
 
 
 def signed_event(stack: Stack, client: httpx.Client) -> httpx.Request:
