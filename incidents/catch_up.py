@@ -91,9 +91,9 @@ def compose(said: Iterable[SaidEntry], now: StandsNow) -> tuple[CatchUpLine, ...
         _impact,
         _lead,
         _update,
+        _next_step,
         _due,
         _findings,
-        _next_step,
         _tasks,
         _pages,
         _gaps,
@@ -128,12 +128,10 @@ def _impact(kinds: Newest, now: StandsNow) -> Iterator[CatchUpLine]:
 
 
 def _lead(kinds: Newest, now: StandsNow) -> Iterator[CatchUpLine]:
-    if not now.active:
-        return
-    if now.lead:
-        for one in [one for one in kinds["led"] if one.data["name"] == now.lead][:1]:
-            yield CatchUpLine("Lead", now.lead, (one.n,), one.at)
-    else:
+    if now.lead:  # who took it last has it: the entry holds the name that they had then
+        for one in [one for one in kinds["led"] if one.data["name"]][:1]:
+            yield CatchUpLine("Lead" if now.active else "Led by", now.lead, (one.n,), one.at)
+    elif now.active:
         for one in _newest(kinds, "led", "declared", "retyped"):
             yield CatchUpLine("Lead", "no one yet", (one.n,))
 
@@ -142,6 +140,19 @@ def _update(kinds: Newest, now: StandsNow) -> Iterator[CatchUpLine]:
     for one in kinds["updated"][:1]:
         label = "Latest update" if now.active else "Last update"
         yield CatchUpLine(label, _cut(one.text, UPDATE), (one.n,), one.at, one.by)
+    if not kinds["updated"]:
+        yield from _unknown(kinds, now, "Latest update", "none yet")
+
+
+def _next_step(kinds: Newest, now: StandsNow) -> Iterator[CatchUpLine]:
+    for one in kinds["next_step"][:1] if now.active else ():
+        owner = f"{isolated(one.data['name'])}: " if one.data.get("name") else ""
+        if one.text:
+            yield CatchUpLine("Next step", _cut(f"{owner}{one.text}", LONG), (one.n,), one.at)
+        else:  # without words it says that there is none any more
+            yield CatchUpLine("Next step", "none", (one.n,), one.at, one.by)
+    if not kinds["next_step"]:
+        yield from _unknown(kinds, now, "Next step", "not stated yet")
 
 
 def _due(kinds: Newest, now: StandsNow) -> Iterator[CatchUpLine]:
@@ -164,17 +175,6 @@ def _findings(kinds: Newest, now: StandsNow) -> Iterator[CatchUpLine]:
                 yield CatchUpLine(label, _because(str(one.data["claim"]), one.text, LONG), (one.n,), by=one.by)
     for one in claims if now.active else ():
         yield CatchUpLine(VERDICTS["open"], _cut(one.text, SHORT), (one.n,), by=one.by)
-
-
-def _next_step(kinds: Newest, now: StandsNow) -> Iterator[CatchUpLine]:
-    for one in kinds["next_step"][:1] if now.active else ():
-        owner = f"{isolated(one.data['name'])}: " if one.data.get("name") else ""
-        if one.text:
-            yield CatchUpLine("Next step", _cut(f"{owner}{one.text}", LONG), (one.n,), one.at)
-        else:  # without words it says that there is none any more
-            yield CatchUpLine("Next step", "none", (one.n,), one.at, one.by)
-    if not kinds["next_step"]:
-        yield from _unknown(kinds, now, "Next step", "not stated yet")
 
 
 def _tasks(kinds: Newest, now: StandsNow) -> Iterator[CatchUpLine]:

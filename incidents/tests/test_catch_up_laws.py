@@ -114,6 +114,36 @@ def test_what_is_not_stated_is_said_to_be_unknown_while_people_respond(
 
 
 @given(stories(), STATES)
+def test_who_leads_and_the_latest_update_are_said_once_or_said_to_be_missing(
+    said: tuple[SaidEntry, ...], now: StandsNow
+) -> None:
+    """Whatever whoever leads was called when they took it, and however long ago the update was."""
+    lines = catch_up.compose(said, now)
+    leads = [one for one in lines if one.label in {"Lead", "Led by"}]
+    updates = [one for one in lines if one.label in {"Latest update", "Last update"}]
+    took = [one for one in said if one.kind == "led" and one.data["name"]]
+    written = [one for one in said if one.kind == "updated" and one.stands]
+    if now.lead:
+        assert [(one.text, one.at) for one in leads] == [(now.lead, one.at) for one in took[-1:]]
+    else:
+        assert [one.text for one in leads] == ["no one yet"] * now.active
+    if written:
+        assert [(one.text[:100], one.at, one.by) for one in updates] == [
+            (written[-1].text[:100], written[-1].at, written[-1].by)
+        ]
+    else:
+        assert [(one.text, one.at) for one in updates] == [("none yet", None)] * now.active
+
+
+@given(stories(), STATES)
+def test_what_a_latecomer_needs_comes_first_and_once(said: tuple[SaidEntry, ...], now: StandsNow) -> None:
+    labels = [one.label for one in catch_up.compose(said, now)]
+    needed = ("Type", "Status", "Impact", "Lead", "Led by", "Latest update", "Last update", "Next step", "Next update")
+    first = [one for one in labels if one in needed]
+    assert labels[: len(first)] == first == [one for one in needed if one in labels]
+
+
+@given(stories(), STATES)
 def test_what_is_over_waits_for_nobody(said: tuple[SaidEntry, ...], now: StandsNow) -> None:
     if not now.active:
         labels = {one.label for one in catch_up.compose(said, now)}

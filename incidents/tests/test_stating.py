@@ -13,6 +13,7 @@ from hypothesis.extra.django import TestCase
 
 from incidents import catch_up_reading, lifecycle, timeline
 from incidents.models import Event, Incident, Participant, Person
+from incidents.people.bidi import isolated
 from incidents.tests import shipped as types_shipped
 from incidents.tests.conftest import Open
 
@@ -41,7 +42,7 @@ class TestAsLastStated(TestCase):
         assert {kind: entry.text for kind, entry in now.items()} == expected
         told = {line.label: line.text for line in catch_up_reading.of(Incident.objects.get(pk=incident.pk)).lines}
         assert told["Impact"] == expected.get("impact", "not stated yet")
-        assert told.get("Latest update") == expected.get("updated")
+        assert told["Latest update"] == expected.get("updated", "none yet")
         assert told["Next step"].removeprefix("Ada: ") == expected.get(
             "next_step", "none" if said["next_step"] else "not stated yet"
         )
@@ -129,9 +130,26 @@ def test_the_page_and_the_list_say_what_was_stated(incident: Incident, ada: Pers
     assert not re.search(r"\s,", caught)
     assert f"Catch up in 20 seconds What{incident.title}" in said
     assert incident.summary in said
-    for above in ("we look", "carts", "roll back", "Lead", "Next update"):
-        assert above not in said, "it stands right above"
-    assert re.search(r"TypeAmbiguous · [^·]+, Ada", said), "who says it does not run into what is said"
+    for line in ("Impact carts &lt;fail&gt;", "Latest update we look", f"Next step {isolated('Ada')}: roll back"):
+        assert f"{line} · under a minute ago" in said, "it is whole by itself"
+    assert "Lead no one yet" in said
+    assert said.count("we look") == said.count("roll back") == 1
+    assert "Type Ambiguous · under a minute ago, Ada" in said, "who says it does not run into what is said"
+
+
+def test_a_latecomer_is_told_who_leads_whatever_they_were_called_and_who_led(
+    incident: Incident, ada: Person, ben: Person
+) -> None:
+    def told(label: str) -> list[str]:
+        lines = catch_up_reading.of(Incident.objects.get(pk=incident.pk)).lines
+        return [line.text for line in lines if line.label == label]
+
+    assert told("Lead") == ["no one yet"]
+    lifecycle.set_lead(incident, lead=ben, by=ada, at=timezone.now())
+    Person.objects.filter(pk=ben.pk).update(name="Benedict")
+    assert told("Lead") == ["Benedict"]
+    lifecycle.resolve(incident, by=ada, at=timezone.now())
+    assert (told("Lead"), told("Led by")) == ([], ["Benedict"])
 
 
 def test_an_incident_that_is_over_begins_with_what_ended_it(incident: Incident, ada: Person, browse: Open) -> None:

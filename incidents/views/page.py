@@ -30,8 +30,6 @@ from incidents.views.signed_in import Request, incident_or_404, signed_in
 SHOWN = 40
 MOST_SHOWN = 160
 ENDINGS = ("resolved", "cancelled", "duplicated")
-ABOVE = ("Lead", "Latest update", "Last update", "Next update")  # lines of a catch-up
-STATED_ABOVE = {"impact": "Impact", "next_step": "Next step"}
 STEPS = ("mitigate", "resolve", "reopen")
 REST = ("impact", "next-step", "lead", "bring", "rename", "summary", "services", "duplicate", "cancel", "archive")
 
@@ -126,7 +124,6 @@ def history(request: Request, codename: str, n: int) -> HttpResponse:
 def head(incident: Incident, person: Person, known: list[TimelineEntry], reading: PageReading) -> dict[str, Any]:
     """Return what the page says besides its timeline; ``known`` are the entries that decide it."""
     stated = timeline.stated(known)
-    caught = catch_up_reading.told(incident, known, followups=reading.followups)
     return {
         "incident": incident,
         "policy": incident.policy,
@@ -140,8 +137,7 @@ def head(incident: Incident, person: Person, known: list[TimelineEntry], reading
         "impact": stated.get("impact"),
         "next_step": stated.get("next_step"),
         "ended": _ended(incident, known),
-        "catch_up": caught,
-        "caught": [one for one in caught.lines if one.label not in _above(stated, is_over=not incident.is_active)],
+        "catch_up": catch_up_reading.told(incident, known, followups=reading.followups),
         "retyped": [one.event for one in reversed(known) if one.event.kind == "retyped"][:20],
         "todo": _todo(incident, reading.followups),
         "roles": _roles(incident),
@@ -155,12 +151,6 @@ def _ended(incident: Incident, known: Sequence[TimelineEntry]) -> TimelineEntry 
     """Return the entry by which an incident that is over came to its end."""
     found = [one for one in known if one.event.kind in ENDINGS]
     return found[-1] if found and not incident.is_active else None
-
-
-def _above(stated: Mapping[str, TimelineEntry], *, is_over: bool) -> set[str]:
-    """Return which lines of a catch-up the page says right above it."""
-    over = {"Status"} if is_over else set()
-    return {*ABOVE, *over, *(label for kind, label in STATED_ABOVE.items() if kind in stated)}
 
 
 def _steps(incident: Incident) -> list[tuple[str, type[VerbForm], bool]]:

@@ -96,10 +96,10 @@ def _caught_up(client: WebClient, channel: str) -> None:
         CatchUpLine("Impact", IMPACT, (9,), ago[8], "Wei Chen"),
         CatchUpLine("Lead", "no one yet", (1,)),
         CatchUpLine("Latest update", UPDATE, (8,), ago[8], "Wei Chen"),
+        CatchUpLine("Next step", f"Wei Chen: {STEP}", (10,), ago[8]),
         CatchUpLine("Next update", "due", (8,), now + timedelta(minutes=22), ahead=True),
         CatchUpLine("Supported", "Deploy 2041 holds a lock of the pool", (7,), by="Wei Chen"),
         CatchUpLine("Ruled out", "the card provider is down", (6,), by="Nadia Rahimi"),
-        CatchUpLine("Next step", f"Wei Chen: {STEP}", (10,), ago[8]),
     )
     shown = catch_up_blocks.shown("Checkout is slow for everyone", lines, page="https://firekind.example/")
     user = next(one["id"] for one in client.users_list()["members"] if one["name"] == "ada")

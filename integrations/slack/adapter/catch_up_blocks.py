@@ -8,10 +8,10 @@ from typing import Final
 from incidents.catch_up import CatchUpLine
 from integrations.slack.protocol import blocks, mrkdwn
 
-# What stands together: what it is, how it goes; all other lines are what is known and what waits.
+# What stands together: what it is, how it goes and goes on; all other lines are what is known and what waits.
 PARTS: Final = {
     **dict.fromkeys(("Type", "Status", "Impact"), 0),
-    **dict.fromkeys(("Lead", "Latest update", "Last update", "Next update"), 1),
+    **dict.fromkeys(("Lead", "Led by", "Latest update", "Last update", "Next step", "Next update"), 1),
 }
 
 

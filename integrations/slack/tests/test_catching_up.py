@@ -33,6 +33,24 @@ def test_who_comes_in_late_is_told_once_where_only_they_read_it(door: Door, inci
         assert words in said
 
 
+def test_who_leads_and_how_old_the_latest_update_is_stand_before_all_that_is_known(
+    door: Door, incident: Incident, channel: str
+) -> None:
+    def asked() -> str:
+        door.command("ann", "catchup", channel=channel)
+        return door.reads({"blocks": list(door.slack.workspace.ephemerals.values())[-1].blocks})
+
+    assert "*Lead*  no one yet" in asked()
+    assert "*Latest update*  none yet" in asked()
+    door.command("ann", "update we look; impact: carts fail; next: roll back", channel=channel)
+    door.command("ann", "lead @ben", channel=channel)
+    said = asked()
+    places = [said.index(f"*{one}*") for one in ("Impact", "Lead", "Latest update", "Next step")]
+    assert places == sorted(places)
+    assert "*Latest update*  we look  ·  _Ann, <!date" in said
+    assert "*Lead*  Ben" in said
+
+
 def test_those_whom_a_retype_brings_in_are_told_and_nobody_is_at_a_declaration(
     door: Door, incident: Incident, channel: str
 ) -> None:
