@@ -4,6 +4,7 @@
 const me = document.body.dataset.me;
 const MARK = "draft ";
 const WRITTEN = "textarea, input[type=text], input[type=date]";
+const ARRIVES = "#dialog, #asked"; // the forms in it are not there from the start
 const about = (field) => field.dataset.draft ?? (field.matches(WRITTEN) ? field.form?.dataset.drafts : undefined);
 const key = (field) => `${MARK}${me} ${about(field)} ${field.id}`;
 const drafts = (form) => [...(form?.elements ?? [])].filter(about);
@@ -29,11 +30,14 @@ function forget(fields) {
 
 if (me) {
   const restoreIn = (within) => {
+    for (const one of within.querySelectorAll("[data-draft]")) restore(one);
     for (const form of within.querySelectorAll("form[data-drafts]")) drafts(form).forEach(restore);
   };
-  for (const one of document.querySelectorAll("[data-draft]")) restore(one);
   restoreIn(document);
-  document.addEventListener("htmx:afterSwap", ({ detail }) => { if (detail.target.id === "dialog") restoreIn(detail.target); });
+  document.addEventListener("htmx:afterSwap", ({ detail }) => {
+    const here = detail.target.matches(ARRIVES) && document.getElementById(detail.target.id);
+    if (here) restoreIn(here);
+  });
   document.addEventListener("input", (event) => { if (about(event.target)) keep(event.target); });
   // Who cancels means it; who presses Escape may not.
   document.addEventListener("click", ({ target }) => { forget(drafts(target.closest("form [data-close]")?.closest("form"))); });

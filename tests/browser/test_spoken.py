@@ -35,7 +35,6 @@ RETYPE = """
   - radio "Ambiguous" [disabled]
   - radio "Internal"
   - radio "Security" [checked]
-- textbox /What do you know now?/
 - heading "Ambiguous becomes Security" [level=2]
 - paragraph: /brings in/
 - group "And you?":
@@ -49,6 +48,7 @@ RETYPE = """
     - listitem: /move the conversation to a new private channel/
   - heading "What that means" [level=3]
 - paragraph: /brings in/
+- textbox /What do you know now?/
 - button "Retype to Security"
 - link "Cancel"
 """
