@@ -10,14 +10,20 @@ const key = (field) => `${MARK}${me} ${about(field)} ${field.id}`;
 const drafts = (form) => [...(form?.elements ?? [])].filter(about);
 const basis = (field) => field.form?.querySelector("[data-drafts] [name=since], [name=seen]");
 
+const read = (name) => JSON.parse(sessionStorage.getItem(name));
+const write = (name, kept) => sessionStorage.setItem(name, JSON.stringify(kept));
+const names = () => Object.keys(sessionStorage).filter((one) => one.startsWith(MARK));
+
 function keep(field) {
-  if (field.value && field.value !== field.defaultValue) {
-    sessionStorage.setItem(key(field), JSON.stringify({ text: field.value, seen: basis(field)?.value }));
-  } else sessionStorage.removeItem(key(field));
+  const name = key(field);
+  if (!field.value || field.value === field.defaultValue) return sessionStorage.removeItem(name);
+  // What began with words of the page is not all their own: only what is can be given back once the page has closed.
+  const own = read(name)?.own ?? (!field.defaultValue && field.type !== "date");
+  write(name, { text: field.value, seen: basis(field)?.value, own });
 }
 
 function restore(field) {
-  const kept = JSON.parse(sessionStorage.getItem(key(field)));
+  const kept = read(key(field));
   if (!kept || field.value !== field.defaultValue || kept.text === field.value) return;
   field.value = kept.text;
   if (kept.seen && basis(field)) basis(field).value = kept.seen;
@@ -28,6 +34,22 @@ function forget(fields) {
   for (const one of fields) sessionStorage.removeItem(key(one));
 }
 
+// A form that loads another page: that page tells whether it was taken.
+function send(fields) {
+  for (const name of fields.map(key).filter(read)) write(name, { ...read(name), sent: true });
+}
+
+function settle() {
+  const fields = [...document.querySelectorAll("[data-draft], [data-drafts] :is(textarea, input)")].filter(about);
+  const isRefused = document.querySelector("main :is(.wrong, [aria-invalid=true])");
+  for (const name of names()) {
+    const kept = read(name), field = fields.find((one) => key(one) === name);
+    if (kept.sent && isRefused && field?.defaultValue === kept.text) write(name, { ...kept, sent: false });
+    else if (kept.sent || kept.given) sessionStorage.removeItem(name);
+  }
+}
+
+settle();
 if (me) {
   const restoreIn = (within) => {
     for (const one of within.querySelectorAll("[data-draft]")) restore(one);
@@ -45,7 +67,9 @@ if (me) {
     if (detail.xhr.status >= 200 && detail.xhr.status < 300) forget(drafts(detail.requestConfig.elt.closest("form[hx-post]")));
   });
   document.addEventListener("submit", ({ target }) => {
-    if (target.matches("[data-ends]")) for (const one of Object.keys(sessionStorage)) if (one.startsWith(MARK)) sessionStorage.removeItem(one);
-    if (!target.matches("[hx-post]")) forget(drafts(target));
+    if (!target.matches("[hx-post]")) send(drafts(target));
+    if (!target.matches("[data-ends]")) return;
+    for (const name of names()) sessionStorage.removeItem(name);
+    localStorage.setItem("ended", Date.now()); // heard by other tabs
   });
 }
