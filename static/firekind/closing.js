@@ -1,13 +1,15 @@
 // Nothing of an incident stays on the screen of somebody who may no longer see it. A page about one is left at once, a
 // flame graph and whatever else it holds with it; elsewhere the row goes. A page that is not looked at hears nothing
-// and asks as soon as it is.
+// and asks as soon as it is. The stream of a page that names many is told of the first; the others are asked about in
+// turns, as many at a time.
 const RESTS_MS = [1000, 2000, 5000, 15000];
 const GATHERS_MS = 200; // several parts of a page that come one after the other are one change
-const MOST = 100;
+const TURNS_MS = 5000, ANSWERS_MS = 15000;
+const MOST = 100; // as many a question may name
 const NAMED = 'a[href^="/incidents/"], [data-incident]';
 const ADDRESS = document.body.dataset.closings;
 const about = document.body.dataset.about;
-let source, shown = "", failures = 0, resting, gathering, isLeft = false;
+let source, shown = "", failures = 0, resting, gathering, round = 0, isLeft = false;
 
 const codename = (node) => node.dataset.incident ?? node.getAttribute("href").split(/[/?#]/)[2];
 
@@ -15,12 +17,12 @@ function names() {
   // The page of an incident has a stream that tells more.
   const own = about && !document.getElementById("live") ? [about] : [];
   const others = [...document.querySelectorAll(NAMED)].map(codename).filter((one) => one !== about);
-  return [...new Set([...own, ...others])].filter(Boolean).slice(0, MOST);
+  return [...new Set([...own, ...others])].filter(Boolean);
 }
 
 function leave() {
   isLeft = true;
-  stop();
+  end();
   document.documentElement.hidden = true; // whatever the network does
   location.replace(`/incidents/${about}/`); // where nothing is found now; a reload could send a form again
 }
@@ -40,26 +42,51 @@ function stop() {
   clearTimeout(resting);
 }
 
-function connect() {
+function end() {
   stop();
-  const now = names();
-  shown = now.join(" ");
-  if (!now.length || document.hidden || isLeft) return;
-  const address = `${ADDRESS}?${new URLSearchParams(now.map((one) => ["of", one]))}`;
-  source = new EventSource(address);
+  round++;
+}
+
+function begin() {
+  end();
+  const all = names();
+  shown = all.join(" ");
+  if (!all.length || document.hidden || isLeft) return;
+  connect(all.slice(0, MOST));
+  askInTurns(all.slice(MOST));
+}
+
+const asking = (names) => `${ADDRESS}?${new URLSearchParams(names.map((one) => ["of", one]))}`;
+
+function connect(now) {
+  stop();
+  source = new EventSource(asking(now));
   source.addEventListener("open", () => { failures = 0; });
   source.addEventListener("closed", (event) => closed(now[event.data]));
   source.addEventListener("error", () => {
     stop();
-    if (failures) ask(address, now);
-    resting = setTimeout(connect, RESTS_MS[Math.min(failures++, RESTS_MS.length - 1)]);
+    if (failures) ask(now);
+    resting = setTimeout(connect, RESTS_MS[Math.min(failures++, RESTS_MS.length - 1)], now);
   });
 }
 
-// Where no stream can be had.
-async function ask(address, names) {
+// All of them at once when the page begins or is looked at again, then one question after the other.
+async function askInTurns(others) {
+  const mine = round;
+  for (let rests = 0; others.length; rests = TURNS_MS) {
+    for (let at = 0; at < others.length; at += MOST) {
+      if (rests) await new Promise((done) => setTimeout(done, rests));
+      if (mine !== round) return;
+      await ask(others.slice(at, at + MOST));
+      if (mine !== round) return;
+    }
+  }
+}
+
+// Where no stream can be had, or it has no place.
+async function ask(names) {
   try {
-    const answer = await fetch(`${address}&now`);
+    const answer = await fetch(`${asking(names)}&now`, { signal: AbortSignal.timeout(ANSWERS_MS) });
     if (answer.status === 401 && about) leave();
     else if (answer.ok) for (const [, place] of (await answer.text()).matchAll(/^data: (.+)$/gm)) closed(names[place]);
   } catch {
@@ -69,13 +96,13 @@ async function ask(address, names) {
 
 function look() {
   clearTimeout(gathering);
-  gathering = setTimeout(() => { if (names().join(" ") !== shown) connect(); }, GATHERS_MS);
+  gathering = setTimeout(() => { if (names().join(" ") !== shown) begin(); }, GATHERS_MS);
 }
 
 if (ADDRESS && window === window.top) {
   for (const event of ["htmx:afterSettle", "firekind:shown", "firekind:closed"]) document.addEventListener(event, look);
-  document.addEventListener("visibilitychange", () => (document.hidden ? stop() : connect()));
-  addEventListener("pagehide", stop);
-  addEventListener("pageshow", (event) => { if (event.persisted) connect(); });
-  connect();
+  document.addEventListener("visibilitychange", () => (document.hidden ? end() : begin()));
+  addEventListener("pagehide", end);
+  addEventListener("pageshow", (event) => { if (event.persisted) begin(); });
+  begin();
 }
