@@ -18,6 +18,7 @@ from evidence.tree.calltree import ROOT, CallTree
 
 NARROWS = 0.5  # a path is followed down while it keeps at least half of what came in
 WORTH = 0.02  # of all: less is not worth a sentence
+NEARLY_ALL = 0.97  # of all: what so much passes says little of where the cost is
 HOT = 24
 PARTS, PART = 2, 0.1  # functions that a function's cost is told to split into; the least share of it worth telling
 Places = NDArray[np.int64]
@@ -61,16 +62,21 @@ def of(tree: CallTree, *, type: int | None = None, subject: str = "") -> Sentenc
         return Sentence(f"It's empty: no {_counted(kind, tree)} at all.", guards=warned)
     code = dominant(tree, type)
     if code is None:
-        return Sentence(
-            f"No single function stands out: none has {WORTH:.0%} of {_counted(kind, tree)}.".replace("%", " %"),
-            guards=warned,
-        )
+        return Sentence(_flat(tree, type), guards=warned)
     share, own = tree.function_totals[type, code] / total, tree.self_[type, code] / total
     caller = _caller(tree, type, code)
     text = f"{percent(share)} of {_counted(kind, tree)} {_pass(kind)} `{tree.names[code]}` (self {percent(own)})"
     text += f", called from `{caller}`" if caller else ""
     text += _below(tree, type, code) or _split(tree, type, code)
     return Sentence(f"{text}.", tree.names[code], float(share), float(own), caller, warned)
+
+
+def _flat(tree: CallTree, type: int) -> str:
+    """Say that nothing stands out of what is not on nearly every stack."""
+    common = tree.function_totals[type].max(initial=0) >= NEARLY_ALL * tree.total(type)
+    but = "apart from what nearly everything passes, " if common else ""
+    none = f"none has {percent(WORTH)} of {_counted(tree.sample_types[type], tree)}"
+    return f"No single function stands out: {but}{none}."
 
 
 def _changed(tree: CallTree, delta: deltas.Delta, warned: tuple[str, ...]) -> Sentence:
@@ -95,18 +101,31 @@ def dominant(tree: CallTree, type: int) -> int | None:
     itself branches, as long as it keeps at least half of what came in. The deepest function of the application on
     it is what somebody can change; the runtime and the kernel below it are how it costs.
     """
-    total = tree.total(type)
     path = _down(tree, type, np.array([ROOT]))
-    named = [code for code in path if not is_plumbing(tree, code)]
+    named = _own(tree, type, path)
     if not named or _is_all(tree, type, named[-1]):
-        start = _heaviest(tree, type, below=0.97)
+        start = _heaviest(tree, type, below=NEARLY_ALL)
         if start is not None:
             below = [start, *_down(tree, type, tree.nodes_of(start))]
-            named = [code for code in below if not is_plumbing(tree, code)] or named
-    if not named:
-        named = [code for code in path if not _is_all(tree, type, code)][-1:]
-    best = named[-1] if named else None
-    return best if best is not None and tree.function_totals[type, best] >= WORTH * total else None
+            named = _own(tree, type, below) or named
+    return next(reversed(named or [code for code in path if not _is_all(tree, type, code)]), _any(tree, type))
+
+
+def _own(tree: CallTree, type: int, path: Sequence[int]) -> list[int]:
+    """Return the functions of the application on a path, as far as they are worth a sentence."""
+    least = WORTH * tree.total(type)
+    return [code for code in path if tree.function_totals[type, code] >= least and not is_plumbing(tree, code)]
+
+
+def _any(tree: CallTree, type: int) -> int | None:
+    """Return the heaviest function of any kind that is not on nearly every stack, if it is worth a sentence."""
+    own, totals = tree.self_[type], tree.function_totals[type]
+    for code in np.lexsort((-own, -totals)).tolist():
+        if totals[code] < WORTH * tree.total(type):
+            return None
+        if not _is_all(tree, type, code):
+            return int(code)
+    return None
 
 
 def hot(tree: CallTree, *, type: int | None = None) -> list[dict[str, float | str]]:
@@ -121,7 +140,7 @@ def hot(tree: CallTree, *, type: int | None = None) -> list[dict[str, float | st
         share = float(tree.function_totals[type, code] / total)
         if share < WORTH or len(found) == HOT:
             break
-        if share < 0.97 and not is_plumbing(tree, code):
+        if share < NEARLY_ALL and not is_plumbing(tree, code):
             found.append(
                 {"name": tree.names[code], "share": share, "self_share": float(tree.self_[type, code] / total)}
             )
@@ -187,7 +206,7 @@ def _heaviest(tree: CallTree, type: int, *, below: float) -> int | None:
 
 def _is_all(tree: CallTree, type: int, code: int) -> bool:
     alone = tree.self_[type, code] < 0.5 * tree.function_totals[type, code]
-    return bool(alone and tree.function_totals[type, code] >= 0.97 * tree.total(type))
+    return bool(alone and tree.function_totals[type, code] >= NEARLY_ALL * tree.total(type))
 
 
 def _caller(tree: CallTree, type: int, code: int) -> str:
