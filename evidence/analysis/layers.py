@@ -60,7 +60,7 @@ OF_HINT = {
 
 IDLE = re.compile(
     r"^(swapper(/\d+)?|\[?idle\]?|cpuidle_\w+|cpu_idle\w*|do_idle|default_idle\w*|intel_idle\w*|acpi_idle\w*"
-    r"|mwait_idle\w*|native_safe_halt|poll_idle|arch_cpu_idle|pv_native_safe_halt|\(idle\)|\(program\)|<idle>)$"
+    r"|mwait_idle\w*|native_safe_halt|poll_idle|arch_cpu_idle|pv_native_safe_halt|\(idle\)|<idle>)$"
 )
 THREAD = re.compile(r"^ThreadId\(\d+\)(-.*)?$")  # tracing-flame: what it counts for itself is time between spans
 GPU_SOURCE = re.compile(r"\bNEO\w*\b|\.cl$|\.spv$")
@@ -91,7 +91,8 @@ CPP_SURE = re.compile(
 RUNTIME = re.compile(
     r"^(runtime\.(?!main$)|runtime/|gcWriteBarrier|_?Py[A-Z_]\w+|_PyEval\w+|pymalloc_\w+|gc_collect\w*|v8::|Builtin(s_|:)"
     r"|node::|uv_\w+|std::rt::|std::panicking|std::sys|tokio::runtime|JVM_\w+|JavaCalls::|G1\w+|GCTaskThread|CompileBroker"
-    r"|Unsafe_\w+|InterpreterRuntime|art::|rb_gc\w*|lua_\w+|luaJIT|rust_\w+|__libc_start\w*|_start$|start_thread$|__?clone3?$)"
+    r"|Unsafe_\w+|InterpreterRuntime|art::|rb_gc\w*|lua_\w+|luaJIT|rust_\w+|__libc_start\w*|_start$|start_thread$|__?clone3?$"
+    r"|\((program|garbage collector)\)$)"
 )
 NATIVE = re.compile(r"^[A-Za-z_$][\w$]*(@[\w.]+|\.(part|constprop|isra|cold|llvm|plt)[.\w]*)*$")
 

@@ -14,6 +14,10 @@ TOLD = [
     ("ext4_file_write_iter_[k]", "", "", "kernel"),
     ("swapper", "", "", "idle"),
     ("ThreadId(2)-gossip-0", "", "", "idle"),
+    ("(idle)", "idle", "", "idle"),
+    ("(program)", "native", "", "runtime"),  # V8 runs native code there
+    ("(program)", "", "", "runtime"),
+    ("(garbage collector)", "native", "", "runtime"),
     ("-", "", "", "boundary"),
     ("send_[g]", "", "", "gpu"),
     ("gemm_kernel_[G]", "", "", "gpu-source"),

@@ -3,6 +3,7 @@ from typing import Any
 
 import pytest
 
+from evidence.analysis import guards
 from evidence.formats.chrome import v8
 from evidence.profile.errors import BadProfile
 from evidence.profile.stacks import SampleType, Stacks
@@ -48,6 +49,11 @@ def test_a_sample_lasts_until_the_next_one_and_the_last_until_the_end() -> None:
         "(idle)": (200_000, 200_000),
     }
     assert dict(zip(stacks.names, stacks.hints, strict=True))["(idle)"] == "idle"
+
+
+def test_native_code_that_v8_runs_is_not_idle() -> None:
+    stacks = read(nodes=[*NODES[:2], node(3, "(program)", hits=1), NODES[3]])
+    assert not any("idle" in one for one in guards.of(calltree.build(stacks), 1))
 
 
 def test_samples_that_come_out_of_order_are_put_in_order() -> None:
