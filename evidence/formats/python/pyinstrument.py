@@ -1,11 +1,12 @@
-"""pyinstrument's JSON (``pyinstrument -r json``): a tree of frames with the time in each.
+"""pyinstrument's JSON (``pyinstrument -r json``): a tree of frames with the time in each; or a saved session.
 
-Source: github.com/joerick/pyinstrument, ``renderers/jsonrenderer.py``.
+Source: github.com/joerick/pyinstrument, ``renderers/jsonrenderer.py``, ``session.py`` and ``frame_info.py``. A session
+(``-r session``) holds each sample by itself: its frames, root first, and how long it lasted.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from evidence.formats import Buffer
@@ -14,7 +15,7 @@ from evidence.formats.base.gather import Gather
 from evidence.formats.base.json_text import fields, outline
 from evidence.formats.base.json_text.fields import listed, mapped, scaled
 from evidence.profile.claims import Certainty, Claim
-from evidence.profile.errors import TooMuch
+from evidence.profile.errors import BadProfile, TooMuch
 from evidence.profile.limits import DEFAULT, Limits
 from evidence.profile.stacks import SampleType, Stacks
 
@@ -23,6 +24,8 @@ WALL = (SampleType("wall", "nanoseconds"),)
 SECOND = 1_000_000_000
 # Frames that stand for the time in which a frame itself ran, or waited.
 OWN = {"[self]", "<built-in>"}
+# Between a session's name, file and line of a function, and before each of what else is known of a frame there.
+PART, ATTRIBUTE, CLASS = "\0", "\x01", "c"
 
 
 def claim(head: bytes) -> Claim | None:
@@ -30,6 +33,8 @@ def claim(head: bytes) -> Claim | None:
     found = outline.of(head)
     if "root_frame" in found or found.has("duration", "sample_count", "cpu_time"):
         return Claim(Certainty.SURE, "it has pyinstrument's duration and root frame")
+    if found.has("duration", "sample_count", "start_call_stack"):
+        return Claim(Certainty.SURE, "it has the samples of a session of pyinstrument")
     return None
 
 
@@ -37,8 +42,21 @@ def read(data: Buffer, *, limits: Limits = DEFAULT) -> Stacks:
     """Read the time of each frame without its children. Raises ``BadProfile`` naming the frame; ``TooMuch``."""
     file = mapped(fields.parse(data, limits=limits), "the file")
     gather = Gather(WALL, limits=limits)
-    nodes: list[tuple[Mapping[str, Any], int]] = []  # a frame, and the place of the one around it
-    waiting = [(mapped(file.get("root_frame"), "root_frame"), -1)] if file.get("root_frame") else []
+    if "frame_records" in file:
+        _pour_samples(listed(file["frame_records"], "frame_records"), gather)
+    elif "root_frame" in file:
+        _pour(_nodes(file["root_frame"], limits), gather)
+    else:
+        raise BadProfile("It has neither a root frame nor recorded frames")
+    about = {"command": str(file.get("target_description") or file.get("program") or "")[:300]}
+    duration = scaled(file.get("duration", 0), "duration", times=SECOND)
+    return gather.stacks(NAME, about={**about, **({"duration_ns": duration} if duration > 0 else {})})
+
+
+def _nodes(root: Any, limits: Limits) -> list[tuple[Mapping[str, Any], int]]:
+    """Return each frame of a tree with the place of the one around it."""
+    nodes: list[tuple[Mapping[str, Any], int]] = []
+    waiting = [(mapped(root, "root_frame"), -1)] if root else []
     while waiting:
         node, above = waiting.pop()
         nodes.append((node, above))
@@ -47,10 +65,32 @@ def read(data: Buffer, *, limits: Limits = DEFAULT) -> Stacks:
         children = listed(node.get("children") or [], f"frame {len(nodes)}, children")
         place = len(nodes) - 1
         waiting += [(mapped(child, f"a child of frame {place}"), place) for child in children]
-    _pour(nodes, gather)
-    about = {"command": str(file.get("target_description") or file.get("program") or "")[:300]}
-    duration = scaled(file.get("duration", 0), "duration", times=SECOND)
-    return gather.stacks(NAME, about={**about, **({"duration_ns": duration} if duration > 0 else {})})
+    return nodes
+
+
+def _pour_samples(records: Sequence[Any], gather: Gather) -> None:
+    samples = []
+    for at, record in enumerate(records):
+        where = f"frame_records[{at}]"
+        pair = listed(record, where)
+        if len(pair) != 2:
+            raise BadProfile("A sample is its frames and its time", where=where)
+        frames = [fields.words(one, where) for one in listed(pair[0], where)]
+        samples.append((frames, scaled(pair[1], where, times=SECOND)))
+    places = {said: _recorded(said) for said in {said for frames, _ in samples for said in frames}}
+    names = naming.distinct(places.values())
+    for at, (frames, time) in enumerate(samples):
+        if time > 0:
+            stack = [gather.code(names[places[said]]) for said in frames if places[said].name not in OWN]
+            gather.add(stack, [time], where=f"frame_records[{at}]")
+
+
+def _recorded(said: str) -> naming.SourceFunction:
+    """Return the function that a session's frame is of: ``row\\0app.py\\x005\\x01cRepo\\x01l6``."""
+    identity, *attributes = said.split(ATTRIBUTE)
+    name, file, line = [*identity.split(PART), "", ""][:3]
+    owner = next((f"{one[1:]}." for one in attributes if one.startswith(CLASS)), "")
+    return naming.SourceFunction(f"{owner}{name}", file, int(line) if line.isdecimal() and len(line) < 10 else 0)
 
 
 def _pour(nodes: list[tuple[Mapping[str, Any], int]], gather: Gather) -> None:

@@ -38,10 +38,12 @@ Frames = tuple[naming.SourceFunction, ...]
 
 
 def claim(head: bytes) -> Claim | None:
-    """Tell by the time that passed and the files, or by what only Scalene counts of a line."""
+    """Tell by the time that passed and the files, or by what only Scalene counts."""
     found = outline.of(head)
     if found.has("elapsed_time_sec", "growth_rate") or found.has("elapsed_time_sec", "files", "max_footprint_mb"):
         return Claim(Certainty.SURE, "it has Scalene's elapsed time and memory growth")
+    if found.has("alloc_samples", "combined_stacks"):  # in order of their names, and stacks fill the head
+        return Claim(Certainty.SURE, "it has Scalene's allocation samples and stacks")
     return None
 
 

@@ -92,6 +92,13 @@ def _in_seconds(node: dict[str, Any]) -> dict[str, Any]:
     return {**node, "time": node["time"] / 1e9, "children": [_in_seconds(child) for child in node["children"]]}
 
 
+def pyinstrument_session(samples: Sequence[Sample]) -> bytes:
+    """Write what ``pyinstrument -r session`` does: every sample by itself, as recorded."""
+    records = [[[f"{name}\0app.py\x001\x01l7" for name in stack], value / 1e9] for stack, value in samples]
+    file = {"start_time": 1.5, "duration": 1, "min_interval": 0.001, "sample_count": len(samples)}
+    return json.dumps({**file, "start_call_stack": [], "cpu_time": 0.5, "frame_records": records}).encode()
+
+
 def legacy_pprof(samples: Sequence[Sample]) -> bytes:
     """Write what ``debug=1`` prints of a profile that counts."""
     names = _frames(samples)
@@ -219,6 +226,7 @@ MORE: dict[str, Write] = {
     "gecko, in rows": gecko_rows,
     "stackprof": stackprof,
     "pyinstrument": pyinstrument,
+    "pyinstrument, session": pyinstrument_session,
     "legacy pprof": legacy_pprof,
     "pprof text": pprof_traces,
     "pprof text, raw": pprof_raw,

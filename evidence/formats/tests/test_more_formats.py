@@ -246,6 +246,37 @@ def test_pyinstrument_and_memray_tell_functions_of_one_name_apart(tmp_path: Path
     assert folded(read(tmp_path, table.encode())) == {"main;run (shop/a.py)": 2048, "run (shop/b.py)": 512}
 
 
+def test_what_pyinstrument_saves_of_a_session_is_read_as_what_it_prints(tmp_path: Path) -> None:
+    frames = ["<module>\0app.py\x001\x01l18", "row\0shop/repo.py\x005\x01cRepo\x01l6", "len\0<built-in>\x000"]
+    records = [[frames, 0.25], [frames[:2], 0.5], [[frames[0], "[await]"], 0.125]]
+    file = {"duration": 1.0, "sample_count": 3, "start_call_stack": [], "cpu_time": 0.1, "frame_records": records}
+    stacks = read(tmp_path, json.dumps(file).encode())
+    assert folded(stacks) == {
+        "<module>;Repo.row;len": 250_000_000,
+        "<module>;Repo.row": 500_000_000,
+        "<module>;[await]": 125_000_000,
+    }
+
+
+def test_a_file_of_pyinstrument_with_neither_frames_nor_samples_is_not_called_empty(tmp_path: Path) -> None:
+    with pytest.raises(BadProfile, match="neither a root frame nor recorded frames"):
+        read(tmp_path, b'{"duration": 1.5, "sample_count": 10, "cpu_time": 0.1}')
+    assert read(tmp_path, b'{"duration": 1.5, "sample_count": 0, "cpu_time": 0.1, "root_frame": null}').totals == [0]
+
+
+STACK = [{"display_name": name, "filename_or_module": "app.py", "line": 4} for name in ("main", "work")]
+SCALENE = {
+    "alloc_samples": 0, "args": ["app.py"], "async_profile": True, "combined_stacks": [[STACK, 1]] * 700,
+    "combined_stacks_timeline": [], "elapsed_time_sec": 2.5, "files": {}, "growth_rate": 0.0, "max_footprint_mb": 1.0,
+}  # fmt: skip
+
+
+def test_scalene_is_told_however_many_stacks_come_before_what_passed(tmp_path: Path) -> None:
+    data = json.dumps(SCALENE).encode()
+    assert data.index(b"elapsed_time_sec") > formats.HEAD
+    assert read(tmp_path, data).totals == [700]
+
+
 def test_how_much_was_counted_is_exact_over_all_types() -> None:
     for write in MORE.values():
         data = write([(("main", "work"), 7), (("main",), 2)])
