@@ -32,7 +32,7 @@ HEAP_LINE = re.compile(
 )
 PAIR_LINE = re.compile(rb"\s*(\d{1,18})\s+(\d{1,18})\s*@((?:\s+0x[0-9a-fA-F]{1,16})*)\s*$")
 COUNT_LINE = re.compile(rb"\s*(\d{1,18})\s*@((?:\s+0x[0-9a-fA-F]{1,16})*)\s*$")
-SYMBOL = re.compile(rb"#\s+(0x[0-9a-fA-F]{1,16})\s+(\S.*?)(?:\+0x[0-9a-fA-F]+)?\s+(\S+:\d+)\s*$")
+SYMBOL = re.compile(rb"#\s+(0x[0-9a-fA-F]{1,16})(?:\s+(\S.*?)(?:\+0x[0-9a-fA-F]+)?\s+\S+:\d+)?\s*$")
 ENDS = (b"MAPPED_LIBRARIES:", b"--- Memory map", b"# runtime.MemStats")
 NAMELESS = "Functions are addresses. `go tool pprof -proto PROGRAM FILE > OUT` writes a profile with their names."
 RUNTIME, UNKNOWN = "[runtime]", "[unknown]"
@@ -40,6 +40,9 @@ COUNTED = {"goroutine": "goroutines", "threadcreate": "threads"}
 INUSE = (SampleType("inuse_objects", "objects"), SampleType("inuse_space", "bytes"))
 ALLOCATED = (SampleType("alloc_objects", "objects"), SampleType("alloc_space", "bytes"))
 DELAYS = (SampleType("contentions", "contentions"), SampleType("delay", "nanoseconds"))
+
+
+Names = list[tuple[int, str]]  # where a function is, and its name, innermost first
 
 
 class LegacyHead(NamedTuple):
@@ -117,8 +120,8 @@ def _of_contention(lines: Sequence[bytes], at: int) -> tuple[int, LegacyHead]:
 
 def _samples(
     lines: Sequence[bytes], begin: int, head: LegacyHead, skipped: Skipped
-) -> Iterator[tuple[int, list[int], list[int], dict[int, list[str]]]]:
-    """Yield the line, the values, the addresses of each stack, innermost first, and the names of those addresses."""
+) -> Iterator[tuple[int, list[int], list[int], Names]]:
+    """Yield the line, the values, the addresses of each stack, innermost first, and the functions that are named."""
     at = begin
     while at < len(lines) and not lines[at].startswith(ENDS):
         line, number = lines[at], at + 1
@@ -128,10 +131,10 @@ def _samples(
             if line.strip() and not line.startswith(b"#"):
                 skipped.add(number, line)
             continue
-        names: dict[int, list[str]] = {}
+        names: Names = []
         while at < len(lines) and lines[at].startswith(b"#") and not lines[at].startswith(ENDS):
-            if symbol := SYMBOL.match(lines[at]):
-                names.setdefault(int(symbol[1], 16), []).append(symbol[2].decode(errors="replace"))
+            if (symbol := SYMBOL.match(lines[at])) and (place := int(symbol[1], 16)):
+                names.append((place, (symbol[2] or symbol[1]).decode(errors="replace")))
             at += 1
         addresses = [place for address in found[found.re.groups].split() if (place := int(address, 16))]
         try:
@@ -164,18 +167,15 @@ def _unsampled(pair: Sequence[int], rate: int) -> list[int]:
     return [int(count * scale), int(size * scale)]
 
 
-def _stack(addresses: Sequence[int], names: dict[int, list[str]], *, hidden: list[str]) -> list[str]:
+def _stack(addresses: Sequence[int], names: Names, *, hidden: list[str]) -> list[str]:
     """Return the functions of a stack, root first.
 
-    Go prints what was inlined at an address on lines of their own, the innermost first, and a recursive address each
-    time; it leaves out functions of its runtime at the leaf, for which ``hidden`` stands, and what starts goroutines
-    at the root.
+    Go prints each function of a stack on a line of its own, what was inlined and what recurs included; each stands at
+    the instruction before its address, which may be the address of the one inside it, so that the order alone tells
+    them apart. It leaves out functions of its runtime at the leaf, for which ``hidden`` stands, and what starts
+    goroutines at the root.
     """
     if not names:
         return [hex(address) for address in reversed(addresses)] or [UNKNOWN]
-    found: list[str] = []
-    for address in addresses:
-        known = names.get(address) or names.get(address - 1) or []
-        each = len(known) // max(addresses.count(address), 1)
-        found += known[:each] if known else hidden if not found else []
-    return found[::-1]
+    leaf = names[0][0] in {addresses[0], addresses[0] - 1} if addresses else True
+    return [name for _, name in reversed(names)] + ([] if leaf else hidden)

@@ -264,6 +264,21 @@ def test_a_file_of_pyinstrument_with_neither_frames_nor_samples_is_not_called_em
     assert read(tmp_path, b'{"duration": 1.5, "sample_count": 0, "cpu_time": 0.1, "root_frame": null}').totals == [0]
 
 
+INLINED = b"""heap profile: 1: 64 [1: 64] @ heap/2
+1: 64 [1: 64] @ 0x116 0x115 0x115 0x2b8
+#\t0x115\tregexp.(*Regexp).MatchString+0x5\t/go/regexp.go:507
+#\t0x114\tmain.work+0x4\t/app/main.go:61
+#\t0x114\tmain.work+0x4\t/app/main.go:61
+#\t0x2b7\tmain.main+0x7\t/app/main.go:95
+
+"""
+
+
+def test_an_inlined_function_of_go_does_not_stand_in_for_the_one_around_it(tmp_path: Path) -> None:
+    inner = "main.main;main.work;main.work;regexp.(*Regexp).MatchString"
+    assert folded(read(tmp_path, INLINED)) == {inner: 64}
+
+
 STACK = [{"display_name": name, "filename_or_module": "app.py", "line": 4} for name in ("main", "work")]
 SCALENE = {
     "alloc_samples": 0, "args": ["app.py"], "async_profile": True, "combined_stacks": [[STACK, 1]] * 700,
