@@ -138,6 +138,8 @@ def says(merged: CallTree, *, before: int = 0, after: int = 1) -> str:
 
     What moved the other way is named too where it moved at least half as far. Of two programs it says that first.
     """
+    if empty := pair_guards.empty(merged, before=before, after=after):
+        return empty
     unlike = pair_guards.unlike(merged, before=before, after=after)
     return f"{unlike} {_says(merged, before, after)}".lstrip()
 
@@ -146,7 +148,7 @@ def _says(merged: CallTree, before: int, after: int) -> str:
     found = moved(merged, before=before, after=after)
     own = [one for one in found if not sentence.is_plumbing(merged, merged.by_name[one.name])] or found
     if not own:
-        return "Nothing changed by half a percentage point or more."
+        return "No function's share changed by half a percentage point or more."
     back = [
         one for one in own if one.points * own[0].points < 0 and abs(one.points) >= HALF_AS_FAR * abs(own[0].points)
     ]

@@ -7,10 +7,12 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from evidence.analysis import guards, sentence
+from evidence.profile import amounts
 from evidence.profile.stacks import Ints
 from evidence.tree.calltree import CallTree
 
 HARDLY = 0.1  # of the heaviest function of either side: as much as the heaviest that both have comes to
+TIMES = 2  # one total is at least so many times the other: shares alone hide by how much all grew or shrank
 EVERYWHERE = frozenset({"main.main"})  # what every program in Go has, and says nothing of which one it is
 
 
@@ -32,6 +34,23 @@ def unlike(merged: CallTree, *, before: int = 0, after: int = 1) -> str:
         return ""
     how_many = "hardly any" if shared_codes.any() else "no"
     return f"These profiles share {how_many} functions; they are probably of different programs."
+
+
+def empty(merged: CallTree, *, before: int = 0, after: int = 1) -> str:
+    """Say that a side has nothing to compare, which is not the same as having been mended; empty when both have."""
+    bare = [word for word, side in (("before", before), ("after", after)) if not merged.total(side)]
+    if not bare:
+        return ""
+    return f"Nothing to compare: {'both profiles are' if len(bare) > 1 else f'the profile {bare[0]} is'} empty."
+
+
+def totals(merged: CallTree, *, before: int = 0, after: int = 1) -> Iterator[str]:
+    """Warn when the totals differ so much that shares alone mislead."""
+    low, high = sorted([merged.total(before), merged.total(after)])
+    if low and high >= TIMES * low:
+        unit = merged.sample_types[before].unit
+        each = [amounts.amount(merged.total(side), unit) for side in (before, after)]
+        yield f"The totals differ: {each[0]} before, {each[1]} after. Each share is of its own side's total."
 
 
 def of_sides(before: Sequence[str], after: Sequence[str]) -> Iterator[str]:

@@ -99,7 +99,7 @@ def difference(before: CallTree, after: CallTree, *, type: int) -> dict[str, Any
         "before": {"total": merged.total(0)},
         "after": {"total": merged.total(1)},
         "sentence": compare.says(merged),
-        "guards": [*pair_guards.of_sides(*warned)],
+        "guards": [*pair_guards.totals(merged), *pair_guards.of_sides(*warned)],
         "moved": [_moved(one) for one in compare.moved(merged)],
     }
 

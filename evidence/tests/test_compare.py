@@ -5,11 +5,12 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 
-from evidence.analysis import compare
+from evidence.analysis import compare, pair_guards
 from evidence.analysis.compare import NotComparable
 from evidence.profile.stacks import SampleType
 from evidence.tests.test_calltree import NAMES, SAMPLES, Sample, folded, stacks_of
 from evidence.tree import calltree
+from evidence.tree.calltree import CallTree
 
 
 @given(SAMPLES)
@@ -49,6 +50,39 @@ def test_of_those_that_moved_alike_the_one_called_is_named_and_not_its_callers()
     after = calltree.build(stacks_of([([0, 5, 4, 2], 74, 1), ([0, 3], 13, 1), ([0, 1], 13, 1)]))
     merged = compare.merge([before, after], types=[0, 0], labels=["before", "after"])
     assert compare.says(merged) == "`poll` 8 % → 74 %; `connect` 46 % → 13 %"
+
+
+WORK = [([0, 1], 500, 1), ([0, 2], 500, 1)]
+
+
+def merged_of(before: list[Sample], after: list[Sample]) -> CallTree:
+    trees = [calltree.build(stacks_of(side)) for side in (before, after)]
+    return compare.merge(trees, types=[0, 0], labels=["before", "after"])
+
+
+def test_the_same_shares_of_another_total_are_not_nothing() -> None:
+    merged = merged_of(WORK, [(frames, 100 * value, count) for frames, value, count in WORK])
+    assert compare.says(merged) == "No function's share changed by half a percentage point or more."
+    assert [*pair_guards.totals(merged)] == [
+        "The totals differ: 1.00 µs before, 100 µs after. Each share is of its own side's total."
+    ]
+    assert not [*pair_guards.totals(merged_of(WORK, WORK))]
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "says"),
+    [
+        (WORK, [], "Nothing to compare: the profile after is empty."),
+        ([], WORK, "Nothing to compare: the profile before is empty."),
+        ([], [], "Nothing to compare: both profiles are empty."),
+    ],
+)
+def test_an_empty_profile_is_not_one_in_which_everything_was_mended(
+    before: list[Sample], after: list[Sample], says: str
+) -> None:
+    merged = merged_of(before, after)
+    assert compare.says(merged) == says
+    assert not [*pair_guards.totals(merged)]
 
 
 def test_profiles_of_different_units_are_refused_in_words() -> None:

@@ -145,7 +145,10 @@ def _moved(request: Request, sides: Sides) -> dict[str, Any]:
     asked = urlencode({name: value for name, value in query.items() if value}, safe=",")
     return {
         "sentence": compare.says(merged, after=sides.shown),
-        "guards": [*pair_guards.of_sides(*(_guards(sides, at) for at in (0, sides.shown)))],
+        "guards": [
+            *pair_guards.totals(merged, after=sides.shown),
+            *pair_guards.of_sides(*(_guards(sides, at) for at in (0, sides.shown))),
+        ],
         "is_rough": any(guards.is_rough(sides.trees[at], sides.types[at]) for at in (0, sides.shown)),
         "unit": merged.sample_types[0].unit,
         "sample": sides.trees[0].sample_types[sides.types[0]],
