@@ -292,7 +292,7 @@ KNOWN = {
     ("freed memory", "bytes"): "bytes of memory freed",
     ("Ir", "events"): "instructions",
     ("contentions", "contentions"): "contentions",
-    ("delay", "nanoseconds"): "lock wait time",
+    ("delay", "nanoseconds"): "wait time",
     ("goroutine", "goroutines"): "goroutines",
     ("threadcreate", "threads"): "threads",
 }

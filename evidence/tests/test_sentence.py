@@ -112,6 +112,7 @@ COUNTED = [
     ("alloc_space", "bytes", "61 % of allocated bytes pass through `hash`"),
     ("inuse_objects", "objects", "61 % of objects in use pass through `hash`"),
     ("off_cpu", "nanoseconds", "61 % of off-CPU time is spent in `hash`"),
+    ("delay", "nanoseconds", "61 % of wait time is spent in `hash`"),  # of Go: for locks, or for channels too
     ("goroutine", "goroutines", "61 % of goroutines pass through `hash`"),
 ]
 

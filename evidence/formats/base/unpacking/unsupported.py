@@ -16,6 +16,10 @@ JEMALLOC = (
 )
 VISUAL_STUDIO = "This is Visual Studio's table of functions, which has no stacks. Export speedscope from PerfView."
 MASSIF = "This is massif's log of a heap, which has no stacks we read. `heaptrack_print -F OUT FILE` makes some."
+MEMRAY = "This is a memray recording. `memray transform csv FILE` makes a table we read."
+LZ4 = b"\x04\x22\x4d\x18"
+LZ4_PACKED = "This is compressed with LZ4, which we don't unpack. Upload what `lz4 -d FILE` makes, or use gzip or zstd."
+V8_TICKS = "This is a log of V8's ticks. Record with `node --cpu-prof`, which writes a .cpuprofile."
 # How the content begins -> what it is and what to do about it.
 BEGINNINGS: tuple[tuple[bytes, str], ...] = (
     (b"PERFILE2", "This is a raw perf recording. Upload the output of `perf script -i FILE`, run on the same host."),
@@ -30,14 +34,15 @@ BEGINNINGS: tuple[tuple[bytes, str], ...] = (
     (b"go 1.", "This is a Go execution trace, not a profile. Use /debug/pprof/profile instead."),
     (b"PERFFILE", "This is a raw perf recording. Upload the output of `perf script -i FILE`, run on the same host."),
     (b"Nettrace", "This is a .NET trace. `dotnet-trace convert --format Speedscope FILE` makes one we read."),
-    (b"memray\0", "This is a memray recording. `memray transform csv FILE` makes a table we read."),
+    (b"memray\0", MEMRAY),
     (b"SIMPLEPERF", SIMPLEPERF),
     (b"sample:\n  ", SIMPLEPERF),
     (b"heap_v2/", JEMALLOC),
     (b"hdrb\n", "This is a GHC event log. `hs-speedscope FILE` makes a profile we read."),
     (b"*version\n", ANDROID),
     (b"SLOW", ANDROID),
-    (b"v8-version,", "This is a log of V8's ticks. Record with `node --cpu-prof`, which writes a .cpuprofile."),
+    (b"v8-version,", V8_TICKS),
+    (b"Statistical profiling result from ", V8_TICKS),
     (b"desc:", MASSIF),
     (b"PAR1", "This is a Parquet file, not a profile."),
     (b"SQLite format 3\0", "This is an SQLite database, not a profile."),
@@ -56,6 +61,10 @@ MARKS: tuple[tuple[re.Pattern[bytes], str], ...] = (
         re.compile(rb"\AFlat profile:|^ time   seconds   seconds    calls", re.MULTILINE),
         "This is a report of gprof, which has no stacks we read. `perf record -g` and `perf script` make some.",
     ),
+    (
+        re.compile(rb"\A\s*_     \._   __/__ .* Recorded: "),
+        "This is the text that pyinstrument prints. `pyinstrument -r json` writes a profile we read.",
+    ),
     (re.compile(rb"\AFunction Name,Total CPU \[", re.IGNORECASE), VISUAL_STUDIO),
     (
         re.compile(rb"^CPU\s+ID\s+FUNCTION:NAME$|^\s*[\w.+-]+`[\w.~<>:]+(\+0x[0-9a-f]+)?$", re.MULTILINE),
@@ -72,7 +81,13 @@ TABLES = (
     "This is an Instruments trace's list of tables. "
     "`xctrace export --input FILE.trace --xpath '//table[@schema=\"time-profile\"]'` exports one we read."
 )
-WEB_PAGE = "This is a web page, not a profile. The URL may have required a login, or returned a page instead of data."
+WEB_PAGE = (
+    "This is a web page, not a profile. If a profiler made it, upload the data that it was drawn from; if a URL "
+    "returned it, the URL may have required a login."
+)
+# What perf script writes before its samples, and may be all that it wrote.
+PERF_HEADER = b"# captured on    : "
+NO_SAMPLES = "This is perf's header with no samples below it. `perf script` may have failed: its errors say why."
 UNKNOWN = (
     "This isn't a format we support (folded, perf script, pprof, OTLP, JFR, thread dumps and more). "
     "Export it as pprof or folded stacks, which most profilers can write."
@@ -95,6 +110,8 @@ JSON_KEYS: tuple[tuple[tuple[str, ...], str], ...] = (
 
 def known(head: bytes) -> str:
     """Return what the content is when it surely is no profile, in words for who brought it; else nothing."""
+    if head.startswith(LZ4):  # memray packs what it records as it ends
+        return MEMRAY if b"memray\0" in head[:64] else LZ4_PACKED
     for beginning, says in BEGINNINGS:
         if head.startswith(beginning):
             return says
@@ -110,9 +127,13 @@ def known(head: bytes) -> str:
 def says(head: bytes) -> str:
     """Return what to say about content that no reader recognised."""
     if kind(head) != "json":
-        return known(head) or UNKNOWN
+        return known(head) or (NO_SAMPLES if _only_header(head) else UNKNOWN)
     found = outline.of(head)
     return next((says for keys, says in JSON_KEYS if found.has(*keys)), UNKNOWN_JSON)
+
+
+def _only_header(head: bytes) -> bool:
+    return PERF_HEADER in head and all(line.startswith(b"#") for line in head.split(b"\n") if line.strip())
 
 
 def kind(head: bytes) -> str:
