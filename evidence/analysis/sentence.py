@@ -20,6 +20,7 @@ NARROWS = 0.5  # a path is followed down while it keeps at least half of what ca
 WORTH = 0.02  # of all: less is not worth a sentence
 NEARLY_ALL = 0.97  # of all: what so much passes says little of where the cost is
 HOT = 24
+PROCESS_FIRST = "perf script"  # the format whose stacks begin with the name of a process
 PARTS, PART = 2, 0.1  # functions that a function's cost is told to split into; the least share of it worth telling
 Places = NDArray[np.int64]
 
@@ -32,7 +33,7 @@ PLUMBING = re.compile(
     r"|(runtime|sync|syscall|net|net/http|internal/[\w/]+|io|bufio|bytes|strings|strconv|sort|reflect|encoding/\w+|crypto/\w+"
     r"|fmt|time|context|testing|compress/\w+|hash/\w+|math|regexp)\.\(?[*\w].*"
     r"|L?(java|javax|jdk|sun|kotlin|scala|groovy)[./].*|node:.*"
-    r"|\((anonymous|program|root|garbage collector)\)"
+    r"|\((anonymous|program|root|garbage collector)\)|(thread|process) \(?[0-9a-fA-Fx]+\)?:.*"
     r"|.*\((<frozen [\w.]+>|<string>|.*lib/python[\d.]+/(?!site-packages).*)\)?:?\d*\)?)$"
 )
 NAMELESS = re.compile(r"^(\[?unknown\]?|\[[\w./+-]+\]|0x[0-9a-f]+)$")
@@ -211,8 +212,9 @@ def _is_all(tree: CallTree, type: int, code: int) -> bool:
 
 def _caller(tree: CallTree, type: int, code: int) -> str:
     """Return who mostly calls a function, past itself and past plumbing; empty when no function does."""
+    processes = set(tree.name[tree.first[ROOT] : tree.first[1]].tolist()) if tree.format == PROCESS_FIRST else set()
     for above in _up(tree, type, tree.nodes_of(code)):
-        if above != code and not is_plumbing(tree, above):
+        if above != code and above not in processes and not is_plumbing(tree, above):
             return tree.names[above]
     return ""
 
@@ -254,7 +256,12 @@ def _counted(kind: SampleType, tree: CallTree) -> str:
     if ticks:
         where = f" of {ticks[1]}" if ticks[1] else ""
         return f"CPU {kind.unit.replace('nanoseconds', 'time').replace('events', 'cycles')}{where}"
-    return KNOWN.get((kind.name, kind.unit)) or _plainly(kind.name.replace("_", " "), kind)
+    return KNOWN.get((kind.name, kind.unit)) or _plainly(_spaced(kind.name), kind)
+
+
+def _spaced(name: str) -> str:
+    """Write a name in words, except that of a tracepoint, which is looked up as it is: *sched:sched_switch*."""
+    return name if ":" in name else name.replace("_", " ")
 
 
 def _plainly(name: str, kind: SampleType) -> str:

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from evidence.analysis import guards, sentence
 from evidence.formats.folded import folded
+from evidence.formats.perf import perf_script
 from evidence.profile import amounts
 from evidence.profile.stacks import SampleType
 from evidence.tree import calltree
@@ -104,7 +105,16 @@ def test_what_is_said_of_any_profile_is_so(samples: list[tuple[list[str], int]],
         assert said.share == shares[tree.by_name[said.function]] >= sentence.WORTH
 
 
+def test_no_function_is_called_from_a_thread_or_a_process() -> None:
+    for root in ("thread (21357): MainThread", "thread (0x7F3A): waiter", 'process 71:"python app.py"'):
+        said = sentence.of(tree_of(f"{root};render (app.py:8) 70\n{root};other (app.py:9) 30\n"))
+        assert said.text == "70 % of samples pass through `render (app.py:8)` (self 70 %)."
+    perf = "shop 7 1.5: cycles: \n\t 1 price (/shop)\n\n" * 7 + "shop 7 1.5: cycles: \n\t 2 other (/shop)\n\n" * 3
+    assert sentence.of(calltree.build(perf_script.read(perf.encode()))).caller == ""
+
+
 COUNTED = [
+    ("sched:sched_switch", "samples", "61 % of sched:sched_switch samples pass through `hash`"),
     ("samples", "thousandths of samples", "61 % of samples pass through `hash`"),
     ("cpu", "nanoseconds", "61 % of CPU time is spent in `hash`"),
     ("cpu-clock:pppH", "samples", "61 % of CPU samples pass through `hash`"),

@@ -17,6 +17,7 @@ class Frame(NamedTuple):
 
 
 LONGEST_PATH = 4200
+ADDRESS_WIDTH = 16
 _ADDRESS = re.compile(rb"([0-9a-f]{1,16})(?:[ \t]+(.*))?$", re.DOTALL)
 _OFFSET = re.compile(rb"\+0x[0-9a-f]+$")
 _SOURCE_LINE = re.compile(rb"[^()]*(?::\d+|:\?|\[[0-9a-f]+\])$", re.DOTALL)
@@ -35,9 +36,15 @@ def read(line: bytes) -> list[Frame] | None:
     if not found:
         return None
     symbol, module = _split(found.group(2) or b"")
-    if module is None and not any(48 <= digit < 58 for digit in found.group(1)):
+    if module is None and not any(48 <= digit < 58 for digit in found.group(1)) and not _is_aligned(line):
         return None
     return _frames(_OFFSET.sub(b"", symbol).decode(errors="replace"), (module or b"[unknown]").decode(errors="replace"))
+
+
+def _is_aligned(line: bytes) -> bool:
+    """Tell a word that ends where perf's addresses do, sixteen places wide, and that something follows."""
+    symbol = line.strip().partition(b" ")[2].strip()
+    return bool(symbol) and len(line) - len(line.lstrip()) + len(line.split(maxsplit=1)[0]) >= ADDRESS_WIDTH
 
 
 def says_module(line: bytes) -> bool:

@@ -186,6 +186,13 @@ def test_a_tab_may_follow_the_address_as_simpleperf_writes_it() -> None:
     assert perf_script.claim(text.encode())
 
 
+def test_an_address_of_letters_alone_is_one_where_perf_puts_addresses() -> None:
+    frames = "".join(f"\t{address:>16} {name}\n" for address, name in (("1f", "inner"), ("cadbb", "main.work")))
+    stacks = perf_script.read(f"shop 7 1.5: cycles: \n{frames}\n{'cafe bar':>16} 8 1.6: cycles: \n\t  1 x\n\n".encode())
+    assert folds_of(stacks) == {"shop;main.work;inner": 1, "cafe bar;x": 1}
+    assert not stacks.about.get("skipped")
+
+
 def test_a_blank_line_ends_a_stack_and_what_follows_is_skipped() -> None:
     text = one("1 inner (/a)", "2 main (/a)").replace("inner (/a)\n", "inner (/a)\n\n") + one("1 main (/a)")
     stacks = perf_script.read(text.encode())
