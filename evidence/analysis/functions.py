@@ -55,7 +55,7 @@ def table(
     pages = max(1, -(-len(codes) // PAGE))
     page = min(max(1, page), pages)
     shown = codes[(page - 1) * PAGE : page * PAGE].tolist()
-    mostly = layers.mostly(tree.names)
+    mostly = layers.mostly(tree.names, format=tree.format)
     return FunctionPage([_row(tree, type, code, mostly) for code in shown], page, pages, len(codes), of)
 
 

@@ -94,6 +94,9 @@ RUNTIME = re.compile(
     r"|Unsafe_\w+|InterpreterRuntime|art::|rb_gc\w*|lua_\w+|luaJIT|rust_\w+|__libc_start\w*|_start$|start_thread$|__?clone3?$"
     r"|\((program|garbage collector)\)$)"
 )
+# Formats of profilers that see one language alone, and how functions are called in it.
+ONLY = {"cprofile": "python", "pyinstrument": "python", "memray": "python", "v8": "javascript"}
+PLAIN = re.compile(r"^(<[a-z]+>|[A-Za-z_$#][\w$#]*)(\.(<[a-z]+>|[\w$#]+))*( \([^()]*\))?$")
 NATIVE = re.compile(r"^[A-Za-z_$][\w$]*(@[\w.]+|\.(part|constprop|isra|cold|llvm|plt)[.\w]*)*$")
 
 
@@ -123,6 +126,8 @@ def layer_of(name: str, hint: str = "", *, mostly: str = "") -> str:
         return OF_HINT[hint]
     alone = bare(name)
     found = next((key for key, tells in RULES if tells(alone, mostly)), "unknown")
+    if mostly in ONLY.values() and found in {"native", "java", "python", "unknown"} and PLAIN.match(alone):
+        found = mostly
     inlined = hint == "inlined" or (suffix is not None and suffix[1] == "i")
     return "inlined" if inlined and found in {"java", "native", "unknown"} else found
 
@@ -165,8 +170,10 @@ RULES: tuple[tuple[str, Callable[[str, str], bool]], ...] = (
 )
 
 
-def mostly(names: Iterable[str], *, look_at: int = 4000) -> str:
-    """Return the language that settles doubtful names: the one most of the sure names are written in, if any."""
+def mostly(names: Iterable[str], *, format: str = "", look_at: int = 4000) -> str:
+    """Return the language that settles doubtful names: that of the profiler, or of most of the sure names, if any."""
+    if format in ONLY:
+        return ONLY[format]
     votes: Counter[str] = Counter()
     for name, _ in zip(names, range(look_at), strict=False):
         if RUST_SURE.search(name) or RUST_FILE.search(name) or THREAD.match(name):

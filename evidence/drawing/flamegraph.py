@@ -144,7 +144,7 @@ class FrameNames:
     def __init__(self, tree: CallTree) -> None:
         self.tree = tree
         self.codes: dict[int, int] = {}
-        self.mostly = layers.mostly(tree.names)
+        self.mostly = layers.mostly(tree.names, format=tree.format)
 
     def local(self, codes: NDArray[np.integer[Any]], nodes: NDArray[np.integer[Any]]) -> list[int]:
         """Return for each box the place of its name in this answer; ``codes`` and ``nodes`` hold one number a box."""

@@ -63,7 +63,7 @@ def boxes(tree: CallTree, *, type: int, width: int, row: int, rows: int | None =
     root = ROOT if rows is None else _start(tree, type, rows)
     found = flamegraph.widest(tree, tree.totals[type], root=root, budget=BUDGET)
     scale = width / max(1, tree.total(type, root))
-    mostly = layers.mostly(tree.names)
+    mostly = layers.mostly(tree.names, format=tree.format)
     made = []
     columns = (found.node.tolist(), found.level.tolist(), found.x.tolist(), found.width.tolist())
     for node, level, x, total in zip(*columns, strict=True):

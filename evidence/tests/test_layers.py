@@ -58,6 +58,26 @@ def test_the_layer_of_a_frame(name: str, hint: str, mostly: str, layer: str) -> 
     assert layers.layer_of(name, hint, mostly=mostly) == layer
 
 
+OF_ONE_LANGUAGE = [
+    ("cprofile", "worker", "", "python"),
+    ("pyinstrument", "Repo.load", "", "python"),
+    ("memray", "Repo.load.<locals>.<lambda>", "", "python"),
+    ("cprofile", "<built-in method time.sleep>", "", "unknown"),
+    ("cprofile", "{method 'join' of 'str' objects}", "", "unknown"),
+    ("v8", "compileForInternalLoader", "", "javascript"),
+    ("v8", "exports.runMain", "", "javascript"),
+    ("v8", "Module._compile", "", "javascript"),
+    ("v8", "(program)", "native", "runtime"),
+    ("folded", "worker", "", "native"),
+]
+
+
+@pytest.mark.parametrize(("format", "name", "hint", "layer"), OF_ONE_LANGUAGE)
+def test_a_profiler_of_one_language_names_functions_of_it(format: str, name: str, hint: str, layer: str) -> None:
+    language = layers.mostly([name], format=format)
+    assert layers.layer_of(name, hint, mostly=language) == layer
+
+
 @pytest.mark.parametrize("hint", HINTS)
 def test_the_quick_look_for_the_kernel_says_what_the_layer_does(hint: str) -> None:
     ends = ("", "_[k]", "_[w]", "_[i]", "_[j]", "_[g]", "]")
