@@ -76,7 +76,10 @@ def _pour_samples(records: Sequence[Any], gather: Gather) -> None:
         if len(pair) != 2:
             raise BadProfile("A sample is its frames and its time", where=where)
         frames = [fields.words(one, where) for one in listed(pair[0], where)]
-        samples.append((frames, scaled(pair[1], where, times=SECOND)))
+        time = scaled(pair[1], where, times=SECOND)
+        if time < 0:
+            raise BadProfile("A sample has a negative time", where=where)
+        samples.append((frames, time))
     places = {said: _recorded(said) for said in {said for frames, _ in samples for said in frames}}
     names = naming.distinct(places.values())
     for at, (frames, time) in enumerate(samples):

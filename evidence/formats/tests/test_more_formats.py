@@ -258,6 +258,22 @@ def test_what_pyinstrument_saves_of_a_session_is_read_as_what_it_prints(tmp_path
     }
 
 
+@pytest.mark.parametrize(
+    ("record", "says"),
+    [
+        ('[["main"], -0.5]', "negative time"),
+        ('[["main"]]', "A sample is its frames and its time"),
+        ("[[7], 0.5]", "Expected a text"),
+        ('[["main"], 1e30]', "fit in 63 bits"),
+    ],
+)
+def test_a_session_of_pyinstrument_that_breaks_its_rules_is_refused(tmp_path: Path, record: str, says: str) -> None:
+    file = f'{{"duration": 1, "sample_count": 1, "start_call_stack": [], "cpu_time": 1, "frame_records": [{record}]}}'
+    with pytest.raises(BadProfile, match=says) as error:
+        read(tmp_path, file.encode())
+    assert error.value.where.startswith("frame_records[0]")
+
+
 def test_a_file_of_pyinstrument_with_neither_frames_nor_samples_is_not_called_empty(tmp_path: Path) -> None:
     with pytest.raises(BadProfile, match="neither a root frame nor recorded frames"):
         read(tmp_path, b'{"duration": 1.5, "sample_count": 10, "cpu_time": 0.1}')

@@ -107,6 +107,7 @@ def test_a_recording_that_was_cut_off_keeps_what_is_before_the_cut(tmp_path: Pat
         (b"<!DOCTYPE html>\n<title>memray - flamegraph report</title>", NotRecognised, "data that it was drawn from"),
         (b'{"snapshot":{"meta":{"node_fields":["type"]}}}', NotRecognised, "`node --heap-prof`"),
         (b'{"total_num_allocations": 1, "top_locations_by_size": []}', NotRecognised, "`memray transform csv FILE`"),
+        (b'{"linux-perf-json-version": 1, "headers": {}, "samples": []}', NotRecognised, "`perf script -i FILE`"),
         (b'{"code": [{"name": "a", "type": "JS"}], "functions": [], "ticks": []}', NotRecognised, "`node --cpu-prof`"),
     ],
 )  # fmt: skip

@@ -104,6 +104,7 @@ JSON_KEYS: tuple[tuple[tuple[str, ...], str], ...] = (
         "This is a heap snapshot of V8, which has no stacks. Record allocations with `node --heap-prof`.",
     ),
     (("code[].name", "code[].type"), "This is `node --prof` output. Record with `node --cpu-prof` instead."),
+    (("linux-perf-json-version",), "This is perf's data as JSON. Upload the output of `perf script -i FILE` instead."),
     (("top_locations_by_size",), "These are memray's statistics. `memray transform csv FILE` makes a table we read."),
 )
 
