@@ -23,6 +23,14 @@ XML = rarer_writers.xctrace(SAMPLES)
 ENTITIES = b'<!DOCTYPE x [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;&a;">]>\n<trace-query-result>&b;</trace-query-result>'
 ENTITIES = b'<?xml version="1.0"?>\n' + ENTITIES
 TOC = b'<?xml version="1.0"?>\n<trace-toc><run number="1"/></trace-toc>'
+PPROF_RULE = b"-" * 58 + b"+" + b"-" * 13 + b"\n"
+PPROF_TREE = (
+    b"Type: cpu\nShowing nodes accounting for 770ms, 100% of 770ms total\n" + PPROF_RULE
+    + b"      flat  flat%   sum%        cum   cum%   calls calls% + context \n" + PPROF_RULE
+    + b"     340ms 44.16% 44.16%      370ms 48.05%                | shop.fib\n"
+    + b"                                              30ms  8.11% |   runtime.asyncPreempt\n" + PPROF_RULE
+    + b"      40ms  5.19% 84.42%       40ms  5.19%                | runtime.memmove\n" + PPROF_RULE
+)  # fmt: skip
 EMPTY = b"<trace-query-result><node><row><sample-time id='1'>1</sample-time></row></node></trace-query-result>"
 
 
@@ -107,6 +115,8 @@ def test_a_recording_that_was_cut_off_keeps_what_is_before_the_cut(tmp_path: Pat
         (b"<!DOCTYPE html>\n<title>memray - flamegraph report</title>", NotRecognised, "data that it was drawn from"),
         (b'{"snapshot":{"meta":{"node_fields":["type"]}}}', NotRecognised, "`node --heap-prof`"),
         (b'{"total_num_allocations": 1, "top_locations_by_size": []}', NotRecognised, "`memray transform csv FILE`"),
+        (PPROF_TREE, NotRecognised, "`go tool pprof -raw FILE`"),
+        (b"digraph \"shop\" {\nnode [style=filled]\n", NotRecognised, "Upload the profile that it was drawn from"),
         (b'{"linux-perf-json-version": 1, "headers": {}, "samples": []}', NotRecognised, "`perf script -i FILE`"),
         (b'{"code": [{"name": "a", "type": "JS"}], "functions": [], "ticks": []}', NotRecognised, "`node --cpu-prof`"),
     ],

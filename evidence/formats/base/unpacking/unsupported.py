@@ -44,11 +44,16 @@ BEGINNINGS: tuple[tuple[bytes, str], ...] = (
     (b"v8-version,", V8_TICKS),
     (b"Statistical profiling result from ", V8_TICKS),
     (b"desc:", MASSIF),
+    (b"digraph ", "This is a graph for Graphviz. Upload the profile that it was drawn from."),
     (b"PAR1", "This is a Parquet file, not a profile."),
     (b"SQLite format 3\0", "This is an SQLite database, not a profile."),
 )
 # A mark in the first lines -> what it is and the one command that makes something we read.
 MARKS: tuple[tuple[re.Pattern[bytes], str], ...] = (
+    (
+        re.compile(rb"^ +flat +flat% +sum% +cum +cum% +calls +calls% \+ context", re.MULTILINE),
+        "This is pprof's tree of callers, which has no whole stacks. `go tool pprof -raw FILE` prints them.",
+    ),
     (
         re.compile(rb"\A# To display the perf\.data header|^# (Overhead|Children) {2}", re.MULTILINE),
         "This is perf's report, which has no stacks we read. Upload the output of `perf script -i FILE`.",
