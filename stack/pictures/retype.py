@@ -56,7 +56,7 @@ def _reads_the_plan(film: Film) -> None:
     link = page.get_by_role("link", name="Retype", exact=True).first
     film.points(link)
     film.words = "It is worse than it looked: retype"
-    page.get_by_label("What do you know now?").wait_for()
+    page.get_by_role("heading", name="What is it now?").wait_for()
     film.shoot(900)
     major = page.locator("label.kind").filter(has=page.get_by_role("radio", name="Major", exact=True))
     film.points(major)
