@@ -58,3 +58,15 @@ def test_who_comes_into_a_group_later_is_not_let_into_a_private_incident(house: 
     incident = house.settle(incident)
     assert "out" not in inside(house, incident)
     assert not visibility.may_see(house.person("out"), incident)
+
+
+def test_a_guest_who_led_and_was_never_invited_changes_no_message_later(house: House) -> None:
+    house.slack.add_person("gus", name="Gus", is_restricted=True)
+    workspace_cache.refresh(everybody=True)
+    incident = lifecycle.declare("Keys", by=house.person("dee"), at=house.now(), type=house.type("ambiguous"))
+    for lead in ("gus", "ben"):
+        incident = lifecycle.set_lead(incident, lead=house.person(lead), by=house.person("ben"), at=house.now())
+    incident = house.retype(incident, "internal")
+    house.slack.calls.clear()
+    house.settle(incident)
+    assert [call.method for call in house.slack.calls] == []

@@ -64,8 +64,10 @@ def _reconciled(incident_id: int, *, at: datetime) -> Plan:
     if gaps or asked:
         known = load_facts.one(incident)  # both are told where people talk, and so are new to the plan
         desired = desired_state(known.facts)
+    if _note_people(incident, known, participation.of(known.facts), at=at):
+        known = load_facts.one(incident)  # what is said depends on who is in
+        desired = desired_state(known.facts)
     result = plan(desired, known.observed)
-    _note_people(incident, known, participation.of(known.facts), at=at)
     _cancel(incident, result.cancels, at=at)
     _abandon(incident, result.abandons)
     _owe(incident, result.actions, known.facts.revision, at=at)
@@ -122,8 +124,10 @@ def _note_planned(incident: Incident, facts: Facts, *, at: datetime) -> None:
         cursor.execute(NOTE_PLANNED, [incident.pk, facts.revision, at, again])
 
 
-def _note_people(incident: Incident, known: IncidentState, who: Participation, *, at: datetime) -> None:
+def _note_people(incident: Incident, known: IncidentState, who: Participation, *, at: datetime) -> bool:
     """Record who takes part by the type's policy, where that moved on, so that access follows the plan.
+
+    Return whether anyone takes part no longer.
 
     Into a private incident people come by name as it closes; here they do only where the groups had not been read yet.
     """
@@ -131,11 +135,12 @@ def _note_people(incident: Incident, known: IncidentState, who: Participation, *
     over = [] if incident.private else _no_longer_in(known, who)
     closes = incident.private and incident.closed_at is None and admission.is_known
     if not (admission.entries or admission.choices or over or closes) or not _is_newest(incident):
-        return
+        return False
     Participant.objects.filter(incident=incident, person__in=over).update(left_at=at)
     circle.admit(incident, admission, by=None, at=at, source=Source.SYSTEM)
     if closes:
         Incident.objects.filter(pk=incident.pk).update(closed_at=at)
+    return bool(over)
 
 
 def _no_longer_in(known: IncidentState, who: Participation) -> list[int]:
