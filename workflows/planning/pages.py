@@ -199,7 +199,15 @@ def wanted(
         if page.status == ACKNOWLEDGED:
             found.setdefault(page.key, WantedPage(page.key, _callee(page), brings=False))
     for key, one in found.items():
-        yield replace(one, callee=_callee(there[key]), before=there[key].says) if key in there else one
+        yield _as_it_stands(one, there[key]) if key in there else one
+
+
+def _as_it_stands(one: WantedPage, page: Paged) -> WantedPage:
+    """Return a page that was begun: one that is still on its way will ring whoever is on call by then."""
+    callee = _callee(page)
+    if page.status == OPENING:
+        callee = replace(callee, rings=one.callee.rings, names=one.callee.names)
+    return replace(one, callee=callee, before=page.says)
 
 
 def _by_type(

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 
-from workflows.planning.actions import CREATE, KINDS, Action
+from workflows.planning.actions import CREATE, KINDS, SIGNS, Action
 from workflows.planning.observed import GONE, THERE, Observed
 from workflows.planning.things import Desired, Thing
 
@@ -47,6 +47,7 @@ def lines(actions: Sequence[Action], desired: Desired, observed: Observed) -> It
     """Yield what people read of a plan, each line once: who comes in, what changes, what stays."""
     coming = _coming(actions, desired, observed)
     shown: Counter[PlanLine] = Counter()
+    shown.update(_pages_on_their_way(actions, desired, observed))
     small: dict[str, list[str]] = {}
     reached = {thing.key: thing.reaches for thing in desired.things}
     ordered = sorted(actions, key=lambda action: KINDS[action.kind].line or 0)
@@ -78,6 +79,15 @@ def _coming(actions: Sequence[Action], desired: Desired, observed: Observed) -> 
 def _is_on_its_way(thing: Thing, observed: Observed) -> bool:
     chain = observed.owed.get(thing.key, ())
     return thing.key not in observed.seen and any(owed.verb == CREATE and not owed.failed for owed in chain)
+
+
+def _pages_on_their_way(actions: Sequence[Action], desired: Desired, observed: Observed) -> Iterator[PlanLine]:
+    """Yield whom a page that is owed already will reach: it goes out after this plan was confirmed."""
+    new = {action.thing for action in actions if action.kind == "page" and action.verb == CREATE}
+    for thing in (one for one in desired.things if one.kind == "page" and one.key not in new):
+        if _is_on_its_way(thing, observed):
+            says = KINDS["page"].create(thing.label, thing.spec)
+            yield PlanLine(SIGNS[CREATE], says, "page", paged=thing.reaches)
 
 
 def _told(action: Action) -> tuple[str, str]:
