@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -21,7 +21,8 @@ from workflows.planning import drills, participation
 from workflows.planning.desired import desired_state
 from workflows.planning.facts import ChannelPost, Facts, Stay
 from workflows.planning.observed import Observed
-from workflows.planning.plan import Plan, PlanNote, plan
+from workflows.planning.participation import Standing
+from workflows.planning.plan import Plan, plan
 from workflows.planning.plan_lines import PlanLine
 from workflows.planning.wording import basis, privacy_notes, shut_out
 from workflows.reconcile import admitting
@@ -216,37 +217,33 @@ def _with_groups(facts: Facts) -> Facts:
     )
 
 
-def _on_the_web(facts: Facts) -> Iterator[PlanLine]:
-    """Say who keeps or gains access without being in a channel: they have no Slack account."""
-    for one in participation.of(facts).standings.values():
-        if one.wanted and not (one.who.chat_id and facts.chat):
+def _gaining(after: Facts) -> Iterator[Standing]:
+    """Yield who comes to take part by the retype, in the channel or not."""
+    who = participation.of(after).standings.values()
+    yield from (one for one in who if one.wanted and one.who.person_id not in after.inside)
+
+
+def _on_the_web(after: Facts, whom: Iterable[Standing]) -> Iterator[PlanLine]:
+    """Say who of these keeps or gains access without being in a channel: it takes nobody, or they have no account."""
+    takes = after.chat and not after.is_there(f"archived/{after.room}")
+    for one in whom:
+        if one.wanted and not (one.who.chat_id and takes):
             says = f"{one.who.name} can see it on the web only ({one.why})"
-            inside = int(one.who.person_id in facts.inside)
+            inside = int(one.who.person_id in after.inside)
             yield PlanLine("+", says, f"sees/{one.who.person_id}", inside=inside)
 
 
 def _with_notes(result: Plan, before: Facts, after: Facts, *, alerts: int) -> Plan:
     result = _without_ports(result, after)
-    if after.private and not before.private:
-        result = replace(result, lines=(*shut_out.lines(before, after), *result.lines, *_on_the_web(after)))
-    notes: tuple[PlanNote, ...] = ()
-    if after.private and not before.private:
-        notes = privacy_notes.notes(before, after, alerts=alerts)
-    elif before.private and not after.policy.private:
-        joining = [
-            line.text.removeprefix("invite ")
-            for line in result.lines
-            if line.sign == "+" and line.key.startswith("invite")
-        ]
-        says = (
-            "The channel and its history stay private, whatever the type. To tell everyone what happened, write a "
-            "public summary."
-        )
-        notes = (
-            PlanNote(says),
-            *(PlanNote(f"{names} will be able to read the private history.", names=True) for names in joining),
-        )
-    return replace(result, notes=notes)
+    if not after.private:
+        return result
+    gaining = tuple(_gaining(after))
+    if before.private:
+        lines = (*result.lines, *_on_the_web(after, gaining))
+        return replace(result, lines=lines, notes=tuple(privacy_notes.opening(after, gaining)))
+    everyone = participation.of(after).standings.values()
+    lines = (*shut_out.lines(before, after), *result.lines, *_on_the_web(after, everyone))
+    return replace(result, lines=lines, notes=privacy_notes.notes(before, after, alerts=alerts))
 
 
 def _without_ports(result: Plan, facts: Facts) -> Plan:

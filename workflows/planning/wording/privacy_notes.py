@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from itertools import groupby
 
 from workflows.planning.facts import Facts
 from workflows.planning.pages import RESOLVED
+from workflows.planning.participation import Standing
 from workflows.planning.plan import PlanNote
 from workflows.planning.wording import cards
 
@@ -13,6 +15,10 @@ CLOSES, MOVES, STAYS = "What closes immediately", "What moves", "What cannot be 
 GLASS = (
     "Colleagues outside it can still break glass: they say why, get in at once, its people are told right away, and it "
     "stays on record. Guests cannot."
+)
+STAYS_PRIVATE = (
+    "The channel and its history stay private, whatever the type. To tell everyone what happened, write a public "
+    "summary."
 )
 EVERYWHERE = (
     "The incident page and everything under it: only the people named here can see them.",
@@ -28,6 +34,16 @@ def notes(before: Facts, after: Facts, *, alerts: int = 0) -> tuple[PlanNote, ..
     """Say what a retype to a private type does, apart from the plan's own lines."""
     said = ((STAYS, _stays(before, after, alerts)), (CLOSES, _closes(before, after)), (MOVES, _moves(before, after)))
     return tuple(PlanNote(text, heading) for heading, texts in said for text in texts)
+
+
+def opening(after: Facts, gaining: Iterable[Standing]) -> Iterator[PlanNote]:
+    """Say what a retype of a private incident leaves closed, and to whom it opens: ``gaining`` take no part yet."""
+    if not after.policy.private:
+        yield PlanNote(STAYS_PRIVATE)
+    ordered = sorted(gaining, key=lambda one: (one.why, one.who.name))
+    for why, some in groupby(ordered, key=lambda one: one.why):
+        names = ", ".join(one.who.name for one in some)
+        yield PlanNote(f"{names} ({why}) will be able to read the private history.", names=True)
 
 
 def _closes(before: Facts, after: Facts) -> Iterator[str]:
@@ -52,12 +68,17 @@ def _moves(before: Facts, after: Facts) -> Iterator[str]:
     elif before.chat:
         yield "The conversation moves to a new private channel with a neutral name. Reminders go there too."
     if after.room != before.room and before.is_there(f"channel/{before.room}"):
-        ours = _counted(_ours(before), "of our messages is", "of our messages are")
-        yield (
-            f"In {shown}, {ours} emptied, the topic is cleared, one neutral line is posted, and the channel is "
-            "archived."
-        )
+        yield _old_room(before, shown)
     yield "Later pages show only the codename."
+
+
+def _old_room(before: Facts, shown: str) -> str:
+    """Say what is done in the channel that people leave: nothing can be, where somebody archived it already."""
+    if before.is_there(f"archived/{before.room}"):
+        return f"{shown} is archived already: what we posted there and its topic stay as they are."
+    done = [_counted(ours, "of our messages is", "of our messages are") + " emptied"] if (ours := _ours(before)) else []
+    done += ["the topic is cleared"] if before.is_there(f"topic/{before.room}") else []
+    return f"In {shown}, {', '.join([*done, 'one neutral line is posted'])}, and the channel is archived."
 
 
 def _stays(before: Facts, after: Facts, alerts: int) -> Iterator[str]:
