@@ -17,6 +17,7 @@ SAID: Final = {
     ),
     "made private": ("made {} private", "{} was made private"),
 }
+OPENED: Final = "made public"  # of the channel of a private incident, its people are told, too
 WARNS: Final = "unarchived"  # of the old public channel of a private incident, its people are told
 
 
@@ -31,6 +32,9 @@ def said(channel: Resource, did: str, *, by_someone: bool) -> tuple[str, str]:
     if is_old and did == WARNS:
         rest = f"Our messages there are withdrawn; {_readable(channel)}. To close it again, archive it in Slack."
         return "warned", f"{sentence} in Slack. {rest}"
+    if did == OPENED and incident.private and channel.room == incident.room:
+        rest = "Our messages there are withdrawn, and the conversation moves to a new private channel."
+        return "warned", f"{sentence}. {rest}"
     return "channel", sentence if did.startswith("made") else f"{sentence} in Slack"
 
 

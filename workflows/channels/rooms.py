@@ -83,6 +83,23 @@ def archived_by_hand(channel_id: str, *, archived: bool, at: datetime) -> None:
         known.update(state=THEIRS)
 
 
+def converted(channel_id: str, *, public: bool) -> None:
+    """Note that a person opened a room to everyone, or closed it. What is private is not said in an open one.
+
+    The conversation of a private incident leaves it for a new private channel, and takes its words along.
+    """
+    room = Resource.objects.filter(kind="channel", external_id=channel_id).select_related("incident").first()
+    if room is None:
+        return
+    room.spec = {**room.spec, "private": not public}
+    room.save(update_fields=["spec"])
+    if public:
+        Resource.objects.filter(incident=room.incident_id, key=f"closed/{room.room}").delete()
+    effect_queue.plan_anew(room.incident_id)
+    if public:
+        lifecycle.leave_room(room.incident, room=room.room or 1)
+
+
 def renamed(channel_id: str, *, name: str, new_id: str = "") -> None:
     """Follow a channel's new name, and its new id where the vendor changed that."""
     for room in Resource.objects.filter(kind="channel", external_id=channel_id):

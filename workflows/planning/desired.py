@@ -175,7 +175,7 @@ def _kept_in_archives(facts: Facts) -> Iterator[Gap]:
     for number in range(1, facts.room if facts.private else 1):
         room = facts.room_of(number)
         early = facts.is_there(f"archived/{number}") and not facts.is_there(f"farewell/{number}")
-        if early and not room.private and facts.is_there(f"headline/{number}"):
+        if early and (room.public or not room.private) and facts.is_there(f"headline/{number}"):
             says = f"#{room.shown} was archived before our messages could be withdrawn: everyone can still read them."
             yield Gap(f"kept/{number}", f"{says} Unarchive it in Slack, and they are withdrawn.")
 

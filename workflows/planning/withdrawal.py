@@ -67,7 +67,7 @@ def withdrawn(facts: Facts, number: int) -> Iterator[Thing]:
 def counted(facts: Facts, number: int) -> Iterator[Thing]:
     """Count what others wrote in a room the conversation left: it stays there, and its people should know."""
     room = facts.room_of(number)
-    if not room.private:
+    if room.public or not room.private:
         label, needs = f"what others posted in #{room.shown}", (f"channel/{number}",)
         yield Thing(f"counted/{number}", "counted", {"room": number}, label, needs, number)
 

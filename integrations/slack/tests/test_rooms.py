@@ -231,12 +231,22 @@ def test_a_rename_is_followed(door: Door, incident: Incident, channel: str) -> N
     assert room.label == "#inc-checkout"
 
 
-def test_a_channel_made_public_is_noted(door: Door) -> None:
+def test_the_channel_of_a_private_incident_that_is_made_public_is_left_and_its_people_are_told(door: Door) -> None:
     incident = door.declared("keys", type="security")
-    door.slack.acts.convert("ann", door.house.channel(incident), is_private=False)
+    old = door.house.channel(incident)
+    door.slack.acts.convert("ann", old, is_private=False)
     door.deliver()
-    says = f"made #{door.house.channel(incident)} public: everyone in the workspace can read it"
-    assert ("channel", says) in door.told(incident)
+    says = f"made #{old} public: everyone in the workspace can read it. Our messages there are withdrawn, and the"
+    assert ("warned", f"{says} conversation moves to a new private channel.") in door.told(incident)
+    incident = door.house.settle(incident)
+    assert "keys" not in str(door.slack.messages(old))
+    assert "conversation moves" in " ".join(door.slack.texts(door.house.channel(incident)))
+
+
+def test_a_public_channel_made_private_is_noted(door: Door, incident: Incident, channel: str) -> None:
+    door.slack.acts.convert("ann", channel, is_private=True)
+    door.deliver()
+    assert ("channel", f"made #{channel} private") in door.told(incident)
 
 
 def test_what_became_of_a_person_is_taken_from_the_news_itself(door: Door) -> None:

@@ -40,12 +40,12 @@ def left(told: SlackEvent) -> Deed | None:
 
 def archived(told: SlackEvent) -> Deed | None:
     """Note that someone archived the channel."""
-    return _noted(told, "archived", archived=True)
+    return _noted(told, "archived", then=partial(rooms.archived_by_hand, archived=True, at=told.at))
 
 
 def unarchived(told: SlackEvent) -> Deed | None:
     """Note that someone brought the channel back; that of a private incident's old public one, its people are told."""
-    return _noted(told, "unarchived", archived=False)
+    return _noted(told, "unarchived", then=partial(rooms.archived_by_hand, archived=False, at=told.at))
 
 
 def renamed(told: SlackEvent) -> Deed | None:
@@ -61,7 +61,7 @@ def moved(told: SlackEvent) -> Deed | None:
 
 def converted(told: SlackEvent, *, public: bool) -> Deed | None:
     """Record that the channel was opened to everyone, or closed: Slack has no event of its own for it."""
-    return _noted(told, "made public" if public else "made private")
+    return _noted(told, "made public" if public else "made private", then=partial(rooms.converted, public=public))
 
 
 def _moved(told: SlackEvent, note: Callable[..., None]) -> Deed | None:
@@ -99,7 +99,7 @@ def _brings(told: SlackEvent) -> tuple[bool, bool]:
     return found.values_list("news", "missed").first() or (False, False)
 
 
-def _noted(told: SlackEvent, did: str, *, archived: bool | None = None) -> Deed | None:
+def _noted(told: SlackEvent, did: str, *, then: Callable[[str], None]) -> Deed | None:
     channel_id, user = told.text("channel"), told.text("user")
     channel = rooms.channel_row(channel_id) if user != told.bot_user_id else None
     if channel is None:
@@ -108,8 +108,7 @@ def _noted(told: SlackEvent, did: str, *, archived: bool | None = None) -> Deed 
     kind, says = room_news.said(channel, did, by_someone=by is not None)
 
     def note() -> None:
-        if archived is not None:
-            rooms.archived_by_hand(channel_id, archived=archived, at=told.at)
+        then(channel_id)
         lifecycle.remark(channel.incident, kind, text=says, by=None, author=by, at=told.at, source=Source.SLACK)
 
     return note

@@ -1,0 +1,72 @@
+"""A private incident whose channel somebody makes public says nothing more there, and takes back what it said."""
+
+from __future__ import annotations
+
+import pytest
+
+from incidents import lifecycle
+from incidents.models import Incident
+from integrations.tests.house import House
+from workflows.channels import rooms
+from workflows.reconcile import retyping
+
+SECRET = "keys"
+
+
+def public_words(house: House) -> str:
+    """All that everyone in the workspace can read of ours."""
+    channels = [one for one in house.slack.workspace.channels.values() if one.kind == "public"]
+    ours = (m for one in channels for m in one.messages.values() if m.user == house.slack.bot.id and not m.is_system)
+    return " ".join([*(f"{m.text}{m.blocks}{m.attachments}" for m in ours), *(one.topic.value for one in channels)])
+
+
+def made_public(house: House, incident: Incident) -> str:
+    channel_id: str = incident.resources.get(key=f"channel/{incident.room}").external_id
+    house.slack.acts.convert("dee", channel_id, is_private=False)
+    rooms.converted(channel_id, public=True)
+    return channel_id
+
+
+@pytest.fixture
+def secret(house: House) -> Incident:
+    incident = house.declare(f"The {SECRET} leaked", type="security")
+    lifecycle.update(incident, by=house.person("dee"), at=house.now(), text=f"The {SECRET} are in the log")
+    return house.settle(incident)
+
+
+@pytest.mark.parametrize("then", ["update", "retype", "resolve", "nothing"])
+def test_nothing_of_ours_can_be_read_in_a_channel_that_somebody_made_public(
+    house: House, secret: Incident, then: str
+) -> None:
+    before = set(house.slack.members(house.channel(secret)))
+    old = made_public(house, secret)
+    said = len(house.writes())
+    if then == "update":
+        lifecycle.update(secret, by=house.person("dee"), at=house.now(), text=f"Rotating the {SECRET}")
+    elif then == "retype":
+        retyping.confirm(secret, to=house.type("isolated"), by=house.person("dee"), at=house.now())
+    elif then == "resolve":
+        lifecycle.resolve(secret, by=house.person("dee"), at=house.now(), text=f"Rotated the {SECRET}")
+    incident = house.settle(secret)
+    assert SECRET not in public_words(house)
+    written = house.slack.calls.writes()[said:]
+    assert not [call for call in written if call.args.get("channel") == old and SECRET in str(call.args)]
+    if incident.is_active:
+        room = house.channel(incident)
+        assert house.slack.channel(room).is_private
+        assert before <= set(house.slack.members(room))
+        assert SECRET in " ".join(house.slack.texts(room))
+    calls = len(list(house.slack.calls))
+    house.settle(incident)
+    assert len(list(house.slack.calls)) == calls
+
+
+def test_a_public_incident_goes_on_in_a_channel_that_somebody_made_private_and_public_again(house: House) -> None:
+    incident = house.declare(SECRET)
+    channel_id = incident.resources.get(key="channel/1").external_id
+    for public in (False, True):
+        house.slack.acts.convert("dee", channel_id, is_private=not public)
+        rooms.converted(channel_id, public=public)
+        before = len(house.writes())
+        incident = house.settle(incident)
+        assert (incident.room, len(house.writes())) == (1, before)
