@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from itertools import groupby
 
 from workflows.planning.facts import Facts
-from workflows.planning.pages import RESOLVED
+from workflows.planning.pages import ACKNOWLEDGED, RESOLVED, TRIGGERED
 from workflows.planning.participation import Standing
 from workflows.planning.plan import PlanNote
 from workflows.planning.wording import cards
@@ -54,8 +54,8 @@ def _closes(before: Facts, after: Facts) -> Iterator[str]:
         name = before.tracker.name if before.tracker else "the issue tracker"
         says = "is emptied and closed" if count == 1 else "are emptied and closed"
         yield f"{_counted(count, 'ticket')} in {name} {says}{_again(before)}."
-    if before.paged:
-        yield f"The titles of {_counted(len(before.paged), 'page')} in PagerDuty change to “{cards.page_title(after)}”."
+    if standing := sum(one.status in {TRIGGERED, ACKNOWLEDGED} for one in before.paged):
+        yield f"The titles of {_counted(standing, 'page')} in PagerDuty change to “{cards.page_title(after)}”."
 
 
 def _moves(before: Facts, after: Facts) -> Iterator[str]:
