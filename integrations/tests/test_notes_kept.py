@@ -10,6 +10,7 @@ from django.utils import timezone
 from incidents import lifecycle
 from incidents.models import Incident
 from integrations.tests.house import House
+from workflows import ports
 from workflows.channels import rooms
 from workflows.effects import effect_queue
 from workflows.performing import perform
@@ -45,6 +46,18 @@ def test_what_is_said_of_the_old_channel_is_what_is_done_there(house: House, few
     }
     count = re.search(r"(\d+) of our messages? (?:is|are) emptied", said)
     assert int(count[1] if count else 0) == done.count("chat.update")
+
+
+def test_nothing_is_said_to_happen_in_slack_while_it_is_not_connected(house: House) -> None:
+    incident = house.declare("Keys")
+    before = len(list(house.slack.calls))
+    with ports.using(chat=None):
+        plan = retyping.preview(incident, to=house.type("security"), by=house.person("dee"))
+        incident = house.retype(incident, "security")
+    assert len(list(house.slack.calls)) == before
+    said = " ".join(note.text for note in plan.notes)
+    assert not [words for words in (*MEANS.values(), "replaced by one neutral line") if re.search(words, said)]
+    assert "what Firekind said in it stays" in said
 
 
 def begun(house: House, incident: Incident, few: int) -> None:

@@ -48,7 +48,7 @@ def opening(after: Facts, gaining: Iterable[Standing]) -> Iterator[PlanNote]:
 
 def _closes(before: Facts, after: Facts) -> Iterator[str]:
     yield from EVERYWHERE
-    if before.is_there("announcement"):
+    if before.chat and before.is_there("announcement"):
         yield f"The announcement in #{before.announce_channel} is replaced by one neutral line."
     if count := _tickets(before):
         name = before.tracker.name if before.tracker else "the issue tracker"
@@ -73,7 +73,9 @@ def _moves(before: Facts, after: Facts) -> Iterator[str]:
 
 
 def _old_room(before: Facts, shown: str) -> str:
-    """Say what is done in the channel that people leave: nothing can be, where somebody archived it already."""
+    """Say what is done in the channel that people leave, where anything can be."""
+    if not before.chat:
+        return f"Slack is not connected, so nothing in {shown} changes: what Firekind said in it stays."
     if before.is_there(f"archived/{before.room}"):
         return f"{shown} is archived already: what we posted there and its topic stay as they are."
     done = [_counted(ours, "of our messages is", "of our messages are") + " emptied"] if (ours := _ours(before)) else []
