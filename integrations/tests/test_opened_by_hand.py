@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-import pytest
+from datetime import timedelta
 
-from incidents import lifecycle
+import pytest
+from django.utils import timezone
+
+from incidents import lifecycle, visibility
 from incidents.models import Incident
 from integrations.tests.house import House
-from workflows.channels import rooms
+from workflows.channels import membership, rooms
 from workflows.reconcile import retyping
 
 SECRET = "keys"
@@ -70,3 +73,18 @@ def test_a_public_incident_goes_on_in_a_channel_that_somebody_made_private_and_p
         before = len(house.writes())
         incident = house.settle(incident)
         assert (incident.room, len(house.writes())) == (1, before)
+
+
+@pytest.mark.parametrize("told", ["joined, then opened", "by the poll alone"])
+def test_who_joins_a_channel_that_was_made_public_comes_into_nothing(house: House, secret: Incident, told: str) -> None:
+    channel_id = secret.resources.get(key="channel/1").external_id
+    house.slack.acts.convert("dee", channel_id, is_private=False)
+    house.slack.acts.join("out", channel_id)
+    if told == "joined, then opened":
+        rooms.came(secret, person=house.person("out"), channel_id=channel_id, at=house.now())
+        rooms.converted(channel_id, public=True)
+    membership.poll(at=timezone.now() + timedelta(minutes=5))
+    incident = house.settle(secret)
+    assert not visibility.may_see(house.person("out"), incident)
+    assert "out" not in house.slack.members(house.channel(incident))
+    assert SECRET not in public_words(house)

@@ -67,8 +67,22 @@ def _look(chat: Chat, channel: Resource, *, at: datetime) -> bool:
         members = chat.members(channel.external_id)
     except VendorError as error:
         return _failed(error, channel, at=at)
-    _compare(channel, members, before, _read(channel), at=at)
+    after = _read(channel)
+    try:
+        closed = not _newcomers(members - {chat.self_id}, before, after) or _is_closed(chat, channel)
+    except VendorError as error:
+        return _failed(error, channel, at=at)
+    if closed:
+        _compare(channel, members, before, after, at=at)
+    else:
+        rooms.converted(channel.external_id, public=True)
     return True
+
+
+def _is_closed(chat: Chat, channel: Resource) -> bool:
+    """Return whether a channel is private still: whoever comes into one that is not was let in by nobody."""
+    found = chat.look(channel.external_id)
+    return found is None or found.private
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,14 +109,18 @@ def _compare(channel: Resource, members: frozenset[str], before: _Known, after: 
     incident = channel.incident
     settled = {one for one, since in after.inside.items() if since <= at - GRACE}
     missed = settled & before.inside.keys() - members
-    came = members - (before.inside.keys() & before.taking_part) - (after.inside.keys() & after.taking_part)
     for person in Person.objects.filter(chat_id__in=missed):
         with transaction.atomic():
             rooms.left(incident, person=person, channel_id=channel.external_id, at=at)
-    for person in _people(came):
+    for person in _people(_newcomers(members, before, after)):
         with transaction.atomic():
             rooms.joined(incident, person=person, channel_id=channel.external_id, at=at)
     _warn(incident, members, at=at)
+
+
+def _newcomers(members: frozenset[str], before: _Known, after: _Known) -> frozenset[str]:
+    """Return those in the channel who were not known to be."""
+    return members - (before.inside.keys() & before.taking_part) - (after.inside.keys() & after.taking_part)
 
 
 def _people(chat_ids: Collection[str]) -> Iterator[Person]:

@@ -7,7 +7,7 @@ from datetime import datetime
 from incidents import lifecycle
 from incidents.models import Incident, Person
 from workflows.effects import effect_queue
-from workflows.models import Resource
+from workflows.models import MembersRead, Resource
 from workflows.planning.observed import GONE, THEIRS, THERE
 
 
@@ -56,6 +56,26 @@ def joined(
         return
     _note_member(incident, person, THERE, at=at, stamp=stamp)
     lifecycle.joined(incident, person=person, room=incident.room, inviter=inviter, at=at)
+
+
+def came(
+    incident: Incident,
+    *,
+    person: Person,
+    channel_id: str,
+    at: datetime,
+    inviter: Person | None = None,
+    stamp: float = 0.0,
+) -> None:
+    """Note that someone came into the room, as the vendor tells it.
+
+    Nobody comes into a private channel by themselves, unless it is private no more: then it is looked at next, before
+    anyone is let in by it.
+    """
+    if incident.private and inviter is None:
+        MembersRead.objects.filter(channel__external_id=channel_id).delete()
+        return
+    joined(incident, person=person, channel_id=channel_id, at=at, inviter=inviter, stamp=stamp)
 
 
 def left(incident: Incident, *, person: Person, channel_id: str, at: datetime, stamp: float = 0.0) -> None:

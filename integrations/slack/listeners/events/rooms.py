@@ -27,7 +27,7 @@ def joined(told: SlackEvent) -> Deed | None:
         return None
     chat_id = told.text("inviter")
     inviter = person_matching.by_chat_id(chat_id) if chat_id and chat_id != told.bot_user_id else None
-    note = _moved(told, partial(rooms.joined, inviter=inviter)) if news else None
+    note = _moved(told, partial(rooms.came, inviter=inviter)) if news else None
     greet = _moved(told, _greet) if catches_up else None
     deeds = [deed for deed in (note, greet) if deed is not None]
     return (lambda: [deed() for deed in deeds]) if deeds else None
