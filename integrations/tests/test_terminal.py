@@ -8,9 +8,12 @@ from typing import Any
 
 import pytest
 from django.core.management import CommandError, call_command
+from django.utils import timezone
 
+from incidents import lifecycle
 from incidents.models import Incident, Person
 from integrations.tests.house import House
+from workflows.reconcile import retyping
 
 
 def run(*words: str) -> str:
@@ -43,6 +46,22 @@ def test_a_dry_run_prints_the_plan_and_changes_nothing(house: House) -> None:
     said = run("retype", incident.codename, "security", "--dry-run")
     assert said.startswith("- end access for Ann, Ben, Lea\n~ move the conversation to a new private channel")
     assert "have already read it" in said
+    incident.refresh_from_db()
+    assert incident.type.slug == "ambiguous"
+
+
+def test_a_plan_that_changes_before_it_is_confirmed_is_not_carried_out(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    incident, confirm = declared(house), retyping.confirm
+
+    def later(now: Incident, **asked: Any) -> Incident:
+        lifecycle.bring_in(now, people=[house.person("dee")], by=None, at=timezone.now())
+        return confirm(now, **asked)
+
+    monkeypatch.setattr(retyping, "confirm", later)
+    with pytest.raises(CommandError, match="Nothing was changed"):
+        run("retype", incident.codename, "security")
     incident.refresh_from_db()
     assert incident.type.slug == "ambiguous"
 

@@ -32,6 +32,7 @@ WORDED: dict[str, tuple[Callable[..., object], str, bool]] = {
     "cancel": (lifecycle.cancel, "Cancel the incident.", False),
 }
 
+CHANGED = "Nothing was changed: the plan is another one by now. Look at it with --dry-run, then try again."
 ADDED = {"task": "Add a task.", "followup": "Add a follow-up."}
 # The verbs of one task or follow-up, by its number.
 NUMBERED: dict[str, tuple[Callable[..., object], str]] = {
@@ -147,16 +148,11 @@ class Command(BaseCommand):
         if options["dry_run"]:
             self._print(terminal.plan_lines(plan, style=self.style))
             return
-        incident = retyping.confirm(
-            incident,
-            to=to,
-            by=by,
-            at=timezone.now(),
-            source=Source.TERMINAL,
-            because=options["because"],
-            bring=bring,
-            come=come,
-        )
+        about = self._about(by) | {"because": options["because"], "bring": bring, "come": come}
+        try:
+            incident = retyping.confirm(incident, to=to, digest=plan.digest, **about)
+        except retyping.PlanChanged as changed:
+            raise CommandError(CHANGED) from changed
         self._done(incident, by, options, [*terminal.plan_lines(plan, style=self.style)])
 
     def _worded(self, verb: str, by: Person | None, options: dict[str, Any]) -> None:
