@@ -16,7 +16,8 @@ document.addEventListener("htmx:afterSwap", (event) => {
   const wrong = dialog.querySelector("[aria-invalid=true]");
   if (dialog.open) return (wrong ?? dialog.querySelector("[data-first], [data-close]"))?.focus();
   dialog.showModal();
-  (wrong ?? dialog.querySelector("[autofocus], textarea, input:not([type=hidden]), select"))?.focus();
+  const picked = dialog.querySelector(".picking :checked") && dialog.querySelector("[data-first]");
+  (wrong ?? picked ?? dialog.querySelector("[autofocus], textarea, input:not([type=hidden]), select"))?.focus();
 });
 document.addEventListener("firekind:did", (event) => {
   if (dialog.open) dialog.close();

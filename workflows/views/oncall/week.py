@@ -46,11 +46,6 @@ class WeekName:
     is_override: bool
     is_me: bool
 
-    @property
-    def is_tagged(self) -> bool:
-        """Whether anything is said beside the name."""
-        return self.is_me or self.is_override or self.turn.person is None
-
 
 @dataclass(frozen=True, slots=True)
 class WeekTurn:
