@@ -49,7 +49,7 @@ def test_no_periodic_look_grows_with_incidents_that_ended_long_ago() -> None:
     few = {name: _rows_read(name) for name in PERIODIC}
     fill(MORE - FEW)
     more = {name: _rows_read(name) for name in PERIODIC}
-    grown = {name: more[name] for name in PERIODIC if _sum(more[name]) > _sum(few[name]) + 5}
+    grown = {name: more[name] for name in PERIODIC if total(more[name]) > total(few[name]) + 5}
     assert not grown, f"rows that statements read over {MORE} incidents: {grown}"
 
 
@@ -62,7 +62,7 @@ def test_sealing_reads_nothing_of_what_is_sealed_but_its_gaps(gaps: list[tuple[i
     with connection.execute_wrapper(explaining(read)):
         found = rows.in_gaps(KEPT["entries"], gaps, limit=sealing.BATCH)
     assert [one.id for one in found] == [id for low, high in gaps for id in range(low, min(high, SEALED) + 1)]
-    assert _sum(read) <= len(found) + len(gaps), "rows that scans touch"
+    assert total(read) <= len(found) + len(gaps), "rows that scans touch"
 
 
 def fill(incidents: int) -> None:
@@ -87,7 +87,8 @@ def _rows_read(task: str) -> list[RowsRead]:
     return read
 
 
-def _sum(read: list[RowsRead]) -> int:
+def total(read: list[RowsRead]) -> int:
+    """Add up the rows."""
     return sum(rows for rows, _ in read)
 
 

@@ -15,7 +15,7 @@ from incidents.tests.test_pages_access import OPEN_TO_ALL, addresses, routes
 from integrations.tests import house as building
 from integrations.tests.test_membership import signed_in
 from stack import seed
-from stack.tests.test_growth import FEW, MORE, explaining, fill
+from stack.tests.test_growth import FEW, MORE, RowsRead, explaining, fill, total
 
 ELSEWHERE = "Nobody responds to this"
 # What is asked of a list that few or none of the incidents have; what many have is read from the newest on.
@@ -81,7 +81,7 @@ def _paths(incident: Incident, client: Client) -> list[str]:
 def _rows_read(client: Client, path: str) -> int:
     """Count the rows that scans of a page's statements touch, once what it keeps is kept."""
     client.get(path)
-    read: list[int] = []
+    read: list[RowsRead] = []
     with connection.execute_wrapper(explaining(read)):
         client.get(path)
-    return sum(read)
+    return total(read)
