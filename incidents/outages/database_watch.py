@@ -32,6 +32,7 @@ CONNECT_S: Final = 3
 # left to work with (53), its disk (58), and that it takes nothing, because it became a standby.
 STATES: Final = ("08", "57P", "53", "58", "25006")
 SERVERS: Final = (OperationalError, InterfaceError, psycopg.OperationalError, psycopg.InterfaceError)
+FAILURES: Final = (OperationalError, InterfaceError, InternalError)  # Django's, as which a server's fault comes
 ADDRESS: Final = frozenset(
     {
         *("host", "port", "dbname", "user", "password", "target_session_attrs"),
@@ -157,7 +158,7 @@ def is_to_blame(error: BaseException | None) -> bool:
 
 def says_so(error: BaseException | None) -> bool:
     """Return whether an error is the server's and not the statement's; asks nothing."""
-    if not isinstance(error, (*SERVERS, InternalError, psycopg.InternalError)):
+    if not isinstance(error, (*SERVERS, *FAILURES, psycopg.InternalError)):
         return False
     state = getattr(error, "sqlstate", None) or getattr(error.__cause__, "sqlstate", None)
     return state.startswith(STATES) if state else isinstance(error, SERVERS)

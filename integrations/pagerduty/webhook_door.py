@@ -12,12 +12,12 @@ import re
 from typing import Final
 
 from django.conf import settings
-from django.db import InterfaceError, InternalError, OperationalError
 from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_POST
 
+from incidents.outages import database_watch
 from integrations.pagerduty import tasks
 from integrations.pagerduty.protocol import signature
 from integrations.pagerduty.webhooks import inbox
@@ -51,7 +51,7 @@ def webhook(request: HttpRequest) -> HttpResponse:
 def _store(request: HttpRequest) -> HttpResponse:
     try:
         stored = inbox.store(request.body, key=request.headers.get("X-Webhook-Id", ""), at=timezone.now())
-    except (OperationalError, InterfaceError, InternalError) as error:
+    except database_watch.FAILURES as error:
         log.warning("could not store a webhook: %s", type(error).__name__)
         return _later("This could not be stored. Send it again.")
     if stored is None:

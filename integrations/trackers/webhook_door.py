@@ -8,13 +8,12 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from django.db import InterfaceError, InternalError, OperationalError
 from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_POST
 
-from incidents.outages import hint_sender
+from incidents.outages import database_watch, hint_sender
 from integrations.trackers.protocol import setup, webhooks
 from workflows import tasks
 from workflows.models import Ticket
@@ -46,7 +45,7 @@ def webhook(request: HttpRequest) -> HttpResponse:
 def _hint(place: str, ref: str) -> None:
     try:
         ticket_id = Ticket.objects.filter(place=place, ref=ref).values_list("pk", flat=True).first()
-    except (OperationalError, InterfaceError, InternalError):
+    except database_watch.FAILURES:
         return  # the next look finds it
     if ticket_id is not None:
         hint_sender.send(tasks.look_at_ticket, ticket_id, fresh_s=tasks.FRESH_S)
