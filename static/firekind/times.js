@@ -1,16 +1,29 @@
 // Times in the reader's zone. The server is told the zone in a cookie and writes it from the next page on;
 // until then this module rewrites what it wrote. It also keeps ages and due times going.
-const zone = Intl.DateTimeFormat().resolvedOptions().timeZone || "UTC";
 const secure = location.protocol === "https:";
-const told = `${secure ? "__Host-" : ""}zone=${zone}`;
-if (!document.cookie.split("; ").includes(told)) {
-  document.cookie = `${told}; path=/; max-age=31536000; samesite=lax${secure ? "; secure" : ""}`;
+const cookie = `${secure ? "__Host-" : ""}zone=`;
+const told = document.cookie.split("; ").find((one) => one.startsWith(cookie));
+let zone = told ? told.slice(cookie.length) : whereHere();
+
+// Asked after the first paint where it was told before: the first answer takes a phone tens of milliseconds.
+function whereHere() {
+  const here = Intl.DateTimeFormat().resolvedOptions().timeZone || "UTC";
+  const kept = `${cookie}${here}`;
+  if (told !== kept) document.cookie = `${kept}; path=/; max-age=31536000; samesite=lax${secure ? "; secure" : ""}`;
+  return here;
 }
+
 const shapes = {
   clock: { hour: "2-digit", minute: "2-digit", hourCycle: "h23" },
   moment: { day: "numeric", month: "short", hour: "2-digit", minute: "2-digit", hourCycle: "h23" },
+  whole: { dateStyle: "full", timeStyle: "long" },
 };
-const whole = new Intl.DateTimeFormat("en-GB", { dateStyle: "full", timeStyle: "long" });
+const formats = {}; // made once they are needed: one takes a phone tens of milliseconds
+
+function said(shape, at) {
+  formats[shape] ??= new Intl.DateTimeFormat("en-GB", shapes[shape]);
+  return formats[shape].format(at);
+}
 
 function span(seconds) {
   const minutes = Math.floor(seconds / 60), hours = Math.floor(seconds / 3600), days = Math.floor(seconds / 86400);
@@ -41,16 +54,24 @@ function localise() {
     for (const node of document.querySelectorAll("time[data-show]")) {
       const at = new Date(node.dateTime);
       // Beside the first text there may be the seconds, for those who hear it.
-      const words = new Intl.DateTimeFormat("en-GB", shapes[node.dataset.show]).format(at);
+      const words = said(node.dataset.show, at);
       if (node.firstChild.data !== words) node.firstChild.data = words;
-      node.title = whole.format(at);
+      node.title = said("whole", at);
     }
     for (const node of document.querySelectorAll("[data-zone-name]")) write(node, zone);
   }
   tick();
 }
 
+function moved() {
+  const here = whereHere();
+  if (here === zone) return;
+  zone = here;
+  localise();
+}
+
 localise();
+if (told) requestAnimationFrame(() => setTimeout(moved));
 setInterval(tick, 5000);
 document.addEventListener("htmx:afterSettle", localise);
 document.addEventListener("visibilitychange", tick);
