@@ -77,7 +77,7 @@ upgrade: $(DEV) ## upgrade a throw-away stack from an older commit while people 
 chaos: $(DEV) ## break everything while people act, and judge what is left; ARGS="--minutes 10 --seed 1"
 	@$(PY) -m stack chaos $(ARGS)
 
-machines: $(DEV) ## several machines: RabbitMQ, PgBouncer, a replica, object storage; ARGS="--seconds 80 --seed 1"
+machines: $(DEV) ## several machines: RabbitMQ, PgBouncer, a replica, object storage; ARGS="--seconds 120 --seed 1"
 	@$(PY) -m stack machines $(ARGS)
 
 mutate: $(MUTATE) ## change the code in small ways and count what the tests notice; ARGS="incidents.visibility" names modules

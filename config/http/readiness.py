@@ -18,7 +18,8 @@ DATABASE, BROKER, MIGRATIONS, WORKER = "database", "broker", "migrations", worke
 NEEDED: Final = (DATABASE, MIGRATIONS, WORKER)  # without the others everything is carried out, if later
 MENDS: Final[Mapping[str, str]] = {
     DATABASE: "PostgreSQL does not answer, or is a standby that takes nothing: start it, or correct DATABASE_URL.",
-    BROKER: "The broker does not answer: start it, or correct BROKER_URL. Workers look for work themselves.",
+    BROKER: "The broker does not answer or takes no messages: start it, free its disk, or correct BROKER_URL."
+    " Workers look for work themselves.",
     MIGRATIONS: "The database is of another version: run `python -m stack prepare`.",
     WORKER: "No worker was seen lately: start `python -m stack worker`.",
     workers.EVIDENCE: "No worker of evidence was seen lately: start `python -m stack evidence`.",

@@ -18,7 +18,14 @@ from stack.supervisor.running import answers
 
 RECOVERS_S: Final = 60
 # At which share of the time each happens, in this order.
-AT: Final = {"kill_host": 0.12, "add_host": 0.28, "kill_broker": 0.4, "fail_over": 0.58, "drain_host": 0.8}
+AT: Final = {
+    "kill_host": 0.1,
+    "add_host": 0.22,
+    "fill_broker": 0.32,
+    "kill_broker": 0.45,
+    "fail_over": 0.6,
+    "drain_host": 0.8,
+}
 HEARS: Final = """
     SELECT FROM workflows_workerprocess
      WHERE kind = 'worker' AND alone_since IS NULL AND seen_at > now() - interval '5 s'
@@ -67,6 +74,20 @@ class MachineFaults:
         self.fleet.first.stop("worker", "evidence")
         self.figures["a worker host that was asked to stop ended after, s"] = f"{time.monotonic() - began:.1f}"
 
+    def _fill_broker(self, fault: PlannedFault, over: threading.Event) -> None:
+        """Let RabbitMQ read nothing more from whoever sends, as when its disk is full."""
+        if self.fleet.rabbit is None:
+            return
+        began = time.monotonic()
+        self.fleet.rabbit.fill(full=True)
+        self._await(lambda: not self._heard(), "every worker took a full RabbitMQ for one that takes messages")
+        self.figures["a full RabbitMQ was noticed after, s"] = f"{time.monotonic() - began:.1f}"
+        over.wait(fault.length_s)
+        began = time.monotonic()
+        self.fleet.rabbit.fill(full=False)
+        self._await(self._heard, "no worker heard the broker again")
+        self.figures["a worker heard a RabbitMQ with room again after, s"] = f"{time.monotonic() - began:.1f}"
+
     def _kill_broker(self, fault: PlannedFault, over: threading.Event) -> None:
         if self.fleet.rabbit is None:
             return
@@ -113,7 +134,7 @@ class MachineFaults:
         deadline = time.monotonic() + RECOVERS_S
         while not ask():
             if time.monotonic() > deadline:
-                raise StackError(f"{RECOVERS_S} s after a server was killed {says}.")
+                raise StackError(f"{RECOVERS_S} s later {says}.")
             time.sleep(0.05)
 
 
@@ -121,6 +142,7 @@ FAULTS: Final[Mapping[str, Callable[[MachineFaults, PlannedFault, threading.Even
     "kill_host": MachineFaults._kill_host,  # noqa: SLF001 (a table of the class itself)
     "add_host": MachineFaults._add_host,  # noqa: SLF001
     "drain_host": MachineFaults._drain_host,  # noqa: SLF001
+    "fill_broker": MachineFaults._fill_broker,  # noqa: SLF001
     "kill_broker": MachineFaults._kill_broker,  # noqa: SLF001
     "fail_over": MachineFaults._fail_over,  # noqa: SLF001
 }

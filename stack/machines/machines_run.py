@@ -1,4 +1,4 @@
-"""`python -m stack machines [--seconds 80] [--seed N] [--incidents 14] [--costs]`."""
+"""`python -m stack machines [--seconds 120] [--seed N] [--incidents 14] [--costs]`."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def _files(machines: Fleet) -> list[Any]:
 
 def _asked(words: tuple[str, ...]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m stack machines", description="Play incidents on several machines.")
-    parser.add_argument("--seconds", type=float, default=80)
+    parser.add_argument("--seconds", type=float, default=120)
     parser.add_argument("--seed", type=int, default=random.randrange(10**6))  # noqa: S311 (nothing secret)
     parser.add_argument("--incidents", type=int, default=14)
     parser.add_argument("--costs", action="store_true", help="measure what things cost, too, and estimate from that")

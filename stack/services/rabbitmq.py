@@ -6,6 +6,7 @@ node that starts it, is a child of ours, too.
 
 import shutil
 import socket
+import subprocess
 import time
 from dataclasses import dataclass
 from functools import partial
@@ -20,6 +21,7 @@ from stack.services import server_user
 
 # The package's own script; the one on the PATH becomes the package's user first.
 PROGRAM: Final = Path("/usr/lib/rabbitmq/bin/rabbitmq-server")
+CONTROL: Final = PROGRAM.with_name("rabbitmqctl")
 PATH: Final = "/usr/sbin:/usr/bin:/sbin:/bin"
 START_S: Final = 90
 NODE: Final = "firekind@localhost"
@@ -29,8 +31,10 @@ loopback_users.guest = true
 log.console = false
 log.file.level = warning
 vm_memory_high_watermark.absolute = 256MB
-disk_free_limit.absolute = 64MB
+disk_free_limit.absolute = {free}
 """
+FREE, MORE_THAN_THERE_IS = 64_000_000, 1 << 60  # bytes that have to be free on its disk for it to take messages
+CONTROL_S: Final = 60
 
 
 @dataclass(slots=True)
@@ -53,6 +57,12 @@ class RabbitNode:
         self.server.start()
         _wait(self)
 
+    def fill(self, *, full: bool) -> None:
+        """Let it believe that its disk is full, so that it reads nothing more from whoever sends, or no longer."""
+        free = MORE_THAN_THERE_IS if full else FREE
+        argv = [str(CONTROL), "--node", NODE, "set_disk_free_limit", str(free)]
+        subprocess.run(argv, env=self.server.env, check=True, capture_output=True, timeout=CONTROL_S)
+
     def stop(self) -> None:
         """End it and its port mapper."""
         self.server.kill9()
@@ -71,7 +81,7 @@ def start(folder: Path, *, guard: Guard) -> RabbitNode:
         raise StackError("RabbitMQ is not installed (Debian: apt-get install rabbitmq-server).")
     folder.mkdir(mode=0o755, parents=True, exist_ok=True)
     port, distribution, mapping = _free_ports(3)
-    (folder / "rabbitmq.conf").write_text(CONFIG.format(port=port), encoding="ascii")
+    (folder / "rabbitmq.conf").write_text(CONFIG.format(port=port, free=FREE), encoding="ascii")
     (folder / "enabled_plugins").write_text("[].\n", encoding="ascii")
     server_user.own(folder)
     env = {
