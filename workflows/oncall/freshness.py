@@ -64,8 +64,8 @@ def _state(read: PagerRead, at: datetime) -> str:
 
 def ago(seconds: float) -> str:
     """Say how long ago something was, in its largest unit."""
-    for unit, length in (("d", 86_400), ("h", 3_600), ("min", 60)):
-        if seconds >= 2 * length:
+    for unit, length, least in (("d", 86_400, 2), ("h", 3_600, 2), ("min", 60, 1)):
+        if seconds >= least * length:
             return f"{int(seconds // length)} {unit} ago"
     return f"{int(max(0, seconds))} s ago"
 
