@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from evidence.analysis import pair_guards, sentence
-from evidence.profile.amounts import percent
-from evidence.profile.stacks import SampleType
+from evidence.analysis.scales import SHARES, ComparisonScale
+from evidence.profile.stacks import Ints, SampleType
 from evidence.tree import tree_merging
 from evidence.tree.calltree import CallTree
 from evidence.tree.tree_levels import first_of
 
-MOVED = 0.005  # of all: half a percentage point
+MOVED = 0.005  # of all: half a percentage point, or of the larger total
 NEAR = 50  # of those, as many are looked at
 AS_MUCH = 0.85  # of the largest move; the most particular of those that moved so is named
 HALF_AS_FAR = 0.5  # of the largest move: what moved so far the other way is named beside it
@@ -38,6 +40,15 @@ class Moved:
     def points(self) -> float:
         """By how many percentage points its share of all changed; negative when it fell."""
         return 100 * (self.share[1] - self.share[0])
+
+    @property
+    def grew(self) -> int:
+        """By how much its total changed, as it was counted; negative when it fell."""
+        return self.total[1] - self.total[0]
+
+    def by(self, scale: ComparisonScale) -> float:
+        """By how much it changed in this scale, to be compared with others in the same."""
+        return self.grew if scale.absolute else self.points
 
     @property
     def is_new(self) -> bool:
@@ -102,17 +113,35 @@ def _hints(trees: Sequence[CallTree], code_of: dict[str, int]) -> list[str]:
     return hints
 
 
-def moved(merged: CallTree, *, before: int = 0, after: int = 1, least: float = MOVED) -> list[Moved]:
-    """Return the functions whose share of all changed by at least ``least``, the largest change first.
+def moved(
+    merged: CallTree,
+    *,
+    before: int = 0,
+    after: int = 1,
+    least: float = MOVED,
+    scale: ComparisonScale = SHARES,
+    own: bool = False,
+) -> list[Moved]:
+    """Return the functions that changed by at least ``least`` of all, the largest change first.
 
-    ``before`` and ``after`` are sample types of a merged tree. Functions of either side alone count.
+    ``before`` and ``after`` are sample types of a merged tree. ``scale`` says what a change is: of shares, or of
+    amounts, where ``least`` is of the larger total. Functions of either side alone count and, with ``own``, those whose
+    self alone changed: then the changes of self add up to that of the totals.
     """
     sides = (before, after)
     of = [max(merged.total(side), 1) for side in sides]
-    shares = [merged.function_totals[side] / whole for side, whole in zip(sides, of, strict=True)]
-    change = np.abs(shares[1] - shares[0])
-    order = np.argsort(-change, kind="stable")
-    return [_moved(merged, code, sides, of) for code in order.tolist() if change[code] >= least and change[code] > 0]
+    change, self_change = (_change(values, sides, scale, of) for values in (merged.function_totals, merged.self_))
+    most = np.maximum(change, self_change) if own else change
+    enough = least * (max(of) if scale.absolute else 1)
+    order = np.lexsort((-self_change, -change)) if own else np.argsort(-change, kind="stable")
+    return [_moved(merged, code, sides, of) for code in order.tolist() if most[code] >= enough and most[code] > 0]
+
+
+def _change(values: Ints, sides: tuple[int, int], scale: ComparisonScale, of: Sequence[int]) -> NDArray[Any]:
+    """Return how far each function is from where it was: exact as it was counted, or in shares."""
+    before, after = (values[side] for side in sides)
+    change: NDArray[Any] = np.abs(after - before if scale.absolute else after / of[1] - before / of[0])
+    return change
 
 
 def _moved(merged: CallTree, code: int, sides: tuple[int, int], of: Sequence[int]) -> Moved:
@@ -133,31 +162,40 @@ def _depth(merged: CallTree, name: str) -> int:
     return int(np.searchsorted(merged.levels, node, side="right"))
 
 
-def says(merged: CallTree, *, before: int = 0, after: int = 1) -> str:
-    """Say what moved most: *`apply_async` 27.9 % → 2.9 %*; its callers moved along, so the most particular is named.
+def says(merged: CallTree, *, before: int = 0, after: int = 1, scale: ComparisonScale = SHARES) -> str:
+    """Say what moved most: *`apply_async` 27.9 % → 2.90 %*; its callers moved along, so the most particular is named.
 
-    What moved the other way is named too where it moved at least half as far. Of two programs it says that first.
+    What moved the other way is named too where it moved at least half as far. Of two programs it says that first. Each
+    number is one that the table of the same scale shows.
     """
     if empty := pair_guards.empty(merged, before=before, after=after):
         return empty
     unlike = pair_guards.unlike(merged, before=before, after=after)
-    return f"{unlike} {_says(merged, before, after)}".lstrip()
+    return f"{unlike} {_says(merged, before, after, scale)}".lstrip()
 
 
-def _says(merged: CallTree, before: int, after: int) -> str:
-    found = moved(merged, before=before, after=after)
+def _says(merged: CallTree, before: int, after: int, scale: ComparisonScale) -> str:
+    totals = merged.total(before), merged.total(after)
+    found = moved(merged, before=before, after=after, scale=scale)
     own = [one for one in found if not sentence.is_plumbing(merged, merged.by_name[one.name])] or found
     if not own:
-        return "No function's share changed by half a percentage point or more."
-    back = [
-        one for one in own if one.points * own[0].points < 0 and abs(one.points) >= HALF_AS_FAR * abs(own[0].points)
-    ]
-    best = [_particular(merged, some) for some in (own, back) if some]
-    return "; ".join(f"`{one.name}` {percent(one.share[0])} → {percent(one.share[1])}" for one in best)
+        if scale.absolute:
+            return f"No function changed by {scale.least(MOVED)} or more."
+        return f"No function's share changed by {scale.least(MOVED)} or more."
+    first = own[0].by(scale)
+    back = [one for one in own if one.by(scale) * first < 0 and abs(one.by(scale)) >= HALF_AS_FAR * abs(first)]
+    best = [_particular(merged, some, scale, max(totals)) for some in (own, back) if some]
+    each = (zip(one.total, totals, strict=True) for one in best)
+    sides = [" → ".join(scale.side(value, total) for value, total in pair) for pair in each]
+    return "; ".join(f"`{one.name}` {said}" for one, said in zip(best, sides, strict=True))
 
 
-def _particular(merged: CallTree, some: Sequence[Moved]) -> Moved:
+def _particular(merged: CallTree, some: Sequence[Moved], scale: ComparisonScale, whole: int) -> Moved:
     """Return the most particular of those that moved about as far as the first, and the same way."""
-    first = some[0]
-    near = [one for one in some if abs(one.points) >= AS_MUCH * abs(first.points) and one.points * first.points > 0]
-    return min(near[:NEAR], key=lambda one: (round(max(one.share), 3), -_depth(merged, one.name), one.name))
+    first = some[0].by(scale)
+    near = [one for one in some if abs(one.by(scale)) >= AS_MUCH * abs(first) and one.by(scale) * first > 0]
+
+    def size(one: Moved) -> float:
+        return max(one.total) / whole if scale.absolute else max(one.share)
+
+    return min(near[:NEAR], key=lambda one: (round(size(one), 3), -_depth(merged, one.name), one.name))

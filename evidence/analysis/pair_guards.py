@@ -44,13 +44,25 @@ def empty(merged: CallTree, *, before: int = 0, after: int = 1) -> str:
     return f"Nothing to compare: {'both profiles are' if len(bare) > 1 else f'the profile {bare[0]} is'} empty."
 
 
-def totals(merged: CallTree, *, before: int = 0, after: int = 1) -> Iterator[str]:
-    """Warn when the totals differ so much that shares alone mislead."""
-    low, high = sorted([merged.total(before), merged.total(after)])
-    if low and high >= TIMES * low:
-        unit = merged.sample_types[before].unit
-        each = [amounts.amount(merged.total(side), unit) for side in (before, after)]
-        yield f"The totals differ: {each[0]} before, {each[1]} after. Each share is of its own side's total."
+def totals(merged: CallTree, *, before: int = 0, after: int = 1, absolute: bool = False) -> Iterator[str]:
+    """Warn when the totals differ so much that shares alone mislead, or that amounts do."""
+    each = [merged.total(side) for side in (before, after)]
+    low, high = sorted(each)
+    if not low or high < TIMES * low:
+        return
+    said = [amounts.amount(total, merged.sample_types[before].unit) for total in each]
+    if not absolute:
+        yield f"The totals differ: {said[0]} before, {said[1]} after. Each share is of its own side's total."
+        return
+    larger, smaller = ("After", "before") if each[1] > each[0] else ("Before", "after")
+    yield (
+        f"{larger} counts {_times(high / low)} times as much as {smaller}: {said[0]} before, {said[1]} after. "
+        "A longer run or more requests would do that too: unless both did the same work, compare shares."
+    )
+
+
+def _times(ratio: float) -> str:
+    return f"{ratio:,.0f}" if ratio >= 9.95 else f"{ratio:.1f}".removesuffix(".0")
 
 
 def of_sides(before: Sequence[str], after: Sequence[str]) -> Iterator[str]:

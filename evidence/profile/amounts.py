@@ -18,6 +18,11 @@ def amount(value: int, unit: str) -> str:
     return f"{value:,} {word}".strip()
 
 
+def difference(value: int, unit: str) -> str:
+    """Say by how much an amount changed, with its sign: ``+1.23 s``, ``−12 samples``."""
+    return f"{'+' if value > 0 else '−' if value < 0 else '±'}{amount(abs(value), unit)}"
+
+
 def share(part: float) -> str:
     """Say a share of the whole with as many digits as matter."""
     value = 100 * part

@@ -41,7 +41,7 @@ def test_the_most_particular_of_those_that_moved_is_named() -> None:
     before = calltree.build(stacks_of([([0, 1, 3], 35, 1), ([0, 1, 4], 25, 1), ([0, 2], 40, 1)]))
     after = calltree.build(stacks_of([([0, 1, 3], 6, 1), ([0, 1, 4], 34, 1), ([0, 2], 60, 1)]))
     merged = compare.merge([before, after], types=[0, 0], labels=["before", "after"])
-    assert compare.says(merged) == "`connect` 35 % → 6 %; `poll` 40 % → 60 %"
+    assert compare.says(merged) == "`connect` 35.0 % → 6.00 %; `poll` 40.0 % → 60.0 %"
     assert [one.name for one in compare.moved(merged)] == ["connect", "poll", "run", "read"]
 
 
@@ -49,7 +49,7 @@ def test_of_those_that_moved_alike_the_one_called_is_named_and_not_its_callers()
     before = calltree.build(stacks_of([([0, 5, 4, 2], 8, 1), ([0, 3], 46, 1), ([0, 1], 46, 1)]))
     after = calltree.build(stacks_of([([0, 5, 4, 2], 74, 1), ([0, 3], 13, 1), ([0, 1], 13, 1)]))
     merged = compare.merge([before, after], types=[0, 0], labels=["before", "after"])
-    assert compare.says(merged) == "`poll` 8 % → 74 %; `connect` 46 % → 13 %"
+    assert compare.says(merged) == "`poll` 8.00 % → 74.0 %; `connect` 46.0 % → 13.0 %"
 
 
 WORK = [([0, 1], 500, 1), ([0, 2], 500, 1)]

@@ -51,7 +51,7 @@ def _read(tour: Tour, stage: Stage) -> None:
     for n, (_, share) in enumerate(FILES.values(), start=1):
         measures.searched(tour.checks, hannah, stage.codename, n, text=CONNECT, share=share)
     compared = hannah.get(f"{below}compare/?control=1&with=2").text
-    tour.checks.so("side by side it says 35 % → 6 %", CONNECT in compared and "35 % → 6 %" in compared)
+    tour.checks.so("side by side it says 35.0 % → 6.00 %", CONNECT in compared and "35.0 % → 6.00 %" in compared)
     same = hannah.get(f"{below}1/original").body == profiles.make("gossip", "before.folded.gz")
     tour.checks.so("the original comes back byte for byte", same)
     folded = hannah.get(f"{below}1/folded").source

@@ -171,7 +171,7 @@ CLIPPED = "cells => cells.filter(one => one.scrollWidth > one.clientWidth).map(o
 def test_before_and_after_are_compared_from_both_sides(ada: Page) -> None:
     here = bring(ada, {"before.folded": SMALL, "after.folded": AFTER})
     page = opened(ada, f"{here}compare/?control=1&with=2")
-    expect(page.get_by_text("61 % → 6 %")).to_be_visible()
+    expect(page.get_by_text("61.0 % → 6.00 %")).to_be_visible()
     steps = page.get_by_role("list", name="Colours").get_by_role("listitem")
     expect(steps).to_have_count(9)
     expect(steps.nth(0)).to_have_text("−20 pp or more")
@@ -182,7 +182,29 @@ def test_before_and_after_are_compared_from_both_sides(ada: Page) -> None:
         page.set_viewport_size(size)
         assert not page.eval_on_selector_all("td.change", CLIPPED), size
     page.get_by_role("link", name="Swap").click()
-    expect(page.get_by_text("6 % → 61 %")).to_be_visible()
+    expect(page.get_by_text("6.00 % → 61.0 %")).to_be_visible()
+
+
+def test_amounts_are_told_as_amounts_everywhere_and_a_link_holds_them(ada: Page) -> None:
+    here = bring(ada, {"before.folded": SMALL, "after.folded": AFTER})
+    page = opened(ada, f"{here}compare/?control=1&with=2&width=after")
+    page.get_by_role("link", name="Absolute").click()
+    expect(page).to_have_url(re.compile(r"width=after&absolute=1$"))
+    for _ in range(2):
+        expect(page.get_by_text("61 samples → 6 samples")).to_be_visible()
+        steps = page.get_by_role("list", name="Colours").get_by_role("listitem")
+        expect(steps.first).to_have_text("−20 samples or more")
+        hash_row = page.get_by_role("row").filter(has_text="hash")
+        expect(hash_row).to_contain_text("−55 samples")
+        page.get_by_label("Search frames").fill("hash")
+        expect(page.locator("[data-matched]")).to_contain_text("61 samples before, 6 samples after (−55 samples)")
+        for size in SIZES:
+            page.set_viewport_size(size)
+            assert not page.eval_on_selector_all("td.change", CLIPPED), size
+        opened(page, page.url)
+    page.get_by_role("link", name="Shares").click()
+    expect(page.get_by_text("61.0 % → 6.00 %")).to_be_visible()
+    expect(page).not_to_have_url(re.compile("absolute"))
 
 
 def test_speedscope_opens_the_same_profile_under_a_policy_of_its_own(ada: Page) -> None:
@@ -198,7 +220,7 @@ def test_speedscope_opens_the_same_profile_under_a_policy_of_its_own(ada: Page) 
 def test_everybody_can_read_it(ada: Page) -> None:
     here = bring(ada, {"before.folded": SMALL, "after.folded": AFTER})
     wrong = []
-    for path in ("1/", "compare/?control=1&with=2", "1/functions/"):
+    for path in ("1/", "compare/?control=1&with=2", "compare/?control=1&with=2&absolute=1", "1/functions/"):
         ada.goto(f"{here}{path}")
         wrong += faults_everywhere(ada)
     assert not wrong

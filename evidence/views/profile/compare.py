@@ -15,12 +15,17 @@ from evidence.intake.storage import StorageError
 from evidence.models import Evidence
 from evidence.profile.searching import BadPattern, matcher
 from evidence.views import answering, choosing, measures
+from evidence.views.profile import moved_rows
 from evidence.views.profile.compared import Sides, listed, sides_of
 from incidents.forms.given import number, numbers
 from incidents.views.signed_in import Request, incident_or_404, signed_in
 
 ROWS = 25
 LEAST = 0.0005  # of all: what moved by less is no row
+SCALES = (
+    ("Shares", "Each side as shares of its own total", False),
+    ("Absolute", "Amounts as counted, whatever the totals are", True),
+)
 
 
 @signed_in
@@ -72,10 +77,10 @@ def boxes(request: Request, codename: str) -> HttpResponseBase:
         width = request.GET.get("width", "both")
         if width not in differential.WIDTHS:
             raise answering.Unasked("Width must be both, before or after.")
-        root, absolute = answering.node_of(request, sides.merged), request.GET.get("absolute") == "1"
+        root = answering.node_of(request, sides.merged)
         budget = answering.budget_of(request) if "most" in request.GET else differential.BUDGET
         return differential.payload(
-            sides.merged, after=sides.shown, width=width, absolute=absolute, root=root, budget=budget
+            sides.merged, after=sides.shown, width=width, absolute=sides.absolute, root=root, budget=budget
         )
 
     return _answered(request, codename, answer)
@@ -126,10 +131,13 @@ def _answered(request: Request, codename: str, answer: Any) -> HttpResponseBase:
 def _moved(request: Request, sides: Sides) -> dict[str, Any]:
     """Return the sentence, the table of functions that moved, and what the graph is drawn with."""
     from evidence.analysis import compare, guards, pair_guards
+    from evidence.analysis.scales import ComparisonScale
     from evidence.drawing import flamegraph
 
     merged = sides.merged
-    found = compare.moved(merged, after=sides.shown, least=LEAST)
+    is_rough = any(guards.is_rough(sides.trees[at], sides.types[at]) for at in (0, sides.shown))
+    scale = ComparisonScale(sides.absolute, merged.sample_types[0].unit, is_rough)
+    found = compare.moved(merged, after=sides.shown, least=LEAST, scale=scale, own=True)
     words = " ".join(request.GET.get("fn", "").split())
     wrong = ""
     try:
@@ -141,20 +149,22 @@ def _moved(request: Request, sides: Sides) -> dict[str, Any]:
     page = min(max(1, number(request.GET.get("page")) or 1), pages)
     shown = rows[(page - 1) * ROWS : page * ROWS]
     query = {"control": str(sides.control.n), "with": ",".join(str(one.n) for one in sides.profiles[1:])}
-    query |= {"on": str(sides.other.n), "sample": sides.type}
+    query |= {"on": str(sides.other.n), "sample": sides.type, "absolute": "1" if sides.absolute else ""}
     asked = urlencode({name: value for name, value in query.items() if value}, safe=",")
     return {
-        "sentence": compare.says(merged, after=sides.shown),
+        "sentence": compare.says(merged, after=sides.shown, scale=scale),
         "guards": [
-            *pair_guards.totals(merged, after=sides.shown),
+            *pair_guards.totals(merged, after=sides.shown, absolute=sides.absolute),
             *pair_guards.of_sides(*(_guards(sides, at) for at in (0, sides.shown))),
         ],
-        "is_rough": any(guards.is_rough(sides.trees[at], sides.types[at]) for at in (0, sides.shown)),
-        "unit": merged.sample_types[0].unit,
+        "is_rough": is_rough,
+        "unit": scale.unit,
+        "least": scale.least(LEAST),
         "sample": sides.trees[0].sample_types[sides.types[0]],
         "samples": _shared(sides),
         "totals": (merged.total(0), merged.total(sides.shown)),
-        "rows": [(one, _shares(sides, one.name)) for one in shown],
+        "rows": [moved_rows.row(merged, one, shown=sides.shown, scale=scale) for one in shown],
+        "all": moved_rows.whole(merged, shown=sides.shown, scale=scale),
         "found": len(rows),
         "page": page,
         "pages": pages,
@@ -167,6 +177,9 @@ def _moved(request: Request, sides: Sides) -> dict[str, Any]:
             "search": f"{reverse('evidence-compare-search', args=[sides.incident.codename])}?{asked}",
         },
         "palette": flamegraph.palette(),
+        "scales": [
+            (word, title, _to(sides, absolute=absolute), absolute == sides.absolute) for word, title, absolute in SCALES
+        ],
         "tabs": [(one, _to(sides, on=one.n), one is sides.other) for one in sides.profiles[1:]],
     }
 
@@ -181,26 +194,18 @@ def _guards(sides: Sides, at: int) -> Sequence[str]:
     return [*guards.of(tree, type)]
 
 
-def _shares(sides: Sides, name: str) -> list[float]:
-    """Return a function's share of each profile, where there are several; else none, the row says both."""
-    if len(sides.profiles) < 3:
-        return []
-    merged = sides.merged
-    code = merged.by_name[name]
-    return [
-        float(merged.function_totals[type, code]) / (merged.total(type) or 1) for type in range(len(sides.profiles))
-    ]
-
-
 def _shared(sides: Sides) -> list[str]:
     """Return the sample types that all of them have, to choose from."""
     first, *rest = (tree.sample_types for tree in sides.trees)
     return [one.name for one in first if all(one in other for other in rest)]
 
 
-def _to(sides: Sides, *, control: int = 0, others: list[int] | None = None, on: int = 0) -> str:
-    """Return the address of a comparison with something changed."""
+def _to(
+    sides: Sides, *, control: int = 0, others: list[int] | None = None, on: int = 0, absolute: bool | None = None
+) -> str:
+    """Return the address of a comparison with something changed; its scale stays unless it is given."""
     with_ = others or [one.n for one in sides.profiles[1:]]
     query = {"control": control or sides.control.n, "with": ",".join(map(str, with_)), "on": on, "sample": sides.type}
+    query["absolute"] = int(sides.absolute if absolute is None else absolute)
     asked = urlencode({name: value for name, value in query.items() if value}, safe=",")
     return f"{reverse('evidence-compare', args=[sides.incident.codename])}?{asked}"

@@ -30,12 +30,16 @@ VERSION = 1  # of what a merged tree holds
 
 @dataclass
 class Sides:
-    """What is compared: the control first, then the others; ``shown`` is the one that is drawn against the control."""
+    """What is compared: the control first, then the others; ``shown`` is the one that is drawn against the control.
+
+    ``absolute`` says whether amounts are compared, and not shares.
+    """
 
     incident: Incident
     profiles: list[Evidence]
     shown: int
     type: str
+    absolute: bool = False
 
     @property
     def control(self) -> Evidence:
@@ -102,7 +106,8 @@ def sides_of(request: Request, codename: str) -> Sides:
         one.incident = incident
     leaving.looked_at(profiles, by=request.person)
     on = number(request.GET.get("on"))
-    return Sides(incident, profiles, wanted.index(on) if on in asked else 1, request.GET.get("sample", "")[:200])
+    shown, type = wanted.index(on) if on in asked else 1, request.GET.get("sample", "")[:200]
+    return Sides(incident, profiles, shown, type, absolute=request.GET.get("absolute") == "1")
 
 
 def listed(request: Request) -> list[str]:

@@ -7,7 +7,7 @@ import { Panel } from "./panel.js";
 import * as place from "./place.js";
 import { Search } from "./search.js";
 import { Source } from "./source.js";
-import { amount, count, percent, points } from "./words.js";
+import { amount, count, difference, percent, points } from "./words.js";
 
 const viewer = document.getElementById("viewer");
 const palette = JSON.parse(document.getElementById("palette").textContent);
@@ -17,7 +17,8 @@ const act = (name) => viewer.querySelector(`[data-act="${name}"]`);
 const WIDTHS = ["both", "before", "after"];
 viewer.hidden = false;
 
-let width = "both", absolute = false;
+let width = "both";
+const absolute = viewer.dataset.absolute !== undefined;
 const paint = new Paint(palette, "change");
 const graph = new Graph(part("graph"), paint, { upright: place.read().get("root") === "bottom" });
 const source = new Source((root) => address(boxes, { root }), (drawing) => {
@@ -37,13 +38,14 @@ const search = new Search(document.getElementById("q"), part("matched"), {
 });
 search.sentence = (answer) => {
   if (!answer.functions) return "No function matches.";
-  const [before, after] = answer.shares;
+  const [before, after] = absolute ? answer.totals.map((one) => amount(one, unit)) : answer.shares.map(percent);
+  const change = absolute ? difference(answer.totals[1] - answer.totals[0], unit) : points(answer.shares[1] - answer.shares[0]);
   const functions = `${count(answer.functions)} ${answer.functions === 1 ? "function" : "functions"}`;
-  return `Matched ${percent(before)} before, ${percent(after)} after (${points(after - before)}) in ${functions}.`;
+  return `Matched ${before} before, ${after} after (${change}) in ${functions}.`;
 };
 
 function address(door, asked) {
-  const query = new URLSearchParams(Object.entries({ width, absolute: absolute ? 1 : "", ...asked }).filter(([, value]) => value));
+  const query = new URLSearchParams(Object.entries({ width, ...asked }).filter(([, value]) => value));
   return `${door}&${query}`;
 }
 
@@ -58,7 +60,7 @@ function facts({ drawing }, box) {
   const told = [
     ["Before", `${amount(before, unit)} · ${percent(before / (one || 1))}`],
     ["After", `${amount(after, unit)} · ${percent(after / (other || 1))}`],
-    ["Change", `${drawing.absolute ? signed(after - before) : points(changed(drawing, box.more))}${word(before, after)}`],
+    ["Change", `${drawing.absolute ? difference(after - before, unit) : points(changed(drawing, box.more))}${word(before, after)}`],
   ];
   return told;
 }
@@ -68,23 +70,27 @@ function word(before, after) {
   return after && !before ? ", new" : "";
 }
 
-function signed(value) {
-  return `${value > 0 ? "+" : value < 0 ? "−" : "±"}${amount(Math.abs(value), unit)}`;
+// A step of the legend: of the larger total where amounts are compared. Half a sample is none, so counts round up.
+function step(share) {
+  return amount(Math.ceil(share * Math.max(...graph.drawing.totals)), unit);
+}
+
+function colours() {
+  if (!graph.drawing) return;
+  legend(part("legend"), graph, paint, absolute ? { said: step } : {});
 }
 
 function redraw() {
   graph.later();
-  legend(part("legend"), graph, paint);
-  const sides = { both: "both sides together", before: "the side before", after: "the side after" }[width];
-  part("scale").textContent = `Widths follow ${sides}; colours and numbers are ${absolute ? "absolute, as counted." : "normalised: shares of each side's own total."}`;
+  colours();
+  const sides = { both: "before and after added up", before: "before", after: "after" }[width];
+  part("shown").textContent = `Width: ${sides}. Colour: ${absolute ? "change in amount" : "change in share of each side's total"}.`;
 }
 
 function look() {
   const view = place.read();
   width = WIDTHS.includes(view.get("width")) ? view.get("width") : "both";
-  absolute = view.get("absolute") === "1";
   for (const button of viewer.querySelectorAll("[data-width]")) button.setAttribute("aria-pressed", String(button.dataset.width === width));
-  for (const button of viewer.querySelectorAll("[data-absolute]")) button.setAttribute("aria-pressed", String((button.dataset.absolute === "1") === absolute));
   act("flip").setAttribute("aria-pressed", String(graph.upright));
 }
 
@@ -120,7 +126,7 @@ explorer.addEventListener("step", (event) => place.write({ at: event.detail || "
 explorer.addEventListener("went", () => {
   act("home").disabled = !explorer.aim;
   panel.trail();
-  legend(part("legend"), graph, paint);
+  colours();
 });
 explorer.addEventListener("busy", (event) => viewer.classList.toggle("busy", event.detail));
 explorer.addEventListener("trouble", (event) => { part("trouble").textContent = event.detail; });
@@ -128,8 +134,17 @@ viewer.addEventListener("click", (event) => {
   const button = event.target.closest("button");
   if (button?.dataset.act) ACTS[button.dataset.act]?.();
   if (button?.dataset.width) place.write({ width: button.dataset.width === "both" ? "" : button.dataset.width });
-  if (button?.dataset.absolute) place.write({ absolute: button.dataset.absolute === "1" ? "1" : "" });
-  if (button?.dataset.width || button?.dataset.absolute) begin();
+  if (button?.dataset.width) begin();
+});
+// Another scale is another page, which shows the same view: zoomed, searched and turned as this one.
+document.querySelector(".scales").addEventListener("click", (event) => {
+  const link = event.target.closest("a");
+  if (!link) return;
+  const view = place.read();
+  view.delete("page");
+  view.delete("absolute");
+  if (link.dataset.scale === "absolute") view.set("absolute", "1");
+  link.href = `?${view.toString().replaceAll("%2C", ",")}`;
 });
 addEventListener("popstate", () => begin());
 paint.onScheme(redraw);

@@ -1,17 +1,12 @@
 // Which colours mean what: the layers that are drawn, or the scale.
 import { CHANGE } from "./paint.js";
 
-const points = (share) => `${Number((100 * share).toPrecision(2))}`;
+const points = (share) => `${Number((100 * share).toPrecision(2))} pp`;
 const HEAT = ["low self time", "high self time"];
-// A colour for each step, the same in every comparison: less, as before, more.
-const STEPS = [
-  ...CHANGE.map((least) => `−${points(least)} pp or more`).reverse(),
-  "as before",
-  ...CHANGE.map((least) => `+${points(least)} pp or more`),
-];
 
-export function legend(list, graph, paint) {
-  list.replaceChildren(...entries(graph, paint).map(([colour, words]) => {
+// `said` words a step of a comparison, given as a share of the whole: percentage points, unless amounts are compared.
+export function legend(list, graph, paint, { said = points } = {}) {
+  list.replaceChildren(...entries(graph, paint, said).map(([colour, words]) => {
     const item = document.createElement("li");
     const patch = document.createElement("canvas");
     patch.width = patch.height = 16;
@@ -23,9 +18,9 @@ export function legend(list, graph, paint) {
   }));
 }
 
-function entries(graph, paint) {
+function entries(graph, paint, said) {
   const { palette, scheme, mode } = paint;
-  if (mode === "change") return palette.change[scheme].map((colour, at) => [colour, STEPS[at]]);
+  if (mode === "change") return steps(palette.change[scheme], said);
   if (mode === "heat") {
     const colours = palette.heat[scheme], words = HEAT;
     return words.map((word, at) => [colours[Math.round((at * (colours.length - 1)) / (words.length - 1))], word]);
@@ -35,6 +30,18 @@ function entries(graph, paint) {
   if (mode === "package") return largest(drawing).map((at) => [drawing.package_colours[scheme][at], drawing.packages[at] || "other"]);
   const seen = [...new Set(drawing.layers)].sort((one, other) => one - other);
   return seen.map((at) => [palette.layers[at][scheme][2], palette.layers[at].label]);
+}
+
+// A colour for each step: less, as before, more. Steps that read alike, of a few samples, are one: the strongest.
+function steps(colours, said) {
+  const middle = CHANGE.length;
+  const words = CHANGE.map(said);
+  const told = [...words.keys()].filter((at) => words[at] !== words[at + 1]);
+  return [
+    ...told.map((at) => [colours[middle - 1 - at], `−${words[at]} or more`]).reverse(),
+    [colours[middle], "about the same"],
+    ...told.map((at) => [colours[middle + 1 + at], `+${words[at]} or more`]),
+  ];
 }
 
 // The packages with the most of their own among what is drawn.

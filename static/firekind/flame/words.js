@@ -10,6 +10,10 @@ export function amount(value, unit) {
   return `${whole.format(value)} ${word}`.trim();
 }
 
+export function difference(value, unit) {
+  return `${value > 0 ? "+" : value < 0 ? "−" : "±"}${amount(Math.abs(value), unit)}`;
+}
+
 function scaled(value, steps) {
   const [size, word] = steps.find(([one]) => Math.abs(value) >= one) ?? steps.at(-1);
   const shown = value / size;
