@@ -51,6 +51,35 @@ def test_what_can_be_compared_with_nothing_says_why(incident: Incident, ada: Per
     assert "counts count in events, which no other profile here does" in left
 
 
+@pytest.mark.parametrize("control", [None, 1, 2, 3])
+def test_what_is_picked_at_first_is_one_before_and_another_after(
+    incident: Incident, bring: Bring, ada: Person, browse: Open, control: int | None
+) -> None:
+    for n in (1, 2, 3):
+        bring(incident, FOLDED, title=f"CPU {n}")
+    Evidence.objects.filter(incident=incident, n__in=[control] if control else []).update(is_control=True)
+    client, here = browse(ada), f"/incidents/{incident.codename}/evidence/compare/"
+    page = client.get(here).content.decode()
+    before, after = (
+        [int(n) for n in re.findall(rf'name="{name}"\s+value="(\d+)"[^>]*\schecked', page)]
+        for name in ("control", "with")
+    )
+    assert (len(before), len(after)) == (1, 1)
+    assert before == [control or 1]
+    assert client.get(f"{here}?control={before[0]}&with={after[0]}").status_code == 200
+
+
+@pytest.mark.usefixtures("shops")
+@pytest.mark.parametrize("asked", ["control=1", "control=1&with=1", "control=1&with=1,1"])
+def test_one_that_is_compared_with_itself_leads_back_to_the_picker(
+    incident: Incident, ada: Person, browse: Open, asked: str
+) -> None:
+    answer = browse(ada).get(f"/incidents/{incident.codename}/evidence/compare/?{asked}")
+    page = answer.content.decode()
+    assert picked(page) == [[1, 2], [4, 5]]
+    assert "Choose something other than what it is compared with." in page
+
+
 def test_the_picker_and_the_comparison_say_before_and_after(
     incident: Incident, bring: Bring, ada: Person, browse: Open
 ) -> None:

@@ -180,7 +180,8 @@ def test_whoever_did_not_say_what_to_compare_is_asked(
     for body in (OLD, NEW, WITHOUT):
         bring(incident, body)
     page = shown(browse, ada, f"/incidents/{incident.codename}/evidence/compare/")
-    assert "Benchmark 1 · CPU of checkout" in page
+    assert "Benchmark Choose one control" in page
+    assert "1 · CPU of checkout" in page
     assert "Load test" not in page
 
 

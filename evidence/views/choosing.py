@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
 
 from django.http import HttpResponse
 from django.shortcuts import render
@@ -14,20 +16,40 @@ from incidents.views.signed_in import Request, incident_or_404
 
 KINDS = (Kind.PROFILE, Kind.BENCHMARK, Kind.LOAD, Kind.COUNTS, Kind.SWEEP)
 MOST = 60
+MOST_AT_ONCE = 8
 
 
-def page(request: Request, codename: str) -> HttpResponse:
-    """Ask which measurements to lay side by side."""
+@dataclass(frozen=True, slots=True)
+class ComparisonChoice:
+    """What can be compared with one another, and what is picked at first: one before, and others after."""
+
+    called: str
+    found: list[Evidence]
+    timed: bool
+    control: int
+    others: list[int]
+
+
+def page(request: Request, codename: str, *, says: str = "") -> HttpResponse:
+    """Ask which measurements to lay side by side; ``says`` is what was wrong with an answer before."""
     incident = incident_or_404(request.person, codename)
     ready = Evidence.objects.filter(incident=incident, state=State.READY, kind__in=KINDS).order_by("n")
     found = list(ready.select_related("added_by")[:MOST])
     profiles = [one for one in found if one.kind == Kind.PROFILE]
     groups = alike.grouped(profiles)
-    kinds = [(_called(group, among=groups), group.profiles, True) for group in groups]
-    kinds += [(str(kind.label), [one for one in found if one.kind == kind], False) for kind in KINDS[1:]]
-    context = {"incident": incident, "policy": incident.policy, "kinds": [one for one in kinds if len(one[1]) > 1]}
+    kinds = [_choice(_called(group, among=groups), group.profiles, timed=True) for group in groups]
+    kinds += [_choice(str(kind.label), [one for one in found if one.kind == kind]) for kind in KINDS[1:]]
+    context: dict[str, Any] = {"incident": incident, "policy": incident.policy, "says": says}
+    context["kinds"] = [one for one in kinds if len(one.found) > 1]
     context["alone"] = alike.alone(profiles, groups) if len(profiles) > 1 else []
     return render(request, "evidence/choose.html", context)
+
+
+def _choice(called: str, found: list[Evidence], *, timed: bool = False) -> ComparisonChoice:
+    """Pick the control and, of what was measured over time, the newest of the others, else all that fit."""
+    control = next((one.n for one in found if one.is_control), found[0].n if found else 0)
+    others = [one.n for one in found if one.n != control]
+    return ComparisonChoice(called, found, timed, control, others[-1:] if timed else others[: MOST_AT_ONCE - 1])
 
 
 def _called(group: alike.AlikeProfiles, *, among: Sequence[alike.AlikeProfiles]) -> str:

@@ -40,6 +40,8 @@ def page(request: Request, codename: str) -> HttpResponseBase:
         return _by_age(request, codename)
     if "control" not in request.GET:
         return choosing.page(request, codename)
+    if set(listed(request)) <= {request.GET["control"]}:
+        return choosing.page(request, codename, says="Choose something other than what it is compared with.")
     if measured := measures.asked(request, codename):
         return measures.compare(request, measured)
     sides = sides_of(request, codename)
