@@ -39,6 +39,7 @@ COMMANDS = {
     "release": ("stack.release", "main", "build the wheel and the list of what is in it, install it and run its demo"),
     "docs": ("stack.documentation.building", "main", "build the documentation as a site, and look for dead links"),
     "rehearse": ("stack.cli.rehearsal", "main", "back up a stack, restore it elsewhere and compare"),
+    "pair": ("stack.cli.mended_pair", "main", "profile a small shop before and after a fix, to have two to compare"),
     "prepare": ("stack.supervisor.prepare", "main", "update the database, types and static files"),
     "web": ("stack.cli.one", "web", "run only the web, replacing this process"),
     "worker": ("stack.cli.one", "worker", "run only the worker"),

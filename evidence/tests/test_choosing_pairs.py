@@ -105,6 +105,16 @@ def test_a_pair_that_is_refused_leads_back_to_the_picker(incident: Incident, ada
     assert f'href="{here}"' in page
 
 
-def test_readme_names_two_files_that_can_be_compared() -> None:
-    named = re.findall(r"`fixtures/conformance/([^`]+)`", (ROOT / "README.md").read_text())
-    assert named == list(SHOPS[:2])
+def test_readme_names_two_files_that_show_what_a_fix_did(
+    incident: Incident, bring: Bring, ada: Person, browse: Open
+) -> None:
+    named = re.findall(r"`(fixtures/[^`]+\.pb\.gz)`", (ROOT / "README.md").read_text())
+    assert named == ["fixtures/compare/shop-before.pb.gz", "fixtures/compare/shop-after.pb.gz"]
+    for name in named:
+        bring(incident, (ROOT / name).read_bytes())
+    client, here = browse(ada), f"/incidents/{incident.codename}/evidence/compare/?control=1&with=2"
+    shares, amounts = (client.get(f"{here}{scale}").context for scale in ("", "&absolute=1"))
+    assert shares["sentence"].startswith("`shop.scan_price_list` ")
+    assert amounts["sentence"].startswith("`shop.scan_price_list` ")
+    assert "`shop.check_sum`" in shares["sentence"]  # its share grew, for all else fell
+    assert "`shop.check_sum`" not in amounts["sentence"]  # and it takes as long as it did
