@@ -11,7 +11,7 @@ SIZES = ((2.0**40, "TiB"), (2.0**30, "GiB"), (2.0**20, "MiB"), (2.0**10, "KiB"),
 def amount(value: int, unit: str) -> str:
     """Say a value with its unit: ``1.23 s``, ``12.3 MiB``, ``12,345 samples``."""
     if unit == "nanoseconds":
-        return _scaled(value, TIMES)
+        return _scaled(value, TIMES) if value else "0 s"
     if unit == "bytes":
         return _scaled(value, SIZES)
     word = unit[:-1] if abs(value) == 1 and unit.endswith("s") else unit

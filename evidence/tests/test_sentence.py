@@ -198,3 +198,18 @@ def test_shares_of_a_few_samples_are_whole(part: float, words: str, moved: str) 
 )
 def test_few_samples_are_warned_of_whatever_a_file_calls_them(name: str, unit: str, says: list[str]) -> None:
     assert [*guards.of(tree_of("main;serve 11\nmain;pay 7\n", name=name, unit=unit), 0)] == says
+
+
+@pytest.mark.parametrize(
+    ("value", "unit", "said"),
+    [
+        (0, "nanoseconds", "0 s"),
+        (-1, "nanoseconds", "-1 ns"),
+        (999, "nanoseconds", "999 ns"),
+        (3_300_000_000, "nanoseconds", "3.30 s"),
+        (0, "bytes", "0 B"),
+        (1, "samples", "1 sample"),
+    ],
+)
+def test_an_amount_is_said_in_its_largest_unit_and_no_time_in_seconds(value: int, unit: str, said: str) -> None:
+    assert amounts.amount(value, unit) == said

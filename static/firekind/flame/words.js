@@ -4,7 +4,7 @@ const TIMES = [[3600e9, "h"], [60e9, "min"], [1e9, "s"], [1e6, "ms"], [1e3, "µs
 const SIZES = [[2 ** 40, "TiB"], [2 ** 30, "GiB"], [2 ** 20, "MiB"], [2 ** 10, "KiB"], [1, "B"]];
 
 export function amount(value, unit) {
-  if (unit === "nanoseconds") return scaled(value, TIMES);
+  if (unit === "nanoseconds") return value ? scaled(value, TIMES) : "0 s";
   if (unit === "bytes") return scaled(value, SIZES);
   const word = Math.abs(value) === 1 && unit.endsWith("s") ? unit.slice(0, -1) : unit;
   return `${whole.format(value)} ${word}`.trim();
