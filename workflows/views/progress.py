@@ -55,6 +55,7 @@ panels.register(
         _read,
         {
             "pages": "workflows/pages.html#panel",
+            "you_paged": "workflows/pages.html#you",
             "progress": "workflows/progress.html#panels",
             "trouble": "workflows/progress.html#trouble",
             "channel_link": "workflows/progress.html#channel_link",
