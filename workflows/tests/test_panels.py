@@ -40,6 +40,7 @@ ELEMENTS = {
     "you-paged",
     "progress",
     "trouble",
+    "retyped",
     "channel-link",
     "alerts",
     "evidence",

@@ -15,7 +15,7 @@ from workflows.tests.test_views_pages import paged
 
 def top(page: str) -> str:
     """What stands in the place at the top, in one line; empty when nothing does."""
-    said = page.split('<div id="you-paged">', 1)[1].split('<div id="trouble">', 1)[0]
+    said = page.split('<div id="you-paged">', 1)[1].split('<div id="retyped"', 1)[0]
     return " ".join(said.split())
 
 
