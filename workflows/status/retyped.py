@@ -14,14 +14,14 @@ from workflows.planning.actions import CREATE, RETIRE
 from workflows.status.progress import EffectLine, Progress
 
 SHOWN: Final = timedelta(minutes=10)  # after that the plan alone says it, unless something is left to do
-# What was done, by kind and verb, of one and of several, in the order in which it is said.
+# What was done, by kind and verb, of one and of several, in the order in which it is said. Our own messages and the
+# rest are counted only while they are left.
 DONE: Final = {
     ("page", CREATE): ("opened {} page", "opened {} pages"),
     ("page", RETIRE): ("resolved {} page", "resolved {} pages"),
     ("member", CREATE): ("invited {} person", "invited {} people"),
     ("channel", CREATE): ("opened {} channel", "opened {} channels"),
     ("archived", CREATE): ("archived {} channel", "archived {} channels"),
-    ("post", CREATE): ("posted {} message", "posted {} messages"),
     ("capture", CREATE): ("captured {} profile", "captured {} profiles"),
 }
 MOVED: Final = {"channel": "moved the talk to a private channel", "closed": "made the channel private"}
