@@ -69,6 +69,7 @@ def retype(
             "closed": moves,
             "stays_out": moves and not come and not _is_brought_in(by, admission),
             "colour": version.policy.colour,
+            "revision": now.revision + 1,  # what is planned from here on is of this retype, or of what followed it
         } | ({} if changes is None else {"changes": [list(one) for one in changes]})
         timeline.append(now, "retyped", at=at, by=by, source=source, text=because, data=data)
         if now.private or admission is not None:

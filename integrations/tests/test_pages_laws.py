@@ -80,6 +80,12 @@ class Night:
             getattr(self.duty.account.acts, what)("max", ours[which % len(ours)].number)
             self.acts[what] += 1
 
+    def pass_on(self, given: tuple[str, int]) -> None:
+        to, which = given
+        ours = self._ours()
+        if ours:
+            self.duty.account.acts.reassign("max", ours[which % len(ours)].number, to)
+
     def deliver(self, given: tuple[int, bool]) -> None:
         which, twice = given
         if self.waiting:

@@ -57,6 +57,11 @@ def _lead(incident: Incident, step: SampleStep, *, by: Person, at: datetime, sou
     lifecycle.set_lead(incident, lead=by, by=by, at=at, source=source)
 
 
+def _next(incident: Incident, step: SampleStep, *, by: Person, at: datetime, source: str) -> None:
+    owner = _person(step.more.get("owner", step.by))
+    lifecycle.state_next_step(incident, text=step.words, owner=owner, by=by, at=at, source=source)
+
+
 def _bring(incident: Incident, step: SampleStep, *, by: Person, at: datetime, source: str) -> None:
     people = [_person(handle) for handle in step.more["who"]]
     lifecycle.bring_in(incident, people=people, by=by, at=at, source=source, because=step.words)
@@ -103,6 +108,7 @@ def _worded(verb: Callable[..., object]) -> Callable[..., None]:
 
 TAKEN: Mapping[str, Callable[..., None]] = {
     "lead": _lead,
+    "next": _next,
     "bring": _bring,
     "retype": _retype,
     "measure": _measure,
@@ -110,6 +116,7 @@ TAKEN: Mapping[str, Callable[..., None]] = {
     "judge": _judge,
     "followup": _followup,
     "review": _review,
+    "impact": _worded(lifecycle.state_impact),
     **{
         verb.__name__: _worded(verb)
         for verb in (lifecycle.update, lifecycle.note, lifecycle.mitigate, lifecycle.resolve, lifecycle.cancel)

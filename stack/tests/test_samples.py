@@ -9,6 +9,7 @@ import pytest
 from django.core.management import call_command
 
 from evidence.models import Evidence, Finding
+from incidents import timeline
 from incidents.models import Event, Followup, Incident, IncidentType, Person, Source
 from reviews.models import SectionText
 from stack.samples import making, sample_file
@@ -53,6 +54,13 @@ def test_there_is_something_of_everything(made: list[Incident]) -> None:
     assert Finding.objects.filter(verdict="root_cause").exists()
     assert Followup.objects.filter(incident__active=False, owner__isnull=False).exists()
     assert SectionText.objects.exclude(text="").exists()
+
+
+def test_the_open_ones_say_whom_it_hurts_and_what_is_done_next_by_whom(made: list[Incident]) -> None:
+    for incident in Incident.objects.filter(active=True):
+        stated = timeline.last_said([incident]).get(incident.pk, {})
+        assert {"impact", "next_step"} <= set(stated), incident.title
+        assert stated["next_step"].event.data["owner"], incident.title
 
 
 def test_who_ended_asks_for_nothing_outside(made: list[Incident]) -> None:

@@ -50,6 +50,20 @@ document.addEventListener("click", (event) => {
     if (!inside || event.target.closest(".menu-list a, .menu-list button")) menu.open = false;
   }
 });
+// Arrow keys, Home and End move through a menu; Down or Up on what opens it goes in. In a field they are the field's.
+document.addEventListener("keydown", (event) => {
+  const menu = event.target.closest("details.menu");
+  if (!menu || event.ctrlKey || event.metaKey || event.altKey || event.target.matches("input, textarea, select")) return;
+  const isIn = menu.open && event.target.matches(".menu-list *");
+  if (!["ArrowDown", "ArrowUp", ...(isIn ? ["Home", "End"] : [])].includes(event.key)) return;
+  event.preventDefault();
+  menu.open = true;
+  const entries = [...menu.querySelectorAll(".menu-list :is(a, button, input:not([type=hidden]))")];
+  const at = entries.indexOf(event.target), last = entries.length - 1;
+  const to = { Home: 0, End: last, ArrowDown: at < last ? at + 1 : 0, ArrowUp: at > 0 ? at - 1 : last }[event.key];
+  entries[to]?.focus({ preventScroll: true });
+  entries[to]?.scrollIntoView({ block: "nearest" });
+});
 document.addEventListener("keydown", (event) => {
   if (event.key !== "Escape") return;
   for (const menu of document.querySelectorAll("details.menu[open]")) {

@@ -119,3 +119,13 @@ def test_what_was_written_outlives_every_plan(sit: Sit) -> None:
     confirm(page).click()
     page.wait_for_url(f"**/{codename}/")
     expect(page.locator("#newest")).to_contain_text(WHY)
+
+
+@pytest.mark.parametrize("to", ["internal", "time-bomb", "major", "security"])
+def test_on_a_phone_what_confirms_covers_a_fifth_of_the_screen_at_most(sit: Sit, to: str) -> None:
+    page = sit("Ada", viewport={"width": 390, "height": 844})
+    codename = declare(page, "The kettle sings", type="Isolated")
+    page.goto(f"/incidents/{codename}/retype?to={to}")
+    bar = page.locator("#confirm").bounding_box()
+    assert bar is not None
+    assert bar["height"] <= 844 / 5

@@ -17,8 +17,9 @@ from workflows.models import Page
 from workflows.oncall import page_reach
 from workflows.paging import paging
 from workflows.paging.paging import PageChoice
-from workflows.status import progress
+from workflows.status import progress, waiting_pages
 from workflows.status.progress import EffectLine
+from workflows.status.waiting_pages import WaitingPage
 
 HEADINGS = {"escalation policy": "Escalation policies", "service": "Services", "person": "People"}
 NEAR = 5
@@ -57,15 +58,23 @@ class PageLine:
 
 @dataclass(frozen=True, slots=True)
 class Pages:
-    """Everyone who was paged, newest first, and ``coming``, pages that nobody has begun to open."""
+    """Everyone who was paged, newest first, and ``coming``, pages that nobody has begun to open.
+
+    ``waiting`` are those that ring and that no one has acknowledged.
+    """
 
     lines: tuple[PageLine, ...] = ()
     coming: tuple[EffectLine, ...] = ()
+    waiting: tuple[WaitingPage, ...] = ()
 
     @property
     def open(self) -> int:
         """How many may still ring someone, or have someone on them."""
         return sum(line.status != Page.Status.RESOLVED for line in self.lines)
+
+    def of_person(self, person_id: int) -> list[WaitingPage]:
+        """Return those that reached someone and that no one has acknowledged."""
+        return [one for one in self.waiting if one.reached(person_id)]
 
     def __bool__(self) -> bool:
         return bool(self.lines or self.coming)
@@ -78,7 +87,7 @@ def of(incident: Incident, *, effects: Sequence[EffectLine] | None = None) -> Pa
     rows = list(Page.objects.filter(incident=incident).select_related("asked_by").order_by("-opened_at", "-pk"))
     before = page_reach.before(rows)
     lines = [_line(page, before[page.pk], owed.pop(page.key, None)) for page in rows]
-    return Pages(tuple(lines), tuple(owed.values()))
+    return Pages(tuple(lines), tuple(owed.values()), tuple(waiting_pages.among(rows)))
 
 
 def unanswered(incidents: Collection[int]) -> set[int]:

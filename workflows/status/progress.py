@@ -34,7 +34,10 @@ SHOWN = [State.WAITING, State.RUNNING, State.FAILED, State.DONE]
 
 @dataclass(frozen=True, slots=True)
 class EffectLine:
-    """One effect as people read it; ``detail`` says why it is not done yet, ``ends_at`` when it will be."""
+    """One effect as people read it; ``detail`` says why it is not done yet, ``ends_at`` when it will be.
+
+    ``count`` is how many it is about: one invitation goes to several people, of whom some may be refused.
+    """
 
     id: int
     key: str
@@ -47,6 +50,9 @@ class EffectLine:
     due_at: datetime
     done_at: datetime | None
     ends_at: datetime | None = None
+    verb: str = ""
+    revision: int = 0
+    count: int = 1
     external: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -170,8 +176,19 @@ def _effect(
         due_at=row.due_at,
         done_at=row.ended_at if row.state == State.DONE else None,
         ends_at=_ends_at(row) if running else None,
+        verb=row.verb,
+        revision=row.revision,
+        count=_count(row, resources),
         external=made.external if made else {},
     )
+
+
+def _count(row: Effect, resources: dict[str, Resource]) -> int:
+    """Return how many an effect is about: of an invitation, those who were not refused."""
+    if row.kind != "member":
+        return 1
+    asked = (resources.get(f"member/{row.room}/{one}") for one in row.spec.get("people", ()))
+    return sum(one is None or one.state != REFUSED for one in asked)
 
 
 def _ends_at(row: Effect) -> datetime | None:

@@ -33,7 +33,19 @@ from workflows.tests.test_views_pages import paged
 from workflows.tests.test_views_progress import _effect
 
 PANELS = ["access", "alerts", "evidence", "findings", "plan"]
-ELEMENTS = {"access", "asking", "pages", "progress", "trouble", "channel-link", "alerts", "evidence", "findings"}
+ELEMENTS = {
+    "access",
+    "asking",
+    "pages",
+    "you-paged",
+    "progress",
+    "trouble",
+    "retyped",
+    "channel-link",
+    "alerts",
+    "evidence",
+    "findings",
+}
 
 
 @pytest.fixture(autouse=True)

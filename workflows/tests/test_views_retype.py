@@ -185,8 +185,8 @@ def test_a_retype_offers_the_plan_back_where_that_loses_nothing(
         return client.post(retype_page(incident), given, follow=True).content.decode()
 
     said = retyped("major")
-    back = f'Retyped to Major. <a href="{retype_page(incident, "?to=ambiguous")}">Undo</a>'
-    assert back in said
+    assert "<strong>Retyped from Ambiguous to Major</strong>" in said
+    assert f'<a href="{retype_page(incident, "?to=ambiguous")}">Undo</a>' in said
     assert "under way" not in said
     assert "Retype to Ambiguous" in client.get(retype_page(incident, "?to=ambiguous")).content.decode()
     IncidentType.objects.filter(slug="major").update(archived_at=timezone.now())

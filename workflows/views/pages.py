@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from django import forms
 from django.contrib import messages
@@ -24,9 +25,17 @@ from workflows import ports
 from workflows.paging import paging
 from workflows.paging.paging import PageChoice
 from workflows.status import page_status
+from workflows.status.waiting_pages import WaitingPage
 
 UNPROCESSABLE = 422
 unanswered.register(page_status.unanswered)
+
+
+class ReachedBy(NamedTuple):
+    """A page that waits for someone, and whether it pages them *now* or did *before*."""
+
+    how: str
+    page: WaitingPage
 
 
 class PageForm(forms.Form):
@@ -111,8 +120,15 @@ def _can_page(request: Request, incident: Incident) -> bool:
 def state(request: Request, incident: Incident, now: page_status.Pages) -> PanelState:
     """Return what the panel of pages shows of how they are now."""
     can_page = _can_page(request, incident)
-    context = {"pages": now, "can_page": can_page, "connected": ports.pager() is not None}
-    return PanelState(panels.digest_of((now, can_page)), context)
+    mine = _reached(now, request.person.pk)
+    context = {"pages": now, "can_page": can_page, "connected": ports.pager() is not None, "mine": mine}
+    return PanelState(panels.digest_of((now, can_page, mine)), context)
+
+
+def _reached(now: page_status.Pages, person_id: int) -> list[ReachedBy]:
+    """Return the pages that reached someone and wait for an answer, those that page them now first."""
+    found = [ReachedBy("now" if person_id in one.now else "before", one) for one in now.of_person(person_id)]
+    return sorted(found, key=lambda one: one.how != "now")
 
 
 def _form(request: Request, incident: Incident) -> PageForm:

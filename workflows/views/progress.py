@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.http import Http404, HttpResponse
 from django.shortcuts import render
@@ -14,10 +14,11 @@ from incidents.models import Incident
 from incidents.views import act, panels
 from incidents.views.panels import Panel, PanelState
 from incidents.views.signed_in import Request, incident_or_404, signed_in
-from workflows.status import page_status, workers
+from workflows.status import page_status, retyped, workers
 from workflows.status import progress as progressing
 from workflows.status.page_status import Pages
 from workflows.status.progress import Progress
+from workflows.status.retyped import RetypedLine
 from workflows.status.workers import WorkersNow
 from workflows.views import pages
 
@@ -37,16 +38,27 @@ def _state(now: Progress, incident: Incident, carried_out: WorkersNow) -> PanelS
     return PanelState(digest_of(now, incident, carried_out), _context(now) | {"workers": carried_out})
 
 
-def _read(request: Request, incident: Incident, facts: tuple[Progress, Pages, WorkersNow]) -> PanelState:
-    now, paged, carried_out = facts
+class PlanFacts(NamedTuple):
+    """What the panels of the plan show whoever looks."""
+
+    progress: Progress
+    pages: Pages
+    workers: WorkersNow
+    retyped: RetypedLine | None
+
+
+def _read(request: Request, incident: Incident, facts: PlanFacts) -> PanelState:
+    now, paged, carried_out, turned = facts
     digest, context = _state(now, incident, carried_out)
     beside = pages.state(request, incident, paged)
-    return PanelState(panels.digest_of((digest, beside.digest)), context | beside.context)
+    context |= beside.context | {"turned": turned}
+    return PanelState(panels.digest_of((digest, beside.digest, turned)), context)
 
 
-def _facts(incident: Incident) -> tuple[Progress, Pages, WorkersNow]:
-    now = progressing.of(incident)
-    return now, page_status.of(incident, effects=now.effects), workers.now(at=timezone.now())
+def _facts(incident: Incident) -> PlanFacts:
+    now, at = progressing.of(incident), timezone.now()
+    pages_now = page_status.of(incident, effects=now.effects)
+    return PlanFacts(now, pages_now, workers.now(at=at), retyped.of(incident, now, at=at))
 
 
 panels.register(
@@ -55,8 +67,10 @@ panels.register(
         _read,
         {
             "pages": "workflows/pages.html#panel",
+            "you_paged": "workflows/pages.html#you",
             "progress": "workflows/progress.html#panels",
             "trouble": "workflows/progress.html#trouble",
+            "retyped": "workflows/progress.html#retyped",
             "channel_link": "workflows/progress.html#channel_link",
         },
         _facts,

@@ -6,14 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import Any, Final, NamedTuple
-from urllib.parse import urlencode
 
 from django.contrib import messages
 from django.http import HttpResponse, QueryDict
 from django.shortcuts import redirect, render
-from django.urls import reverse
 from django.utils import timezone
-from django.utils.html import format_html
 from django.views.decorators.http import require_http_methods
 
 from incidents import lifecycle, timeline, visibility
@@ -88,7 +85,7 @@ def read(incident: Incident, given: QueryDict) -> RetypeQuery:
 
 
 def _confirm(request: Request, incident: Incident, asked: RetypeQuery, to: IncidentType) -> HttpResponse:
-    given, before = request.POST, incident.type
+    given = request.POST
     try:
         retyping.confirm(
             incident,
@@ -108,17 +105,10 @@ def _confirm(request: Request, incident: Incident, asked: RetypeQuery, to: Incid
     except lifecycle.Refused as refused:
         return _show(request, incident_or_404(request.person, incident.codename), asked, wrong=str(refused))
     sees = visibility.may_see(request.person, incident)
-    messages.success(request, _said(incident, to, before=before if sees else None))
-    return redirect(incident) if sees else redirect("incidents")
-
-
-def _said(incident: Incident, to: IncidentType, *, before: IncidentType | None) -> str:
-    """Say what it is now, with the way to the plan back to ``before`` where going back loses nothing."""
-    is_lost = incident.events.filter(kind="retyped").latest("n").data.get("closed")
-    if before is None or before.archived_at is not None or is_lost:
-        return f"Retyped to {to.policy.name}."
-    back = f"{reverse('retype', args=[incident.codename])}?{urlencode({'to': before.slug})}"
-    return format_html('Retyped to {}. <a href="{}">Undo</a>', to.policy.name, back)
+    if sees:
+        return redirect(incident)  # whose page says what was done, and how much is left
+    messages.success(request, f"Retyped to {to.policy.name}.")
+    return redirect("incidents")
 
 
 def _show_anew(request: Request, incident: Incident, asked: RetypeQuery, *, plan: Plan | None = None) -> HttpResponse:

@@ -6,17 +6,20 @@ from incidents.models import Status
 from incidents.policies.policy import Policy
 
 ORDER = (
-    "Open before mitigated, then what customers notice, internal work last; "
-    "then what most is missing from: an update, someone who acknowledges a page, a lead; then the newest"
+    "Open before mitigated; a page that no one has acknowledged first; then what customers notice, internal work last; "
+    "then what most is missing from: an update, a lead; then the newest"
 )
 
 
 def rank(
     policy: Policy, *, status: str, is_overdue: bool, is_unanswered: bool, has_lead: bool
-) -> tuple[bool, int, int, bool, bool, bool]:
-    """Return by what active incidents are sorted, the most urgent first; the newer of equals goes first."""
-    missing = is_overdue + is_unanswered + (not has_lead)
-    return status == Status.MITIGATED, _reach(policy), -missing, not is_overdue, not is_unanswered, has_lead
+) -> tuple[bool, bool, int, int, bool, bool]:
+    """Return by what active incidents are sorted, the most urgent first; the newer of equals goes first.
+
+    While no one has acknowledged a page, someone was called for help and nobody is known to come, whatever the type.
+    """
+    missing = is_overdue + (not has_lead)
+    return status == Status.MITIGATED, not is_unanswered, _reach(policy), -missing, not is_overdue, has_lead
 
 
 def _reach(policy: Policy) -> int:

@@ -14,7 +14,7 @@ from incidents.followups import followup_lists
 from incidents.models import AccessRequest, Event, Incident, Person
 from integrations.slack.interaction import incident_lookup
 from integrations.slack.protocol import blocks, mrkdwn
-from workflows.models import Page
+from workflows.status import waiting_pages
 
 SHOWN: Final = 8
 WORDS: Final = 150
@@ -42,13 +42,17 @@ def on(viewer: Person, *, at: datetime) -> list[WaitingItem]:
 
 def _unanswered(viewer: Person) -> Iterator[WaitingItem]:
     """Yield pages that reached them and nobody has acknowledged."""
-    waiting = Page.objects.filter(
-        incident__in=incident_lookup.seen(viewer).filter(active=True), rung=viewer, status=Page.Status.TRIGGERED
-    )
-    known = waiting.select_related(*(f"incident__{one}" for one in ("type", "policy_version", "lead")))
-    for page in known.defer("incident__words"):
-        says = f"*You were paged* {_ago(page.opened_at)}, and nobody has acknowledged it: {mrkdwn.escape(page.name)}"
-        yield WaitingItem(page.incident, says, _leading("Open in PagerDuty", page.url))
+    rows = waiting_pages.reaching(viewer).filter(incident__in=incident_lookup.seen(viewer).filter(active=True))
+    known = rows.select_related(*(f"incident__{one}" for one in ("type", "policy_version", "lead")))
+    pages = list(known.defer("incident__words"))
+    incidents = {page.incident_id: page.incident for page in pages}
+    for one in waiting_pages.among(pages):
+        paged = f"*You were paged* {_ago(one.since)}, and nobody has acknowledged it"
+        if viewer.pk not in one.now:
+            whom = mrkdwn.escape(one.rings) or "someone else"
+            paged = f"*You were paged*, nobody has acknowledged it, and it now pages {whom}"
+        says = f"{paged}: {mrkdwn.escape(one.name)}"
+        yield WaitingItem(incidents[one.incident_id], says, _leading("Acknowledge in PagerDuty", one.url))
 
 
 def _requests(viewer: Person) -> Iterator[WaitingItem]:

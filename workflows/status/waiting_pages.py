@@ -1,0 +1,67 @@
+"""Pages that ring and that no one has acknowledged, and whom they reached: what those people are told."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.db.models import Q, QuerySet
+
+from incidents.models import Person
+from workflows.models import Page, PagerUser
+
+
+@dataclass(frozen=True, slots=True)
+class WaitingPage:
+    """A page that no one has acknowledged: ``now`` are the people it pages since ``since``, ``before`` those it did.
+
+    ``rings`` names who is paged now, strangers included.
+    """
+
+    incident_id: int
+    name: str
+    url: str
+    since: datetime
+    rings: str
+    now: tuple[int, ...]
+    before: tuple[int, ...]
+
+    def reached(self, person_id: int) -> bool:
+        """Return whether someone was paged by it, now or before."""
+        return person_id in self.now or person_id in self.before
+
+
+def among(pages: Iterable[Page]) -> list[WaitingPage]:
+    """Return those of some pages that wait for someone; two queries at most."""
+    waiting = [page for page in pages if page.status == Page.Status.TRIGGERED and not page.joined]
+    ids = {id for page in waiting for id in page.rung_ids}
+    people = dict(PagerUser.objects.filter(pager_id__in=ids).values_list("pager_id", "person_id")) if ids else {}
+    noted: dict[int, set[int]] = {}
+    if waiting:
+        rows = Page.rung.through.objects.filter(page__in=waiting).values_list("page_id", "person_id")
+        for page_id, person_id in rows:
+            noted.setdefault(page_id, set()).add(person_id)
+    return [_waiting(page, people, noted.get(page.pk, set())) for page in waiting]
+
+
+def _waiting(page: Page, people: Mapping[str, int | None], noted: Collection[int]) -> WaitingPage:
+    """Tell who is paged now from who was; while nothing is known of now, it is everyone who was noted."""
+    reached = {found for id in page.rung_ids if (found := people.get(id)) is not None} | set(noted)
+    now = {found for id in page.now_ids if (found := people.get(id)) is not None} if page.now_ids else reached
+    return WaitingPage(
+        incident_id=page.incident_id,
+        name=page.name,
+        url=page.url,
+        since=max(filter(None, (page.status_at, page.rung_at))),
+        rings=page.rings.removeprefix("pages "),
+        now=tuple(sorted(now)),
+        before=tuple(sorted(reached - now)),
+    )
+
+
+def reaching(person: Person) -> QuerySet[Page]:
+    """Return pages that wait for someone and reached this person, in any incident: the caller asks who may see."""
+    ids = list(PagerUser.objects.filter(person=person).values_list("pager_id", flat=True))
+    noted = Q(pk__in=Page.rung.through.objects.filter(person=person).values("page_id"))
+    return Page.objects.filter(noted | Q(rung_ids__overlap=ids), status=Page.Status.TRIGGERED, joined="")
