@@ -19,8 +19,9 @@ from incidents.models import Incident, Participant, Person
 from incidents.people import person_matching
 from workflows import ports
 from workflows.channels import rooms
+from workflows.effects import lost_channels
 from workflows.models import Limit, MembersRead, Resource
-from workflows.planning.observed import THERE
+from workflows.planning.observed import THERE, UNSEEN
 from workflows.ports import Chat, VendorError
 from workflows.usergroups import workspace_cache
 
@@ -31,7 +32,7 @@ AT_MOST = 60  # channels at a time, every 45 s: Slack accepts about a hundred of
 NOT_AGAIN = timedelta(seconds=30)
 LATELY = timedelta(days=7)  # an incident that ended longer ago is left to the events
 GRACE = timedelta(seconds=15)  # for an invitation to arrive everywhere
-UNSEEN = frozenset({"channel_not_found", "not_in_channel"})
+OUTSIDE = "not_in_channel"
 BLIND = "Firekind is no longer in the channel, so it cannot see who leaves and posts nothing there. Invite it again."
 
 
@@ -161,7 +162,11 @@ def _failed(error: VendorError, channel: Resource, *, at: datetime) -> bool:
     if error.retry_after is not None:
         until = clock.at(at) + timedelta(seconds=error.retry_after)
         Limit.objects.update_or_create(vendor="chat", method=METHOD, defaults={"blocked_until": until})
-    if error.code in UNSEEN:
+    if error.code == lost_channels.NOT_FOUND:
+        with transaction.atomic():
+            lost_channels.note(channel.incident_id, room=channel.room or 1, why=UNSEEN)
+        return True
+    if error.code == OUTSIDE:
         lifecycle.warn(channel.incident, BLIND, about=f"blind/{channel.room}", at=at)
         return True
     return not (error.retryable or error.retry_after is not None)

@@ -36,12 +36,14 @@ def _talk(facts: Facts, who: Participation) -> Desired:
     Nothing is asked for where no chat is connected, nor for an incident that ended before its room was opened: only
     what it said in public before it turned private is withdrawn all the same.
     """
-    opened = facts.is_there(f"channel/{facts.room}")
+    opened, gone = facts.is_there(f"channel/{facts.room}"), facts.room_of(facts.room).gone
     if not facts.chat:
         return Desired()
-    if not (facts.active or opened):
+    if not (facts.active or opened or gone):
         return Desired(tuple(withdrawal.withdrawals(facts)))
     gaps = [*who.gaps, *_kept_in_archives(facts)]
+    if gone and facts.active:
+        gaps.append(Gap(f"{gone}/{facts.room}", cards.gone(facts)))
     things = [*_current_room(facts, who), *withdrawal.announcement(facts), *_told(facts)]
     things = [
         *withdrawal.once_closed(things, facts),

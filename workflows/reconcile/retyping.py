@@ -91,6 +91,7 @@ def confirm(
             admission=found.admission if found else None,
             since=since,
             keep_room=found is not None and moves_room(now.private, to.policy) and found.after.room == now.room,
+            new_room=found is not None and found.after.room != now.room,
             changes=_changes(found.plan) if found else None,
         )
 
