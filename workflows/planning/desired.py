@@ -38,7 +38,7 @@ def _talk(facts: Facts, who: Participation) -> Desired:
     """
     opened, gone = facts.is_there(f"channel/{facts.room}"), facts.room_of(facts.room).gone
     if not facts.chat:
-        return Desired()
+        return Desired(chat=False)
     if not (facts.active or opened or gone):
         return Desired(tuple(withdrawal.withdrawals(facts)))
     gaps = [*who.gaps, *_kept_in_archives(facts)]

@@ -200,6 +200,8 @@ class _Comparison:
     def _retired(self, key: str, seen: ObservedThing) -> Iterator[Action]:
         says = KINDS[seen.kind].retire
         chain = self.owed.get(key, [])
+        if KINDS[seen.kind].port == "chat" and not self.desired.chat:
+            return
         if says is None or seen.state != THERE or (chain and chain[-1].verb == RETIRE):
             return
         if seen.room in self.closed and not KINDS[seen.kind].outlives:
