@@ -170,7 +170,21 @@ def renamed(channel_id: str, *, name: str, new_id: str = "") -> None:
         room.external |= {"name": name or room.external.get("name", ""), "id": new_id or channel_id}
         room.external_id = new_id or channel_id
         room.label = f"#{room.external['name']}"
+        room.external["url"] = _moved(str(room.external.get("url", "")), channel_id, room.external_id)
         room.save(update_fields=["external", "external_id", "label"])
+    if new_id and new_id != channel_id:
+        _follow(channel_id, new_id)
+
+
+def _follow(old: str, new: str) -> None:
+    """Let messages of ours be found where they stand now."""
+    for post in Resource.objects.filter(external__channel_id=old):
+        post.external |= {"channel_id": new, "url": _moved(str(post.external.get("url", "")), old, new)}
+        post.save(update_fields=["external"])
+
+
+def _moved(url: str, old: str, new: str) -> str:
+    return url.replace(f"/{old}", f"/{new}")
 
 
 def _note_archived(incident: Incident, room: Resource, *, at: datetime) -> None:
