@@ -47,6 +47,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("incidents/<slug:codename>/retype/remains", residual_content.remains, name="retype-remains"),
     path("incidents/<slug:codename>/by-hand/<int:effect>", manual_steps.done, name="by-hand"),
     path("incidents/<slug:codename>/missing", manual_steps.mended, name="mended"),
+    path("incidents/<slug:codename>/new-channel", manual_steps.new_channel, name="new-channel"),
     path("incidents/<slug:codename>/pages", pages.pages, name="pages"),
     path("incidents/<slug:codename>/progress", progress.progress, name="progress"),
     path("incidents/<slug:codename>/retry/<int:effect>", progress.retry, name="retry"),

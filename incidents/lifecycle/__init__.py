@@ -23,7 +23,7 @@ from incidents.lifecycle.misses import TooManyMisses
 from incidents.lifecycle.opening import open_up, publish
 from incidents.lifecycle.people import bring_in, fill, joined, left, set_lead, set_role
 from incidents.lifecycle.redaction import redact
-from incidents.lifecycle.retyping import adopt, leave_room, retype
+from incidents.lifecycle.retyping import adopt, leave_room, open_another_room, retype
 from incidents.lifecycle.rules import BadInput, NotThere, Refused, Stale
 from incidents.lifecycle.stating import state_impact, state_next_step
 from incidents.lifecycle.to_do.followups import (
@@ -71,6 +71,7 @@ __all__ = [
     "let_in",
     "mitigate",
     "note",
+    "open_another_room",
     "open_up",
     "publish",
     "redact",

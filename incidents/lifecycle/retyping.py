@@ -32,6 +32,7 @@ def retype(
     admission: Admission | None = None,
     since: int | None = None,
     keep_room: bool = False,
+    new_room: bool = False,
     changes: Collection[tuple[str, str, str]] | None = None,
 ) -> Incident:
     """Give the incident another type, at once for every surface; workflows carry out the difference.
@@ -39,7 +40,8 @@ def retype(
     Towards a private type this closes it, in the same transaction, to everyone but the actor (unless they do not
     ``come``), the lead, the declarer, ``bring``, and those the type brings in at this moment: ``admission`` names
     them, as the plan did that was confirmed; without one they are asked for here. Roles that others hold are open
-    again. ``keep_room`` says that the room where people talk is made private itself, so that none follows it.
+    again. ``keep_room`` says that the room where people talk is made private itself, so that none follows it, and
+    ``new_room`` that another has to follow in any case, because its channel is gone.
     ``changes`` are the lines of the plan that was confirmed: sign, text, and what each is about. Raises ``Stale``
     when someone retyped it after event ``since``, and ``Refused`` where nobody would be left in it.
     """
@@ -56,8 +58,8 @@ def retype(
         if moves:
             kept = _close(now, by=by, come=come, bring=bring, at=at)
             _unname(now)
-            if not keep_room:
-                _take_room(now)
+        if new_room or (moves and not keep_room):
+            _take_room(now)
         for person in bring if not moves else ():  # as it closes, they are among those who stay
             take_part(now, person, reason=Participant.Reason.PICKED, by=by, at=at)
         data = {
@@ -133,10 +135,27 @@ def leave_room(incident: Incident, *, room: int) -> bool:
     return True
 
 
+def open_another_room(
+    incident: Incident, *, room: int, by: Person | None, at: datetime, source: str = Source.WEB
+) -> None:
+    """Let the conversation go on in a new room, as private as the incident, because the channel of this one is gone.
+
+    Raises ``Refused`` when it went on elsewhere meanwhile, or has ended.
+    """
+    with rules.changing(incident, by=by) as now:
+        rules.must_be_active(now, "create a channel for")
+        if now.room != room:
+            raise rules.Refused("Someone else already created a new channel.")
+        timeline.append(now, "did", at=at, by=by, source=source, text="asked for a new channel")
+        _take_room(now)
+        rules.save(now, "room", "archive_asked")
+    incident.room = now.room
+
+
 def _take_room(incident: Incident) -> None:
     incident.room += 1
     incident.archive_asked = False
-    codenames.fresh(room=incident.room, private=True, incident_id=incident.pk, is_drill=incident.is_drill)
+    codenames.fresh(room=incident.room, private=incident.private, incident_id=incident.pk, is_drill=incident.is_drill)
 
 
 def _close(

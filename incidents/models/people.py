@@ -42,6 +42,12 @@ class Person(models.Model):
         return not (self.is_guest or self.is_bot or self.is_external or self.deactivated)
 
     @property
+    def not_invited(self) -> str:
+        """What they are that keeps an app from inviting them; empty where nothing does."""
+        said = {"has left the workspace": self.deactivated, "is from another workspace": self.is_external}
+        return next((what for what, holds in {**said, "is a guest": self.is_guest}.items() if holds), "")
+
+    @property
     def initials(self) -> str:
         """One or two letters to show where a picture would be."""
         words = [word for word in self.name.split() if word[0].isalnum()]

@@ -151,6 +151,7 @@ def test_that_the_app_was_removed_is_said_once(house: House, secret: Incident) -
     house.slack.channel(house.channel(secret)).members.remove(house.slack.person("firekind").id)
     for minutes in (0, 1):
         membership.poll(at=soon() + timedelta(minutes=minutes))
-    (said,) = texts(secret, "warned")
-    assert "cannot see who leaves" in said
+        house.settle(secret)
+    (said,) = texts(secret, "gap")
+    assert "or Firekind was removed from it" in said
     assert may_see(house, "sam", secret)

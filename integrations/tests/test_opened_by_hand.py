@@ -88,3 +88,34 @@ def test_who_joins_a_channel_that_was_made_public_comes_into_nothing(house: Hous
     assert not visibility.may_see(house.person("out"), incident)
     assert "out" not in house.slack.members(house.channel(incident))
     assert SECRET not in public_words(house)
+
+
+def test_a_channel_made_public_is_left_though_that_was_not_told_and_nobody_came(house: House) -> None:
+    incidents = [house.declare(f"keys {n}", type="security") for n in range(3)]
+    for one in incidents:
+        house.slack.acts.convert("dee", house.channel(one), is_private=False)
+    house.slack.take_deliveries()
+    for minutes in range(1, 3):
+        membership.poll(at=timezone.now() + timedelta(minutes=minutes))
+    for one in incidents:
+        old = house.channel(one)
+        lifecycle.update(one, text="we rotate them", by=None, at=timezone.now())
+        incident = house.settle(one)
+        assert incident.room == 2
+        assert "keys" not in str(house.slack.messages(old))
+        assert "we rotate them" not in str(house.slack.messages(old))
+
+
+def test_however_many_private_channels_there_are_each_is_looked_at_in_turn(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(membership, "LOOKS", 2)
+    incidents = [house.declare(f"keys {n}", type="security") for n in range(5)]
+    house.slack.calls.clear()
+    start = timezone.now()
+    for times in range(1, 5):
+        before = house.slack.calls.count("conversations.info")
+        membership.poll(at=start + timedelta(seconds=membership.EVERY_S * times))
+        assert house.slack.calls.count("conversations.info") - before <= 2
+    looked = {call.args["channel"] for call in house.slack.calls if call.method == "conversations.info"}
+    assert looked == {house.slack.channel(house.channel(one)).id for one in incidents}

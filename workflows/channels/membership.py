@@ -18,20 +18,23 @@ from incidents.claiming.shared_clock import clock
 from incidents.models import Incident, Participant, Person
 from incidents.people import person_matching
 from workflows import ports
-from workflows.channels import rooms
+from workflows.channels import room_news, rooms
+from workflows.effects import lost_channels
 from workflows.models import Limit, MembersRead, Resource
-from workflows.planning.observed import THERE
+from workflows.planning.observed import THERE, UNSEEN
 from workflows.ports import Chat, VendorError
 from workflows.usergroups import workspace_cache
 
 log = logging.getLogger(__name__)
 
 METHOD = "conversations.members"
-AT_MOST = 60  # channels at a time, every 45 s: Slack accepts about a hundred of these calls a minute
+EVERY_S = 45
+AT_MOST = 60  # channels at a time: Slack accepts about a hundred of these calls a minute
+LOOKS = 20  # of them, in turn, whose privacy is looked at although nobody came: Slack accepts about fifty a minute
 NOT_AGAIN = timedelta(seconds=30)
 LATELY = timedelta(days=7)  # an incident that ended longer ago is left to the events
 GRACE = timedelta(seconds=15)  # for an invitation to arrive everywhere
-UNSEEN = frozenset({"channel_not_found", "not_in_channel"})
+OUTSIDE = "not_in_channel"
 BLIND = "Firekind is no longer in the channel, so it cannot see who leaves and posts nothing there. Invite it again."
 
 
@@ -43,12 +46,20 @@ def poll(*, at: datetime) -> int:
     chat = ports.chat()
     if chat is None or Limit.objects.filter(method=METHOD, blocked_until__gt=clock.at(at)).exists():
         return 0
-    done = 0
-    for channel in _due(at=at):
-        if not _look(chat, channel, at=at):
+    done, due = 0, _due(at=at)
+    turn = _turn(due, at=at)
+    for channel in due:
+        if not _look(chat, channel, at=at, asks=channel.pk in turn):
             break
         done += 1
     return done
+
+
+def _turn(due: list[Resource], *, at: datetime) -> set[int]:
+    """Return those of the channels whose privacy is looked at this time: all of them where there are few."""
+    ids = sorted(channel.pk for channel in due)
+    first = int(at.timestamp() / EVERY_S) * LOOKS
+    return {ids[(first + n) % len(ids)] for n in range(min(LOOKS, len(ids)))}
 
 
 def _due(*, at: datetime) -> list[Resource]:
@@ -59,8 +70,8 @@ def _due(*, at: datetime) -> list[Resource]:
     return list(rows.select_related("incident").defer("incident__words").order_by(oldest, "pk")[:AT_MOST])
 
 
-def _look(chat: Chat, channel: Resource, *, at: datetime) -> bool:
-    """Compare one channel; return whether the vendor may be asked about the next."""
+def _look(chat: Chat, channel: Resource, *, at: datetime, asks: bool) -> bool:
+    """Compare one channel, and with ``asks`` its privacy; return whether the vendor may be asked about the next."""
     MembersRead.objects.update_or_create(channel=channel, defaults={"at": at})
     before = _read(channel)
     try:
@@ -69,14 +80,22 @@ def _look(chat: Chat, channel: Resource, *, at: datetime) -> bool:
         return _failed(error, channel, at=at)
     after = _read(channel)
     try:
-        closed = not _newcomers(members - {chat.self_id}, before, after) or _is_closed(chat, channel)
+        asks = asks or bool(_newcomers(members - {chat.self_id}, before, after))
+        closed = not asks or _is_closed(chat, channel)
     except VendorError as error:
         return _failed(error, channel, at=at)
     if closed:
         _compare(channel, members, before, after, at=at)
     else:
-        rooms.converted(channel.external_id, public=True)
+        _leave(channel, at=at)
     return True
+
+
+def _leave(channel: Resource, *, at: datetime) -> None:
+    """Have the conversation leave a channel that somebody made public, and tell its people there why."""
+    _, says = room_news.said(channel, room_news.OPENED, by_someone=False)
+    rooms.converted(channel.external_id, public=True)
+    lifecycle.warn(channel.incident, says, about=f"public/{channel.room}", at=at)
 
 
 def _is_closed(chat: Chat, channel: Resource) -> bool:
@@ -161,7 +180,11 @@ def _failed(error: VendorError, channel: Resource, *, at: datetime) -> bool:
     if error.retry_after is not None:
         until = clock.at(at) + timedelta(seconds=error.retry_after)
         Limit.objects.update_or_create(vendor="chat", method=METHOD, defaults={"blocked_until": until})
-    if error.code in UNSEEN:
+    if error.code == lost_channels.NOT_FOUND:
+        with transaction.atomic():
+            lost_channels.note(channel.incident_id, room=channel.room or 1, why=UNSEEN)
+        return True
+    if error.code == OUTSIDE:
         lifecycle.warn(channel.incident, BLIND, about=f"blind/{channel.room}", at=at)
         return True
     return not (error.retryable or error.retry_after is not None)

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from datetime import datetime
 
+from django.db import transaction
+
 from incidents import lifecycle
-from incidents.models import Incident, Person
-from workflows.effects import effect_queue
+from incidents.lifecycle import rules
+from incidents.models import Incident, Person, Source
+from workflows.effects import effect_queue, lost_channels
 from workflows.models import MembersRead, Resource
-from workflows.planning.observed import GONE, THEIRS, THERE
+from workflows.planning.observed import DELETED, GONE, THEIRS, THERE
 
 
 def channel_row(channel_id: str) -> Resource | None:
@@ -30,6 +33,11 @@ def incident_of_channel(channel_id: str) -> Incident | None:
 def channel_of(incident: Incident) -> Resource | None:
     """Return the channel where people talk now, or None while there is none."""
     return Resource.objects.filter(incident=incident, key=f"channel/{incident.room}", state=THERE).first()
+
+
+def last_channel_of(incident: Incident) -> Resource | None:
+    """Return the channel where people talk now, or talked until it was gone."""
+    return Resource.objects.filter(incident=incident, key=f"channel/{incident.room}").first()
 
 
 def is_current(incident: Incident, channel_id: str) -> bool:
@@ -86,6 +94,42 @@ def left(incident: Incident, *, person: Person, channel_id: str, at: datetime, s
     lifecycle.left(incident, person=person, room=incident.room, at=at)
 
 
+def deleted(channel_id: str, *, at: datetime) -> None:
+    """Note that a person deleted a room's channel, which is not fought: another is made once somebody asks for it.
+
+    Of a room where people respond that is said as something missing; of any other it is an entry and no more.
+    """
+    room = channel_row(channel_id)
+    if room is None or not lost_channels.note(room.incident_id, room=room.room or 1, why=DELETED):
+        return
+    incident = room.incident
+    if not incident.is_active or room.room != incident.room:
+        which = "" if room.room == incident.room else "the old channel "
+        says = f"{which}{room.label} was deleted in Slack"
+        lifecycle.remark(incident, "channel", text=f"{says[0].upper()}{says[1:]}", by=None, at=at, source=Source.SLACK)
+
+
+def in_sight(channel_id: str) -> None:
+    """Note that we are in a channel, which had been out of sight if that was said of it."""
+    room = channel_row(channel_id)
+    if room is not None:
+        lost_channels.restore(room.incident_id, room=room.room or 1)
+
+
+def is_lost(incident: Incident) -> bool:
+    """Return whether the channel where people talked is gone."""
+    return Resource.objects.filter(incident=incident, key=f"channel/{incident.room}", state=GONE).exists()
+
+
+def open_another(incident: Incident, *, by: Person | None, at: datetime, source: str = Source.WEB) -> None:
+    """Have a new channel made in place of one that is gone; a private one stays private. Raises ``Refused``."""
+    with transaction.atomic():
+        now = rules.held(incident, by=by)
+        if not is_lost(now):
+            raise lifecycle.Refused(f"{now.codename} has a channel, or one is being created.")
+        lifecycle.open_another_room(now, room=now.room, by=by, at=at, source=source)
+
+
 def archived_by_hand(channel_id: str, *, archived: bool, at: datetime) -> None:
     """Note that a person archived a room, or brought an archived one back."""
     incident = incident_of_channel(channel_id)
@@ -126,7 +170,21 @@ def renamed(channel_id: str, *, name: str, new_id: str = "") -> None:
         room.external |= {"name": name or room.external.get("name", ""), "id": new_id or channel_id}
         room.external_id = new_id or channel_id
         room.label = f"#{room.external['name']}"
+        room.external["url"] = _moved(str(room.external.get("url", "")), channel_id, room.external_id)
         room.save(update_fields=["external", "external_id", "label"])
+    if new_id and new_id != channel_id:
+        _follow(channel_id, new_id)
+
+
+def _follow(old: str, new: str) -> None:
+    """Let messages of ours be found where they stand now."""
+    for post in Resource.objects.filter(external__channel_id=old):
+        post.external |= {"channel_id": new, "url": _moved(str(post.external.get("url", "")), old, new)}
+        post.save(update_fields=["external"])
+
+
+def _moved(url: str, old: str, new: str) -> str:
+    return url.replace(f"/{old}", f"/{new}")
 
 
 def _note_archived(incident: Incident, room: Resource, *, at: datetime) -> None:

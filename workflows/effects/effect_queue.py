@@ -16,7 +16,7 @@ from incidents import event_kinds as kinds_of_events
 from incidents import hints, lifecycle, timeline
 from incidents.claiming.leases import Leases
 from incidents.claiming.shared_clock import clock
-from incidents.models import Incident
+from incidents.models import Event, Incident
 from workflows.effects import manual_checks
 from workflows.effects.ready import CLAIM, READY_INCIDENTS
 from workflows.effects.work import Outcome, Work
@@ -178,8 +178,12 @@ def _wait_s(effect: Effect, error: VendorError, attempt: int) -> float:
 
 
 def _tell_failure(effect: Effect, error: VendorError, *, at: datetime) -> None:
-    """Record what failed for good; in a private incident with what someone has to do about it by hand."""
-    if effect.kind == "counted":
+    """Record what failed for good; in a private incident with what someone has to do about it by hand.
+
+    That a failure could not be told where people talk adds nothing to it: the page has both.
+    """
+    if effect.kind == "counted" or _tells_of_failure(effect):
+        timeline.nudge_readers(effect.incident_id)
         return
     incident = Incident.objects.select_related("policy_version").get(pk=effect.incident_id)
     text = f"Could not {effect.sentence}: {error.says}"
@@ -190,6 +194,13 @@ def _tell_failure(effect: Effect, error: VendorError, *, at: datetime) -> None:
     data = {"effect": effect.pk, "room": 0 if quiet else incident.room} | ({"by_hand": by_hand} if by_hand else {})
     timeline.append(incident, "failed", at=at, text=text, data=data)
     plan_anew(incident.pk)
+
+
+def _tells_of_failure(effect: Effect) -> bool:
+    if (effect.kind, effect.verb) != ("post", CREATE) or not effect.thing.startswith("told/"):
+        return False
+    n = int(effect.thing.removeprefix("told/"))
+    return Event.objects.filter(incident=effect.incident_id, n=n, kind="failed").exists()
 
 
 def done_by_hand(effect: Effect, outcome: Outcome, *, at: datetime) -> bool:

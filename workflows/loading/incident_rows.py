@@ -159,4 +159,5 @@ def _past_private(incidents: Iterable[Incident]) -> frozenset[int]:
 
 def someone(person: Person, why: str) -> Invitee:
     """Return a person as the planning sees them."""
-    return Invitee(person.chat_id or "", isolated(person.name), why, person.pk)
+    not_invited = person.not_invited if person.chat_id else ""
+    return Invitee(person.chat_id or "", isolated(person.name), why, person.pk, not_invited=not_invited)

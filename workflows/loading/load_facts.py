@@ -19,7 +19,7 @@ from workflows.planning import captures
 from workflows.planning.captures import Trigger
 from workflows.planning.facts import Facts, Room, Stay
 from workflows.planning.invitee import Invitee
-from workflows.planning.observed import Observed
+from workflows.planning.observed import GONE, Observed
 
 BY_POLICY = {Participant.Reason.GROUP, Participant.Reason.ONE_OF, Participant.Reason.PAGED}
 
@@ -220,8 +220,9 @@ def _rooms(incident: Incident, rows: IncidentRows, observed: Observed) -> tuple[
     for code in sorted(rows.codenames[incident.pk] or [first], key=lambda code: code.room):
         name = f"{prefix}-{code.name}"
         seen = observed.seen.get(f"channel/{code.room}")
-        public = seen is not None and not seen.spec.get("private")
-        rooms.append(Room(code.room, name, code.private, seen.label.removeprefix("#") if seen else name, public))
+        gone = seen.why if seen is not None and seen.state == GONE else ""
+        public = seen is not None and not gone and not seen.spec.get("private")
+        rooms.append(Room(code.room, name, code.private, seen.label.removeprefix("#") if seen else name, public, gone))
     return tuple(rooms)
 
 

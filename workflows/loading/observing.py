@@ -13,7 +13,7 @@ from workflows.planning.observed import GONE, REFUSED, THERE, Observed, Observed
 def thing(resource: Resource, ended: Collection[str]) -> ObservedThing:
     """Return a thing as it was last seen; a page that ended (``ended`` holds keys) is gone."""
     state = GONE if resource.key in ended else resource.state
-    why = str(resource.external.get("why", "")) if state == REFUSED else ""
+    why = str(resource.external.get("why", "")) if state in (REFUSED, GONE) else ""
     return ObservedThing(resource.kind, resource.spec, state, resource.room, resource.label, why)
 
 

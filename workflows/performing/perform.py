@@ -17,7 +17,7 @@ from audit import log_ids, tracing
 from incidents import timeline
 from incidents.outages import database_watch
 from workflows import ports
-from workflows.effects import effect_queue, failpoints, vendor_errors
+from workflows.effects import effect_queue, failpoints, lost_channels, vendor_errors
 from workflows.effects.priority_semaphore import Turns
 from workflows.effects.work import Outcome, Work
 from workflows.models import Effect
@@ -145,7 +145,7 @@ def perform(port: Any, work: Work, *, kinds: Sequence[str] = effect_queue.HASTY)
             outcome = _outcome(port, work)
     except VendorError as error:
         log.warning("effect %s (%s): %s", effect.pk, effect.key, error)
-        effect_queue.record_error(work, error, at=timezone.now())
+        _not_done(port, work, error)
         vendor_errors.count(KINDS[effect.kind].port, error.code)
         return []
     if outcome is None:
@@ -155,6 +155,14 @@ def perform(port: Any, work: Work, *, kinds: Sequence[str] = effect_queue.HASTY)
     claimed = _recorded(work, outcome, kinds)
     failpoints.point(failpoints.AFTER_RECORD, kind=effect.kind)
     return claimed
+
+
+def _not_done(port: Any, work: Work, error: VendorError) -> None:
+    """Record what went wrong; where the channel itself is gone, that alone."""
+    if lost_channels.explains(port, work, error):
+        lost_channels.end(work, at=timezone.now())
+    else:
+        effect_queue.record_error(work, error, at=timezone.now())
 
 
 def _traced(effect: Effect) -> AbstractContextManager[object]:

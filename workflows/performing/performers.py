@@ -65,7 +65,9 @@ def _opened(work: Work, channel: Channel) -> Outcome:
 def _says_opened(work: Work, channel: Channel) -> str:
     if work.effect.kind == "outlet":
         return f"opened #{channel.name}, where everyone can read the summary"
-    return f"opened #{channel.name}" if work.effect.room == 1 else "moved the conversation to a new private channel"
+    if work.effect.room == 1:
+        return f"opened #{channel.name}"
+    return f"moved the conversation to a new {'private channel' if channel.private else 'channel'}"
 
 
 def _ours(chat: Chat, work: Work, name: str) -> Channel | None:

@@ -36,12 +36,16 @@ def _talk(facts: Facts, who: Participation) -> Desired:
     Nothing is asked for where no chat is connected, nor for an incident that ended before its room was opened: only
     what it said in public before it turned private is withdrawn all the same.
     """
-    opened = facts.is_there(f"channel/{facts.room}")
+    opened, gone = facts.is_there(f"channel/{facts.room}"), facts.room_of(facts.room).gone
     if not facts.chat:
-        return Desired()
-    if not (facts.active or opened):
+        return Desired(chat=False)
+    if not (facts.active or opened or gone):
         return Desired(tuple(withdrawal.withdrawals(facts)))
     gaps = [*who.gaps, *_kept_in_archives(facts)]
+    if facts.active and not gone and not facts.is_there(f"archived/{facts.room}"):
+        gaps += _turned_away(facts, who)
+    if gone and facts.active:
+        gaps.append(Gap(f"{gone}/{facts.room}", cards.gone(facts)))
     things = [*_current_room(facts, who), *withdrawal.announcement(facts), *_told(facts)]
     things = [
         *withdrawal.once_closed(things, facts),
@@ -117,7 +121,7 @@ def _current_room(facts: Facts, who: Participation) -> Iterator[Thing]:
     yield Thing(channel, "channel", spec, f"#{room.shown}" if room.name else unnamed, room=number)
     inside = facts.inside
     for standing in who.standings.values():
-        if standing.wanted and standing.who.chat_id:
+        if standing.wanted and standing.who.chat_id and not _is_turned_away(standing, facts):
             yield replace(_member(standing, number), inside=standing.who.person_id in inside)
     topic = {"room": number, "text": cards.topic(facts)}
     yield Thing(f"topic/{number}", "topic", topic, "the topic", needs=(channel,), room=number)
@@ -130,6 +134,18 @@ def _current_room(facts: Facts, who: Participation) -> Iterator[Thing]:
         yield post(f"handover/{number}", cards.handover(facts), "the handover", number)
     if facts.archive_asked and not facts.active:
         yield Thing(f"archived/{number}", "archived", {"room": number}, f"#{room.shown}", (channel,), number)
+
+
+def _is_turned_away(standing: Standing, facts: Facts) -> bool:
+    """Return whether someone is not in the room and cannot be invited: the vendor would refuse it."""
+    return bool(standing.who.not_invited) and not facts.is_there(f"member/{facts.room}/{standing.who.chat_id}")
+
+
+def _turned_away(facts: Facts, who: Participation) -> Iterator[Gap]:
+    for one in who.standings.values():
+        if one.wanted and _is_turned_away(one, facts):
+            says = f"{one.who.name} {one.who.not_invited}, so the app can't invite them. Invite them by hand."
+            yield Gap(f"invite/{one.who.chat_id}", says)
 
 
 def _member(standing: Standing, room: int) -> Thing:

@@ -19,7 +19,8 @@ ENDING = frozenset({"declared", "lead", "role", "group", "one-of", "paged"})  # 
 class Room:
     """A place where people talk: ``name`` is the codename, empty while it is not known yet.
 
-    ``public`` says that its channel exists and everyone in the workspace may read it.
+    ``public`` says that its channel exists and everyone in the workspace may read it, ``gone`` that it exists no more,
+    and how that is known.
     """
 
     number: int
@@ -27,6 +28,7 @@ class Room:
     private: bool
     shown: str
     public: bool = False
+    gone: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -237,15 +239,17 @@ class Facts:
         along; ``converts`` says that the room is made private itself.
         """
         moves = moves_room(self.private, policy)
-        leaves = moves and not converts
+        private = private_after(self.private, policy)
+        leaves = (moves and not converts) or bool(self.room_of(self.room).gone)
         number = self.room + 1 if leaves else self.room
-        rooms = (*self.rooms, Room(number, "", True, "a new private channel")) if leaves else self.rooms
+        shown = "a new private channel" if private else "a new channel"
+        rooms = (*self.rooms, Room(number, "", private, shown)) if leaves else self.rooms
         ids, inside = {stay.who.person_id for stay in staying}, {stay.who.chat_id for stay in staying}
         return replace(
             self,
             revision=self.revision + 1,
             policy=policy,
-            private=private_after(self.private, policy),
+            private=private,
             took_part=self._here,
             is_closed=False,
             room=number,

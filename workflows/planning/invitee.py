@@ -9,13 +9,17 @@ from workflows.planning.wording.marks import TextMark, Words
 
 @dataclass(frozen=True, slots=True)
 class Invitee:
-    """A person who can be invited, and why."""
+    """A person who may be brought in, and why.
+
+    ``not_invited`` says what they are that keeps an app from inviting them.
+    """
 
     chat_id: str
     name: str
     why: str = ""
     person_id: int = 0
     group: str = ""
+    not_invited: str = ""
 
     @property
     def mention(self) -> Words:

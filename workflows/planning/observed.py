@@ -11,6 +11,7 @@ THERE = "there"  # exists, as ``spec`` says
 THEIRS = "theirs"  # a person changed it by hand: not fought
 GONE = "gone"  # a person took it away: not fought
 REFUSED = "refused"  # the vendor will not have it: not asked again
+DELETED, UNSEEN = "deleted", "unseen"  # why a channel is gone: the vendor told of it, or shows us none of that id
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +23,7 @@ class ObservedThing:
     state: str = THERE
     room: int | None = None
     label: str = ""
-    why: str = ""  # what the vendor said, where it refused
+    why: str = ""  # what the vendor said where it refused, or how it is known to be gone
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,10 +55,9 @@ class Observed:
     owed: Mapping[str, tuple[Owed, ...]] = field(default_factory=dict)
     counts: Mapping[str, int] = field(default_factory=dict)
 
-    def rooms_archived(self) -> frozenset[int]:
-        """Archived rooms: nothing in them can be changed."""
+    def rooms_closed(self) -> frozenset[int]:
+        """Rooms that are archived or gone: nothing in them can be changed."""
+        ends = {("archived", THERE), ("channel", GONE)}
         return frozenset(
-            seen.room
-            for seen in self.seen.values()
-            if seen.kind == "archived" and seen.state == THERE and seen.room is not None
+            seen.room for seen in self.seen.values() if (seen.kind, seen.state) in ends and seen.room is not None
         )

@@ -119,14 +119,14 @@ class _Comparison:
         self.cancels = sorted(stale)
         self.abandons = sorted(self._unwanted())
         self.counts = Counter(observed.counts)
-        self.closed = observed.rooms_archived()
+        self.closed = observed.rooms_closed()
 
     def _is_stale(self, key: str, owed: Owed) -> bool:
         if owed.under_way or (owed.verb == RETIRE and self._outlives(key)):
             return False
         if owed.verb == CHANGE and self._is_gone(key):
             return True
-        return owed.room in self.observed.rooms_archived() or (owed.verb != RETIRE and key not in self.wanted)
+        return owed.room in self.observed.rooms_closed() or (owed.verb != RETIRE and key not in self.wanted)
 
     def _is_gone(self, key: str) -> bool:
         seen = self.observed.seen.get(key)
@@ -200,6 +200,8 @@ class _Comparison:
     def _retired(self, key: str, seen: ObservedThing) -> Iterator[Action]:
         says = KINDS[seen.kind].retire
         chain = self.owed.get(key, [])
+        if KINDS[seen.kind].port == "chat" and not self.desired.chat:
+            return
         if says is None or seen.state != THERE or (chain and chain[-1].verb == RETIRE):
             return
         if seen.room in self.closed and not KINDS[seen.kind].outlives:

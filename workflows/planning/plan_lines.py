@@ -92,7 +92,7 @@ def _pages_on_their_way(actions: Sequence[Action], desired: Desired, observed: O
 
 def _told(action: Action) -> tuple[str, str]:
     if action.kind == "channel" and action.room != 1:
-        return "~", "move the conversation to a new private channel"
+        return "~", f"move the conversation to a new {'private channel' if action.spec['private'] else 'channel'}"
     if action.kind == "capture":
         return action.sign, f"capture {action.labels[action.thing]}"  # its repeats are counted, not numbered
     return action.sign, action.sentence

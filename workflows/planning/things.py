@@ -47,11 +47,15 @@ class Gap:
 
 @dataclass(frozen=True, slots=True)
 class Desired:
-    """Everything that should exist, what is missing, and who has each role of one."""
+    """Everything that should exist, what is missing, and who has each role of one.
+
+    Without ``chat`` nothing is asked for there because it is not connected, and what stands there is left alone.
+    """
 
     things: tuple[Thing, ...] = ()
     gaps: tuple[Gap, ...] = ()
     chosen: Mapping[str, Invitee] = field(default_factory=dict)
+    chat: bool = True
 
 
 def post(key: str, card: Card, label: str, room: int) -> Thing:

@@ -24,7 +24,8 @@ def announcement(facts: Facts) -> Iterator[Thing]:
         card = cards.ended_announcement(facts)
     label = f"the announcement in #{facts.announce_channel}"
     spec = {"channel": facts.announce_channel, "card": card.as_dict()}
-    yield Thing("announcement", "post", spec, label, needs=(f"channel/{facts.room}",) if announce else ())
+    waits = announce and not facts.room_of(facts.room).gone  # a channel that is gone is not waited for
+    yield Thing("announcement", "post", spec, label, needs=(f"channel/{facts.room}",) if waits else ())
 
 
 def rooms(facts: Facts) -> Iterator[Thing]:
@@ -87,9 +88,14 @@ def once_closed(things: Iterable[Thing], facts: Facts) -> Iterator[Thing]:
 
 
 def direct(facts: Facts) -> Iterator[Thing]:
-    """What waits for a person's hand, told to one of them while there is no private channel to tell it in."""
+    """What waits for a person's hand, told to one of them while there is no channel to tell it in."""
     whom = facts.lead or next((stay.who for stay in facts.stays if stay.here and stay.who.chat_id), None)
-    if whom is None or not facts.private or facts.is_there(f"channel/{facts.room}"):
+    if whom is None or facts.is_there(f"channel/{facts.room}"):
+        return
+    if facts.active and facts.room_of(facts.room).gone and whom.chat_id:
+        spec = {"person": whom.chat_id, "card": cards.channel_gone(facts).as_dict()}
+        yield Thing(f"direct/channel/{facts.room}", "direct", spec, f"{whom.name} directly that its channel is gone")
+    if not facts.private:
         return
     for event in (one for one in facts.told if one.by_hand and one.room == facts.room):
         spec = {"person": whom.chat_id, "card": posts.by_hand(event, facts).as_dict()}

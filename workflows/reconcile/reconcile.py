@@ -19,7 +19,6 @@ from workflows.models import Effect, Planned, Resource
 from workflows.planning import participation
 from workflows.planning.actions import KINDS, Action
 from workflows.planning.desired import desired_state
-from workflows.planning.facts import Facts
 from workflows.planning.participation import Participation
 from workflows.planning.plan import Plan, plan
 from workflows.planning.things import Gap
@@ -27,6 +26,7 @@ from workflows.reconcile import admitting, offers
 
 LOCK_CLASS = 0x46_4B  # "FK": our own space of advisory locks
 LOOK_AGAIN = timedelta(seconds=10)
+CONNECTED_AGAIN = timedelta(minutes=1)
 NOTE_PLANNED = """
     INSERT INTO workflows_planned (incident_id, revision, at, look_again_at) VALUES (%s, %s, %s, %s)
     ON CONFLICT (incident_id) DO UPDATE
@@ -71,7 +71,7 @@ def _reconciled(incident_id: int, *, at: datetime) -> Plan:
     _cancel(incident, result.cancels, at=at)
     _abandon(incident, result.abandons)
     _owe(incident, result.actions, known.facts.revision, at=at)
-    _note_planned(incident, known.facts, at=at)
+    _note_planned(incident, known, at=at)
     if not result.is_empty:
         timeline.nudge_readers(incident.pk)
     return result
@@ -117,11 +117,17 @@ def _abandon(incident: Incident, keys: Iterable[str]) -> None:
         Effect.objects.filter(incident=incident, key__in=keys).update(abandoned=True)
 
 
-def _note_planned(incident: Incident, facts: Facts, *, at: datetime) -> None:
+def _note_planned(incident: Incident, known: IncidentState, *, at: datetime) -> None:
+    facts = known.facts
     unread = facts.chat and facts.active and bool(facts.policy.groups) and not facts.groups
-    again = at + LOOK_AGAIN if unread else None
+    again = at + LOOK_AGAIN if unread else at + CONNECTED_AGAIN if _is_cut_off(known) else None
     with connection.cursor() as cursor:
         cursor.execute(NOTE_PLANNED, [incident.pk, facts.revision, at, again])
+
+
+def _is_cut_off(known: IncidentState) -> bool:
+    """Return whether something of it stands in a chat that is not connected now: what changes waits until it is."""
+    return not known.facts.chat and any(one.kind == "channel" for one in known.observed.seen.values())
 
 
 def _note_people(incident: Incident, known: IncidentState, who: Participation, *, at: datetime) -> bool:

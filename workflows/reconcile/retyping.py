@@ -91,6 +91,7 @@ def confirm(
             admission=found.admission if found else None,
             since=since,
             keep_room=found is not None and moves_room(now.private, to.policy) and found.after.room == now.room,
+            new_room=found is not None and found.after.room != now.room,
             changes=_changes(found.plan) if found else None,
         )
 
@@ -143,7 +144,8 @@ def preview_declare(
 ) -> Plan:
     """Return what declaring an incident of this type would do."""
     facts = load_facts.of_declaring(type, by=by, lead=lead, services=services, is_drill=is_drill)
-    return _shown_to(by, _without_ports(plan(desired_state(_with_groups(facts)), Observed()), facts))
+    result = _without_ports(plan(desired_state(_with_groups(facts)), Observed()), facts)
+    return _shown_to(by, replace(result, lines=(*result.lines, *_not_invited(facts))))
 
 
 def _shown_to(by: Person | None, whole: Plan) -> Plan:
@@ -228,15 +230,26 @@ def _on_the_web(after: Facts, whom: Iterable[Standing]) -> Iterator[PlanLine]:
     takes = after.chat and not after.is_there(f"archived/{after.room}")
     for one in whom:
         if one.wanted and not (one.who.chat_id and takes):
-            says = f"{one.who.name} can see it on the web only ({one.why})"
+            account = "" if one.who.chat_id else ", with no Slack account here"
+            says = f"{one.who.name} can see it on the web only{account} ({one.why})"
             inside = int(one.who.person_id in after.inside)
             yield PlanLine("+", says, f"sees/{one.who.person_id}", inside=inside)
+
+
+def _not_invited(after: Facts) -> Iterator[PlanLine]:
+    """Say who takes part and cannot be invited, because nobody linked them to an account."""
+    if not after.chat or after.is_there(f"archived/{after.room}"):
+        return
+    for one in participation.of(after).standings.values():
+        if one.wanted and not one.who.chat_id:
+            says = f"{one.who.name} is not invited: they have no Slack account here ({one.why})"
+            yield PlanLine("!", says, f"sees/{one.who.person_id}")
 
 
 def _with_notes(result: Plan, before: Facts, after: Facts, *, alerts: int) -> Plan:
     result = _without_ports(result, after)
     if not after.private:
-        return result
+        return replace(result, lines=(*result.lines, *_not_invited(after)))
     gaining = tuple(_gaining(after))
     if before.private:
         lines = (*result.lines, *_on_the_web(after, gaining))

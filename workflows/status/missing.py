@@ -66,8 +66,8 @@ def _look_of(key: str) -> Look | None:
 
 
 def _look_at_channel(incident: Incident, at: datetime) -> None:
-    """Ask whether the channel is in use again; the event that says so may have been lost."""
-    chat, channel = ports.chat(), rooms.channel_of(incident)
+    """Ask whether the channel is there and in use again; the event that says so may have been lost."""
+    chat, channel = ports.chat(), rooms.last_channel_of(incident)
     if chat is None or channel is None:
         raise lifecycle.Refused("Nothing is connected, so this could not be checked.")
     found = chat.look(channel.external_id)
@@ -75,6 +75,8 @@ def _look_at_channel(incident: Incident, at: datetime) -> None:
         raise lifecycle.Refused(
             f"{channel.label} is gone, or the app cannot access it. Unarchive it and /invite the app."
         )
+    if rooms.is_lost(incident):
+        rooms.in_sight(channel.external_id)
     if not found.archived:
         rooms.archived_by_hand(channel.external_id, archived=False, at=at)
 
@@ -89,6 +91,7 @@ def _look_at_pager(incident: Incident, at: datetime) -> None:
 
 LOOKS: Final[Mapping[str, Look]] = {
     "gap/archived": _look_at_channel,
+    "gap/unseen/": _look_at_channel,
     "gap/group": _look_at_groups,
     "gap/page/": _look_at_pager,
     "gap/schedule/": _look_at_pager,

@@ -20,7 +20,7 @@ from workflows.models import Effect, Limit, Planned, Resource
 from workflows.planning import participation
 from workflows.planning.actions import KINDS
 from workflows.planning.facts import Facts
-from workflows.planning.observed import GONE, REFUSED, THERE, Observed, ObservedThing
+from workflows.planning.observed import DELETED, GONE, REFUSED, THERE, UNSEEN, Observed, ObservedThing
 from workflows.planning.participation import Standing
 from workflows.status import manual_steps, missing, residual_content
 from workflows.status.manual_steps import ByHand
@@ -29,6 +29,7 @@ from workflows.status.residual_content import Left
 State = Effect.State
 WAITED_FOR = {"chat": "Slack", "pager": "PagerDuty"}
 ONE_OF = "gap/one-of/"
+NO_CHANNEL = (f"gap/{DELETED}/", f"gap/{UNSEEN}/")
 SHOWN = [State.WAITING, State.RUNNING, State.FAILED, State.DONE]
 
 
@@ -92,6 +93,11 @@ class GapLine:
     def role(self) -> str:
         """The role of which nobody was found, empty for a gap of another kind."""
         return self.key.removeprefix(ONE_OF) if self.key.startswith(ONE_OF) else ""
+
+    @property
+    def is_channel(self) -> bool:
+        """Whether it is the channel, which is gone: another can be created."""
+        return self.key.startswith(NO_CHANNEL)
 
     @property
     def is_mendable(self) -> bool:
@@ -253,7 +259,7 @@ def _member_state(one: Standing, member: ObservedThing | None, *, is_active: boo
 
 
 def _channel(resource: Resource | None) -> ChannelLine | None:
-    if resource is None:
+    if resource is None or resource.state != THERE:
         return None
     external = resource.external
     return ChannelLine(external["id"], external["name"], external.get("url", ""), bool(resource.spec.get("private")))

@@ -255,14 +255,15 @@ def test_what_is_done_is_said_in_a_few_words(kind: str, verb: str, spec: dict[st
     assert sentence("it", spec) == says
 
 
-def test_rooms_are_archived_while_that_is_so_and_only_they() -> None:
+def test_rooms_are_closed_while_they_are_archived_or_gone_and_only_they() -> None:
     seen = {
         "archived/1": ObservedThing("archived", {}, THERE, 1),
         "archived/2": ObservedThing("archived", {}, GONE, 2),
         "archived/x": ObservedThing("archived", {}, THERE, None),
         "channel/3": ObservedThing("channel", {}, THERE, 3),
+        "channel/4": ObservedThing("channel", {}, GONE, 4),
     }
-    assert Observed(seen).rooms_archived() == {1}
+    assert Observed(seen).rooms_closed() == {1, 4}
 
 
 def test_who_has_no_chat_is_mentioned_by_name() -> None:

@@ -1,4 +1,4 @@
-"""The button *Mark as done*: a person says a failed or missing step is done, and the vendor is asked."""
+"""Buttons of what waits for a person: *Mark as done*, of which the vendor is asked, and *Create a new channel*."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from incidents import lifecycle
 from incidents.models import Incident
 from incidents.views import act
 from incidents.views.signed_in import Request, incident_or_404, signed_in
+from workflows.channels import rooms
 from workflows.status import manual_steps, missing
 
 
@@ -31,6 +32,19 @@ def mended(request: Request, codename: str) -> HttpResponse:
     incident = incident_or_404(request.person, codename)
     gap = request.POST.get("gap", "")
     return _said(request, incident, lambda: missing.mended(gap, incident, by=request.person, at=timezone.now()))
+
+
+@require_POST
+@signed_in
+def new_channel(request: Request, codename: str) -> HttpResponse:
+    """Have a channel created in place of one that is gone."""
+    incident = incident_or_404(request.person, codename)
+
+    def ask() -> str:
+        rooms.open_another(incident, by=request.person, at=timezone.now())
+        return "A new channel is being created."
+
+    return _said(request, incident, ask)
 
 
 def _said(request: Request, incident: Incident, look: Callable[[], str]) -> HttpResponse:

@@ -184,6 +184,15 @@ class Acts(Interactions):
                 changes.unarchive(self._slack, where, person.id)
             self._done()
 
+    def delete_channel(self, user: str, channel: str) -> None:
+        """Delete a channel for good, as owners and admins can."""
+        with self._slack.lock:
+            person, where = self._person(user), self._channel(channel)
+            if not (person.is_admin or person.is_owner) or where.is_general or where.is_direct:
+                raise NotPossible(f"You can't delete #{where.name}")
+            changes.delete_channel(self._slack, where)
+            self._done()
+
     def create_channel(self, user: str, name: str, *, is_private: bool = False) -> Channel:
         """Make a channel."""
         with self._slack.lock:

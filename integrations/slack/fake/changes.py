@@ -224,6 +224,18 @@ def unarchive(slack: WorkspaceState, channel: Channel, user: str) -> None:
     slack.emit(f"{_family(channel)}_unarchive", seen_in=channel, channel=channel.id, user=user)
 
 
+def delete_channel(slack: WorkspaceState, channel: Channel) -> None:
+    """Delete a channel with all its messages; its name is free again. Slack's event does not say who did it.
+
+    https://docs.slack.dev/reference/events/channel_deleted
+    """
+    slack.emit(f"{_family(channel)}_deleted", seen_in=channel if channel.is_private else None, channel=channel.id)
+    for file in slack.workspace.files.values():
+        file.shares.pop(channel.id, None)
+        file.channels = [one for one in file.channels if one != channel.id]
+    del slack.workspace.channels[channel.id]
+
+
 def convert(slack: WorkspaceState, channel: Channel, user: str, *, is_private: bool) -> None:
     """Make a channel private or public. Slack has no event for it, only a message subtype."""
     channel.kind = "private" if is_private else "public"

@@ -14,6 +14,7 @@ from incidents.models import Incident, IncidentType, Person
 from integrations.slack.protocol import blocks, mrkdwn, setup
 from workflows.channels import rooms
 from workflows.models import Resource
+from workflows.planning.observed import THERE
 
 CODENAME: Final = re.compile(r"[a-z]+(-[a-z]+){1,3}")
 NEAR: Final = 0.7  # of what difflib counts: *secure* and *majro*, and no word that only shares some letters
@@ -60,8 +61,9 @@ def seen(by: Person) -> QuerySet[Incident]:
 def channels(incidents: Iterable[Incident]) -> dict[int, str]:
     """Return the ids of the channels where people talk now, by incident: one query for any number of them."""
     keys = {incident.pk: f"channel/{incident.room}" for incident in incidents}
-    found = Resource.objects.filter(incident__in=keys, kind="channel").values_list("incident_id", "key", "external_id")
-    return {pk: channel_id for pk, key, channel_id in found if keys[pk] == key}
+    found = Resource.objects.filter(incident__in=keys, kind="channel", state=THERE)
+    rows = found.values_list("incident_id", "key", "external_id")
+    return {pk: channel_id for pk, key, channel_id in rows if keys[pk] == key}
 
 
 def place(incident: Incident) -> str:

@@ -51,10 +51,12 @@ CHANNELS: Final = frozenset({"channels:read", "groups:read"})
 EVENT_SCOPES: Final[dict[str, frozenset[str]]] = {
     "app_home_opened": frozenset(),
     "channel_archive": frozenset({"channels:read"}),
+    "channel_deleted": frozenset({"channels:read"}),
     "channel_id_changed": CHANNELS,
     "channel_rename": frozenset({"channels:read"}),
     "channel_unarchive": frozenset({"channels:read"}),
     "group_archive": frozenset({"groups:read"}),
+    "group_deleted": frozenset({"groups:read"}),
     "group_rename": frozenset({"groups:read"}),
     "group_unarchive": frozenset({"groups:read"}),
     "link_shared": frozenset({"links:read"}),

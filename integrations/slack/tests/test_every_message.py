@@ -146,6 +146,7 @@ def by_themselves(incident: Incident) -> Iterator[Card]:
     for state in STATES:
         yield posts.by_hand(ChannelPost(1, "failed", WORST, NAME, WORST, WORST, 1, retry="3", by_hand=WORST), state)
         yield posts.unread(ChannelPost(1, "evidence", WORST, NAME, WORST, WORST, 1, evidence=1), state)
+        yield wording.channel_gone(state)
         yield wording.ended_announcement(replace(state, title=TITLE))
     yield from (wording.withdrawn(), wording.farewell(), wording.redacted(), wording.withdrawn_announcement())
     yield wording.taken_back("message", did="retracted", done="retracted", by=NAME)
@@ -188,6 +189,7 @@ def pressed(door: Door, incident: Incident) -> None:
     carried(door, "firekind:task-reassign", f"{incident.codename}|1", channel)
     door.command("ann", "lead @ben", channel=channel)
     carried(door, "firekind:take-lead", incident.codename, channel)
+    carried(door, "firekind:new-channel", incident.codename, channel)
     carried(door, "firekind:retry", f"{incident.codename}|1", channel)
     door.command("ann", "type security", channel=channel)
     door.slack.acts.close("ann")

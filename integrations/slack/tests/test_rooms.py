@@ -231,6 +231,23 @@ def test_a_rename_is_followed(door: Door, incident: Incident, channel: str) -> N
     assert room.label == "#inc-checkout"
 
 
+def test_a_new_id_is_followed_by_all_that_stands_in_the_channel(door: Door, incident: Incident, channel: str) -> None:
+    slack = door.slack
+    old, here = slack.channel(channel).id, slack.workspace.channels
+    here["C0MERGED"] = here.pop(old)
+    here["C0MERGED"].id = "C0MERGED"
+    slack.emit("channel_id_changed", old_channel_id=old, new_channel_id="C0MERGED")
+    door.deliver()
+    lifecycle.update(incident, text="we roll back", by=None, at=timezone.now())
+    incident = door.house.settle(incident)
+    assert not incident.effects.filter(state="failed").exists()
+    (headline,) = slack.pinned("C0MERGED")
+    assert "we roll back" in str(headline.attachments)
+    assert old not in str(list(incident.resources.values_list("external", flat=True)))
+    incident = door.house.retype(incident, "security", by="ann")
+    assert "we roll back" not in str(slack.messages("C0MERGED"))
+
+
 def test_the_channel_of_a_private_incident_that_is_made_public_is_left_and_its_people_are_told(door: Door) -> None:
     incident = door.declared("keys", type="security")
     old = door.house.channel(incident)

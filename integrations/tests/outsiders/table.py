@@ -70,6 +70,7 @@ OF_INCIDENTS: Final[Mapping[str, Row]] = {
     f"{BASE}retry/<int:effect>": Row({"<int:effect>": ("1",)}),
     f"{BASE}by-hand/<int:effect>": Row({"<int:effect>": ("1",)}),
     f"{BASE}retype/remains": Row(),
+    f"{BASE}new-channel": Row(),
     f"{BASE}missing": Row(posts=({}, {"gap": "gap/archived"})),
     EVIDENCE: Row(asks=("", "?kind=profile")),
     f"{EVIDENCE}add": Row(posts=({}, {"link": "https://example.com/graph", "title": "A graph"})),

@@ -50,6 +50,7 @@ BUTTONS: Final[Mapping[str, str | None]] = {
     "firekind:let-in": "THAT|1",
     "firekind:turn-away": "THAT|1",
     "firekind:by-hand": "THAT|1",
+    "firekind:new-channel": "THAT",
     "firekind:publish": "THAT|1",
     "firekind:task-done": "THAT|1",
     "firekind:task-reassign": "THAT|1",
@@ -101,10 +102,12 @@ SHORTCUTS: Final = {"firekind:declare", "firekind:declare-from", "firekind:captu
 EVENTS: Final[Mapping[str, Mapping[str, Any] | None]] = {
     "app_home_opened": None,  # what is shown there: test_lists
     "channel_archive": {},
+    "channel_deleted": {},
     "channel_id_changed": None,  # workspaces merge
     "channel_rename": None,
     "channel_unarchive": {},
     "group_archive": {},
+    "group_deleted": {},
     "group_rename": None,
     "group_unarchive": {},
     "link_shared": {
@@ -298,7 +301,8 @@ def test_no_event_of_an_outsider_writes_on_it_or_is_answered_otherwise(scene: Sc
     slack = scene.house.slack
     elsewhere = slack.add_channel("elsewhere").id
     old = slack.channel(scene.house.channel(hidden, 1)).id
-    quiet = {"channel_archive", "channel_unarchive", "group_archive", "group_unarchive"}  # noted for its people
+    verbs = ("archive", "deleted", "unarchive")
+    quiet = {f"{kind}_{verb}" for kind in ("channel", "group") for verb in verbs}  # noted for its people
     for n, (type, rest) in enumerate(EVENTS.items()):
         if rest is None or type not in listeners.EVENTS:
             continue

@@ -26,6 +26,7 @@ from incidents import drills, lifecycle
 from incidents.drills import replays
 from incidents.models import Incident, IncidentType, Person
 from reviews import editing
+from workflows.channels import rooms
 from workflows.paging import paging
 from workflows.performing import capturing
 from workflows.reconcile import retyping
@@ -72,6 +73,7 @@ ACTED: Final[Mapping[str, Verb]] = {
     "let_in": lambda a: lifecycle.let_in(a.incident, n=1, **a.asked),
     "mitigate": lambda a: lifecycle.mitigate(a.incident, **a.asked),
     "note": lambda a: lifecycle.note(a.incident, text=TEXT, **a.asked),
+    "open_another_room": lambda a: lifecycle.open_another_room(a.incident, room=a.incident.room, **a.asked),
     "open_up": lambda a: lifecycle.open_up(a.incident, summary=TEXT, **a.asked),
     "publish": lambda a: lifecycle.publish(a.incident, summary=1, **a.asked),
     "redact": lambda a: lifecycle.redact(a.incident, n=1, **a.asked),
@@ -140,6 +142,7 @@ ELSEWHERE: Final[Mapping[str, Verb]] = {
     "reviews.editing.write": lambda a: editing.write(a.incident, section="summary", text=TEXT, seen="0.0", **a.asked),
     "reviews.editing.write_again": lambda a: editing.write_again(a.incident, section="summary", to=1, **a.asked),
     "workflows.status.manual_steps.done": lambda a: manual_steps.done(1, a.incident, **a.asked),
+    "workflows.channels.rooms.open_another": lambda a: rooms.open_another(a.incident, **a.asked),
     "workflows.performing.capturing.ask": lambda a: capturing.ask(a.incident, source="checkout-api", **a.asked),
     "workflows.status.missing.mended": lambda a: missing.mended("gap/archived", a.incident, **a.asked),
     "workflows.paging.paging.ask": lambda a: paging.ask(

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from incidents.people.bidi import isolated, without
 from workflows.planning.facts import Facts, Published
-from workflows.planning.wording.card import Card
+from workflows.planning.observed import DELETED
+from workflows.planning.wording.card import Button, Card
 from workflows.planning.wording.headline import PAGE, STATUS_WORDS
 from workflows.planning.wording.marks import OUTLET, room
 
 NO_MORE = "No more announcements will be posted for this incident."
+ANOTHER = "Create a new channel; a retype creates one as well."
 TOPIC_CHARS = 250  # Slack's limit for a topic
 
 
@@ -79,7 +81,15 @@ def farewell() -> Card:
 
 
 def handover(facts: Facts) -> Card:
-    """The first message in a private successor: where everything else is. It holds nothing that changes later."""
+    """The first message in a successor: where everything else is. It changes only once that is gone."""
+    if facts.room_of(facts.room - 1).gone:
+        return Card(
+            kind="handover",
+            title="The conversation continues here",
+            text="The channel before it is gone. What was recorded is on the timeline.",
+            link=facts.url,
+            link_label=PAGE,
+        )
     return Card(
         kind="handover",
         title="The conversation continues here, in private",
@@ -88,6 +98,27 @@ def handover(facts: Facts) -> Card:
         link=facts.url,
         link_label=PAGE,
     )
+
+
+def channel_gone(facts: Facts) -> Card:
+    """Tell whoever leads that there is no channel any more: nothing that says what the incident is about."""
+    return Card(
+        kind="warned",
+        title=f"{facts.codename} has no channel",
+        text=gone(facts),
+        link=facts.url,
+        link_label=PAGE,
+        buttons=(Button("Create a new channel", "new-channel", facts.codename, "primary"),),
+        tone="orange",
+    )
+
+
+def gone(facts: Facts) -> str:
+    """Say that the channel where people talked is gone, as far as that is known, and how they get another."""
+    room = facts.room_of(facts.room)
+    if room.gone == DELETED:
+        return f"#{room.shown} was deleted in Slack. {ANOTHER}"
+    return f"#{room.shown} was deleted in Slack, or Firekind was removed from it. /invite it again, or: {ANOTHER}"
 
 
 def summary(published: Published) -> Card:

@@ -48,7 +48,7 @@ def announcement(facts: Facts) -> Card:
         fields=(
             ("Status", STATUS_WORDS[facts.status]),
             ("Lead", lead(facts)),
-            ("Channel", (room(facts.room),)),
+            *(() if facts.room_of(facts.room).gone else (("Channel", (room(facts.room),)),)),
         ),
         sections=said_so_far(facts, to_all=True),
         context=(_declared(facts),),

@@ -29,6 +29,7 @@ EVENTS: list[tuple[Act, list[str]]] = [
     (lambda s: s.acts.set_topic("ada", "ours", "x"), ["message/channel_topic"]),
     (lambda s: s.acts.rename("ada", "ours", "x"), ["message/channel_name", "channel_rename"]),
     (lambda s: s.acts.archive("ada", "ours"), ["message/channel_archive", "channel_archive"]),
+    (lambda s: s.acts.delete_channel("ada", "ours"), ["channel_deleted"]),
     (lambda s: s.acts.convert("ada", "ours", is_private=True), ["message/channel_convert_to_private"]),
     (lambda s: s.acts.create_channel("ada", "fresh"), ["channel_created"]),
     (lambda s: s.acts.set_group("support", ["ben"]), ["subteam_updated", "subteam_members_changed"]),

@@ -17,13 +17,15 @@ from integrations.slack.listeners.timeline import catching_up
 from integrations.slack.models import CaughtUp
 from workflows.channels import room_news, rooms
 from workflows.models import Resource
-from workflows.planning.observed import THERE
+from workflows.planning.observed import GONE, THERE
 
 
 def joined(told: SlackEvent) -> Deed | None:
     """Note that someone came into an incident's room, unless we invited them, and tell them once where it stands."""
+    if told.text("user") and told.text("user") == told.bot_user_id:
+        return _in_sight(told.text("channel"))
     news, catches_up = _brings(told)
-    if not (news or catches_up) or told.text("user") == told.bot_user_id:
+    if not (news or catches_up):
         return None
     chat_id = told.text("inviter")
     inviter = person_matching.by_chat_id(chat_id) if chat_id and chat_id != told.bot_user_id else None
@@ -46,6 +48,12 @@ def archived(told: SlackEvent) -> Deed | None:
 def unarchived(told: SlackEvent) -> Deed | None:
     """Note that someone brought the channel back; that of a private incident's old public one, its people are told."""
     return _noted(told, "unarchived", then=partial(rooms.archived_by_hand, archived=False, at=told.at))
+
+
+def deleted(told: SlackEvent) -> Deed | None:
+    """Note that someone deleted the channel; Slack does not say who."""
+    channel_id = told.text("channel")
+    return partial(rooms.deleted, channel_id, at=told.at) if rooms.channel_row(channel_id) else None
 
 
 def renamed(told: SlackEvent) -> Deed | None:
@@ -78,6 +86,12 @@ def _moved(told: SlackEvent, note: Callable[..., None]) -> Deed | None:
 def _greet(incident: Incident, *, person: Person, channel_id: str, at: datetime, stamp: float) -> None:
     if catching_up.greets(incident, person):
         afterwards.leave(partial(catching_up.greet, incident, person, channel_id))
+
+
+def _in_sight(channel_id: str) -> Deed | None:
+    """Take note that we are in a channel of which it was said that it is gone."""
+    lost = Resource.objects.filter(kind="channel", external_id=channel_id, state=GONE)
+    return partial(rooms.in_sight, channel_id) if lost.exists() else None
 
 
 def _brings(told: SlackEvent) -> tuple[bool, bool]:
