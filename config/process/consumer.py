@@ -26,7 +26,7 @@ class Consumer(consumer.Consumer):
         _rest()
 
     def on_connection_error_after_connected(self, exc: Exception) -> None:
-        """Close a lost connection, and hand nothing back that was taken from it.
+        """Close a lost connection, and hand nothing back that was taken from it: neither now nor once it is done.
 
         Nobody is there to take it, and a channel of Redis may raise what Celery does not expect, which ends the worker.
         """
@@ -34,9 +34,14 @@ class Consumer(consumer.Consumer):
         transport = self.connection.transport if self.connection else None
         for channel in getattr(transport, "channels", None) or ():
             channel.do_restore = False
+            channel.basic_ack = channel.basic_reject = _nobody_is_told
         super().on_connection_error_after_connected(exc)
         if isinstance(exc, refusals):
             _rest()
+
+
+def _nobody_is_told(*_: object, **__: object) -> None:
+    """Leave a message that was done after its connection was lost: it comes once more, and finds nothing to do."""
 
 
 def _rest() -> None:

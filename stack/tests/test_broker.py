@@ -1,5 +1,6 @@
 """A broker that is away: nobody waits for it, and work goes on when it is back."""
 
+import logging
 import shlex
 import socket
 import time
@@ -61,8 +62,9 @@ def test_a_hint_is_given_up_soon_where_nothing_answers() -> None:
 @pytest.mark.parametrize("asks", [True, False], ids=["asks for the next", "does not"])
 @pytest.mark.parametrize("acknowledged", [True, False], ids=["acknowledged", "not acknowledged"])
 @pytest.mark.parametrize("hears", [True, False], ids=["hears orders", "hears none"])
+@pytest.mark.parametrize("is_back", [True, False], ids=["back", "gone"])
 def test_a_broker_that_goes_away_with_a_message_in_hand_ends_no_worker(
-    tmp_path: Path, guard: Guard, acknowledged: bool, asks: bool, hears: bool
+    tmp_path: Path, guard: Guard, acknowledged: bool, asks: bool, hears: bool, is_back: bool
 ) -> None:
     with services.sockets(tmp_path) as sockets:
         server = redis.start(sockets, guard=guard)
@@ -86,6 +88,12 @@ def test_a_broker_that_goes_away_with_a_message_in_hand_ends_no_worker(
         server.kill9()
         taker.on_connection_error_after_connected(ConnectionResetError())
         assert taker.connection is None, "it connects anew"
+        if is_back:
+            server = redis.start(sockets, guard=guard)
+        if not acknowledged:  # what it was taken for ends only now
+            end = held[0].reject_log_error if hears else held[0].ack_log_error
+            end(logging.getLogger(__name__), app.connection_for_read().connection_errors)
+        server.stop()
 
 
 @pytest.mark.workers
