@@ -45,6 +45,7 @@ NO_PAGES: Final = {
     *(
         "by-hand/<int:effect>",
         "missing",
+        "new-channel",
         "retry/<int:effect>",
         "evidence/<int:n>/again",
         "evidence/add",
