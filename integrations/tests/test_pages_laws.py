@@ -142,6 +142,12 @@ class Night:
             self.waiting.clear()
         self.incident = Incident.objects.get(pk=self.incident.pk)
 
+    def live_through(self, story: list[tuple[str, Any]], order: random.Random) -> None:
+        """Take one step after the other, and let everything arrive."""
+        for verb, value in story:
+            self.take(verb, value)
+        self.calm(order)
+
     def _ours(self) -> list[fake.Incident]:
         keys = set(Page.objects.filter(incident=self.incident).values_list("dedup_key", flat=True))
         return [one for one in self.duty.account.account.incidents.values() if one.key in keys or one.key is None]
@@ -176,9 +182,7 @@ def test_whatever_happens_no_more_is_paged_than_was_asked_for_and_the_timeline_i
     built_duty: Duty, db: None, first: str, story: list[tuple[str, object]], order: random.Random
 ) -> None:
     with night(built_duty, first) as found:
-        for verb, value in story:
-            found.take(verb, value)
-        found.calm(order)
+        found.live_through(story, order)
         account = {one.key: one for one in found.duty.account.account.incidents.values()}
         pages = list(Page.objects.filter(incident=found.incident))
 

@@ -68,9 +68,7 @@ def test_the_page_tells_whoever_was_paged_what_the_pager_says(
     built_duty: Duty, db: None, first: str, story: list[tuple[str, Any]], order: random.Random
 ) -> None:
     with night(built_duty, first) as found:
-        for verb, value in story:
-            found.take(verb, value)
-        found.calm(order)
+        found.live_through(story, order)
         for handle in WHO:
             said = told(found, handle)
             assert said is None or sorted(said) == as_the_pager_has_it(found, handle), handle

@@ -75,8 +75,7 @@ def _look_at_channel(incident: Incident, at: datetime) -> None:
         raise lifecycle.Refused(
             f"{channel.label} is gone, or the app cannot access it. Unarchive it and /invite the app."
         )
-    if rooms.is_lost(incident):
-        rooms.in_sight(channel.external_id)
+    rooms.in_sight(channel.external_id)
     if not found.archived:
         rooms.archived_by_hand(channel.external_id, archived=False, at=at)
 
