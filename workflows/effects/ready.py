@@ -4,6 +4,7 @@ from incidents.claiming.leases import CLAIMED
 
 # Ready: due, everything it needs is there, everything it waits for has ended, its method is not blocked, and its
 # incident was planned from its newest facts: nothing is done from what was true before a verb that has committed.
+# What an earlier try may have done is looked for even where what it needed is gone by now.
 # What failed has ended, too, but for archiving: our words that could not be taken back could never be, after that.
 READY = """
     SELECT e.id FROM workflows_effect e
@@ -12,7 +13,8 @@ READY = """
      WHERE (e.state = 'waiting' AND e.due_at <= %(at)s OR e.state = 'running' AND e.leased_until < %(at)s)
        AND NOT EXISTS (SELECT FROM unnest(e.needs) AS need(key) WHERE NOT EXISTS (
                SELECT FROM workflows_resource r
-                WHERE r.incident_id = e.incident_id AND r.key = need.key AND r.state = 'there'))
+                WHERE r.incident_id = e.incident_id AND r.key = need.key
+                  AND (r.state = 'there' OR e.state = 'running' OR e.unsure)))
        AND NOT EXISTS (SELECT FROM workflows_effect o
                 WHERE o.incident_id = e.incident_id AND o.key = ANY(e.after) AND (o.state IN ('waiting', 'running')
                   OR o.state = 'failed' AND e.kind = 'archived' AND o.room = e.room AND o.verb <> 'create'))

@@ -170,7 +170,7 @@ class _Comparison:
             return None, ()
         seen, chain = self.observed.seen.get(thing.key), self.owed.get(thing.key, [])
         after = tuple(owed.effect for owed in chain if owed.under_way)
-        if chain and self._is_enough(chain[-1], thing, seen, after):
+        if chain and self._is_enough(chain[-1], thing, after):
             return None, ()
         self.cancels += [owed.effect for owed in chain if not owed.under_way]
         if seen is None:
@@ -181,21 +181,24 @@ class _Comparison:
             return None, ()
         return CHANGE, after
 
-    @staticmethod
-    def _is_enough(owed: Owed, thing: Thing, seen: ObservedThing | None, after: tuple[str, ...]) -> bool:
+    def _is_enough(self, owed: Owed, thing: Thing, after: tuple[str, ...]) -> bool:
         """Whether what is owed already will do.
 
         What could not be made is not tried again because it reads otherwise now: it would fail again, and say so again.
         Once it is retried, what changed since follows. A change of something that does not exist, and that nobody is
         making any more, will not do. Nor will what waits for less than it has to by now: it would be said in a room
-        before that is private.
+        before that is private; nor what still waits for something that it no longer has to: that may never come.
         """
-        if not owed.under_way and not _waits(owed, thing):
+        seen = self.observed.seen.get(thing.key)
+        if not owed.under_way and not (_waits(owed, thing) and self._are_there(set(owed.needs) - set(thing.needs))):
             return False
         if seen is None and owed.failed and owed.verb == CREATE:
             return True
         orphan = owed.verb == CHANGE and not owed.started and seen is None and not after
         return owed.spec == thing.spec and not orphan
+
+    def _are_there(self, keys: Iterable[str]) -> bool:
+        return all((seen := self.observed.seen.get(key)) and seen.state == THERE for key in keys)
 
     def _retired(self, key: str, seen: ObservedThing) -> Iterator[Action]:
         says = KINDS[seen.kind].retire

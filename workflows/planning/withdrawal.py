@@ -32,19 +32,30 @@ def rooms(facts: Facts) -> Iterator[Thing]:
     """Public rooms that the conversation left: our words withdrawn, one neutral line, the topic cleared, archived.
 
     Words are withdrawn at once. The neutral line and the archiving wait until the private room stands and its
-    handover is posted: if it cannot be made, nothing new is said anywhere public.
+    handover is posted: if it cannot be made, nothing new is said anywhere public. A handover that has no place any
+    more, because somebody archived or deleted the room that was made for it, is not waited for.
     """
+    arrived = tuple(_arrived(facts))
     for number in range(1, facts.room):
         channel = f"channel/{number}"
         if not facts.is_there(channel):
             continue
         yield from withdrawn(facts, number)
         yield from counted(facts, number)
-        moved = (channel, f"channel/{facts.room}", f"handover/{facts.room}")
+        moved = (channel, *arrived)
         farewell = post(f"farewell/{number}", cards.farewell(), "one neutral line in the old channel", number)
         yield Thing(farewell.key, "post", farewell.spec, farewell.label, needs=moved, room=number)
         shown = f"#{facts.room_of(number).shown}"
         yield Thing(f"archived/{number}", "archived", {"room": number}, shown, (*moved, farewell.key), number)
+
+
+def _arrived(facts: Facts) -> Iterator[str]:
+    """What has to be there before people are told that the conversation left."""
+    if facts.room_of(facts.room).gone:
+        return
+    yield f"channel/{facts.room}"
+    if not facts.is_there(f"archived/{facts.room}"):
+        yield f"handover/{facts.room}"
 
 
 def withdrawals(facts: Facts) -> Iterator[Thing]:

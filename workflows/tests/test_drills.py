@@ -12,7 +12,7 @@ from workflows.planning.actions import KINDS
 from workflows.planning.desired import desired_state
 from workflows.planning.facts import Published
 from workflows.tests.shipped_facts import GROUPS, facts, someone
-from workflows.tests.test_planning_laws import play, steps, types
+from workflows.tests.stories import play, steps, types
 from workflows.tests.world import World
 
 PEOPLE = sorted({name for names in GROUPS.values() for name in names.split()} | {"max", "eve", "sid", "pat"})

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from workflows.planning.actions import CREATE
 from workflows.planning.facts import Published
 from workflows.tests.shipped_facts import POLICIES, facts
-from workflows.tests.test_planning_laws import play, steps, types
+from workflows.tests.stories import play, steps, types
 from workflows.tests.world import World
 
 texts = st.sampled_from(["All is well.", "A key was revoked.", "Nobody used it."])

@@ -12,7 +12,7 @@ from workflows.planning import captures, drills
 from workflows.planning.actions import CHANGE, CREATE, RETIRE, Action
 from workflows.planning.desired import desired_state
 from workflows.planning.facts import ChannelPost, Facts, Room, Stay
-from workflows.planning.observed import GONE, THERE, Observed, ObservedThing, Owed
+from workflows.planning.observed import DELETED, GONE, THEIRS, THERE, Observed, ObservedThing, Owed
 from workflows.planning.pages import ACKNOWLEDGED, OPENING, RESOLVED, TRIGGERED, Paged, RequestedPage
 from workflows.planning.plan import Plan, plan
 from workflows.tests.shipped_facts import (
@@ -64,13 +64,26 @@ class World:
         """The facts, with what exists or is under way."""
         seen = {key for key, one in self.known_things().items() if one.state == THERE}
         begun = {key for key, chain in self._owed().items() if any(owed.under_way for owed in chain)}
-        rooms = tuple(replace(room, public=self.is_public(room.number)) for room in self.facts.rooms)
+        rooms = tuple(self._room_now(room) for room in self.facts.rooms)
         return replace(self.facts, there=frozenset(seen | begun), rooms=rooms)
+
+    def _room_now(self, room: Room) -> Room:
+        return replace(room, public=self.is_public(room.number), gone=DELETED if self.is_gone(room.number) else "")
 
     def is_public(self, room: int) -> bool:
         """Whether everyone may read in a room's channel."""
         seen = self.seen.get(f"channel/{room}")
-        return seen is not None and not seen.spec["private"]
+        return seen is not None and seen.state == THERE and not seen.spec["private"]
+
+    def is_gone(self, room: int) -> bool:
+        """Whether somebody deleted a room's channel."""
+        seen = self.seen.get(f"channel/{room}")
+        return seen is not None and seen.state == GONE
+
+    def is_archived(self, room: int) -> bool:
+        """Whether a room's channel is archived."""
+        seen = self.seen.get(f"archived/{room}")
+        return seen is not None and seen.state == THERE
 
     def reconcile(self) -> Plan:
         """Plan, and owe what the plan says."""
@@ -93,7 +106,8 @@ class World:
         return [action for action in self.open.values() if self._is_ready(action)]
 
     def _is_ready(self, action: Action) -> bool:
-        there = all(need in self.seen and self.seen[need].state == THERE for need in action.needs)
+        begun = action.key in self.started  # it is looked for, even where what it needed is gone by now
+        there = all(need in self.seen and (begun or self.seen[need].state == THERE) for need in action.needs)
         waits = any(key in self.open and not self._is_past(self.open[key], action) for key in action.after)
         return there and not waits and action.key not in self.failed
 
@@ -115,10 +129,13 @@ class World:
         self.started.discard(action.key)
         self.failed.add(action.key)
         if action.kind == "closed" and self.facts.room == action.room:
-            number = self.facts.room + 1
-            room = Room(number, f"inc-successor-{number}", True, f"inc-successor-{number}")
-            rooms, revision = (*self.facts.rooms, room), self.facts.revision + 1
-            self.facts = replace(self.facts, room=number, rooms=rooms, revision=revision)
+            self._go_on_elsewhere()
+
+    def _go_on_elsewhere(self) -> None:
+        number = self.facts.room + 1
+        room = Room(number, f"inc-successor-{number}", self.facts.private, f"inc-successor-{number}")
+        rooms, revision = (*self.facts.rooms, room), self.facts.revision + 1
+        self.facts = replace(self.facts, room=number, rooms=rooms, revision=revision, archive_asked=False)
 
     def retry(self) -> None:
         """Somebody pressed every retry button."""
@@ -140,7 +157,8 @@ class World:
                 spec = {"room": action.room, "person": person}
                 self.seen[key] = ObservedThing("member", spec, THERE, action.room, action.labels[key])
         else:
-            assert (action.thing in self.seen) == (action.verb == CHANGE), f"{action.key}: {action.verb}"
+            by_hand = action.kind == "archived"  # it may have been archived by hand meanwhile
+            assert by_hand or (action.thing in self.seen) == (action.verb == CHANGE), f"{action.key}: {action.verb}"
             label = action.labels[action.thing]
             self.seen[action.thing] = ObservedThing(action.kind, dict(action.spec), THERE, action.room, label)
             if action.kind == "closed":
@@ -245,10 +263,9 @@ class World:
 
     def retype(self, type: str, *, by: str = "dee") -> None:
         """Take another type, as the lifecycle does it: those whom the plan names come in by name."""
-        converts = self.facts.converts and self.is_public(self.facts.room)
-        converts = converts and f"archived/{self.facts.room}" not in self.seen
+        converts = self.facts.converts and self.is_public(self.facts.room) and not self.is_archived(self.facts.room)
         staying = {name: Stay(someone(name), came) for name, came in self._staying(by).items()}
-        after = self.facts.retyped(self.policies[type], staying=tuple(staying.values()), bring=(), converts=converts)
+        after = self.known().retyped(self.policies[type], staying=tuple(staying.values()), bring=(), converts=converts)
         after = entered(after)
         rooms = tuple(
             replace(room, name=f"inc-successor-{room.number}", shown=f"inc-successor-{room.number}")
@@ -331,3 +348,55 @@ class World:
             gone = {stay.who.person_id: stay for stay in self.facts.stays}
             gone[someone(name).person_id] = Stay(someone(name), "joined", here=False, went=True)
             self.facts = replace(self.facts, stays=tuple(gone.values()), revision=self.facts.revision + 1)
+
+    # what people do by hand to a channel
+
+    def archive(self, which: int) -> None:
+        """Somebody archives a room's channel."""
+        if number := self._standing(which):
+            spec = {"room": number}
+            self.seen[f"archived/{number}"] = ObservedThing("archived", spec, THERE, number)
+
+    def unarchive(self, which: int) -> None:
+        """Somebody brings an archived channel back."""
+        number = self._standing(which)
+        if not (number and self.is_archived(number)):
+            return
+        key = f"archived/{number}"
+        if number == self.facts.room:
+            del self.seen[key]
+            self.facts = replace(self.facts, archive_asked=False)
+        else:
+            self.seen[key] = replace(self.seen[key], state=THEIRS)
+
+    def delete(self, which: int) -> None:
+        """Somebody deletes a room's channel."""
+        if number := self._standing(which):
+            key = f"channel/{number}"
+            self.seen[key] = replace(self.seen[key], state=GONE, why=DELETED)
+            for gone in (f"archived/{number}", f"counted/{number}"):
+                self.seen.pop(gone, None)
+
+    def convert(self, which: int) -> None:
+        """Somebody makes a public channel private, or a private one public: what is private leaves that."""
+        number = self._standing(which)
+        if not number:
+            return
+        key = f"channel/{number}"
+        private = not self.seen[key].spec["private"]
+        self.seen[key] = replace(self.seen[key], spec={**self.seen[key].spec, "private": private})
+        if not private:
+            self.seen.pop(f"closed/{number}", None)
+            if self.facts.private and number == self.facts.room:
+                self._go_on_elsewhere()
+
+    def open_another(self) -> None:
+        """Somebody asks for a new channel in place of one that is gone."""
+        if self.facts.active and self.is_gone(self.facts.room):
+            self._go_on_elsewhere()
+
+    def _standing(self, which: int) -> int:
+        """Return the number of one of the rooms whose channel stands, or 0."""
+        numbers = [room.number for room in self.facts.rooms if f"channel/{room.number}" in self.seen]
+        standing = [number for number in numbers if not self.is_gone(number)]
+        return standing[which % len(standing)] if standing else 0

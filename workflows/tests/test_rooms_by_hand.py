@@ -1,0 +1,41 @@
+"""A channel that a person archives, deletes, opens or closes holds up nothing anywhere else."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from workflows.planning.observed import THEIRS, THERE
+from workflows.tests.shipped_facts import facts
+from workflows.tests.stories import another, by_hand, play, steps, types
+from workflows.tests.world import World
+
+# A channel archived, or deleted, while its handover is still to be posted.
+CAME_BETWEEN = [("settle", ""), ("retype", "security"), ("reconcile", ""), *[("perform", 0)] * 3]
+
+
+@settings(max_examples=500, deadline=None)
+@given(first=types, story=st.lists(st.one_of(steps, by_hand, by_hand, another), max_size=25), converts=st.booleans())
+@example("ambiguous", [*CAME_BETWEEN, ("archive", 1)], False)
+@example("ambiguous", [*CAME_BETWEEN, ("delete", 1)], False)
+def test_every_story_settles_whatever_people_do_to_its_channels(
+    first: str, story: list[tuple[str, object]], converts: bool
+) -> None:
+    """Nothing waits for what nobody is going to make: ``settle`` fails where anything is left."""
+    world = World(replace(facts(first, pager=True), converts=converts))
+    play(world, story)
+    world.settle()
+    assert world.reconcile().is_empty
+    old_rooms_were_left_behind(world)
+
+
+def old_rooms_were_left_behind(world: World) -> None:
+    """Each room the conversation left, once it stood elsewhere, got its neutral line and was archived."""
+    if f"channel/{world.facts.room}" not in world.seen:
+        return
+    for number in range(1, world.facts.room):
+        if f"channel/{number}" in world.seen and not world.is_gone(number):
+            assert world.seen[f"archived/{number}"].state in {THERE, THEIRS}
+            assert f"farewell/{number}" in world.seen or world.is_archived(number)
