@@ -99,12 +99,13 @@ class House:
         return Incident.objects.select_related("type", "policy_version", "lead").get(pk=incident.pk)
 
     def hurry(self, incident: Incident) -> None:
-        """Let no back-off, rate limit or lease make the test wait."""
+        """Let no back-off, rate limit or lease make the test wait, nor a request that may still be on its way."""
         past = timezone.now() - timedelta(seconds=1)
+        Effect.objects.filter(incident=incident, unsure=True).update(tried_at=None)
         Limit.objects.all().delete()
         effect_queue._blocked.clear()
         Effect.objects.filter(incident=incident, state="waiting").update(due_at=past)
-        Effect.objects.filter(incident=incident, state="running").update(leased_until=past)
+        Effect.objects.filter(incident=incident, state="running").update(leased_until=past, tried_at=None)
 
     def owed(self, incident: Incident) -> list[str]:
         """Keys of effects that are still waiting or running."""

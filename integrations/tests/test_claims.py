@@ -28,7 +28,6 @@ from workflows.effects import effect_queue
 from workflows.effects.work import Outcome, Work, made
 from workflows.models import Effect
 from workflows.performing import perform
-from workflows.ports import VendorError
 from workflows.reconcile import reconcile
 from workflows.status import progress
 
@@ -103,24 +102,6 @@ def test_an_effect_of_which_workers_die_is_given_up_and_told(house: House) -> No
     assert progress.retry(failed[0].id, incident, by=house.person("dee"), at=timezone.now())
     incident = house.settle(incident)
     assert house.slack.members(house.channel(incident)) == {"firekind", "dee", "ann", "ben", "lea"}
-
-
-@pytest.mark.parametrize(("kind", "waits"), [("post", True), ("channel", False), ("topic", False)])
-def test_what_was_not_answered_in_time_and_could_double_is_left_time_to_arrive(
-    house: House, kind: str, waits: bool
-) -> None:
-    incident = planned(house)
-    if kind != "channel":
-        perform.perform(house.chat, claimed(incident))
-        house.hurry(incident)
-    works = effect_queue.claim(incident.pk, at=timezone.now(), limit=perform.AT_ONCE)
-    work = next(one for one in works if one.effect.kind == kind)
-    error = VendorError("Silent.", code="connection_lost", method="x", retryable=True, unknown=True, lingers=True)
-    at = timezone.now()
-    effect_queue.record_error(work, error, at=at)
-    row = Effect.objects.get(pk=work.effect.pk)
-    assert row.unsure
-    assert (row.due_at >= at + timedelta(seconds=effect_queue.LINGERS_S)) == waits
 
 
 class Slow(StraightWire):

@@ -64,6 +64,7 @@ class Desk:
             effect_queue._blocked.clear()
             Effect.objects.filter(state="waiting").update(due_at=past)
             Effect.objects.filter(state="running").update(leased_until=past)
+            Effect.objects.update(tried_at=None)
             perform.drain(self.incident.pk, side_by_side=False)
 
     def owed(self) -> list[str]:

@@ -16,9 +16,10 @@ from workflows.planning.actions import EVIDENCE, KINDS
 
 PATIENCE_S = 180  # a busy machine
 SLOW = [name for name, kind in KINDS.items() if kind.queue == EVIDENCE]
-# The claims of whoever was killed, as they stand once their time is over; those of the living are left alone.
+# The claims of whoever was killed, as they stand once their time is over, and that of what they had sent; those of the
+# living are left alone.
 LAPSE = """
-    UPDATE workflows_effect SET leased_until = now() - interval '1 second'
+    UPDATE workflows_effect SET leased_until = now() - interval '1 second', tried_at = NULL
      WHERE state = 'running' AND (kind = ANY(%s)) = %s
 """
 LAPSE_READING = """

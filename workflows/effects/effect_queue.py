@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
 from django.conf import settings
 from django.db import connection, transaction
-from django.db.models import F, Q
+from django.db.models import F, Max, Q
 
 from incidents import event_kinds as kinds_of_events
 from incidents import hints, lifecycle, timeline
@@ -28,7 +27,6 @@ ATTEMPTS = 12  # with the back-off below: about half an hour of a vendor being d
 # Claims in a row that nothing was recorded of: each is renewed while its worker lives, so that many workers died.
 UNANSWERED = 20
 BACK_OFF_AT_MOST_S = 300
-WAITED_S = 0.5  # older claims are looked at again before a vendor is called
 # Not told where people talk: that is what failed, or it adds nothing to the words that stand there.
 QUIET_FAILURES = {("channel", CREATE), ("post", CREATE), ("post", CHANGE), ("pin", CREATE)}
 QUIET_FAILURES |= {("upload", CREATE), ("picture", CREATE)}
@@ -37,9 +35,14 @@ CLAIMS = Leases(
     Effect.objects, working=Effect.State.RUNNING, length=lambda: timedelta(seconds=settings.FIREKIND.lease_s), beats=3
 )
 # Made twice where a request that was not answered is carried out after we looked; all else the vendor would refuse.
-DOUBLED = {("post", CREATE), ("bookmark", CREATE), ("upload", CREATE), ("picture", CREATE)}
-DOUBLED |= {("ticket", CREATE), ("ticket", CHANGE)}
-LINGERS_S = 20.0
+DOUBLED = {("post", CREATE), ("bookmark", CREATE), ("picture", CREATE), ("ticket", CREATE), ("ticket", CHANGE)}
+# Words that would stand where nobody looks for them, once such a request of an abandoned effect is carried out.
+LEFT_BEHIND = DOUBLED | {("topic", CREATE)}
+# Changes that such a request of an earlier one would undo.
+UNDONE = {("post", CHANGE), ("topic", CHANGE), ("bookmark", CHANGE)}
+# How long after it was sent such a request may still be carried out, by port.
+ARRIVES: Mapping[str, timedelta] = {"chat": timedelta(seconds=45), "tracker": timedelta(seconds=75)}
+LOOKED_FOR_EVERY = timedelta(seconds=15)  # as long as it may
 
 HASTY = [name for name, kind in KINDS.items() if kind.queue == EFFECTS]
 SLOW = [name for name, kind in KINDS.items() if kind.queue == EVIDENCE]
@@ -68,8 +71,7 @@ def record_done(
     with transaction.atomic():
         if outcome.says or may_be_unwanted or outcome.also:
             timeline.hold(effect.incident_id)
-        done = {"state": Effect.State.DONE, "ended_at": at, "error": "", "error_code": "", "leased_until": None}
-        if not CLAIMS.mine(effect).update(**done):
+        if not CLAIMS.mine(effect).update(**_ended(effect, at=at)):
             return []
         if outcome.there:
             _keep(effect, outcome.there, at=at)
@@ -81,6 +83,18 @@ def record_done(
         if outcome.also is not None:
             outcome.also(at)
         return claim(effect.incident_id, at=at, limit=claim_more, kinds=kinds) if claim_more else []
+
+
+def _ended(effect: Effect, *, at: datetime) -> dict[str, Any]:
+    """Return how an effect stands that was done; it is done once more where an earlier request may undo it yet."""
+    calm = {"error": "", "error_code": "", "leased_until": None}
+    if (effect.kind, effect.verb) in UNDONE:
+        arrives = ARRIVES[KINDS[effect.kind].port]
+        earlier = Effect.objects.filter(incident=effect.incident_id, thing=effect.thing, unsure=True)
+        late = earlier.filter(tried_at__gt=clock.at(at) - arrives).exclude(pk=effect.pk).exclude(spec=effect.spec)
+        if (last := late.aggregate(last=Max("tried_at"))["last"]) is not None:
+            return calm | {"state": Effect.State.WAITING, "due_at": last + arrives, "unanswered": 0, "attempt": 0}
+    return calm | {"state": Effect.State.DONE, "ended_at": at}
 
 
 def _tell(effect: Effect, outcome: Outcome, *, at: datetime) -> None:
@@ -130,7 +144,8 @@ def record_error(work: Work, error: VendorError, *, at: datetime) -> None:
             attempt=attempt,
             unanswered=0,
             unsure=effect.unsure or error.unknown,
-            due_at=now + timedelta(seconds=_wait_s(effect, error, attempt)),
+            **({"tried_at": None} if error.unknown and not error.lingers else {}),
+            due_at=now + timedelta(seconds=_wait_s(error, attempt)),
             leased_until=None,
             ended_at=at if final else None,
             error=error.says,
@@ -169,12 +184,25 @@ def plan_anew(incident_id: int) -> None:
     hints.tell(Incident(pk=incident_id))
 
 
-def _wait_s(effect: Effect, error: VendorError, attempt: int) -> float:
+def _wait_s(error: VendorError, attempt: int) -> float:
     if error.retry_after is not None:
         return error.retry_after
-    back_off_s = float(min(0.5 * 2 ** min(attempt, 20), BACK_OFF_AT_MOST_S))
-    may_double = error.lingers and (effect.kind, effect.verb) in DOUBLED
-    return max(back_off_s, LINGERS_S) if may_double else back_off_s
+    return float(min(0.5 * 2 ** min(attempt, 20), BACK_OFF_AT_MOST_S))
+
+
+def look_again_at(work: Work, *, at: datetime) -> datetime | None:
+    """Return when to look again for what the last try may do yet; None where it may be done anew, or given up."""
+    effect, now = work.effect, clock.at(at)
+    late = LEFT_BEHIND if effect.abandoned else DOUBLED
+    if not work.unsure or (effect.kind, effect.verb) not in late or effect.tried_at is None:
+        return None
+    arrives = effect.tried_at + ARRIVES[KINDS[effect.kind].port]
+    return min(arrives, now + LOOKED_FOR_EVERY) if now < arrives else None
+
+
+def note_try(work: Work, *, at: datetime) -> None:
+    """Note that a request is sent now, and not when the effect was claimed."""
+    CLAIMS.mine(work.effect).update(tried_at=clock.at(at))
 
 
 def _tell_failure(effect: Effect, error: VendorError, *, at: datetime) -> None:
@@ -227,7 +255,7 @@ def has_moved_on(work: Work, *, at: datetime) -> bool:
 
     A claim is acted on at once unless no thread is free, as while a vendor is silent. Then it may be a minute old.
     """
-    if time.monotonic() - work.claimed_s < WAITED_S:
+    if not work.waited:
         return False
     behind = Q(incident__revision__gt=F("incident__planned__revision"))
     found = CLAIMS.mine(work.effect).filter(Q(abandoned=True) | behind).values_list("abandoned", flat=True).first()

@@ -23,7 +23,8 @@ READY = """
 
 CLAIM = f"""
     UPDATE workflows_effect SET state = 'running', {CLAIMED}, unsure = unsure OR state = 'running',
-           begun_at = coalesce(begun_at, %(at)s), tried_at = %(at)s
+           begun_at = coalesce(begun_at, %(at)s),
+           tried_at = CASE WHEN unsure OR state = 'running' THEN tried_at ELSE %(at)s END
      WHERE id IN ({READY} AND e.incident_id = %(incident)s AND e.kind = ANY(%(kinds)s)
                   ORDER BY e.rank, e.id LIMIT %(limit)s FOR UPDATE OF e SKIP LOCKED)
  RETURNING *, (SELECT jsonb_object_agg(r.key, r.external) FROM workflows_resource r

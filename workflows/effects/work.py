@@ -13,6 +13,8 @@ from django.utils.crypto import salted_hmac
 from workflows.models import Effect, Resource
 from workflows.planning.observed import THERE
 
+WAITED_S = 0.5  # older claims are looked at again before a vendor is called
+
 
 @dataclass(frozen=True, slots=True)
 class Work:
@@ -23,12 +25,17 @@ class Work:
 
     effect: Effect
     external: dict[str, dict[str, Any]]
-    claimed_s: float = field(default_factory=time.monotonic, compare=False)
+    claimed_s: float = field(default_factory=lambda: time.monotonic(), compare=False)  # noqa: PLW0108 (tests set the clock)
 
     @property
     def unsure(self) -> bool:
         """Whether an earlier try may have done it without recording it."""
         return self.effect.unsure
+
+    @property
+    def waited(self) -> bool:
+        """Whether it waited for a thread since it was claimed."""
+        return time.monotonic() - self.claimed_s >= WAITED_S
 
     @property
     def mark(self) -> str:

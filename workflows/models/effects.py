@@ -51,7 +51,7 @@ class Effect(models.Model):
     traceparent = models.CharField(max_length=55, blank=True, default="", db_default="")  # of the plan that wrote it
     created_at = models.DateTimeField()
     begun_at = models.DateTimeField(null=True)
-    tried_at = models.DateTimeField(null=True)  # when the last try began
+    tried_at = models.DateTimeField(null=True)  # when the last try began; null where its answer was lost at once
     ended_at = models.DateTimeField(null=True)
 
     class Meta:

@@ -8,6 +8,7 @@ import time
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, nullcontext
+from datetime import datetime
 from typing import Any
 
 from django.db import connection
@@ -140,21 +141,32 @@ def perform(port: Any, work: Work, *, kinds: Sequence[str] = effect_queue.HASTY)
         timeline.nudge_readers(effect.incident_id)  # what takes long is shown to have begun
     _give_back_connection()
     failpoints.point(failpoints.BEFORE_CALL, kind=effect.kind)
-    try:
-        with _traced(effect):
-            outcome = _outcome(port, work)
-    except VendorError as error:
-        log.warning("effect %s (%s): %s", effect.pk, effect.key, error)
-        _not_done(port, work, error)
-        vendor_errors.count(KINDS[effect.kind].port, error.code)
-        return []
+    outcome = _called(port, work)
     if outcome is None:
-        effect_queue.give_up(work, at=timezone.now())
         return []
     failpoints.point(failpoints.AFTER_CALL, kind=effect.kind)
     claimed = _recorded(work, outcome, kinds)
     failpoints.point(failpoints.AFTER_RECORD, kind=effect.kind)
     return claimed
+
+
+def _called(port: Any, work: Work) -> Outcome | None:
+    """Ask the vendor; record what came of it where nothing was done, and return None."""
+    effect = work.effect
+    try:
+        with _traced(effect):
+            outcome = _outcome(port, work)
+    except _OnItsWay as later:
+        effect_queue.put_back(work, until=later.look_at)
+        return None
+    except VendorError as error:
+        log.warning("effect %s (%s): %s", effect.pk, effect.key, error)
+        _not_done(port, work, error)
+        vendor_errors.count(KINDS[effect.kind].port, error.code)
+        return None
+    if outcome is None:
+        effect_queue.give_up(work, at=timezone.now())
+    return outcome
 
 
 def _not_done(port: Any, work: Work, error: VendorError) -> None:
@@ -177,12 +189,28 @@ def _endless(method: str) -> VendorError:
     return VendorError(says, code="endless", method=method)
 
 
+class _OnItsWay(Exception):
+    """The last try did nothing yet, and may still do it."""
+
+    def __init__(self, look_at: datetime) -> None:
+        self.look_at = look_at
+
+
 def _outcome(port: Any, work: Work) -> Outcome | None:
-    """Look first where the last try may have gone through; None for what was abandoned and did not happen."""
+    """Look first where the last try may have gone through; None for what was abandoned and did not happen.
+
+    Raises ``_OnItsWay`` while that may still happen, and would happen twice, or unseen.
+    """
     what = work.effect.kind, work.effect.verb
     if work.unsure and what in LOOKERS and (found := LOOKERS[what](port, work)) is not None:
         return found
-    return None if work.unsure and work.effect.abandoned else PERFORMERS[what](port, work)
+    if (look_at := effect_queue.look_again_at(work, at=timezone.now())) is not None:
+        raise _OnItsWay(look_at)
+    if work.unsure and work.effect.abandoned:
+        return None
+    if work.unsure or work.waited:
+        effect_queue.note_try(work, at=timezone.now())
+    return PERFORMERS[what](port, work)
 
 
 def _give_back_connection() -> None:

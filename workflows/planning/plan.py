@@ -190,7 +190,8 @@ class _Comparison:
         before that is private; nor what still waits for something that it no longer has to: that may never come.
         """
         seen = self.observed.seen.get(thing.key)
-        if not owed.under_way and not (_waits(owed, thing) and self._are_there(set(owed.needs) - set(thing.needs))):
+        more = set(owed.needs) - {*thing.needs, thing.key}
+        if not owed.under_way and not (_waits(owed, thing) and self._are_there(more)):
             return False
         if seen is None and owed.failed and owed.verb == CREATE:
             return True

@@ -221,6 +221,8 @@ def _waiting(
     if row.method in blocked:
         whom = WAITED_FOR.get(KINDS[row.kind].port, "the source")
         return f"waiting for {whom} until {_clock(blocked[row.method])}"
+    if row.unsure and not row.error:
+        return f"checking again at {_clock(row.due_at)} whether the last attempt went through"
     if row.error:
         return f"retrying at {_clock(row.due_at)}: {row.error}"
     return f"at {_clock(row.due_at)}" if row.due_at > at else "next"

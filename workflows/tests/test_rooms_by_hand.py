@@ -31,6 +31,17 @@ def test_every_story_settles_whatever_people_do_to_its_channels(
     old_rooms_were_left_behind(world)
 
 
+@settings(max_examples=200, deadline=None)
+@given(first=types, story=st.lists(st.one_of(steps, by_hand, another), max_size=25))
+@example("ambiguous", [("tell", "updated"), ("reconcile", ""), ("perform", 0), ("begin", 4), ("retype", "security")])
+def test_planning_again_from_the_same_facts_owes_nothing_new(first: str, story: list[tuple[str, object]]) -> None:
+    world = World(facts(first, pager=True))
+    for step in story:
+        play(world, [step])
+        world.reconcile()
+        assert world.reconcile().is_empty
+
+
 def old_rooms_were_left_behind(world: World) -> None:
     """Each room the conversation left, once it stood elsewhere, got its neutral line and was archived."""
     if f"channel/{world.facts.room}" not in world.seen:
