@@ -34,7 +34,6 @@ LOOKS = 20  # of them, in turn, whose privacy is looked at although nobody came:
 NOT_AGAIN = timedelta(seconds=30)
 LATELY = timedelta(days=7)  # an incident that ended longer ago is left to the events
 GRACE = timedelta(seconds=15)  # for an invitation to arrive everywhere
-OUTSIDE = "not_in_channel"
 BLIND = "Firekind is no longer in the channel, so it cannot see who leaves and posts nothing there. Invite it again."
 
 
@@ -184,7 +183,7 @@ def _failed(error: VendorError, channel: Resource, *, at: datetime) -> bool:
         with transaction.atomic():
             lost_channels.note(channel.incident_id, room=channel.room or 1, why=UNSEEN)
         return True
-    if error.code == OUTSIDE:
+    if error.code == lost_channels.OUTSIDE:
         lifecycle.warn(channel.incident, BLIND, about=f"blind/{channel.room}", at=at)
         return True
     return not (error.retryable or error.retry_after is not None)

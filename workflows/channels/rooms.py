@@ -5,12 +5,13 @@ from __future__ import annotations
 from datetime import datetime
 
 from django.db import transaction
+from django.db.models import Exists, OuterRef, Q
 
 from incidents import lifecycle
 from incidents.lifecycle import rules
 from incidents.models import Incident, Person, Source
 from workflows.effects import effect_queue, lost_channels
-from workflows.models import MembersRead, Resource
+from workflows.models import Effect, MembersRead, Resource
 from workflows.planning.observed import DELETED, GONE, THEIRS, THERE
 
 
@@ -109,11 +110,25 @@ def deleted(channel_id: str, *, at: datetime) -> None:
         lifecycle.remark(incident, "channel", text=f"{says[0].upper()}{says[1:]}", by=None, at=at, source=Source.SLACK)
 
 
-def in_sight(channel_id: str) -> None:
-    """Note that we are in a channel, which had been out of sight if that was said of it."""
+def in_sight(channel_id: str, *, at: datetime) -> None:
+    """Note that we are in a channel, which may have been out of sight, and try again what we could not do outside."""
     room = channel_row(channel_id)
-    if room is not None:
-        lost_channels.restore(room.incident_id, room=room.room or 1)
+    if room is None:
+        return
+    lost_channels.restore(room.incident_id, room=room.room or 1)
+    for effect in Effect.objects.filter(_refused_outside(), incident=room.incident_id, room=room.room):
+        effect_queue.retry(effect, at=at)
+
+
+def was_out_of_reach(channel_id: str) -> bool:
+    """Return whether a room's channel was gone for us, or refused something because we were not in it."""
+    refused = Effect.objects.filter(_refused_outside(), incident=OuterRef("incident"), room=OuterRef("room"))
+    room = Resource.objects.filter(kind="channel", external_id=channel_id)
+    return room.filter(Q(state=GONE) | Exists(refused)).exists()
+
+
+def _refused_outside() -> Q:
+    return Q(state=Effect.State.FAILED, error_code=lost_channels.OUTSIDE)
 
 
 def is_lost(incident: Incident) -> bool:

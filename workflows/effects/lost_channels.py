@@ -15,6 +15,7 @@ from workflows.planning.observed import DELETED, GONE, THERE, UNSEEN
 from workflows.ports import Chat, VendorError
 
 NOT_FOUND = "channel_not_found"
+OUTSIDE = "not_in_channel"
 
 
 def note(incident_id: int, *, room: int, why: str) -> bool:

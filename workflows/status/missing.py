@@ -75,7 +75,7 @@ def _look_at_channel(incident: Incident, at: datetime) -> None:
         raise lifecycle.Refused(
             f"{channel.label} is gone, or the app cannot access it. Unarchive it and /invite the app."
         )
-    rooms.in_sight(channel.external_id)
+    rooms.in_sight(channel.external_id, at=at)
     if not found.archived:
         rooms.archived_by_hand(channel.external_id, archived=False, at=at)
 

@@ -24,7 +24,7 @@ DONE: Final = {
     ("archived", CREATE): ("archived {} channel", "archived {} channels"),
     ("capture", CREATE): ("captured {} profile", "captured {} profiles"),
 }
-MOVED: Final = {"channel": "moved the talk to a private channel", "closed": "made the channel private"}
+MOVED: Final = {"channel": "moved the conversation to a private channel", "closed": "made the channel private"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +68,7 @@ def of(incident: Incident, now: Progress, *, at: datetime) -> RetypedLine | None
 
 
 def _done(effects: Iterable[EffectLine], *, moved: bool) -> list[str]:
-    """Say what was done, counted by kind; a retype to a private type moves the talk, and opens no channel beside it."""
+    """Say what was done, counted by kind; what moves the conversation to a private channel opens none beside it."""
     found: Counter[tuple[str, str]] = Counter()
     for one in effects:
         if one.state == "done":

@@ -102,5 +102,5 @@ def test_a_retype_to_a_private_type_moves_the_talk_and_has_no_way_back(
     done = [line(1, ("member", "create"), "done", 2), line(2, ("channel", "create"), "done", 2)]
     said = retyped.of(incident, Progress(effects=done), at=timezone.now())
     assert said is not None
-    assert said.done == "invited 1 person and moved the talk to a private channel"
+    assert said.done == "invited 1 person and moved the conversation to a private channel"
     assert said.back == ""

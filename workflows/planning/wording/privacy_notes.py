@@ -93,9 +93,9 @@ def _stays(before: Facts, after: Facts, alerts: int) -> Iterator[str]:
             "try."
         )
     if _tickets(before):
-        yield "Earlier titles in the issue tracker's history, and the emails it sent."
+        yield "Earlier titles stay in the issue tracker's history and in the emails it sent."
     if before.paged:
-        yield "What phones showed or read out when paged, and PagerDuty's own log."
+        yield "What phones showed or read out when they were paged stays, and so does PagerDuty's own log."
     if alerts:
         says = "belongs to PagerDuty's own incidents; Firekind cannot change their titles"
         yield f"The text of {_counted(alerts, 'alert')} that joined {says}."

@@ -17,13 +17,13 @@ from integrations.slack.listeners.timeline import catching_up
 from integrations.slack.models import CaughtUp
 from workflows.channels import room_news, rooms
 from workflows.models import Resource
-from workflows.planning.observed import GONE, THERE
+from workflows.planning.observed import THERE
 
 
 def joined(told: SlackEvent) -> Deed | None:
     """Note that someone came into an incident's room, unless we invited them, and tell them once where it stands."""
     if told.text("user") and told.text("user") == told.bot_user_id:
-        return _in_sight(told.text("channel"))
+        return _in_sight(told.text("channel"), at=told.at)
     news, catches_up = _brings(told)
     if not (news or catches_up):
         return None
@@ -88,10 +88,9 @@ def _greet(incident: Incident, *, person: Person, channel_id: str, at: datetime,
         afterwards.leave(partial(catching_up.greet, incident, person, channel_id))
 
 
-def _in_sight(channel_id: str) -> Deed | None:
-    """Take note that we are in a channel of which it was said that it is gone."""
-    lost = Resource.objects.filter(kind="channel", external_id=channel_id, state=GONE)
-    return partial(rooms.in_sight, channel_id) if lost.exists() else None
+def _in_sight(channel_id: str, *, at: datetime) -> Deed | None:
+    """Take note that we are in a channel that was said to be gone, or where something was refused without us."""
+    return partial(rooms.in_sight, channel_id, at=at) if rooms.was_out_of_reach(channel_id) else None
 
 
 def _brings(told: SlackEvent) -> tuple[bool, bool]:

@@ -1,0 +1,64 @@
+"""The app is removed from a public channel and comes back: what could not be said there meanwhile is said, once."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+
+import pytest
+from django.utils import timezone
+
+from incidents import lifecycle
+from incidents.models import Incident
+from integrations.slack.tests.door import Door
+from workflows.models import Effect
+from workflows.reconcile import reconcile
+
+
+def meanwhile(door: Door, incident: Incident, what: str) -> None:
+    """Do one thing that is said in the channel."""
+    ann, now = door.house.person("ann"), timezone.now()
+    if what == "update":
+        lifecycle.update(incident, text="we look", by=ann, at=now)
+    elif what == "lead":
+        lifecycle.set_lead(incident, lead=ann, by=ann, at=now)
+    elif what == "impact":
+        lifecycle.state_impact(incident, text="one in ten fails", by=ann, at=now)
+    elif what == "retype":
+        door.house.retype(incident, "major", by="ann")
+    else:
+        lifecycle.resolve(incident, by=ann, at=now)
+
+
+@pytest.mark.parametrize("what", ["update", "lead", "impact", "retype", "resolve"])
+@pytest.mark.parametrize("type", ["ambiguous", "isolated"])
+def test_what_was_refused_follows_once_the_app_is_invited_back(door: Door, type: str, what: str) -> None:
+    incident = door.declared(type=type)
+    name = door.house.channel(incident)
+    door.slack.acts.kick("ann", name, "firekind")
+    door.deliver()
+    meanwhile(door, incident, what)
+    incident = door.house.settle(incident)
+    failed = Effect.objects.filter(incident=incident, state="failed")
+    assert failed.exists(), "it is said that it could not be said"
+
+    door.slack.acts.invite("ann", name, ["firekind"])
+    door.deliver()
+    incident = door.house.settle(incident)
+    assert not failed.exists()
+    assert not reconcile.reconcile(incident.pk, at=timezone.now()).actions
+    marks = Counter(json.dumps(one.metadata) for one in door.slack.messages(name) if one.metadata)
+    assert set(marks.values()) == {1}
+    posted = Effect.objects.filter(incident=incident, thing__startswith="told/", room=incident.room, state="done")
+    assert posted.count() >= 1
+
+
+def test_being_invited_back_asks_nothing_of_an_incident_where_nothing_was_refused(door: Door) -> None:
+    incident = door.declared()
+    name = door.house.channel(incident)
+    door.slack.acts.kick("ann", name, "firekind")
+    door.slack.acts.invite("ann", name, ["firekind"])
+    before = len(door.house.writes())
+    door.deliver()
+    door.house.settle(incident)
+    assert len(door.house.writes()) == before
