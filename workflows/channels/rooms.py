@@ -154,7 +154,7 @@ def archived_by_hand(channel_id: str, *, archived: bool, at: datetime) -> None:
     known = Resource.objects.filter(incident=incident, key=f"archived/{room.room}")
     effect_queue.plan_anew(incident.pk)  # what is missing now, or no longer
     if archived:
-        _note_archived(incident, room, at=at)
+        lost_channels.note_archived(incident.pk, room=room.room or 1, at=at)
     elif room.room == incident.room:
         known.delete()
         lifecycle.unarchived(incident)
@@ -200,14 +200,6 @@ def _follow(old: str, new: str) -> None:
 
 def _moved(url: str, old: str, new: str) -> str:
     return url.replace(f"/{old}", f"/{new}")
-
-
-def _note_archived(incident: Incident, room: Resource, *, at: datetime) -> None:
-    values = {"kind": "archived", "room": room.room, "spec": {"room": room.room}, "state": THERE}
-    key = f"archived/{room.room}"
-    Resource.objects.update_or_create(
-        incident=incident, key=key, defaults=values, create_defaults=values | {"since_at": at}
-    )
 
 
 def _is_old(incident: Incident, person: Person, *, stamp: float) -> bool:

@@ -1,4 +1,7 @@
-"""Channels that are gone: deleted by a person, or closed to us, which Slack answers in the same words."""
+"""Channels in which nothing can be done: archived or deleted by a person, or closed to us.
+
+That one is gone and that it is closed to us Slack answers in the same words.
+"""
 
 from __future__ import annotations
 
@@ -16,6 +19,7 @@ from workflows.ports import Chat, VendorError
 
 NOT_FOUND = "channel_not_found"
 OUTSIDE = "not_in_channel"
+ARCHIVED = ("is_archived", "is_inactive")  # the latter is said of messages
 
 
 def note(incident_id: int, *, room: int, why: str) -> bool:
@@ -45,23 +49,39 @@ def restore(incident_id: int, *, room: int) -> bool:
     return True
 
 
+def note_archived(incident_id: int, *, room: int, at: datetime) -> None:
+    """Record that a room's channel is archived, in the caller's transaction."""
+    values = {"kind": "archived", "room": room, "spec": {"room": room}, "state": THERE}
+    Resource.objects.update_or_create(
+        incident_id=incident_id, key=f"archived/{room}", defaults=values, create_defaults=values | {"since_at": at}
+    )
+
+
 def explains(chat: Chat, work: Work, error: VendorError) -> bool:
-    """Return whether a call failed because the room's channel is gone, for which the vendor is asked once more."""
+    """Return whether a call failed because nothing can be done in the room, for which the vendor is asked once more."""
     effect = work.effect
-    if error.code != NOT_FOUND or effect.room is None or KINDS[effect.kind].port != "chat":
+    if error.code not in (NOT_FOUND, *ARCHIVED) or effect.room is None or KINDS[effect.kind].port != "chat":
         return False
     known = work.external.get(f"channel/{effect.room}")
+    if known is None:
+        return False
     try:
-        return known is not None and chat.look(str(known["id"])) is None
+        found = chat.look(str(known["id"]))
     except VendorError:
         return False
+    return found is None if error.code == NOT_FOUND else found is not None and found.archived
 
 
-def end(work: Work, *, at: datetime) -> None:
-    """End an effect whose room is gone: it is neither tried again nor said to have failed."""
-    effect = work.effect
+def end(work: Work, error: VendorError, *, at: datetime) -> None:
+    """End an effect that the state of its room explains: it is neither tried again nor said to have failed."""
+    effect, room = work.effect, work.effect.room or 1
     with transaction.atomic():
         timeline.hold(effect.incident_id)
         ended = {"state": Effect.State.CANCELLED, "ended_at": at, "leased_until": None}
-        if effect_queue.CLAIMS.mine(effect).update(**ended):
-            note(effect.incident_id, room=effect.room or 1, why=UNSEEN)
+        if not effect_queue.CLAIMS.mine(effect).update(**ended):
+            return
+        if error.code == NOT_FOUND:
+            note(effect.incident_id, room=room, why=UNSEEN)
+        else:
+            note_archived(effect.incident_id, room=room, at=at)
+            effect_queue.plan_anew(effect.incident_id)
