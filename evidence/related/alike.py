@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from evidence.models import Evidence
+from evidence.models.evidence import HotFunction
 
 SampleKind = tuple[str, str]  # a name and a unit
 
@@ -36,6 +37,13 @@ def alone(profiles: Sequence[Evidence], groups: Sequence[AlikeProfiles]) -> list
     """Return the profiles that can be compared with none of the others, each with what it counts."""
     held = {one.n for group in groups for one in group.profiles}
     return [(one, " and ".join(map(_said, _kinds(one)))) for one in profiles if one.n not in held]
+
+
+def newest_akin(control: int, others: Sequence[Evidence]) -> list[Evidence]:
+    """Return the newest profile that has a hot function in common with ``control``, a row's id; else the newest."""
+    hot = HotFunction.objects.filter(evidence=control).values("digest")
+    akin = set(HotFunction.objects.filter(evidence__in=others, digest__in=hot).values_list("evidence", flat=True))
+    return [one for one in others if one.pk in akin][-1:] or list(others[-1:])
 
 
 def _kinds(one: Evidence) -> list[SampleKind]:

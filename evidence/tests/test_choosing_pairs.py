@@ -69,6 +69,19 @@ def test_what_is_picked_at_first_is_one_before_and_another_after(
     assert client.get(f"{here}?control={before[0]}&with={after[0]}").status_code == 200
 
 
+@pytest.mark.parametrize("order", list(permutations(["shop", "shop later", "other"])))
+def test_what_is_picked_as_after_is_of_the_same_program_as_before_where_there_is_one(
+    incident: Incident, bring: Bring, ada: Person, browse: Open, order: tuple[str, ...]
+) -> None:
+    programs = {"other": b"init;sweep 90\ninit;mark 10\n"}
+    for title in order:
+        bring(incident, programs.get(title, FOLDED), title=title)
+    Evidence.objects.filter(incident=incident, title="shop").update(is_control=True)
+    page = browse(ada).get(f"/incidents/{incident.codename}/evidence/compare/").content.decode()
+    (after,) = re.findall(r'name="with"\s+value="(\d+)"[^>]*\schecked', page)
+    assert order[int(after) - 1] == "shop later"
+
+
 @pytest.mark.usefixtures("shops")
 @pytest.mark.parametrize("asked", ["control=1", "control=1&with=1", "control=1&with=1,1"])
 def test_one_that_is_compared_with_itself_leads_back_to_the_picker(

@@ -46,10 +46,13 @@ def page(request: Request, codename: str, *, says: str = "") -> HttpResponse:
 
 
 def _choice(called: str, found: list[Evidence], *, timed: bool = False) -> ComparisonChoice:
-    """Pick the control and, of what was measured over time, the newest of the others, else all that fit."""
-    control = next((one.n for one in found if one.is_control), found[0].n if found else 0)
-    others = [one.n for one in found if one.n != control]
-    return ComparisonChoice(called, found, timed, control, others[-1:] if timed else others[: MOST_AT_ONCE - 1])
+    """Pick the control and, of what was measured over time, the newest of the same program, else all that fit."""
+    control = next((one for one in found if one.is_control), found[0] if found else None)
+    if control is None:
+        return ComparisonChoice(called, found, timed, 0, [])
+    others = [one for one in found if one != control]
+    picked = alike.newest_akin(control.pk, others) if timed else others[: MOST_AT_ONCE - 1]
+    return ComparisonChoice(called, found, timed, control.n, [one.n for one in picked])
 
 
 def _called(group: alike.AlikeProfiles, *, among: Sequence[alike.AlikeProfiles]) -> str:
