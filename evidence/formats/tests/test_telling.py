@@ -115,6 +115,10 @@ def test_a_file_of_two_formats_is_refused_by_name(tmp_path: Path) -> None:
             b"Process 12: python app.py\nPython v3.9.1 (/usr/bin/python3.9)\n\nThread 12 (idle)\n",
             ["py-spy record -f raw"],
         ),
+        (
+            b"import time: self [us] | cumulative | imported package\nimport time:       234 |        234 |   _io\n",
+            ["py-spy record -f raw -o FILE -- python PROGRAM"],
+        ),
         (b"Flat profile:\n\nEach sample counts as 0.01 seconds.\n", ["gprof"]),
         (b"hello\n", ["Not read"]),
     ],

@@ -63,6 +63,10 @@ MARKS: tuple[tuple[re.Pattern[bytes], str], ...] = (
         "This is one dump of py-spy. `py-spy record -f raw -o FILE --pid PID` makes folded stacks of many.",
     ),
     (
+        re.compile(rb"^import time: self \[us\] \| cumulative \| imported package$", re.MULTILINE),
+        "This is Python's list of import times. `py-spy record -f raw -o FILE -- python PROGRAM` makes folded stacks.",
+    ),
+    (
         re.compile(rb"\AFlat profile:|^ time   seconds   seconds    calls", re.MULTILINE),
         "This is a report of gprof, which has no stacks we read. `perf record -g` and `perf script` make some.",
     ),
