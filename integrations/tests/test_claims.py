@@ -104,6 +104,30 @@ def test_an_effect_of_which_workers_die_is_given_up_and_told(house: House) -> No
     assert house.slack.members(house.channel(incident)) == {"firekind", "dee", "ann", "ben", "lea"}
 
 
+def test_a_channel_is_not_archived_while_anything_is_still_done_in_it(house: House) -> None:
+    incident = planned(house)
+    held, left = None, [claimed(incident)]
+    while left:
+        work = left.pop()
+        if work.effect.kind == "bookmark":
+            held = work
+        else:
+            left += perform.perform(house.chat, work)
+    assert held is not None
+    perform.drain(incident.pk, side_by_side=False)
+    lifecycle.retype(incident, to=house.type("security"), by=house.person("dee"), at=timezone.now())
+    for _ in range(2):
+        reconcile.reconcile(incident.pk, at=timezone.now())
+        perform.drain(incident.pk, side_by_side=False)
+    old = house.slack.channel(house.channel(incident, 1))
+    assert Effect.objects.get(incident=incident, key="archived/1#1").state == "waiting"
+    perform.perform(house.chat, held)
+    house.settle(incident)
+    assert old.is_archived
+    assert not old.bookmarks
+    assert not Effect.objects.filter(incident=incident, state__in=["waiting", "running", "failed"]).exists()
+
+
 class Slow(StraightWire):
     """A wire on which every call waits until it is let go."""
 

@@ -229,12 +229,14 @@ def test_a_picture_under_way_while_the_talk_turns_private_is_deleted_after(house
     lifecycle.retype(incident, to=house.type("security"), by=house.person("dee"), at=timezone.now())
     reconcile.reconcile(incident.pk, at=timezone.now())
     perform.drain(incident.pk, side_by_side=False)
-    assert house.slack.channel(house.channel(incident, 1)).is_archived
+    old = house.slack.channel(house.channel(incident, 1))
+    assert not old.is_archived, "it waits for the picture"
     before = Incident.objects.get(pk=incident.pk).revision
     effect_queue.record_done(work, outcome, at=timezone.now())
     assert Incident.objects.get(pk=incident.pk).revision > before, "it is planned anew without anybody's help"
     incident = house.settle(incident)
     assert not shown(house, house.channel(incident, 1))
+    assert old.is_archived
 
 
 def test_what_cannot_be_deleted_is_told_in_the_private_room_alone(house: House) -> None:

@@ -128,7 +128,7 @@ def was_out_of_reach(channel_id: str) -> bool:
 
 
 def _refused_outside() -> Q:
-    return Q(state=Effect.State.FAILED, error_code=lost_channels.OUTSIDE)
+    return Q(state=Effect.State.FAILED, error_code__in=[lost_channels.OUTSIDE, lost_channels.OUTSIDE_TOO])
 
 
 def is_lost(incident: Incident) -> bool:

@@ -19,7 +19,8 @@ from workflows.ports import Chat, VendorError
 
 NOT_FOUND = "channel_not_found"
 OUTSIDE = "not_in_channel"
-ARCHIVED = ("is_archived", "is_inactive")  # the latter is said of messages
+OUTSIDE_TOO = "access_denied"  # as bookmarks say it
+ARCHIVED = "archived"
 
 
 def note(incident_id: int, *, room: int, why: str) -> bool:
@@ -57,22 +58,23 @@ def note_archived(incident_id: int, *, room: int, at: datetime) -> None:
     )
 
 
-def explains(chat: Chat, work: Work, error: VendorError) -> bool:
-    """Return whether a call failed because nothing can be done in the room, for which the vendor is asked once more."""
+def explanation(chat: Chat, work: Work, error: VendorError) -> str:
+    """Return what became of the room where a call was refused for good, for which the vendor is asked; else nothing.
+
+    Each method says in words of its own that a channel is archived.
+    """
     effect = work.effect
-    if error.code not in (NOT_FOUND, *ARCHIVED) or effect.room is None or KINDS[effect.kind].port != "chat":
-        return False
     known = work.external.get(f"channel/{effect.room}")
-    if known is None:
-        return False
+    if error.retryable or known is None or KINDS[effect.kind].port != "chat":
+        return ""
     try:
         found = chat.look(str(known["id"]))
     except VendorError:
-        return False
-    return found is None if error.code == NOT_FOUND else found is not None and found.archived
+        return ""
+    return UNSEEN if found is None else ARCHIVED if found.archived else ""
 
 
-def end(work: Work, error: VendorError, *, at: datetime) -> None:
+def end(work: Work, what: str, *, at: datetime) -> None:
     """End an effect that the state of its room explains: it is neither tried again nor said to have failed."""
     effect, room = work.effect, work.effect.room or 1
     with transaction.atomic():
@@ -80,7 +82,7 @@ def end(work: Work, error: VendorError, *, at: datetime) -> None:
         ended = {"state": Effect.State.CANCELLED, "ended_at": at, "leased_until": None}
         if not effect_queue.CLAIMS.mine(effect).update(**ended):
             return
-        if error.code == NOT_FOUND:
+        if what == UNSEEN:
             note(effect.incident_id, room=room, why=UNSEEN)
         else:
             note_archived(effect.incident_id, room=room, at=at)

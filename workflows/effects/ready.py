@@ -5,6 +5,7 @@ from incidents.claiming.leases import CLAIMED
 # Ready: due, everything it needs is there, everything it waits for has ended, its method is not blocked, and its
 # incident was planned from its newest facts: nothing is done from what was true before a verb that has committed.
 # What an earlier try may have done is looked for even where what it needed is gone by now.
+# Archiving waits for all that is owed in its room, also for what was planned after it: nothing can be done there then.
 # What failed has ended, too, but for archiving: our words that could not be taken back could never be, after that.
 READY = """
     SELECT e.id FROM workflows_effect e
@@ -18,6 +19,9 @@ READY = """
        AND NOT EXISTS (SELECT FROM workflows_effect o
                 WHERE o.incident_id = e.incident_id AND o.key = ANY(e.after) AND (o.state IN ('waiting', 'running')
                   OR o.state = 'failed' AND e.kind = 'archived' AND o.room = e.room AND o.verb <> 'create'))
+       AND (e.kind <> 'archived' OR NOT EXISTS (SELECT FROM workflows_effect o
+                WHERE o.incident_id = e.incident_id AND o.room = e.room AND o.kind <> 'archived'
+                  AND o.state IN ('waiting', 'running')))
        AND NOT EXISTS (SELECT FROM workflows_limit l WHERE l.method = e.method AND l.blocked_until > %(at)s)
 """
 

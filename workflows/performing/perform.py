@@ -171,8 +171,8 @@ def _called(port: Any, work: Work) -> Outcome | None:
 
 def _not_done(port: Any, work: Work, error: VendorError) -> None:
     """Record what went wrong; where the channel itself is gone or archived, that alone."""
-    if lost_channels.explains(port, work, error):
-        lost_channels.end(work, error, at=timezone.now())
+    if what := lost_channels.explanation(port, work, error):
+        lost_channels.end(work, what, at=timezone.now())
     else:
         effect_queue.record_error(work, error, at=timezone.now())
 

@@ -42,6 +42,31 @@ def test_planning_again_from_the_same_facts_owes_nothing_new(first: str, story: 
         assert world.reconcile().is_empty
 
 
+@settings(max_examples=300, deadline=None)
+@given(
+    first=types,
+    story=st.lists(st.one_of(steps, by_hand), max_size=12),
+    to=types,
+    picks=st.lists(st.integers(0, 3), max_size=60),
+)
+@example("ambiguous", [("reconcile", ""), ("perform", 0), ("begin", 1)], "security", [0] * 60)
+def test_archiving_comes_last_in_whatever_order_the_rest_is_done(
+    first: str, story: list[tuple[str, object]], to: str, picks: list[int]
+) -> None:
+    """What was planned last is done first, now and then with a new plan between; ``World.perform`` looks."""
+    world = World(facts(first, pager=True))
+    play(world, story)
+    if world.facts.active and to != world.facts.policy.slug:
+        world.retype(to)
+    world.reconcile()
+    for pick in picks:
+        if ready := world.ready():
+            world.perform(ready[-1 - pick % len(ready)])
+        if pick == 3:
+            world.reconcile()
+    world.settle()
+
+
 def old_rooms_were_left_behind(world: World) -> None:
     """Each room the conversation left, once it stood elsewhere, got its neutral line and was archived."""
     if f"channel/{world.facts.room}" not in world.seen:

@@ -108,8 +108,15 @@ class World:
     def _is_ready(self, action: Action) -> bool:
         begun = action.key in self.started  # it is looked for, even where what it needed is gone by now
         there = all(need in self.seen and (begun or self.seen[need].state == THERE) for need in action.needs)
+        if action.kind == "archived" and self._owed_in(action.room):
+            return False
         waits = any(key in self.open and not self._is_past(self.open[key], action) for key in action.after)
         return there and not waits and action.key not in self.failed
+
+    def _owed_in(self, room: int | None) -> list[str]:
+        """Keys of what is still to be done in a room, but for archiving it."""
+        owed = [one for one in self.open.values() if one.room == room and one.kind != "archived"]
+        return [one.key for one in owed if one.key not in self.failed]
 
     def _is_past(self, other: Action, action: Action) -> bool:
         """Whether what failed is in nobody's way: it is in that of archiving, unless it would have made something."""
@@ -142,8 +149,10 @@ class World:
         self.failed.clear()
 
     def perform(self, action: Action) -> None:
-        """The vendor did it and it was recorded."""
+        """The vendor did it and it was recorded. Archiving comes last of all in its room."""
         del self.open[action.key]
+        left = self._owed_in(action.room)
+        assert action.kind != "archived" or not left, f"{action.key} before {left}"
         self.started.discard(action.key)
         self.done.append(action)
         if action.kind == "page":

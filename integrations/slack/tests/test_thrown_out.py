@@ -26,11 +26,13 @@ def meanwhile(door: Door, incident: Incident, what: str) -> None:
         lifecycle.state_impact(incident, text="one in ten fails", by=ann, at=now)
     elif what == "retype":
         door.house.retype(incident, "major", by="ann")
+    elif what == "private":
+        door.house.retype(incident, "security", by="ann")
     else:
         lifecycle.resolve(incident, by=ann, at=now)
 
 
-@pytest.mark.parametrize("what", ["update", "lead", "impact", "retype", "resolve"])
+@pytest.mark.parametrize("what", ["update", "lead", "impact", "retype", "private", "resolve"])
 @pytest.mark.parametrize("type", ["ambiguous", "isolated"])
 def test_what_was_refused_follows_once_the_app_is_invited_back(door: Door, type: str, what: str) -> None:
     incident = door.declared(type=type)
