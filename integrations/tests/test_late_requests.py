@@ -17,13 +17,14 @@ from incidents import lifecycle
 from incidents.models import Incident
 from integrations.slack.adapter import wire
 from integrations.slack.tests.straight import StraightWire
+from integrations.tests.duty import duty
 from integrations.tests.house import House, house, workspace
 from integrations.tests.ticket_desk import Desk, desk
 from integrations.trackers.adapter.wire import Carrier, TrackerReply, TrackerRequest
 from integrations.trackers.fake.board import Board
 from integrations.trackers.tests import board as boards
 from workflows.effects import work
-from workflows.models import Effect
+from workflows.models import Effect, Page
 from workflows.performing import perform
 from workflows.ports import VendorError
 from workflows.reconcile import reconcile, sweep
@@ -201,3 +202,87 @@ def test_words_that_arrive_late_in_public_are_withdrawn_once_private(
     said += str([message.blocks for one in public for message in one.messages.values()])
     assert "keys leaked" not in said
     assert "Checkout" not in said
+
+
+def break_calls(monkeypatch: pytest.MonkeyPatch, method: str, *, which: set[int]) -> None:
+    """Let the calls of a method that have these numbers break at once."""
+    call, seen = StraightWire.call, [0]
+
+    def breaks(self: StraightWire, called: str, **arguments: Any) -> dict[str, Any]:
+        seen[0] += called == method
+        if called == method and seen[0] in which:
+            raise wire._broken(called, ConnectionResetError("dropped"))
+        return call(self, called, **arguments)
+
+    monkeypatch.setattr(StraightWire, "call", breaks)
+
+
+@pytest.mark.parametrize("late", [(44, fate, 10.0) for fate in FATES[:2]], indirect=True)
+def test_a_look_that_breaks_makes_nobody_forget_what_is_on_its_way(
+    slow_house: House, late: Late, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    break_calls(monkeypatch, "conversations.history", which={1, 2})
+    dee, about = slow_house.person("dee"), slow_house.type("ambiguous")
+    incident = lifecycle.declare("Checkout is slow", by=dee, at=late.now, type=about)
+    late.live_on(incident)
+    marks = [
+        str(message.metadata)
+        for one in slow_house.slack.workspace.channels.values()
+        for message in one.messages.values()
+        if message.metadata
+    ]
+    assert len(marks) == len(set(marks)) == 2, f"sent {late.sent} times"
+
+
+@pytest.mark.parametrize("late", [(44, "timed out", 10.0, "chat.update C0INCIDENTS")], indirect=True)
+def test_a_second_try_that_breaks_makes_nobody_forget_the_first(
+    slow_house: House, late: Late, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fates, late.fates = late.fates, []
+    dee, security = slow_house.person("dee"), slow_house.type("security")
+    incident = lifecycle.declare("Checkout is slow", by=dee, at=late.now, type=slow_house.type("ambiguous"))
+    late.live_on(incident)
+    late.fates = fates
+    lifecycle.state_impact(incident, text="The keys leaked", by=dee, at=late.now)
+    reconcile.reconcile(incident.pk, at=late.now)
+    perform.drain(incident.pk, side_by_side=False)
+    break_calls(monkeypatch, "chat.update", which={1})
+    late.live_on(incident, until=late.now + timedelta(seconds=4))
+    late.hold_s = 0.1
+    lifecycle.retype(incident, to=security, by=dee, at=late.now)
+    late.live_on(incident)
+    (announced,) = slow_house.slack.messages("incidents")[-1:]
+    assert "withdrawn" in announced.text
+
+
+@pytest.mark.usefixtures("db")
+@pytest.mark.parametrize("late", [(30, "timed out", 10.0)], indirect=True)
+def test_the_title_of_a_page_that_arrives_late_is_made_neutral_again(
+    late: Late, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fates, late.fates = late.fates, []
+    with duty() as paged:
+        dee, retitle = paged.house.person("dee"), type(paged.pager).retitle
+        incident = lifecycle.declare("Slow", by=dee, at=late.now, type=paged.house.type("major"))
+        late.live_on(incident)
+        page = Page.objects.get(incident=incident)
+        paged.account.acts.acknowledge("max", page.number or 0)
+        Page.objects.filter(pk=page.pk).update(status=Page.Status.ACKNOWLEDGED)
+
+        def held(self: Any, *about: Any, **said: Any) -> Any:
+            late.arrive()
+            try:
+                return late.take(lambda: retitle(self, *about, **said))
+            except TimeoutError as error:
+                raise VendorError("", code="lost", method="PUT", retryable=True, unknown=True, lingers=True) from error
+            finally:
+                late.hold_s = 0.1
+
+        monkeypatch.setattr(type(paged.pager), "retitle", held)
+        late.fates = fates
+        lifecycle.rename(incident, title="The keys leaked", by=dee, at=late.now)
+        late.live_on(incident, until=late.now + timedelta(seconds=3))
+        lifecycle.retype(incident, to=paged.house.type("security"), by=dee, at=late.now)
+        late.live_on(incident)
+        assert not late.held
+        assert "keys leaked" not in str([one.title for one in paged.account.account.incidents.values()])

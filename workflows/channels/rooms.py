@@ -7,7 +7,7 @@ from datetime import datetime
 from django.db import transaction
 from django.db.models import Exists, OuterRef, Q
 
-from incidents import lifecycle
+from incidents import lifecycle, timeline
 from incidents.lifecycle import rules
 from incidents.models import Incident, Person, Source
 from workflows.effects import effect_queue, lost_channels
@@ -115,9 +115,11 @@ def in_sight(channel_id: str, *, at: datetime) -> None:
     room = channel_row(channel_id)
     if room is None:
         return
-    lost_channels.restore(room.incident_id, room=room.room or 1)
-    for effect in Effect.objects.filter(_refused_outside(), incident=room.incident_id, room=room.room):
-        effect_queue.retry(effect, at=at)
+    with transaction.atomic():
+        timeline.hold(room.incident_id)
+        lost_channels.restore(room.incident_id, room=room.room or 1)
+        for effect in Effect.objects.filter(_refused_outside(), incident=room.incident_id, room=room.room):
+            effect_queue.retry(effect, at=at)
 
 
 def was_out_of_reach(channel_id: str) -> bool:
@@ -173,7 +175,7 @@ def converted(channel_id: str, *, public: bool) -> None:
     room.spec = {**room.spec, "private": not public}
     room.save(update_fields=["spec"])
     if public:
-        Resource.objects.filter(incident=room.incident_id, key=f"closed/{room.room}").delete()
+        Resource.objects.filter(incident=room.incident_id, key=f"closed/{room.room}").update(state=GONE)
     effect_queue.plan_anew(room.incident_id)
     if public:
         lifecycle.leave_room(room.incident, room=room.room or 1)

@@ -39,9 +39,13 @@ DOUBLED = {("post", CREATE), ("bookmark", CREATE), ("picture", CREATE), ("ticket
 # Words that would stand where nobody looks for them, once such a request of an abandoned effect is carried out.
 LEFT_BEHIND = DOUBLED | {("topic", CREATE)}
 # Changes that such a request of an earlier one would undo.
-UNDONE = {("post", CHANGE), ("topic", CHANGE), ("bookmark", CHANGE)}
+UNDONE = {("post", CHANGE), ("topic", CHANGE), ("bookmark", CHANGE), ("page", CHANGE)}
 # How long after it was sent such a request may still be carried out, by port.
-ARRIVES: Mapping[str, timedelta] = {"chat": timedelta(seconds=45), "tracker": timedelta(seconds=75)}
+ARRIVES: Mapping[str, timedelta] = {
+    "chat": timedelta(seconds=45),
+    "pager": timedelta(seconds=45),
+    "tracker": timedelta(seconds=75),
+}
 LOOKED_FOR_EVERY = timedelta(seconds=15)  # as long as it may
 
 HASTY = [name for name, kind in KINDS.items() if kind.queue == EFFECTS]
@@ -144,7 +148,7 @@ def record_error(work: Work, error: VendorError, *, at: datetime) -> None:
             attempt=attempt,
             unanswered=0,
             unsure=effect.unsure or error.unknown,
-            **({"tried_at": None} if error.unknown and not error.lingers else {}),
+            **_tried(effect, error),
             due_at=now + timedelta(seconds=_wait_s(error, attempt)),
             leased_until=None,
             ended_at=at if final else None,
@@ -155,6 +159,13 @@ def record_error(work: Work, error: VendorError, *, at: datetime) -> None:
             _tell_failure(effect, error, at=at)
         elif changed:
             timeline.nudge_readers(effect.incident_id)
+
+
+def _tried(effect: Effect, error: VendorError) -> dict[str, datetime | None]:
+    """Return when the request was sent that may still be on its way: not this one, where its connection broke."""
+    if not error.unknown or error.lingers:
+        return {}
+    return {"tried_at": effect.tried_at if effect.unsure else None}
 
 
 def give_up(work: Work, *, at: datetime) -> None:

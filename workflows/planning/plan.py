@@ -191,7 +191,7 @@ class _Comparison:
         """
         seen = self.observed.seen.get(thing.key)
         more = set(owed.needs) - {*thing.needs, thing.key}
-        if not owed.under_way and not (_waits(owed, thing) and self._are_there(more)):
+        if not owed.under_way and not (_waits(owed, thing) and (owed.failed or self._are_there(more))):
             return False
         if seen is None and owed.failed and owed.verb == CREATE:
             return True

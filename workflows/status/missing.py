@@ -11,7 +11,7 @@ from incidents.lifecycle import rules
 from incidents.models import Incident, Person, Source
 from workflows import ports
 from workflows.channels import rooms
-from workflows.effects import effect_queue
+from workflows.effects import effect_queue, lost_channels
 from workflows.loading import load_facts
 from workflows.models import Resource
 from workflows.oncall import pager_cache as pager
@@ -75,7 +75,7 @@ def _look_at_channel(incident: Incident, at: datetime) -> None:
         raise lifecycle.Refused(
             f"{channel.label} is gone, or the app cannot access it. Unarchive it and /invite the app."
         )
-    rooms.in_sight(channel.external_id, at=at)
+    lost_channels.restore(incident.pk, room=incident.room)
     if not found.archived:
         rooms.archived_by_hand(channel.external_id, archived=False, at=at)
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 
 from workflows.performing.performers import PERFORMERS
-from workflows.planning.actions import INVITE_AT_MOST, KINDS
+from workflows.planning.actions import CREATE, INVITE_AT_MOST, KINDS
 from workflows.planning.desired import desired_state
 from workflows.planning.facts import Stay
-from workflows.planning.observed import Observed
+from workflows.planning.observed import GONE, Observed, ObservedThing, Owed
 from workflows.planning.pages import ACKNOWLEDGED, RESOLVED, TRIGGERED, Paged, Stranger
 from workflows.planning.plan import plan
+from workflows.planning.things import Desired, Thing
 from workflows.tests.shipped_facts import POLICIES, facts, groups, someone
 from workflows.tests.world import World
 
@@ -193,3 +194,11 @@ def test_nobody_on_call_is_the_group_then_whom_the_type_names_then_a_gap() -> No
     assert "no one is on call for Platform leadership" in gap.says
     filled = replace(alone, roles=(("Platform leadership", someone("zoe")),))
     assert not [gap for gap in desired_state(filled).gaps if gap.key.startswith("one-of")]
+
+
+def test_what_failed_is_not_tried_again_because_a_channel_that_it_waited_for_is_gone() -> None:
+    thing = Thing("announcement", "post", {"card": {"kind": "x"}}, "the announcement")
+    owed = Owed("announcement#1", CREATE, thing.spec, started=True, failed=True, needs=("channel/1",))
+    seen = {"channel/1": ObservedThing("channel", {}, GONE, 1)}
+    found = plan(Desired((thing,)), Observed(seen, {"announcement": (owed,)}))
+    assert found.is_empty

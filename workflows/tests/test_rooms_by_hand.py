@@ -67,6 +67,19 @@ def test_archiving_comes_last_in_whatever_order_the_rest_is_done(
     world.settle()
 
 
+def test_what_was_begun_in_a_room_that_is_open_to_everyone_again_is_looked_for() -> None:
+    world = World(replace(facts("ambiguous", pager=True), converts=True))
+    world.settle()
+    world.retype("security")
+    world.tell("updated")
+    world.reconcile()
+    while not (begun := [one for one in world.ready() if one.kind == "post" and "closed/1" in one.needs]):
+        world.perform(world.ready()[0])
+    world.begin(begun[0])
+    world.convert(0)
+    world.settle()
+
+
 def old_rooms_were_left_behind(world: World) -> None:
     """Each room the conversation left, once it stood elsewhere, got its neutral line and was archived."""
     if f"channel/{world.facts.room}" not in world.seen:

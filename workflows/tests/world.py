@@ -395,7 +395,8 @@ class World:
         private = not self.seen[key].spec["private"]
         self.seen[key] = replace(self.seen[key], spec={**self.seen[key].spec, "private": private})
         if not private:
-            self.seen.pop(f"closed/{number}", None)
+            if closed := self.seen.get(f"closed/{number}"):
+                self.seen[f"closed/{number}"] = replace(closed, state=GONE)
             if self.facts.private and number == self.facts.room:
                 self._go_on_elsewhere()
 

@@ -173,7 +173,9 @@ def _read(name: str, response: httpx2.Response, *, writes: bool) -> dict[str, An
 def _broken(name: str, error: Exception, *, writes: bool) -> VendorError:
     reason = error.__cause__ or error
     sent = not isinstance(reason, NEVER_SENT)
-    return _passing(name, "connection_lost" if sent else "connection_failed", unknown=sent and writes)
+    lingers = writes and isinstance(reason, httpx2.ReadTimeout)
+    code = "connection_lost" if sent else "connection_failed"
+    return _passing(name, code, unknown=sent and writes, lingers=lingers)
 
 
 def _refused(name: str, response: httpx2.Response, *, writes: bool) -> VendorError:
@@ -187,8 +189,9 @@ def _refused(name: str, response: httpx2.Response, *, writes: bool) -> VendorErr
     return VendorError(error_messages.words(code), code=code, method=name)
 
 
-def _passing(name: str, code: str, *, unknown: bool) -> VendorError:
-    return VendorError(error_messages.words(code), code=code, method=name, retryable=True, unknown=unknown)
+def _passing(name: str, code: str, *, unknown: bool, lingers: bool = False) -> VendorError:
+    words = error_messages.words(code)
+    return VendorError(words, code=code, method=name, retryable=True, unknown=unknown, lingers=lingers)
 
 
 def _code(response: httpx2.Response) -> str:

@@ -97,6 +97,14 @@ def test_what_fails_is_sent_once_and_means_one_thing(answer: Answer, code: str, 
     assert len(counting.requests) == 1
 
 
+@pytest.mark.parametrize(("method", "lingers"), [("POST", True), ("PUT", True), ("GET", False)])
+def test_a_write_that_is_not_answered_in_time_may_still_be_carried_out(method: str, lingers: bool) -> None:
+    wire, _ = wire_to(failing(httpx2.ReadTimeout))
+    with pytest.raises(VendorError) as caught:
+        wire.call(method, "/incidents")
+    assert caught.value.lingers == lingers
+
+
 @pytest.mark.parametrize(("answer", "code", "again", "unknown"), FAILURES)
 def test_what_only_looks_leaves_nothing_in_doubt(answer: Answer, code: str, again: bool, unknown: bool) -> None:
     wire, counting = wire_to(answer)

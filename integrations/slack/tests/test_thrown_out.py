@@ -6,11 +6,14 @@ import json
 from collections import Counter
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from incidents import lifecycle
 from incidents.models import Incident
 from integrations.slack.tests.door import Door
+from workflows.channels import rooms
 from workflows.models import Effect
 from workflows.reconcile import reconcile
 
@@ -64,3 +67,15 @@ def test_being_invited_back_asks_nothing_of_an_incident_where_nothing_was_refuse
     door.deliver()
     door.house.settle(incident)
     assert len(door.house.writes()) == before
+
+
+def test_the_incident_is_held_before_its_effects_are_tried_again(door: Door) -> None:
+    """As in a plan, which writes to the timeline first and cancels effects then: the two must not wait in a ring."""
+    incident = door.declared()
+    Effect.objects.filter(incident=incident, kind="post", room=1).update(state="failed", error_code="not_in_channel")
+    channel = door.slack.channel(door.house.channel(incident)).id
+    with CaptureQueriesContext(connection) as asked:
+        rooms.in_sight(channel, at=timezone.now())
+    said = [query["sql"] for query in asked]
+    held = next(n for n, sql in enumerate(said) if "FOR NO KEY UPDATE" in sql)
+    assert held < next(n for n, sql in enumerate(said) if sql.startswith('UPDATE "workflows_effect"'))
