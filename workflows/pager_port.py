@@ -111,6 +111,12 @@ class Pager(Protocol):
         Return False where it was left open, because alerts of others are in its incident.
         """
 
+    def acknowledge(self, id: str, *, by: str) -> PageStatus:
+        """Acknowledge a page in someone's name, by their email there; return how it stands then.
+
+        One that someone else acknowledged, or that ended, is left as it is.
+        """
+
     def note(self, id: str, text: str) -> None:
         """Write a note on a page."""
 

@@ -49,6 +49,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("incidents/<slug:codename>/missing", manual_steps.mended, name="mended"),
     path("incidents/<slug:codename>/new-channel", manual_steps.new_channel, name="new-channel"),
     path("incidents/<slug:codename>/pages", pages.pages, name="pages"),
+    path("incidents/<slug:codename>/pages/<int:page>/acknowledge", pages.acknowledge, name="page-acknowledge"),
     path("incidents/<slug:codename>/progress", progress.progress, name="progress"),
     path("incidents/<slug:codename>/retry/<int:effect>", progress.retry, name="retry"),
 ]

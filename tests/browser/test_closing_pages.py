@@ -46,6 +46,7 @@ NO_PAGES: Final = {
         "by-hand/<int:effect>",
         "missing",
         "new-channel",
+        "pages/<int:page>/acknowledge",
         "retry/<int:effect>",
         "evidence/<int:n>/again",
         "evidence/add",

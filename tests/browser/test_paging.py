@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.axe import faults
+from tests.browser.axe import faults, faults_everywhere
 from tests.browser.conftest import Sit, declare
 
 if TYPE_CHECKING:
@@ -54,3 +54,33 @@ def test_without_scripts_who_would_be_rung_is_a_step_of_its_own(sit: Sit) -> Non
     expect(page.locator("#rung")).to_contain_text(re.compile(r"Support:\s+\w+ .+ now\."))
     page.get_by_role("button", name="Page Support").click()
     expect(page.locator("body")).to_contain_text("Requested: page Support (pages")
+
+
+def page_by_name(page: Page, codename: str, name: str) -> None:
+    """Page someone by name, on the page of its own."""
+    page.goto(f"/incidents/{codename}/pages")
+    offered = page.locator("#page-form optgroup[label='People'] option").filter(has_text=re.compile(f"^{name} "))
+    page.get_by_label("Who?").select_option(label=offered.first.inner_text())
+    page.get_by_role("button", name=re.compile(f"Page {name}")).click()
+    expect(page.locator("body")).to_contain_text("Requested: page")
+
+
+def test_whoever_was_paged_acknowledges_by_keyboard_or_without_scripts(sit: Sit) -> None:
+    ada = sit("Ada")
+    codename = declare(ada, "The letterpress hums")
+    for name in ("Mateo", "Yuki"):
+        page_by_name(ada, codename, name)
+    mateo = sit("Mateo")
+    mateo.goto(f"/incidents/{codename}/")
+    button = mateo.get_by_role("button", name=re.compile("Acknowledge the page to Mateo"))
+    expect(button).to_be_visible(timeout=60_000)
+    assert not faults_everywhere(mateo)
+    button.focus()
+    mateo.keyboard.press("Enter")
+    expect(mateo.locator("#you-paged")).to_be_empty(timeout=60_000)
+    expect(mateo.locator("#pages")).to_contain_text(re.compile("acknowledged by Mateo"))
+    yuki = sit("Yuki", java_script_enabled=False)
+    yuki.goto(f"/incidents/{codename}/")
+    yuki.get_by_role("button", name=re.compile("Acknowledge the page to Yuki")).click()
+    expect(yuki.locator("body")).to_contain_text("Acknowledging the page to Yuki")
+    expect(mateo.locator("#pages")).to_contain_text(re.compile("acknowledged by Yuki"), timeout=60_000)

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from django.db.models import Count, Q
+from django.db.models import Count, Q, QuerySet
 
 from incidents import event_kinds, timeline, visibility
 from incidents.followups import folding
@@ -95,7 +95,7 @@ def read(incidents: Sequence[Incident], *, kinds: Collection[str] = NEWS) -> Inc
             Followup.objects.filter(incident__in=begun).select_related("owner", "incident").defer("incident__words"),
         )
     if rows.pager:
-        _file(rows.pages, Page.objects.filter(incident__in=ids).order_by("pk").prefetch_related("rung"))
+        _file(rows.pages, _pages(ids))
         rows.users = page_reach.users_of([page for some in rows.pages.values() for page in some])
     rows.calling = callees.known(
         [incident.policy for incident in incidents],
@@ -108,6 +108,11 @@ def read(incidents: Sequence[Incident], *, kinds: Collection[str] = NEWS) -> Inc
     if moved:
         _file(rows.codenames, Codename.objects.filter(incident__in=moved))
     return rows
+
+
+def _pages(ids: Collection[int]) -> QuerySet[Page]:
+    found = Page.objects.filter(incident__in=ids).select_related("ack_asked_by")
+    return found.order_by("pk").prefetch_related("rung")
 
 
 def read_outside(incidents: Sequence[Incident], rows: IncidentRows) -> None:

@@ -5,13 +5,21 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator
 
 from incidents.models import Event, Incident
+from incidents.people.bidi import isolated
 from workflows.loading.incident_rows import IncidentRows, someone
 from workflows.models import Page, PagerUser
 from workflows.oncall import callees
 from workflows.oncall import people as joining
 from workflows.planning.invitee import Invitee
 from workflows.planning.observed import Observed
-from workflows.planning.pages import Callee, Paged, RequestedPage, Stranger
+from workflows.planning.pages import (
+    Acknowledger,
+    Callee,
+    Paged,
+    RequestedPage,
+    Stranger,
+    acknowledgement_key,
+)
 
 
 def requested(event: Event, rows: IncidentRows) -> RequestedPage:
@@ -48,7 +56,17 @@ def _page(page: Page, rows: IncidentRows, observed: Observed) -> Paged:
         by=page.answered_by,
         strangers=callees.strangers(users),
         late=tuple(_late(page, users, {one.person_id for one in rung})),
+        acknowledger=_acknowledger(page, observed),
     )
+
+
+def _acknowledger(page: Page, observed: Observed) -> Acknowledger | None:
+    """Return who asked to acknowledge a page, until that is done: what was called off once is not done later."""
+    who = page.ack_asked_by
+    key = acknowledgement_key(page.key, turn=page.ack_turn)
+    if who is None or (key not in observed.owed and observed.counts.get(key)):
+        return None
+    return Acknowledger(who.pk, isolated(who.name), page.ack_turn)
 
 
 def _late(page: Page, users: Iterable[PagerUser], known: Collection[int]) -> Iterator[tuple[Invitee, Stranger]]:

@@ -12,7 +12,8 @@ class Page(models.Model):
     ``key`` is that of its effect's thing (``page/policy/P1``); ``dedup_key`` is the opaque name under which the pager
     knows it, and by which it is found again. ``status_at`` is when the pager says it took this status: news from
     before that are told, but change nothing. ``rung`` are the people who were on call when it was opened, ``rings``
-    says who that was in words, strangers to us included.
+    says who that was in words, strangers to us included. ``ack_asked_by`` is who last asked us to acknowledge it in
+    their name, ``ack_turn`` how often anyone did: each of these is carried out once.
     """
 
     class Status(models.TextChoices):
@@ -47,6 +48,9 @@ class Page(models.Model):
     rung_at = models.DateTimeField(null=True)
     because = models.TextField(blank=True)
     asked_by = models.ForeignKey(Person, null=True, on_delete=models.SET_NULL, related_name="+")
+    ack_asked_by = models.ForeignKey(Person, null=True, on_delete=models.SET_NULL, related_name="+")
+    ack_asked_at = models.DateTimeField(null=True)
+    ack_turn = models.PositiveIntegerField(default=0, db_default=0)
     news = ArrayField(models.CharField(max_length=120), default=list)  # ids of what was told about it
 
     class Meta:

@@ -11,7 +11,7 @@ from typing import Any
 
 from workflows.effects.work import Outcome, Work, made
 from workflows.models import Resource
-from workflows.paging import page_effects
+from workflows.paging import acknowledging, page_effects
 from workflows.performing import capturing, closing, picturing
 from workflows.planning.actions import CHANGE, CREATE, RETIRE
 from workflows.planning.observed import REFUSED, THERE
@@ -242,6 +242,7 @@ PERFORMERS: dict[tuple[str, str], Performer] = {
     ("page", CREATE): page_effects.ring,
     ("page", CHANGE): page_effects.retitle,
     ("page", RETIRE): page_effects.resolve,
+    ("acknowledged", CREATE): acknowledging.acknowledge,
     ("ticket", CREATE): ticket_effects.open_ticket,
     ("ticket", CHANGE): ticket_effects.change_ticket,
 }
@@ -258,6 +259,7 @@ LOOKERS: dict[tuple[str, str], Looker] = {
     ("picture", CREATE): picturing.look,
     ("capture", CREATE): capturing.look_for_evidence,
     ("page", CREATE): page_effects.look,
+    ("acknowledged", CREATE): acknowledging.look,
     ("ticket", CREATE): ticket_effects.look_for_ticket,
     ("ticket", CHANGE): ticket_effects.look_whether_changed,
 }

@@ -147,6 +147,16 @@ KINDS: dict[str, ThingKind] = {
         port="pager",
         detail="calling PagerDuty",
     ),
+    "acknowledged": ThingKind(
+        {CREATE: "pager.acknowledge"},
+        0,
+        create=lambda label, spec: f"acknowledge {label}",
+        create_sign="~",
+        line=None,
+        port="pager",
+        doing=("acknowledge", "acknowledging"),
+        detail="calling PagerDuty",
+    ),
     "title": ThingKind(
         {CREATE: "pager.retitle"},
         5,

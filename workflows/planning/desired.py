@@ -22,7 +22,7 @@ def desired_state(facts: Facts) -> Desired:
     things = (
         *talk.things,
         *_summary(facts),
-        *(_page(one, facts) for one in participation.pages_of(facts)),
+        *_pages(facts),
         *_captures(facts),
         *withdrawal.titles(facts),
         *_tickets(facts),
@@ -73,6 +73,16 @@ def _summary(facts: Facts) -> Iterator[Thing]:
         notice = {"channel": facts.announce_channel, "card": cards.notice(facts.published).as_dict()}
         where = f"the link to the summary in #{facts.announce_channel}"
         yield Thing("notice", "post", notice, where, needs=("outlet", "summary"))
+
+
+def _pages(facts: Facts) -> Iterator[Thing]:
+    """The pages that should be open, and those of them that someone acknowledges from here."""
+    wanted = [_page(one, facts) for one in participation.pages_of(facts)]
+    yield from wanted
+    for page, who in pages.acknowledging(facts.paged, wanted={one.key for one in wanted}):
+        spec = {"page": page.key, "name": page.name, "person": who.person_id}
+        label = f"the page to {page.name} for {who.name}"
+        yield Thing(who.key(page.key), "acknowledged", spec, label, needs=(page.key,))
 
 
 def _page(wanted: pages.WantedPage, facts: Facts) -> Thing:

@@ -58,12 +58,26 @@ class Callee:
 
 
 @dataclass(frozen=True, slots=True)
+class Acknowledger:
+    """Who asked to acknowledge a page in their name: their id and name, and how often anyone had, from 1."""
+
+    person_id: int
+    name: str
+    turn: int
+
+    def key(self, page: str) -> str:
+        """Return the key of the acknowledgement of a page, by the page's own."""
+        return acknowledgement_key(page, turn=self.turn)
+
+
+@dataclass(frozen=True, slots=True)
 class Paged:
     """One of our pages: the key of its thing, who it went to, its status, who was paged, and its title.
 
     ``answered`` once someone acknowledged it, or resolved it in the pager (``by``); ``withdrawn`` when it was
     we who ended it. While it is open, ``strangers`` are those it paged who are not brought in; ``late``
     are people it paged before they were matched here: they come in with ``people``, while all is public.
+    ``acknowledger`` is set while what they asked for is not done.
     """
 
     key: str
@@ -78,6 +92,7 @@ class Paged:
     by: str = ""
     strangers: tuple[Stranger, ...] = ()
     late: tuple[tuple[Invitee, Stranger], ...] = ()
+    acknowledger: Acknowledger | None = None
 
     def closed(self, inside: Collection[str]) -> Paged:
         """Return it as it is once the incident is private: who is known late does not come in by that.
@@ -164,6 +179,11 @@ def key_of(ref: str, *, turn: int = 1) -> str:
     return f"{PREFIX}{ref}" if turn == 1 else f"{PREFIX}{ref}/{turn}"
 
 
+def acknowledgement_key(page: str, *, turn: int) -> str:
+    """Return the key of the thing by which a page is acknowledged in someone's name, once for each turn."""
+    return f"acknowledged/{page}/{turn}"
+
+
 def is_meant(said: str, *, name: str, ref: str) -> bool:
     """Return whether what a policy says that it pages means the one of this name and ref."""
     return said.casefold() == name.casefold() or ref.endswith(f"/{said}")
@@ -200,6 +220,13 @@ def wanted(
             found.setdefault(page.key, WantedPage(page.key, _callee(page), brings=False))
     for key, one in found.items():
         yield _as_it_stands(one, there[key]) if key in there else one
+
+
+def acknowledging(paged: Iterable[Paged], *, wanted: Collection[str]) -> Iterator[tuple[Paged, Acknowledger]]:
+    """Yield pages that someone wants to acknowledge: those that ring, and that are not about to be ended."""
+    for page in paged:
+        if page.acknowledger is not None and page.status == TRIGGERED and page.key in wanted:
+            yield page, page.acknowledger
 
 
 def _as_it_stands(one: WantedPage, page: Paged) -> WantedPage:

@@ -220,10 +220,15 @@ class _Comparison:
             sentence=says(seen.label, seen.spec),
             sign=SIGNS[RETIRE],
             needs=(key,),
-            after=tuple(owed.effect for owed in chain if owed.under_way),
+            after=tuple(owed.effect for owed in chain if owed.under_way) + self._on(key),
             room=seen.room,
             labels={key: seen.label},
         )
+
+    def _on(self, key: str) -> tuple[str, ...]:
+        """Return what is being done to a thing right now, that nothing of it comes after the thing is gone."""
+        chains = (chain for other, chain in self.observed.owed.items() if other != key)
+        return tuple(owed.effect for chain in chains for owed in chain if owed.under_way and key in owed.needs)
 
     def _action(self, thing: Thing, verb: str, after: tuple[str, ...]) -> Action:
         kind = KINDS[thing.kind]

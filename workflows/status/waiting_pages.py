@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from django.db.models import Q, QuerySet
 
 from incidents.models import Person
 from workflows.models import Page, PagerUser
+from workflows.paging import acknowledging
+from workflows.paging.acknowledging import AckWish
 
 
 @dataclass(frozen=True, slots=True)
 class WaitingPage:
     """A page that no one has acknowledged: ``now`` are the people it pages since ``since``, ``before`` those it did.
 
-    ``rings`` names who is paged now, strangers included.
+    ``rings`` names who is paged now, strangers included. ``able`` are the people who can acknowledge it from here, and
+    ``asked`` is who wants to, until that is done.
     """
 
+    id: int
     incident_id: int
     name: str
     url: str
@@ -26,14 +30,26 @@ class WaitingPage:
     rings: str
     now: tuple[int, ...]
     before: tuple[int, ...]
+    able: frozenset[int] = frozenset()
+    asked: AckWish | None = None
 
     def reached(self, person_id: int) -> bool:
         """Return whether someone was paged by it, now or before."""
         return person_id in self.now or person_id in self.before
 
+    def asked_for(self, person_id: int) -> str:
+        """Say to someone who wants to acknowledge it: *you*, or a name; empty while nobody does."""
+        if self.asked is None:
+            return ""
+        return "you" if self.asked.person_id == person_id else self.asked.name
+
+    def may_acknowledge(self, person_id: int) -> bool:
+        """Return whether someone can acknowledge it from here now: nobody is at it, or they could not."""
+        return person_id in self.able and (self.asked is None or bool(self.asked.failed))
+
 
 def among(pages: Iterable[Page]) -> list[WaitingPage]:
-    """Return those of some pages that wait for someone; two queries at most."""
+    """Return those of some pages that wait for someone, in a fixed number of queries."""
     waiting = [page for page in pages if page.status == Page.Status.TRIGGERED and not page.joined]
     ids = {id for page in waiting for id in page.rung_ids}
     people = dict(PagerUser.objects.filter(pager_id__in=ids).values_list("pager_id", "person_id")) if ids else {}
@@ -42,7 +58,11 @@ def among(pages: Iterable[Page]) -> list[WaitingPage]:
         rows = Page.rung.through.objects.filter(page__in=waiting).values_list("page_id", "person_id")
         for page_id, person_id in rows:
             noted.setdefault(page_id, set()).add(person_id)
-    return [_waiting(page, people, noted.get(page.pk, set())) for page in waiting]
+    able, asked = acknowledging.able(waiting), acknowledging.of(waiting)
+    return [
+        replace(_waiting(page, people, noted.get(page.pk, set())), able=able[page.pk], asked=asked.get(page.pk))
+        for page in waiting
+    ]
 
 
 def _waiting(page: Page, people: Mapping[str, int | None], noted: Collection[int]) -> WaitingPage:
@@ -50,6 +70,7 @@ def _waiting(page: Page, people: Mapping[str, int | None], noted: Collection[int
     reached = {found for id in page.rung_ids if (found := people.get(id)) is not None} | set(noted)
     now = {found for id in page.now_ids if (found := people.get(id)) is not None} if page.now_ids else reached
     return WaitingPage(
+        id=page.pk,
         incident_id=page.incident_id,
         name=page.name,
         url=page.url,

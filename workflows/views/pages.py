@@ -11,7 +11,7 @@ from django.http import HttpResponse, QueryDict
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
-from django.views.decorators.http import require_http_methods
+from django.views.decorators.http import require_http_methods, require_POST
 from django_htmx.http import HttpResponseClientRedirect
 
 from incidents import lifecycle
@@ -22,7 +22,7 @@ from incidents.views.lists import unanswered
 from incidents.views.panels import PanelState
 from incidents.views.signed_in import Request, incident_or_404, signed_in
 from workflows import ports
-from workflows.paging import paging
+from workflows.paging import acknowledging, paging
 from workflows.paging.paging import PageChoice
 from workflows.status import page_status
 from workflows.status.waiting_pages import WaitingPage
@@ -32,10 +32,15 @@ unanswered.register(page_status.unanswered)
 
 
 class ReachedBy(NamedTuple):
-    """A page that waits for someone, and whether it pages them *now* or did *before*."""
+    """A page that waits for someone, and whether it pages them *now* or did *before*.
+
+    ``asked`` says who is acknowledging it (*you*, or a name), ``can_acknowledge`` whether they can from here.
+    """
 
     how: str
     page: WaitingPage
+    asked: str = ""
+    can_acknowledge: bool = False
 
 
 class PageForm(forms.Form):
@@ -120,15 +125,36 @@ def _can_page(request: Request, incident: Incident) -> bool:
 def state(request: Request, incident: Incident, now: page_status.Pages) -> PanelState:
     """Return what the panel of pages shows of how they are now."""
     can_page = _can_page(request, incident)
-    mine = _reached(now, request.person.pk)
+    mine = _reached(now, request.person.pk, is_active=incident.is_active)
     context = {"pages": now, "can_page": can_page, "connected": ports.pager() is not None, "mine": mine}
     return PanelState(panels.digest_of((now, can_page, mine)), context)
 
 
-def _reached(now: page_status.Pages, person_id: int) -> list[ReachedBy]:
+def _reached(now: page_status.Pages, person_id: int, *, is_active: bool) -> list[ReachedBy]:
     """Return the pages that reached someone and wait for an answer, those that page them now first."""
-    found = [ReachedBy("now" if person_id in one.now else "before", one) for one in now.of_person(person_id)]
+    found = [
+        ReachedBy(
+            "now" if person_id in one.now else "before",
+            one,
+            one.asked_for(person_id),
+            is_active and ports.pager() is not None and one.may_acknowledge(person_id),
+        )
+        for one in now.of_person(person_id)
+    ]
     return sorted(found, key=lambda one: one.how != "now")
+
+
+@require_POST
+@signed_in
+def acknowledge(request: Request, codename: str, page: int) -> HttpResponse:
+    """Acknowledge a page in the name of whoever asks."""
+    incident = incident_or_404(request.person, codename)
+    to = incident.get_absolute_url()
+    try:
+        reply = acknowledging.ask(incident, page=page, by=request.person, at=timezone.now())
+    except lifecycle.Refused as refused:
+        return done(request, str(refused), to=to, is_done=False)
+    return done(request, reply.says, to=to)
 
 
 def _form(request: Request, incident: Incident) -> PageForm:

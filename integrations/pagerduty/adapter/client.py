@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from functools import cached_property
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from integrations.pagerduty.adapter import directory, events_api, lookup, open_page, opening, ownership, route, shifts
+from integrations.pagerduty.protocol import error_messages
 from integrations.pagerduty.protocol.rules import CONVERGED
 from integrations.pagerduty.protocol.setup import Setup
 from workflows.pager_port import PageRequest, PagerPerson, PageStatus, Target, Turn
@@ -19,6 +20,7 @@ if TYPE_CHECKING:  # the wire brings PagerDuty's client, which only those who ca
 
 MAX_NOTE: Final = 25_000
 ENDED: Final = frozenset(str(code) for code in CONVERGED)
+IN_A_NAME: Final = {"1008": "not_a_user", "1018": "may_not_acknowledge", "2010": "may_not_acknowledge"}
 
 
 def rest(setup: Setup) -> Wire:
@@ -43,6 +45,13 @@ def _named(verb: str) -> Iterator[None]:
     except VendorError as error:
         error.method = verb
         raise
+
+
+def _not_theirs(error: VendorError) -> VendorError:
+    """Say of what was asked in someone's name what is wrong with that person, and not with who pages are opened as."""
+    if (code := IN_A_NAME.get(error.code)) is None:
+        return error
+    return VendorError(error_messages.words(code), code=code, method=error.method)
 
 
 class PagerDutyPager:
@@ -156,12 +165,32 @@ class PagerDutyPager:
     def _change(self, id: str, **changes: str) -> bool:
         """Change a page; return whether PagerDuty accepted it: a page already in that state rejects it."""
         try:
-            self.wire.call("PUT", "/incidents/{id}", id=id, body={"incident": {"type": "incident", **changes}})
+            self._put(id, changes)
         except VendorError as error:
             if error.code not in ENDED:
                 raise
             return False
         return True
+
+    def _put(self, id: str, changes: Mapping[str, str], *, sender: str = "") -> dict[str, Any]:
+        body = {"incident": {"type": "incident", **changes}}
+        return self.wire.call("PUT", "/incidents/{id}", id=id, body=body, sender=sender)
+
+    def acknowledge(self, id: str, *, by: str) -> PageStatus:
+        """Acknowledge a page in someone's name, by their email; return how it stands then.
+
+        It is looked at first: PagerDuty would open one again that was resolved.
+        """
+        with _named("pager.acknowledge"):
+            now = lookup.by_id(self.wire, id)
+            if now.status != "triggered":
+                return now
+            try:
+                return lookup.rung(self._put(id, {"status": "acknowledged"}, sender=by)["incident"])
+            except VendorError as error:
+                if error.code in ENDED:
+                    return lookup.by_id(self.wire, id)
+                raise _not_theirs(error) from error
 
     def note(self, id: str, text: str) -> None:
         """Write a note on a page."""

@@ -83,12 +83,16 @@ class Wire:
         id: str = "",
         query: Mapping[str, Any] | None = None,
         body: Mapping[str, Any] | None = None,
+        sender: str = "",
     ) -> dict[str, Any]:
         """Make one request and return what it is answered with; raise ``VendorError`` for everything else.
 
-        ``path`` is as the reference writes it: ``{id}`` in it is where ``id`` goes.
+        ``path`` is as the reference writes it: ``{id}`` in it is where ``id`` goes. ``sender`` is the email of the user
+        in whose name it is made, where that is not the one of all requests.
         """
         options: dict[str, Any] = {} if body is None else {"json": dict(body)}
+        if sender:
+            options["headers"] = {"From": sender.encode()}
         if query:
             options["params"] = dict(query)
         return _sent(self._client, method, path, path.replace("{id}", quote(id, safe="")), options)

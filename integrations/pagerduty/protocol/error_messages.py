@@ -48,6 +48,14 @@ WORDS: Final[dict[str, str]] = {
         "PAGERDUTY_ROUTING_KEY; call them if it cannot wait. Retrying automatically."
     ),
     "no_fallback": "This page was sent through the fallback, which is no longer set up. Resolve it in PagerDuty.",
+    "not_a_user": (
+        "PagerDuty no longer has a user with this person's email. Acknowledge it in PagerDuty, or ask someone else who "
+        "was paged."
+    ),
+    "may_not_acknowledge": (
+        "PagerDuty does not let this person, or Firekind's key, acknowledge this page. Acknowledge it in PagerDuty, or "
+        "ask someone else who was paged."
+    ),
     "bad_target": "This cannot be paged: only an escalation policy, a service or a person can.",
     # Temporary ones, which are retried automatically.
     "connection_failed": f"PagerDuty could not be reached. {LATER}",

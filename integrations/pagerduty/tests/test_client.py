@@ -131,13 +131,40 @@ def test_a_page_of_a_fallback_that_is_set_up_no_more_is_ended_by_hand() -> None:
     assert "PagerDuty" in caught.value.says
 
 
+def test_a_page_is_acknowledged_in_the_name_of_a_user(pager: StraightPager, rung: PageStatus) -> None:
+    wei = pager.account.user("wei")
+    now = pager.acknowledge(rung.id, by=wei.email)
+    assert (now.status, now.by, now.by_id) == ("acknowledged", "Wei Chen", wei.id)
+    assert pager.acknowledge(rung.id, by=wei.email) == now
+    assert [call.sender for call in pager.account.writes() if call.method == "PUT"] == [wei.email]
+
+
+@pytest.mark.parametrize("act", ["acknowledge", "resolve"])
+def test_what_somebody_else_did_to_a_page_is_left_and_told(pager: StraightPager, rung: PageStatus, act: str) -> None:
+    getattr(pager.account.acts, act)("ada", 1)
+    before = the(pager).status
+    assert pager.acknowledge(rung.id, by=pager.account.user("wei").email).status == before
+    assert the(pager).status == before
+
+
+@pytest.mark.parametrize("email", ["nobody@example.com", "jürgen@example.com"])
+def test_nobody_acknowledges_in_a_name_that_pagerduty_does_not_know(
+    pager: StraightPager, rung: PageStatus, email: str
+) -> None:
+    with pytest.raises(VendorError, match="not_a_user") as caught:
+        pager.acknowledge(rung.id, by=email)
+    assert not caught.value.retryable
+    assert the(pager).status == "triggered"
+
+
 def test_a_note_is_written(pager: StraightPager, rung: PageStatus) -> None:
     pager.note(rung.id, "The room is #inc-brave-otter")
     assert [note.text for note in the(pager).notes] == ["The room is #inc-brave-otter"]
 
 
 @pytest.mark.parametrize(
-    ("verb", "name"), [("ring", "pager.ring"), ("title", "pager.retitle"), ("end", "pager.resolve")]
+    ("verb", "name"),
+    [("ring", "pager.ring"), ("title", "pager.retitle"), ("end", "pager.resolve"), ("ack", "pager.acknowledge")],
 )
 def test_a_rate_limit_stops_the_errand_that_met_it(
     pager: StraightPager, rung: PageStatus, verb: str, name: str
@@ -147,6 +174,7 @@ def test_a_rate_limit_stops_the_errand_that_met_it(
         "ring": lambda: pager.ring(RING),
         "title": lambda: pager.retitle(rung.id, "x"),
         "end": lambda: pager.resolve(rung.id, key="fk-1", via="rest"),
+        "ack": lambda: pager.acknowledge(rung.id, by="wei@example.com"),
     }
     with pytest.raises(VendorError) as caught:
         errands[verb]()

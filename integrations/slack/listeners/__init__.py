@@ -25,7 +25,7 @@ from integrations.slack.listeners.incident import (
     retype,
     retyped,
 )
-from integrations.slack.listeners.pager import paging
+from integrations.slack.listeners.pager import acknowledging, paging
 from integrations.slack.listeners.timeline import capture, say, to_do
 
 
@@ -54,6 +54,7 @@ BUTTONS: Final[Mapping[str, Callable[[SlackRequest], Answer]]] = {
     "firekind:take-lead": home_tab.redrawn(lead.taken),
     "firekind:page": paging.pressed,
     paging.TARGET: paging.chosen,
+    "firekind:acknowledge": home_tab.redrawn(acknowledging.pressed),
     which_incident.PICK: commands.picked,
     which_incident.PICKED: commands.confirmed,
     which_incident.AGAIN: commands.again,

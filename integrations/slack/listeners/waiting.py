@@ -14,7 +14,9 @@ from incidents.followups import followup_lists
 from incidents.models import AccessRequest, Event, Incident, Person
 from integrations.slack.interaction import incident_lookup
 from integrations.slack.protocol import blocks, mrkdwn
+from workflows import ports
 from workflows.status import waiting_pages
+from workflows.status.waiting_pages import WaitingPage
 
 SHOWN: Final = 8
 WORDS: Final = 150
@@ -51,8 +53,30 @@ def _unanswered(viewer: Person) -> Iterator[WaitingItem]:
         if viewer.pk not in one.now:
             whom = mrkdwn.escape(one.rings) or "someone else"
             paged = f"*You were paged*, nobody has acknowledged it, and it now pages {whom}"
-        says = f"{paged}: {mrkdwn.escape(one.name)}"
-        yield WaitingItem(incidents[one.incident_id], says, _leading("Acknowledge in PagerDuty", one.url))
+        incident = incidents[one.incident_id]
+        says = f"{paged}: {mrkdwn.escape(one.name)}{_asked(one, viewer)}"
+        yield WaitingItem(incident, says, tuple(_acknowledging(one, incident, viewer)))
+
+
+def _asked(page: WaitingPage, viewer: Person) -> str:
+    """Say that someone is acknowledging it, or why that could not be done."""
+    if page.asked is None:
+        return ""
+    mine, name = page.asked.person_id == viewer.pk, mrkdwn.escape(page.asked.name)
+    if page.asked.failed:
+        whom = "you" if mine else name
+        return f"\n*It couldn't be acknowledged for {whom}:* {mrkdwn.escape(page.asked.failed)}"
+    delayed = f" {mrkdwn.escape(page.asked.delayed)}" if page.asked.delayed else ""
+    return f"\n{'*Acknowledging…*' if mine else f'*{name} is acknowledging it…*'}{delayed}"
+
+
+def _acknowledging(page: WaitingPage, incident: Incident, viewer: Person) -> Iterator[blocks.Block]:
+    """Yield the button that acknowledges it, for whoever can from here, and the way to the pager."""
+    can = ports.pager() is not None and page.may_acknowledge(viewer.pk)
+    if can:
+        value = f"{incident.codename}|{page.id}"
+        yield blocks.button("Acknowledge", action_id="firekind:acknowledge", value=value, style="primary")
+    yield from _leading("Open in PagerDuty" if can or page.asked else "Acknowledge in PagerDuty", page.url)
 
 
 def _requests(viewer: Person) -> Iterator[WaitingItem]:

@@ -9,7 +9,9 @@ from incidents import lifecycle
 from incidents.models import Incident, Person
 from integrations.slack.listeners import home_tab, waiting
 from integrations.slack.tests.door import Door
-from workflows.models import Page
+from workflows import ports
+from workflows.models import Page, PagerUser
+from workflows.tests.oncall.pager import LittlePager
 
 
 def opened(door: Door, user: str) -> str:
@@ -148,6 +150,25 @@ def test_a_page_that_reached_them_waits_until_somebody_acknowledges_it(door: Doo
     assert "You were paged" not in opened(door, "ann")
     Page.objects.update(status=Page.Status.ACKNOWLEDGED)
     assert "You were paged" not in opened(door, "ben")
+
+
+def test_a_page_is_acknowledged_on_the_tab_which_then_says_that_it_is_being_done(door: Door) -> None:
+    incident = door.declared()
+    at, ben = timezone.now(), door.house.person("ben")
+    page = Page.objects.create(
+        incident=incident, key="page/policy/P1", target="policy/P1", name="Engineering", dedup_key="x", opened_at=at,
+        status=Page.Status.TRIGGERED, status_at=at, url="https://pager.test/1", pager_id="Q1", rung_ids=["PBEN"],
+    )  # fmt: skip
+    PagerUser.objects.create(pager_id="PBEN", name="Ben", email="ben@example.com", person=ben)
+    with ports.using(chat=door.house.chat, pager=LittlePager()):
+        assert "Open in PagerDuty" in opened(door, "ben")
+        door.press("ben", "firekind:acknowledge", home=True)
+        page.refresh_from_db()
+        assert page.ack_asked_by == ben
+        home = door.slack.home("ben")
+        assert home is not None
+        assert "*Acknowledging…*" in door.reads(home)
+        assert "firekind:acknowledge" not in str(home)
 
 
 @pytest.mark.parametrize("who", ["ann", "out"])

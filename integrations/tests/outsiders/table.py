@@ -68,6 +68,7 @@ OF_INCIDENTS: Final[Mapping[str, Row]] = {
     f"{BASE}pages": Row(posts=({}, {"target": "policy/P1"})),
     f"{BASE}progress": Row(),
     f"{BASE}retry/<int:effect>": Row({"<int:effect>": ("1",)}),
+    f"{BASE}pages/<int:page>/acknowledge": Row({"<int:page>": ("1",)}),
     f"{BASE}by-hand/<int:effect>": Row({"<int:effect>": ("1",)}),
     f"{BASE}retype/remains": Row(),
     f"{BASE}new-channel": Row(),

@@ -38,6 +38,7 @@ BUTTONS: Final[Mapping[str, str | None]] = {
     "firekind:retype-come": "stay-out",
     "firekind:fill": "THAT|Scribe",
     "firekind:page": "THAT",
+    "firekind:acknowledge": "THAT|1",
     "firekind:page-target": "policy/P1",
     "firekind:pick": "THAT",
     "firekind:picked": "THAT",

@@ -27,7 +27,7 @@ from incidents.drills import replays
 from incidents.models import Incident, IncidentType, Person
 from reviews import editing
 from workflows.channels import rooms
-from workflows.paging import paging
+from workflows.paging import acknowledging, paging
 from workflows.performing import capturing
 from workflows.reconcile import retyping
 from workflows.status import manual_steps, missing, progress
@@ -145,6 +145,7 @@ ELSEWHERE: Final[Mapping[str, Verb]] = {
     "workflows.channels.rooms.open_another": lambda a: rooms.open_another(a.incident, **a.asked),
     "workflows.performing.capturing.ask": lambda a: capturing.ask(a.incident, source="checkout-api", **a.asked),
     "workflows.status.missing.mended": lambda a: missing.mended("gap/archived", a.incident, **a.asked),
+    "workflows.paging.acknowledging.ask": lambda a: acknowledging.ask(a.incident, page=1, **a.asked),
     "workflows.paging.paging.ask": lambda a: paging.ask(
         a.incident, target=paging.choices(a.incident)[0].target, **a.asked
     ),

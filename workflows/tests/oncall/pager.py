@@ -74,6 +74,9 @@ class LittlePager:
     def resolve(self, id: str, *, key: str, via: str, codename: str = "") -> bool:
         raise NotImplementedError
 
+    def acknowledge(self, id: str, *, by: str) -> PageStatus:
+        raise NotImplementedError
+
     def note(self, id: str, text: str) -> None:
         raise NotImplementedError
 

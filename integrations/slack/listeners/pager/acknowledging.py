@@ -1,0 +1,21 @@
+"""Acknowledge a page, for whoever was paged."""
+
+from __future__ import annotations
+
+from integrations.slack.interaction import incident_lookup
+from integrations.slack.interaction.answers import Answer, Nothing, Say
+from integrations.slack.interaction.request import SlackRequest
+from integrations.slack.protocol import mrkdwn
+from workflows.paging import acknowledging
+
+
+def pressed(asked: SlackRequest) -> Answer:
+    """Acknowledge the page whose number came with the button, in the name of whoever pressed it.
+
+    A Home tab is drawn anew and shows that it is being done.
+    """
+    codename, _, number = asked.value.partition("|")
+    incident = incident_lookup.named(codename, by=asked.by)
+    page = int(number) if number.isdecimal() else 0
+    reply = acknowledging.ask(incident, page=page, by=asked.by, at=asked.at)
+    return Nothing() if reply.begun and asked.on_home else Say(mrkdwn.escape(reply.says))
