@@ -63,6 +63,7 @@ def joined(
     """
     if not is_current(incident, channel_id) or _is_old(incident, person, stamp=stamp):
         return
+    timeline.hold(incident.pk)
     _note_member(incident, person, THERE, at=at, stamp=stamp)
     lifecycle.joined(incident, person=person, room=incident.room, inviter=inviter, at=at)
 
@@ -91,6 +92,7 @@ def left(incident: Incident, *, person: Person, channel_id: str, at: datetime, s
     """Note that someone left the room or was removed by hand: workflows do not fetch them back."""
     if not is_current(incident, channel_id) or _is_old(incident, person, stamp=stamp):
         return
+    timeline.hold(incident.pk)
     _note_member(incident, person, GONE, at=at, stamp=stamp)
     lifecycle.left(incident, person=person, room=incident.room, at=at)
 
@@ -172,6 +174,7 @@ def converted(channel_id: str, *, public: bool) -> None:
     room = Resource.objects.filter(kind="channel", external_id=channel_id).select_related("incident").first()
     if room is None:
         return
+    timeline.hold(room.incident_id)
     room.spec = {**room.spec, "private": not public}
     room.save(update_fields=["spec"])
     if public:

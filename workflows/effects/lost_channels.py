@@ -28,6 +28,7 @@ def note(incident_id: int, *, room: int, why: str) -> bool:
 
     What was seen of it goes with it. That it was deleted is surer than that we are not shown it.
     """
+    timeline.hold(incident_id)
     row = Resource.objects.filter(incident=incident_id, key=f"channel/{room}").first()
     if row is None or (row.state == GONE and (row.external.get("why") == why or why == UNSEEN)):
         return False
