@@ -30,6 +30,7 @@ OPEN_TO_ALL = {
 }
 VALUES = {
     "<int:n>": "1",
+    "<int:page>": "1",
     "<int:number>": "1",
     "<int:pk>": "1",
     "<int:effect>": "1",

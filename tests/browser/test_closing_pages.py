@@ -27,6 +27,7 @@ TABS = 4  # of one browser, which has six connections
 LEFT_BEHIND = ("Marcus", "Hannah", "Diego", "Carlos")
 FILL: Final = {
     "<int:n>": "1",
+    "<int:page>": "1",
     "<int:effect>": "1",
     "<int:pk>": "1",
     "<slug:verb>": "resolve",

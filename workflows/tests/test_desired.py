@@ -215,7 +215,7 @@ def test_the_queues_hold_the_kinds_that_someone_connected_can_do() -> None:
     assert set(everything) | {"capture", "upload"} == set(KINDS)
     assert of_queue(EVIDENCE, ports={"chat"}) == ["upload"]
     assert of_queue(EVIDENCE, ports={"profiler"}) == ["capture"]
-    assert of_queue(EFFECTS, ports={"pager"}) == ["page", "title"]
+    assert of_queue(EFFECTS, ports={"pager"}) == ["page", "acknowledged", "title"]
     assert of_queue(EFFECTS, ports=()) == []
 
 

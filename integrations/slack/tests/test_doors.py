@@ -58,7 +58,7 @@ def test_a_body_that_was_changed_on_the_way_is_refused(door: Door) -> None:
     assert door.raw(body.replace(b"slow", b"fast"), headers).status_code == 401
 
 
-@pytest.mark.parametrize("age_s", [301, 86_400, -301])
+@pytest.mark.parametrize("age_s", [301, 86_400, -400])
 def test_a_stale_request_is_refused(door: Door, age_s: int) -> None:
     assert door.post(command(door), at=time.time() - age_s).status_code == 401
     assert not Incident.objects.exists()

@@ -184,6 +184,7 @@ def pressed(door: Door, incident: Incident) -> None:
     page.rung.add(door.house.person("ann"))
     door.slack.acts.open_home("ann")
     door.deliver()
+    carried(door, "firekind:acknowledge", f"{incident.codename}|{page.pk}", channel)
     door.house.settle(incident)
     assert block_kit.view_problems(fill.modal(incident, WORST[:80])) == []
     carried(door, "firekind:task-reassign", f"{incident.codename}|1", channel)
