@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-import json
-from collections import Counter
-
 import pytest
-from django.utils import timezone
 
 from integrations.slack.tests.door import Door
-from integrations.slack.tests.test_thrown_out import meanwhile
+from integrations.slack.tests.test_thrown_out import is_said_once, meanwhile
 from workflows.models import Effect
-from workflows.reconcile import reconcile
 from workflows.status import progress
 
 
@@ -40,9 +35,7 @@ def test_what_an_archived_channel_refuses_is_no_failure_and_follows_once_it_is_b
     door.deliver()
     incident = door.house.settle(incident)
     assert not owed.exists()
-    assert not reconcile.reconcile(incident.pk, at=timezone.now()).actions
-    marks = Counter(json.dumps(one.metadata) for one in door.slack.messages(name) if one.metadata)
-    assert set(marks.values()) == {1}
+    is_said_once(door, incident, name)
     told = [one.text for one in door.slack.messages(name)]
     assert len(told) == len(set(told)), told
     assert Effect.objects.filter(incident=incident, thing__startswith="told/", state="done").exists()
