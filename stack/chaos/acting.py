@@ -19,6 +19,7 @@ from stack.outside.control import ask
 from stack.outside.visitor import TOKEN
 
 LINK: Final = re.compile(r"/incidents/([a-z-]+)/")
+BUTTON: Final = re.compile(r'action="(/incidents/[a-z-]+/pages/\d+/acknowledge)"')
 ACCEPTED, REFUSED, UNANSWERED, IDLE = "accepted", "refused", "unanswered", "nothing to act on"
 PLANS_READ: Final = 3  # how often somebody confirms a plan that changed while they were reading
 WRITTEN: Final = {204, 302, 303}
@@ -111,10 +112,18 @@ class WebForms:
         """Send a form and give the status of the answer. Raises StackError when there is none."""
         body = urlencode({"csrfmiddlewaretoken": self._token, **form})
         kind = {"Content-Type": "application/x-www-form-urlencoded", "Referer": f"http://{self._address}{path}"}
+        return self._ask("POST", path, body, kind)[0]
+
+    def read(self, path: str) -> str:
+        """Give the markup of a page. Raises StackError when there is none."""
+        return self._ask("GET", path, "", {})[1]
+
+    def _ask(self, method: str, path: str, body: str, headers: Mapping[str, str]) -> tuple[int, str]:
         with closing(HTTPConnection(self._address, timeout=PATIENCE_S)) as connection:
             try:
-                connection.request("POST", path, body, {"Cookie": self._cookie, **kind})
-                return connection.getresponse().status
+                connection.request(method, path, body, {"Cookie": self._cookie, **headers})
+                answer = connection.getresponse()
+                return answer.status, answer.read().decode()
             except (OSError, HTTPException) as error:
                 raise StackError(f"The web did not answer {path}: {error!r}") from None
 
@@ -205,6 +214,15 @@ class Cast:
         self.account.act(act.kind.removeprefix("pager_"), user="ada", incident=found[-1]["number"])
         return ACCEPTED, ""
 
+    def _acknowledge(self, act: PlannedAct, codename: str) -> tuple[str, str]:
+        """Whoever of those at the web is shown the button presses it, all of them where it is several."""
+        said = (IDLE, "")
+        for form in self.forms.values():
+            for path in dict.fromkeys(BUTTON.findall(form.read(f"/incidents/{codename}/"))):
+                status = form.send(path)
+                said = (ACCEPTED if status in WRITTEN else REFUSED if status < 500 else UNANSWERED), str(status)
+        return said
+
     def _pager_trigger(self, act: PlannedAct, codename: str) -> tuple[str, str]:
         self.account.act("trigger", service="checkout-api", title=f"{act.word} answers slowly")
         return ACCEPTED, ""
@@ -219,6 +237,7 @@ Elsewhere = Callable[[Cast, PlannedAct, str], tuple[str, str]]
 ELSEWHERE: Final[Mapping[str, Elsewhere]] = {
     "web_note": Cast._web_note,  # noqa: SLF001 (a table of the class itself)
     "evidence_file": Cast._evidence_file,  # noqa: SLF001
+    "acknowledge": Cast._acknowledge,  # noqa: SLF001
     "pager_trigger": Cast._pager_trigger,  # noqa: SLF001
     **dict.fromkeys(("pager_acknowledge", "pager_resolve"), Cast._pager),  # noqa: SLF001
     **dict.fromkeys(("webhook_doubled", "webhook_late"), Cast._webhooks),  # noqa: SLF001

@@ -200,6 +200,12 @@ def _pages_stand_as_the_pager_says(found: Aftermath) -> Broken:
         if page["pager_id"] and page["status"] != statuses.get(page["pager_id"], "nothing"):
             there = statuses.get(page["pager_id"], "not there")
             yield page["codename"], f"a page is {page['status']} here and {there} in the pager", page["pager_id"]
+    rings = {one["key"] for one in found.pager_incidents if one["key"] and one["status"] != "resolved"}
+    for page in found.pages:
+        if page["dedup_key"] in rings and page["status"] in {"opening", "resolved"}:
+            yield page["codename"], f"a page is {page['status']} here and open in the pager", page["dedup_key"]
+        if page["status"] == "opening" and page["dedup_key"] not in rings:
+            yield page["codename"], "a page is said to be opened, and nothing opens it", page["dedup_key"]
 
 
 def _the_audit_verifies(found: Aftermath) -> Broken:

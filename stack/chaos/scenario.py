@@ -35,7 +35,7 @@ ACTS: Final[Mapping[str, int]] = {
     "bring": 5, "summary": 3, "title": 3, "mitigate": 5, "resolve": 5, "reopen": 5, "cancel": 1, "ask_in": 4,
     "join": 8, "leave": 6, "invite": 4, "kick": 3, "rename_channel": 4, "archive": 3, "unarchive": 3,
     "pager_acknowledge": 5, "pager_resolve": 4, "pager_trigger": 2, "webhook_doubled": 4, "webhook_late": 4,
-    "web_note": 6, "task": 5, "followup": 10, "task_moved": 8, "ticket_moved": 6, "ticket_given": 3,
+    "acknowledge": 6, "web_note": 6, "task": 5, "followup": 10, "task_moved": 8, "ticket_moved": 6, "ticket_given": 3,
     "ticket_renamed": 3, "ticket_deleted": 1, "review_written": 6, "review_published": 3, "replay": 4, "replay_next": 4,
     "answer": 3,
 }  # fmt: skip

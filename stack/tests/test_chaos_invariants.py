@@ -114,6 +114,12 @@ BREAKS: list[tuple[str, dict[str, Any]]] = [
     ("no message is posted twice", {"calls": [*GOOD.calls, GOOD.calls[1]]}),
     ("no page is opened twice", {"pager_incidents": [*GOOD.pager_incidents, {**GOOD.pager_incidents[0], "id": "P2"}]}),
     ("pages stand as the pager says", {"pager_incidents": [{**GOOD.pager_incidents[0], "status": "resolved"}]}),
+    ("pages stand as the pager says", {"pages": [{**GOOD.pages[0], "pager_id": "", "status": "resolved"}]}),
+    ("pages stand as the pager says", {"pages": [{**GOOD.pages[0], "pager_id": "", "status": "opening"}]}),
+    (
+        "pages stand as the pager says",
+        {"pages": [*GOOD.pages, {**GOOD.pages[0], "pager_id": "", "dedup_key": "k2", "status": "opening"}]},
+    ),
     ("no ticket is opened twice", {"tickets": [TICKET, {**TICKET, "n": 2}]}),
     ("tickets are in step", {"tickets": [{**TICKET, "title": "other"}]}),
     ("tickets are in step", {"tickets": [{**TICKET, "state": "done"}]}),
