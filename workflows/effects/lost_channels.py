@@ -62,7 +62,8 @@ def note_archived(incident_id: int, *, room: int, at: datetime) -> None:
 def explanation(chat: Chat, work: Work, error: VendorError) -> str:
     """Return what became of the room where a call was refused for good, for which the vendor is asked; else nothing.
 
-    Each method says in words of its own that a channel is archived.
+    Each method says in words of its own that a channel is archived. Raises ``VendorError`` where that cannot be known
+    now, and may be later.
     """
     effect = work.effect
     known = work.external.get(f"channel/{effect.room}")
@@ -70,7 +71,9 @@ def explanation(chat: Chat, work: Work, error: VendorError) -> str:
         return ""
     try:
         found = chat.look(str(known["id"]))
-    except VendorError:
+    except VendorError as unknown:
+        if unknown.retryable:
+            raise
         return ""
     return UNSEEN if found is None else ARCHIVED if found.archived else ""
 

@@ -170,8 +170,15 @@ def _called(port: Any, work: Work) -> Outcome | None:
 
 
 def _not_done(port: Any, work: Work, error: VendorError) -> None:
-    """Record what went wrong; where the channel itself is gone or archived, that alone."""
-    if what := lost_channels.explanation(port, work, error):
+    """Record what went wrong; where the channel itself is gone or archived, that alone.
+
+    Where that is not known now, what was refused is asked again later.
+    """
+    try:
+        what = lost_channels.explanation(port, work, error)
+    except VendorError as unknown:
+        what, error = "", unknown
+    if what:
         lost_channels.end(work, what, at=timezone.now())
     else:
         effect_queue.record_error(work, error, at=timezone.now())

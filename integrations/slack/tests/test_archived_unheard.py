@@ -11,14 +11,23 @@ from workflows.status import progress
 
 
 @pytest.mark.parametrize("what", ["update", "lead", "impact", "retype", "resolve"])
-@pytest.mark.parametrize("type", ["ambiguous", "security"])
+@pytest.mark.parametrize(
+    ("type", "look"),
+    [
+        *(("ambiguous", ""), ("security", "")),
+        *(("ambiguous", "ratelimited"), ("security", "server_error"), ("ambiguous", "drop")),
+    ],
+)
 def test_what_an_archived_channel_refuses_is_no_failure_and_follows_once_it_is_back(
-    door: Door, type: str, what: str
+    door: Door, type: str, what: str, look: str
 ) -> None:
+    """Also where Slack does not say at first how the channel stands."""
     incident = door.declared(type=type)
     name = door.house.channel(incident)
     door.slack.acts.archive("ann", name)
     unheard = door.slack.take_deliveries()
+    if look:
+        door.slack.faults.add(look, method="conversations.info", times=1)
     meanwhile(door, incident, what)
     incident = door.house.settle(incident)
     owed = Effect.objects.filter(incident=incident).exclude(state__in=["done", "cancelled"])
