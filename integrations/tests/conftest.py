@@ -1,15 +1,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from types import SimpleNamespace
 
 import pytest
+from django.utils import timezone
 from pytest_django import DjangoDbBlocker
 from pytest_django.fixtures import Settings
 
 from integrations.tests import duty as on_duty
 from integrations.tests import house as building
 from integrations.tests import once
+from integrations.tests.late_vendor import Late
 from workflows import ports
+from workflows.effects import work
 
 
 @pytest.fixture(scope="module")
@@ -45,3 +49,13 @@ def duty(built_duty: on_duty.Duty, db: None) -> Iterator[on_duty.Duty]:
 def no_pages(settings: Settings) -> None:
     """Leave no pages, as in a worker: whatever asks Django for an address, and so would load all of them, fails."""
     settings.ROOT_URLCONF = "workers.serve.no_pages"
+
+
+@pytest.fixture
+def late(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> Late:
+    """A vendor that holds requests, by its parameters; time is its time."""
+    hold_s, fates, *rest = request.param
+    late = Late(hold_s, fates.split(", "), *rest)
+    monkeypatch.setattr(timezone, "now", lambda: late.now)
+    monkeypatch.setattr(work, "time", SimpleNamespace(monotonic=late.monotonic))
+    return late

@@ -2,110 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import timedelta
 from itertools import product
-from types import SimpleNamespace
 from typing import Any, Final
 
 import pytest
-from django.utils import timezone
 
 from incidents import lifecycle
-from incidents.models import Incident
 from integrations.slack.adapter import wire
 from integrations.slack.tests.straight import StraightWire
 from integrations.tests.duty import duty
 from integrations.tests.house import House, house, workspace
+from integrations.tests.late_vendor import FATES, Killed, Late
 from integrations.tests.ticket_desk import Desk, desk
 from integrations.trackers.adapter.wire import Carrier, TrackerReply, TrackerRequest
 from integrations.trackers.fake.board import Board
 from integrations.trackers.tests import board as boards
-from workflows.effects import work
-from workflows.models import Effect, Page
+from workflows.models import Page
 from workflows.performing import perform
 from workflows.ports import VendorError
-from workflows.reconcile import reconcile, sweep
+from workflows.reconcile import reconcile
+from workflows.status import progress
 
 TRACKER_HOLDS_S: Final = (5, 16, 31, 60)
 SLACK_HOLDS_S: Final = (5, 11, 31, 44)
-FATES: Final = ("timed out", "killed", "killed, timed out", "timed out, killed")
 WORDS: Final = ("chat.postMessage", "chat.update", "chat.update C0INCIDENTS", "conversations.setTopic")
-
-
-class Killed(BaseException):
-    """The worker is killed here."""
-
-
-@dataclass(slots=True)
-class Late:
-    """A vendor that holds the first requests of a kind for a while, and carries them out when nobody listens.
-
-    ``fates`` says what becomes, one after the other, of whoever sends one: it waits ``patience_s``, or is killed.
-    """
-
-    hold_s: float
-    fates: list[str]
-    patience_s: float
-    about: str = "chat.postMessage"
-    now: datetime = field(default_factory=timezone.now)
-    held: list[tuple[datetime, Callable[[], object]]] = field(default_factory=list)
-    sent: int = 0
-
-    def monotonic(self) -> float:
-        """Return the time as a number of seconds."""
-        return self.now.timestamp()
-
-    def arrive(self) -> None:
-        """Carry out what was held until now."""
-        due = [request for at, request in self.held if at <= self.now]
-        self.held = [one for one in self.held if one[0] > self.now]
-        for request in due:
-            with suppress(VendorError):  # nobody hears of it
-                request()
-
-    def take(self, request: Callable[[], Any]) -> Any:
-        """Take a request that makes something. Raises ``TimeoutError`` where it was waited for in vain."""
-        self.sent += 1
-        fate = self.fates.pop(0) if self.fates else ""
-        if fate == "killed":
-            self.held.append((self.now + timedelta(seconds=self.hold_s), request))
-            raise Killed
-        if fate and self.hold_s > self.patience_s:
-            self.held.append((self.now + timedelta(seconds=self.hold_s), request))
-            self.now += timedelta(seconds=self.patience_s)
-            raise TimeoutError
-        self.now += timedelta(seconds=min(self.hold_s, self.patience_s))
-        self.arrive()
-        return request()
-
-    def live_on(self, incident: Incident, *, until: datetime | None = None) -> None:
-        """Go from each moment at which something is due to the next until nothing is owed, whoever is killed."""
-        for _ in range(99):
-            if until is not None and self.now > until:
-                return
-            reconcile.reconcile(incident.pk, at=self.now)
-            with suppress(Killed):
-                perform.drain(incident.pk, side_by_side=False)
-            owed = Effect.objects.filter(incident=incident, state__in=["waiting", "running"])
-            moments = [one.leased_until if one.state == "running" else one.due_at for one in owed]
-            if not moments and incident.pk not in sweep.unplanned(at=self.now):
-                self.now += timedelta(minutes=5)
-                self.arrive()
-                return
-            self.now = max(self.now, min((at for at in moments if at), default=self.now)) + timedelta(seconds=1)
-        raise AssertionError("it does not settle")
-
-
-@pytest.fixture
-def late(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> Late:
-    hold_s, fates, *rest = request.param
-    late = Late(hold_s, fates.split(", "), *rest)
-    monkeypatch.setattr(timezone, "now", lambda: late.now)
-    monkeypatch.setattr(work, "time", SimpleNamespace(monotonic=late.monotonic))
-    return late
 
 
 @pytest.fixture
@@ -207,6 +130,33 @@ def test_words_that_arrive_late_in_public_are_withdrawn_once_private(
     said += str([message.blocks for one in public for message in one.messages.values()])
     assert "keys leaked" not in said
     assert "Checkout" not in said
+
+
+@pytest.mark.parametrize("late", [(40, fate, 10.0, "chat.update") for fate in FATES[:2]], indirect=True)
+@pytest.mark.parametrize("archived_after_s", [1, 33])
+def test_words_that_arrive_late_in_a_channel_that_is_then_archived_are_named(
+    slow_house: House, late: Late, archived_after_s: int
+) -> None:
+    """Unless the channel was archived before they came: then Slack refused them."""
+    fates, late.fates = late.fates, []
+    dee, security = slow_house.person("dee"), slow_house.type("security")
+    incident = lifecycle.declare("Checkout is slow", by=dee, at=late.now, type=slow_house.type("ambiguous"))
+    late.live_on(incident)
+    (old,) = [one for one in slow_house.slack.workspace.channels.values() if one.name.startswith("inc-")]
+    late.fates = fates
+    lifecycle.state_impact(incident, text="The keys leaked", by=dee, at=late.now)
+    reconcile.reconcile(incident.pk, at=late.now)
+    with suppress(Killed):
+        perform.drain(incident.pk, side_by_side=False)
+    late.hold_s = 0.1
+    lifecycle.retype(incident, to=security, by=dee, at=late.now)
+    late.live_on(incident, until=late.now + timedelta(seconds=archived_after_s))
+    late.arrive()
+    slow_house.slack.acts.archive("dee", old.name)
+    late.live_on(incident)
+    said = str([(message.text, message.blocks) for message in old.messages.values()])
+    named = [gap for gap in progress.of(incident).gaps if "could be withdrawn" in gap.says]
+    assert "keys leaked" not in said or named
 
 
 def break_calls(monkeypatch: pytest.MonkeyPatch, method: str, *, which: set[int]) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 from django.conf import settings
 from django.db import connection, transaction
-from django.db.models import F, Max, Q
+from django.db.models import Case, F, Max, Q, QuerySet, When
 
 from incidents import event_kinds as kinds_of_events
 from incidents import hints, lifecycle, timeline
@@ -20,7 +20,7 @@ from workflows.effects import manual_checks
 from workflows.effects.ready import CLAIM, READY_INCIDENTS
 from workflows.effects.work import Outcome, Work
 from workflows.models import Effect, Limit, Resource
-from workflows.planning.actions import CHANGE, CREATE, EFFECTS, EVIDENCE, KINDS
+from workflows.planning.actions import CHANGE, CREATE, EFFECTS, EVIDENCE, KINDS, RETIRE
 from workflows.ports import VendorError
 
 ATTEMPTS = 12  # with the back-off below: about half an hour of a vendor being down
@@ -36,8 +36,8 @@ CLAIMS = Leases(
 )
 # Made twice where a request that was not answered is carried out after we looked; all else the vendor would refuse.
 DOUBLED = {("post", CREATE), ("bookmark", CREATE), ("picture", CREATE), ("ticket", CREATE), ("ticket", CHANGE)}
-# Words that would stand where nobody looks for them, once such a request of an abandoned effect is carried out.
-LEFT_BEHIND = DOUBLED | {("topic", CREATE)}
+# What would stand where nobody looks for it, once such a request of an abandoned effect is carried out.
+LEFT_BEHIND = DOUBLED | {("topic", CREATE), ("page", CREATE)}
 # Changes that such a request of an earlier one would undo.
 UNDONE = {("post", CHANGE), ("topic", CHANGE), ("bookmark", CHANGE), ("page", CHANGE)}
 # How long after it was sent such a request may still be carried out, by port.
@@ -75,9 +75,10 @@ def record_done(
     with transaction.atomic():
         if outcome.says or may_be_unwanted or outcome.also:
             timeline.hold(effect.incident_id)
-        if not CLAIMS.mine(effect).update(**_ended(effect, at=at)):
+        ended = _ended(effect, at=at)
+        if not CLAIMS.mine(effect).update(**ended):
             return []
-        if outcome.there:
+        if outcome.there and ended["state"] == Effect.State.DONE:  # what is done once more may not stand until then
             _keep(effect, outcome.there, at=at)
         if outcome.gone:
             Resource.objects.filter(incident=effect.incident_id, key__in=outcome.gone).delete()
@@ -94,11 +95,17 @@ def _ended(effect: Effect, *, at: datetime) -> dict[str, Any]:
     calm = {"error": "", "error_code": "", "leased_until": None}
     if (effect.kind, effect.verb) in UNDONE:
         arrives = ARRIVES[KINDS[effect.kind].port]
-        earlier = Effect.objects.filter(incident=effect.incident_id, thing=effect.thing, unsure=True)
-        late = earlier.filter(tried_at__gt=clock.at(at) - arrives).exclude(pk=effect.pk).exclude(spec=effect.spec)
-        if (last := late.aggregate(last=Max("tried_at"))["last"]) is not None:
+        others = _on_their_way(effect, at=at).exclude(spec=effect.spec)
+        if (last := others.aggregate(last=Max("tried_at"))["last"]) is not None:
             return calm | {"state": Effect.State.WAITING, "due_at": last + arrives, "unanswered": 0, "attempt": 0}
     return calm | {"state": Effect.State.DONE, "ended_at": at}
+
+
+def _on_their_way(effect: Effect, *, at: datetime) -> QuerySet[Effect]:
+    """Return the other effects of the same thing of which a request may be carried out yet."""
+    since = clock.at(at) - ARRIVES[KINDS[effect.kind].port]
+    others = Effect.objects.filter(incident=effect.incident_id, thing=effect.thing, unsure=True, tried_at__gt=since)
+    return others.exclude(pk=effect.pk)
 
 
 def _tell(effect: Effect, outcome: Outcome, *, at: datetime) -> None:
@@ -169,10 +176,14 @@ def _tried(effect: Effect, error: VendorError) -> dict[str, datetime | None]:
 
 
 def give_up(work: Work, *, at: datetime) -> None:
-    """Cancel an effect that was abandoned while its outcome was unknown, and that was not found to have happened."""
+    """Cancel an effect that was abandoned while its outcome was unknown, and that was not found to have happened.
+
+    One that is wanted again by now is given back.
+    """
     with transaction.atomic():
         timeline.hold(work.effect.incident_id)
-        _cancel_abandoned(work.effect, at=at)
+        if not _cancel_abandoned(work.effect, at=at):
+            put_back(work, until=clock.at(at))
 
 
 def _cancel_abandoned(effect: Effect, *, at: datetime) -> bool:
@@ -202,13 +213,25 @@ def _wait_s(error: VendorError, attempt: int) -> float:
 
 
 def look_again_at(work: Work, *, at: datetime) -> datetime | None:
-    """Return when to look again for what the last try may do yet; None where it may be done anew, or given up."""
+    """Return when to look again for what a request may do yet; None where it may be done anew, ended, or given up."""
     effect, now = work.effect, clock.at(at)
+    if (effect.kind, effect.verb) == ("page", RETIRE):
+        # Its key is free once it has ended, and a request that comes after that would page people again.
+        last = _on_their_way(effect, at=at).aggregate(last=Max("tried_at"))["last"]
+        return None if last is None else last + ARRIVES[KINDS[effect.kind].port]
     late = LEFT_BEHIND if effect.abandoned else DOUBLED
     if not work.unsure or (effect.kind, effect.verb) not in late or effect.tried_at is None:
         return None
     arrives = effect.tried_at + ARRIVES[KINDS[effect.kind].port]
-    return min(arrives, now + LOOKED_FOR_EVERY) if now < arrives else None
+    if now >= arrives or (effect.kind == "page" and _is_wanted_otherwise(effect)):
+        return None
+    return min(arrives, now + LOOKED_FOR_EVERY)
+
+
+def _is_wanted_otherwise(effect: Effect) -> bool:
+    """Return whether a page is to be changed once it is there: then it is opened now, under the same key."""
+    changes = Effect.objects.filter(incident=effect.incident_id, thing=effect.thing, verb=CHANGE)
+    return changes.filter(state=Effect.State.WAITING).exists()
 
 
 def note_try(work: Work, *, at: datetime) -> None:
@@ -254,10 +277,11 @@ def done_by_hand(effect: Effect, outcome: Outcome, *, at: datetime) -> bool:
 
 
 def put_back(work: Work, *, until: datetime) -> None:
-    """Give a claim back untried, because its method was blocked after it was claimed."""
+    """Give a claim back untried, for a later moment, or for now where whether it is wanted has changed meanwhile."""
     effect = work.effect
+    due_at = Case(When(abandoned=effect.abandoned, then=until), default=effect.due_at)
     CLAIMS.mine(effect).update(
-        state=Effect.State.WAITING, unanswered=effect.unanswered - 1, due_at=until, leased_until=None
+        state=Effect.State.WAITING, unanswered=effect.unanswered - 1, due_at=due_at, leased_until=None
     )
 
 

@@ -222,7 +222,8 @@ def _rooms(incident: Incident, rows: IncidentRows, observed: Observed) -> tuple[
         seen = observed.seen.get(f"channel/{code.room}")
         gone = seen.why if seen is not None and seen.state == GONE else ""
         public = seen is not None and not gone and not seen.spec.get("private")
-        rooms.append(Room(code.room, name, code.private, seen.label.removeprefix("#") if seen else name, public, gone))
+        shown = seen.label.removeprefix("#") if seen else name
+        rooms.append(Room(code.room, name, code.private, shown, public, gone, observing.has_words(code.room, observed)))
     return tuple(rooms)
 
 

@@ -35,6 +35,12 @@ def owed(effects: Iterable[Effect]) -> dict[str, tuple[Owed, ...]]:
     return {key: tuple(chain) for key, chain in chains.items()}
 
 
+def has_words(room: int, observed: Observed) -> bool:
+    """Return whether messages of ours stand in a room that were not withdrawn; the farewell is for everyone."""
+    posts = (one for key, one in observed.seen.items() if one.kind == "post" and key.startswith(("headline/", "told/")))
+    return any(one.room == room and one.state == THERE and one.spec["card"]["kind"] != "withdrawn" for one in posts)
+
+
 def there(observed: Observed) -> frozenset[str]:
     """Return keys of all that is there, or may be by now."""
     seen = {key for key, one in observed.seen.items() if one.state == THERE}

@@ -57,6 +57,7 @@ def _page(page: Page, rows: IncidentRows, observed: Observed) -> Paged:
         strangers=callees.strangers(users),
         late=tuple(_late(page, users, {one.person_id for one in rung})),
         acknowledger=_acknowledger(page, observed),
+        called_off=page.was_called_off,
     )
 
 

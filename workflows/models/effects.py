@@ -13,7 +13,8 @@ class Effect(models.Model):
     ``attempt`` counts the calls that ended in an error and nothing else; ``unanswered`` the claims since anything was
     recorded, the current one included: it grows while every worker that takes the effect dies of it.
     ``unsure`` is set once a call may have happened without being recorded: look before acting again. ``abandoned`` is
-    set when it was under way while the facts moved on: it may still come true, but is never tried again.
+    set when it was under way while the facts moved on: it may still come true, but is tried again only once it is
+    wanted again.
     """
 
     class State(models.TextChoices):

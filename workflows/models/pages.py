@@ -64,6 +64,12 @@ class Page(models.Model):
         return f"{self.incident_id} {self.key} {self.status}"
 
     @property
+    def was_called_off(self) -> bool:
+        """Whether nobody wanted it any more before the pager had opened it."""
+        ended = self.status == self.Status.RESOLVED and self.withdrawn_at is not None
+        return ended and not self.pager_id and self.via == "rest"
+
+    @property
     def is_open(self) -> bool:
         """Whether it may still ring someone, or someone is on it."""
         return self.status != self.Status.RESOLVED

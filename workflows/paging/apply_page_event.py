@@ -20,7 +20,7 @@ from workflows.effects import effect_queue
 from workflows.models import Effect, Page, Shift
 from workflows.oncall import acknowledgements, page_reach
 from workflows.oncall.pager_events import RANK, PagerEvent, PagerIncident
-from workflows.paging import add_responders, poll_dedup
+from workflows.paging import add_responders, called_off, poll_dedup
 from workflows.planning.actions import RETIRE
 from workflows.planning.wording import cards
 
@@ -106,6 +106,8 @@ def take(page: Page, news: PagerEvent, *, at: datetime) -> None:
         page.withdrawn_at = None  # it had been meant to be withdrawn, and ended in another way
     if newest:
         _move(page, news)
+        if page.is_open:
+            called_off.take_up(page, news.page, at=at)
     again = page_reach.is_again(page, news)
     if page_reach.hear(page, news):
         effect_queue.plan_anew(page.incident_id)

@@ -6,6 +6,7 @@ Each page is recorded before the pager is called.
 from __future__ import annotations
 
 from datetime import datetime, timedelta
+from functools import partial
 
 from django.conf import settings
 from django.db import transaction
@@ -14,13 +15,14 @@ from django.utils.crypto import salted_hmac
 
 from incidents import event_kinds
 from incidents.models import Incident
+from workflows.effects import effect_queue
 from workflows.effects.work import Outcome, Work, made
 from workflows.loading import load_facts
 from workflows.models import Page
 from workflows.oncall import acknowledgements, callees, page_reach
 from workflows.oncall.pager_events import Who
 from workflows.pager_port import Pager, PageRequest, PageStatus
-from workflows.paging import paging
+from workflows.paging import called_off, paging
 from workflows.planning import pages
 from workflows.planning.desired import desired_state
 from workflows.planning.observed import GONE
@@ -172,6 +174,8 @@ def _written(work: Work) -> Page:
     if asked is not None:
         values |= {"because": asked.text, "asked_by_id": asked.by_id}
     page, _ = Page.objects.get_or_create(incident_id=effect.incident_id, key=effect.thing, defaults=values)
+    if page.was_called_off and not effect.abandoned:
+        called_off.open_again(page)
     return page
 
 
@@ -212,9 +216,17 @@ def _opened(work: Work, page: Page, rung: PageStatus) -> Outcome:
     says += f"{event_kinds.WHY}{page.because}" if page.because else ""
     thing = made(work, external=external, external_id=page.pager_id)
     thing.label = page.name
+    also = None
+    if rung.title and rung.title != thing.spec["title"]:  # an earlier request opened it, with what was true then
+        thing.spec = thing.spec | {"title": rung.title}
+        also = partial(_plan_anew, page.incident_id)
     data = {"page": page.key, "url": page.url, "over": bool(page.joined)}
     # Before whatever was heard of it meanwhile: who acknowledges is often quicker than the answer to our request.
-    return Outcome([thing], says=says, kind="page", data=data, at=page.opened_at)
+    return Outcome([thing], says=says, kind="page", data=data, at=page.opened_at, also=also)
+
+
+def _plan_anew(incident_id: int, _: datetime) -> None:
+    effect_queue.plan_anew(incident_id)
 
 
 def _note_status(page: Page, status: str, *, by: str, at: datetime) -> None:

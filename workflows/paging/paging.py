@@ -75,6 +75,8 @@ def _id(choice: PageChoice) -> str:
 
 def said(page: Page) -> str:
     """Say how a page stands: *paging*, *acknowledged by Eve Ito*, *resolved by Firekind*."""
+    if page.was_called_off:
+        return "called off before it was opened"
     words = str(Status(page.status).label)
     if page.joined and page.status == Status.TRIGGERED:
         return f"joined an open incident of {page.joined}"

@@ -8,17 +8,18 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from django.db import transaction
-from django.db.models import F, Q, QuerySet
+from django.db.models import Exists, F, OuterRef, Q, QuerySet
 
 from incidents import lifecycle
 from incidents.claiming import leases
 from incidents.models import Source
 from workflows import ports
-from workflows.models import Page, PagerUser
+from workflows.models import Effect, Page, PagerUser
 from workflows.oncall import page_reach
 from workflows.oncall.pager_events import PagerEvent, PagerIncident, Who
 from workflows.pager_port import Pager, PageStatus
 from workflows.paging import apply_page_event, page_effects, poll_dedup
+from workflows.planning.actions import CREATE
 from workflows.ports import VendorError
 
 log = logging.getLogger(__name__)
@@ -68,15 +69,17 @@ def look_again(*, at: datetime) -> int:
 
 
 def due(*, at: datetime) -> QuerySet[Page]:
-    """Return open pages not checked lately, oldest check first."""
+    """Return pages not checked lately, oldest check first: open ones, and ended ones that may be opened after all."""
     lately = Q(looked_at=None, opened_at__lt=at - EVERY) | Q(looked_at__lt=at - EVERY)
     being_opened = Q(status=Status.OPENING, pager_id="", opened_at__gt=at - PATIENCE)
-    found = Page.objects.filter(lately).exclude(being_opened).exclude(status=Status.RESOLVED)
+    unsure = Effect.objects.filter(incident=OuterRef("incident"), thing=OuterRef("key"), verb=CREATE, unsure=True)
+    may_come = Q(withdrawn_at__gt=at - PATIENCE) & Exists(unsure)
+    found = Page.objects.filter(lately).exclude(being_opened).filter(~Q(status=Status.RESOLVED) | may_come)
     return found.order_by(F("looked_at").asc(nulls_first=True), "pk")
 
 
 def _look(pager: Pager, page: Page) -> PageStatus | None:
-    if page.pager_id:
+    if page.pager_id and page.is_open:
         return pager.look(page.pager_id)
     since, codename = page.opened_at - SKEW, page.incident.codename
     return pager.find(page.dedup_key, service=page.service_id, since=since, codename=codename)
@@ -145,7 +148,8 @@ def _is_newer(page: Page, *, at: datetime, looked_at: datetime) -> bool:
 
 def _news(page: Page, rung: PageStatus, *, id: str, at: datetime) -> PagerEvent:
     kind, did, happened = FOUND[rung.status]
-    if page.status == Status.OPENING and rung.status == Status.TRIGGERED:
+    was_opened = page.status != Status.OPENING and rung.id == page.pager_id
+    if not was_opened and rung.status == Status.TRIGGERED:
         kind = rung.status
     by = _who(rung) if rung.status != Status.TRIGGERED else None
     return PagerEvent(id, kind, at, _told(rung), did, happened, by=by, told=True)

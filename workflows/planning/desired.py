@@ -196,12 +196,13 @@ def _picture(event: ChannelPost) -> Iterator[Thing]:
 def _kept_in_archives(facts: Facts) -> Iterator[Gap]:
     """Public rooms that somebody archived while our words were in them: nothing there can be changed.
 
-    We archive a room ourselves only after its farewell, which comes after our words were withdrawn.
+    We archive a room ourselves only after its farewell, and once nothing is owed in it.
     """
     for number in range(1, facts.room if facts.private else 1):
         room = facts.room_of(number)
-        early = facts.is_there(f"archived/{number}") and not facts.is_there(f"farewell/{number}")
-        if early and (room.public or not room.private) and facts.is_there(f"headline/{number}"):
+        kept = room.words or not facts.is_there(f"farewell/{number}")
+        is_archived = facts.is_there(f"archived/{number}") and facts.is_there(f"headline/{number}")
+        if kept and is_archived and (room.public or not room.private):
             says = f"#{room.shown} was archived before our messages could be withdrawn: everyone can still read them."
             yield Gap(f"kept/{number}", f"{says} Unarchive it in Slack, and they are withdrawn.")
 

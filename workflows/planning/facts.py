@@ -20,7 +20,7 @@ class Room:
     """A place where people talk: ``name`` is the codename, empty while it is not known yet.
 
     ``public`` says that its channel exists and everyone in the workspace may read it, ``gone`` that it exists no more,
-    and how that is known.
+    and how that is known; ``words`` that messages of ours stand there, or may, which were not withdrawn.
     """
 
     number: int
@@ -29,6 +29,7 @@ class Room:
     shown: str
     public: bool = False
     gone: str = ""
+    words: bool = False
 
 
 @dataclass(frozen=True, slots=True)

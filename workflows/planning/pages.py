@@ -77,7 +77,7 @@ class Paged:
     ``answered`` once someone acknowledged it, or resolved it in the pager (``by``); ``withdrawn`` when it was
     we who ended it. While it is open, ``strangers`` are those it paged who are not brought in; ``late``
     are people it paged before they were matched here: they come in with ``people``, while all is public.
-    ``acknowledger`` is set while what they asked for is not done.
+    ``acknowledger`` is set while what they asked for is not done. ``called_off`` when it ended before it was opened.
     """
 
     key: str
@@ -93,6 +93,7 @@ class Paged:
     strangers: tuple[Stranger, ...] = ()
     late: tuple[tuple[Invitee, Stranger], ...] = ()
     acknowledger: Acknowledger | None = None
+    called_off: bool = False
 
     def closed(self, inside: Collection[str]) -> Paged:
         """Return it as it is once the incident is private: who is known late does not come in by that.
@@ -114,8 +115,11 @@ class Paged:
 
     @property
     def is_void(self) -> bool:
-        """Whether we took it back before anyone answered, so that it counts as if nobody had been paged."""
-        return self.withdrawn and not (self.is_open or self.answered)
+        """Whether we took it back before anyone answered, so that it counts as if nobody had been paged.
+
+        One that was called off is no page yet: wanted again, it is opened under its own key, and comes but once.
+        """
+        return self.withdrawn and not (self.is_open or self.answered or self.called_off)
 
     @property
     def turn(self) -> int:
@@ -219,7 +223,7 @@ def wanted(
         if page.status == ACKNOWLEDGED:
             found.setdefault(page.key, WantedPage(page.key, _callee(page), brings=False))
     for key, one in found.items():
-        yield _as_it_stands(one, there[key]) if key in there else one
+        yield _as_it_stands(one, there[key]) if key in there and not there[key].called_off else one
 
 
 def acknowledging(paged: Iterable[Paged], *, wanted: Collection[str]) -> Iterator[tuple[Paged, Acknowledger]]:

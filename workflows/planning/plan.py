@@ -39,7 +39,7 @@ class Plan:
     """What will be done: ``actions`` to become effects, effects to cancel, and how it reads.
 
     ``abandons`` are effects under way that nobody wants any more: they cannot be called back, but once their outcome
-    is unknown they are only looked for, never tried again.
+    is unknown they are only looked for.
     ``notes`` say what cannot be undone and what else happens at once. ``whom`` are the ids of those who come in, are
     invited or paged, or lose access: two people may have one name. ``digest`` is what a person confirms: it changes
     with every word they read, and with whom it means. ``basis`` is what it was worked out from.

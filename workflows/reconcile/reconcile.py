@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from datetime import datetime, timedelta
 
 from django.db import connection, transaction
@@ -16,14 +16,16 @@ from incidents.models import Incident, Participant, Source
 from workflows.loading import load_facts
 from workflows.loading.load_facts import IncidentState
 from workflows.models import Effect, Planned, Resource
+from workflows.paging import called_off
 from workflows.planning import participation
-from workflows.planning.actions import KINDS, Action
+from workflows.planning.actions import CREATE, KINDS, Action
 from workflows.planning.desired import desired_state
 from workflows.planning.participation import Participation
 from workflows.planning.plan import Plan, plan
 from workflows.planning.things import Gap
 from workflows.reconcile import admitting, offers
 
+UNDER_WAY = [Effect.State.WAITING, Effect.State.RUNNING]
 LOCK_CLASS = 0x46_4B  # "FK": our own space of advisory locks
 LOOK_AGAIN = timedelta(seconds=10)
 CONNECTED_AGAIN = timedelta(minutes=1)
@@ -69,7 +71,9 @@ def _reconciled(incident_id: int, *, at: datetime) -> Plan:
         desired = desired_state(known.facts)
     result = plan(desired, known.observed)
     _cancel(incident, result.cancels, at=at)
-    _abandon(incident, result.abandons)
+    if known.observed.has_begun:
+        _abandon(incident, result.abandons, wanted={thing.key for thing in desired.things}, at=at)
+    called_off.end(incident, known, result, at=at)
     _owe(incident, result.actions, known.facts.revision, at=at)
     _note_planned(incident, known, at=at)
     if not result.is_empty:
@@ -112,9 +116,18 @@ def _cancel(incident: Incident, keys: Iterable[str], *, at: datetime) -> None:
         ).update(state=Effect.State.CANCELLED, ended_at=at)
 
 
-def _abandon(incident: Incident, keys: Iterable[str]) -> None:
+def _abandon(incident: Incident, keys: Iterable[str], *, wanted: Collection[str], at: datetime) -> None:
+    """Note which effects under way nobody wants any more; a page that is wanted again goes on at once.
+
+    So does one that is wanted with other words, which waits for it to have ended.
+    """
+    keys, begun = list(keys), Effect.objects.filter(incident=incident, state__in=UNDER_WAY)
+    again = begun.filter(abandoned=True).exclude(key__in=keys)
+    pages = begun.filter(abandoned=True, kind="page", verb=CREATE, thing__in=wanted, state=Effect.State.WAITING)
+    pages.update(due_at=clock.at(at))
+    again.update(abandoned=False)
     if keys:
-        Effect.objects.filter(incident=incident, key__in=keys).update(abandoned=True)
+        begun.filter(key__in=keys).update(abandoned=True)
 
 
 def _note_planned(incident: Incident, known: IncidentState, *, at: datetime) -> None:

@@ -99,7 +99,15 @@ class World:
             assert action.key not in {one.key for one in self.done}, f"{action.key} is done twice"
             self.counts[action.thing] = self.counts.get(action.thing, 0) + 1
             self.open[action.key] = action
+        self._call_off()
         return result
+
+    def _call_off(self) -> None:
+        """Pages that nothing opens any more have ended."""
+        coming = {action.thing for action in self.open.values()} | self.seen.keys()
+        for one in self.facts.paged:
+            if one.status == OPENING and one.key not in coming:
+                self._change_page(one.key, status=RESOLVED, withdrawn=True, called_off=True)
 
     def ready(self) -> list[Action]:
         """Effects whose needs are there and whose predecessors have ended, in the order in which they were owed."""
@@ -197,6 +205,8 @@ class World:
         """Write a page down. At most one is open to the same one, and the type rings nobody who answered."""
         key, spec = action.thing, action.spec
         if any(one.key == key for one in self.facts.paged):
+            if self._page(key).called_off:
+                self._change_page(key, status=OPENING, withdrawn=False, called_off=False)
             return
         ref = spec["target"]
         others = [one.key for one in self.facts.paged if one.ref == ref and one.is_open]

@@ -1,0 +1,218 @@
+"""A page that PagerDuty opens late: it rings once, ends if nobody wants it, and is in nobody's way before that."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import replace
+from datetime import timedelta
+from itertools import product
+from typing import Any, Final
+
+import httpx2
+import pytest
+from django.conf import settings as django_settings
+from django.test import Client
+from django.utils import timezone
+
+from incidents import lifecycle
+from incidents.models import Incident
+from integrations.pagerduty import fake
+from integrations.pagerduty.tasks import _take_all as act_on_webhooks
+from integrations.pagerduty.tests import straight
+from integrations.pagerduty.tests.straight import SETUP, StraightTransport
+from integrations.tests.duty import Duty
+from integrations.tests.duty import duty as on_duty
+from integrations.tests.late_vendor import FATES, Killed, Late
+from workflows.models import Effect, Page
+from workflows.paging import paging, poll_pages
+from workflows.performing import perform
+from workflows.reconcile import reconcile
+
+SECRET: Final = "webhook-secret"
+HOLDS_S: Final = (11, 44, 200)
+SOON: Final = (11, 44)  # within what a request is waited for
+# What people do while the request is held, and whether the page is wanted in the end.
+MEANWHILE: Final = {
+    "stay": True,
+    "retype away": False,
+    "resolve": False,
+    "retype away, retype back": True,
+    "retype away, rename, retype back": True,
+    "rename": True,
+    "rename, retype away": False,
+    "resolve, reopen": True,
+    "resolve, rename, reopen": True,
+}
+
+
+@pytest.fixture
+def night(db: None, late: Late, monkeypatch: pytest.MonkeyPatch) -> Iterator[Duty]:
+    """A house whose pager holds what opens a page."""
+    carry = StraightTransport.handle_request
+
+    def held(self: StraightTransport, request: httpx2.Request) -> httpx2.Response:
+        late.arrive()
+        if (request.method, request.url.path) != ("POST", "/incidents"):
+            return carry(self, request)
+        try:
+            answer: httpx2.Response = late.take(lambda: carry(self, request))
+        except TimeoutError as error:
+            raise httpx2.ReadTimeout("no answer", request=request) from error
+        return answer
+
+    monkeypatch.setattr(StraightTransport, "handle_request", held)
+    given: Any = SETUP  # has what the settings have
+    monkeypatch.setattr(django_settings, "FIREKIND", replace(django_settings.FIREKIND, pagerduty=given))
+    with on_duty() as made:
+        made.account.add_subscription(secret=SECRET)
+        made.pager.setup = straight.Given(routing_key="")  # with a second way, a page does not wait for the first
+        yield made
+
+
+def declared(night: Duty, late: Late) -> Incident:
+    """Declare a Major; the first worker sends the page, and hears nothing."""
+    dee, major = night.house.person("dee"), night.house.type("major")
+    incident = lifecycle.declare("Checkout is slow", by=dee, at=late.now, type=major)
+    work_once(incident, late)
+    return incident
+
+
+def work_once(incident: Incident, late: Late) -> None:
+    """Plan, and let one worker do what it can before it is killed."""
+    reconcile.reconcile(incident.pk, at=late.now)
+    with suppress(Killed):
+        perform.drain(incident.pk, side_by_side=False)
+
+
+def act(night: Duty, late: Late, incident: Incident, what: str) -> None:
+    """Let somebody do one thing."""
+    dee, incident = night.house.person("dee"), Incident.objects.get(pk=incident.pk)
+    if what == "retype away":
+        lifecycle.retype(incident, to=night.house.type("internal"), by=dee, at=late.now)
+    elif what == "retype back":
+        lifecycle.retype(incident, to=night.house.type("major"), by=dee, at=late.now)
+    elif what == "rename":
+        lifecycle.rename(incident, title="Checkout fails", by=dee, at=late.now)
+    elif what == "resolve":
+        lifecycle.resolve(incident, by=dee, at=late.now)
+    elif what == "reopen":
+        lifecycle.reopen(incident, by=dee, at=late.now)
+
+
+def live_through(night: Duty, late: Late, incident: Incident, *, hears: str) -> None:
+    """Let a quarter of an hour go by, in which we look every minute or are told what PagerDuty did."""
+    for _ in range(16):
+        late.live_on(incident, until=late.now + timedelta(minutes=1))
+        late.arrive()
+        if hears == "by looking":
+            poll_pages.look_again(at=timezone.now())
+            continue
+        for delivery in night.account.take_deliveries():
+            headers, body = fake.signed(delivery, [SECRET])
+            answer = Client().post("/pagerduty/webhook", body, content_type="application/json", headers=headers)
+            assert answer.status_code in {200, 202}, answer.content
+        act_on_webhooks()
+    late.live_on(incident)
+    assert not late.held
+
+
+def still_open(night: Duty) -> list[str]:
+    """The titles of what PagerDuty still has open."""
+    return [one.title for one in night.account.account.incidents.values() if one.is_open]
+
+
+def paged_state(incident: Incident) -> str:
+    """What is said of whether the policy of a Major is paged."""
+    (choice,) = [one for one in paging.choices(incident) if one.name == "Major incidents"]
+    return choice.state
+
+
+def cases() -> Iterator[Any]:
+    """Yield each thing that people do with each delay, and the rest in turn."""
+    for n, (meanwhile, hold_s) in enumerate(product(MEANWHILE, HOLDS_S)):
+        fate, pause_s = FATES[n % len(FATES)], (0, 20)[n // 2 % 2]
+        hears = ("by looking", "by webhook")[n // 3 % 2]
+        yield pytest.param((hold_s, fate, 10.0), meanwhile, pause_s, hears, id=f"{meanwhile}-{hold_s}-{fate}-{pause_s}")
+
+
+@pytest.mark.parametrize(("late", "meanwhile", "pause_s", "hears"), list(cases()), indirect=["late"])
+def test_a_page_that_comes_late_rings_once_and_stays_only_where_it_is_wanted(
+    night: Duty, late: Late, meanwhile: str, pause_s: int, hears: str
+) -> None:
+    incident = declared(night, late)
+    held_s = late.hold_s
+    for what in meanwhile.split(", "):
+        late.live_on(incident, until=late.now + timedelta(seconds=pause_s))
+        act(night, late, incident, what)
+        work_once(incident, late)
+    live_through(night, late, incident, hears=hears)
+    incident.refresh_from_db()
+    wanted = MEANWHILE[meanwhile]
+    title = f"{incident.title} ({incident.codename})"
+    assert still_open(night) == ([title] if wanted else [])
+    assert bool(paged_state(incident)) == wanted
+    assert not Effect.objects.filter(incident=incident).exclude(state__in=["done", "cancelled"]).exists()
+    opened = [one.key for one in night.account.account.incidents.values()]
+    assert len(opened) == night.times_rung("max") <= late.sent
+    if held_s in SOON:
+        assert len(opened) == len(set(opened)), "one for each time that it is wanted"
+    statuses = {page.dedup_key: page.status for page in Page.objects.filter(incident=incident)}
+    assert {one.key: one.status for one in night.account.account.incidents.values()}.items() <= statuses.items()
+
+
+@pytest.mark.parametrize("late", [(200, fate, 10.0) for fate in FATES[:2]], indirect=True)
+def test_whom_a_page_never_reached_is_paged_when_somebody_asks(night: Duty, late: Late) -> None:
+    incident = declared(night, late)
+    late.held.clear()  # it never comes
+    act(night, late, incident, "retype away")
+    late.live_on(incident)
+    assert [paging.said(page) for page in Page.objects.filter(incident=incident)] == ["called off before it was opened"]
+    (choice,) = [one for one in paging.choices(incident) if one.name == "Major incidents"]
+    paging.ask(incident, target=choice.target, by=night.house.person("dee"), at=late.now)
+    late.hold_s = 0.1
+    late.live_on(incident)
+    assert len(still_open(night)) == night.times_rung("max") == 1
+
+
+@pytest.mark.parametrize("late", [(0.1, "", 10.0)], indirect=True)
+def test_whom_pagerduty_refused_to_page_is_paged_when_somebody_asks(night: Duty, late: Late) -> None:
+    services = night.account.account.services
+    known = dict(services)
+    services.clear()
+    incident = declared(night, late)
+    services |= known
+    assert Effect.objects.get(incident=incident, kind="page").state == "failed"
+    act(night, late, incident, "retype away")
+    late.live_on(incident)
+    assert not paged_state(incident)
+    (choice,) = [one for one in paging.choices(incident) if one.name == "Major incidents"]
+    paging.ask(incident, target=choice.target, by=night.house.person("dee"), at=late.now)
+    late.live_on(incident)
+    assert len(still_open(night)) == night.times_rung("max") == 1
+
+
+@pytest.mark.parametrize("late", [(44, fate, 10.0) for fate in FATES[:2]], indirect=True)
+def test_a_page_that_is_wanted_again_while_it_is_looked_for_rings_at_once(
+    night: Duty, late: Late, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    incident = declared(night, late)
+    find = straight.StraightPager.find
+
+    def found(self: straight.StraightPager, *about: Any, **more: Any) -> Any:
+        if incident.type.slug == "internal":
+            act(night, late, incident, "retype back")
+            reconcile.reconcile(incident.pk, at=late.now)
+            incident.refresh_from_db()
+        return find(self, *about, **more)
+
+    act(night, late, incident, "retype away")
+    incident.refresh_from_db()
+    monkeypatch.setattr(straight.StraightPager, "find", found)
+    began = late.now
+    late.live_on(incident, until=began + timedelta(seconds=35))
+    late.live_on(incident, until=late.now)
+    assert incident.type.slug == "major"
+    assert late.sent == 2
+    late.live_on(incident)
+    assert len(still_open(night)) == night.times_rung("max") == 1
