@@ -159,6 +159,27 @@ def test_words_that_arrive_late_in_a_channel_that_is_then_archived_are_named(
     assert "keys leaked" not in said or named
 
 
+@pytest.mark.parametrize("late", [(30, fate, 10.0, "chat.update") for fate in FATES[:2]], indirect=True)
+@pytest.mark.parametrize("pause_s", [0, 12, 40])
+def test_what_is_wanted_again_as_it_was_before_a_late_request_stands_in_the_end(
+    slow_house: House, late: Late, pause_s: int
+) -> None:
+    fates, late.fates = late.fates, []
+    dee = slow_house.person("dee")
+    incident = lifecycle.declare("Checkout is slow", by=dee, at=late.now, type=slow_house.type("ambiguous"))
+    late.live_on(incident)
+    late.fates = fates
+    for title in ("Checkout fails", "Checkout is down", "Checkout fails"):
+        lifecycle.rename(incident, title=title, by=dee, at=late.now)
+        late.live_on(incident, until=late.now + timedelta(seconds=pause_s))
+        late.hold_s = 0.1
+    late.live_on(incident)
+    posts = [one for name in (slow_house.channel(incident), "incidents") for one in slow_house.slack.messages(name)]
+    said = [one.text for one in posts if "Lead:" in one.text]
+    assert len(said) == 2
+    assert all("Checkout fails" in text for text in said), said
+
+
 def break_calls(monkeypatch: pytest.MonkeyPatch, method: str, *, which: set[int]) -> None:
     """Let the calls of a method that have these numbers break at once."""
     call, seen = StraightWire.call, [0]

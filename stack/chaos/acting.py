@@ -183,7 +183,7 @@ class Cast:
                 return UNANSWERED, str(answer.get("error"))
             if answer.get("response_action") == "errors":
                 return REFUSED, str(answer.get("errors"))
-            if not answer.get("response_action"):
+            if not (answer.get("response") or {}).get("response_action"):  # what is on the screen may be another by now
                 return ACCEPTED, ""
         return REFUSED, "the plan changed again and again"
 

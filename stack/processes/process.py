@@ -60,6 +60,7 @@ class Process:
         self._lend = lend
         self._starting = starting or started
         self._running: Running | None = None
+        self._killing = threading.Lock()
         self._listening: threading.Thread | None = None
 
     @property
@@ -113,14 +114,15 @@ class Process:
         self.kill9()
 
     def kill9(self) -> None:
-        """End its whole group at once, as a crash or the kernel would."""
-        if self._running is None:
-            return
-        with suppress(ProcessLookupError, PermissionError):  # macOS answers EPERM for a group of the dead
-            os.killpg(self.pid, signal.SIGKILL)
-        self._running.wait()
-        self._guard.forget(self.pid)
-        self._running = None
+        """End its whole group at once, as a crash or the kernel would. Several may do so at once."""
+        with self._killing:
+            if self._running is None:
+                return
+            with suppress(ProcessLookupError, PermissionError):  # macOS answers EPERM for a group of the dead
+                os.killpg(self.pid, signal.SIGKILL)
+            self._running.wait()
+            self._guard.forget(self.pid)
+            self._running = None
 
     def _listen(self, running: Running, said: deque[str]) -> None:
         assert running.stdout is not None

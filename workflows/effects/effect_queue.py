@@ -21,6 +21,7 @@ from workflows.effects.ready import CLAIM, READY_INCIDENTS
 from workflows.effects.work import Outcome, Work
 from workflows.models import Effect, Limit, Resource
 from workflows.planning.actions import CHANGE, CREATE, EFFECTS, EVIDENCE, KINDS, RETIRE
+from workflows.planning.observed import UNSETTLED
 from workflows.ports import VendorError
 
 ATTEMPTS = 12  # with the back-off below: about half an hour of a vendor being down
@@ -78,8 +79,8 @@ def record_done(
         ended = _ended(effect, at=at)
         if not CLAIMS.mine(effect).update(**ended):
             return []
-        if outcome.there and ended["state"] == Effect.State.DONE:  # what is done once more may not stand until then
-            _keep(effect, outcome.there, at=at)
+        if outcome.there:
+            _keep(effect, outcome.there, at=at, settled=ended["state"] == Effect.State.DONE)
         if outcome.gone:
             Resource.objects.filter(incident=effect.incident_id, key__in=outcome.gone).delete()
         if outcome.there and may_be_unwanted:
@@ -122,8 +123,10 @@ def _tell(effect: Effect, outcome: Outcome, *, at: datetime) -> None:
         plan_anew(effect.incident_id)
 
 
-def _keep(effect: Effect, resources: Sequence[Resource], *, at: datetime) -> None:
+def _keep(effect: Effect, resources: Sequence[Resource], *, at: datetime, settled: bool = True) -> None:
     for resource in resources:
+        if not settled:
+            resource.spec = resource.spec | {UNSETTLED: True}
         resource.incident_id = effect.incident_id
         resource.room = effect.room if resource.room is None else resource.room
         resource.since_at = at

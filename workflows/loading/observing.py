@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable
 
 from workflows.models import Effect, Resource
 from workflows.planning.actions import CREATE, RETIRE
-from workflows.planning.observed import GONE, REFUSED, THERE, Observed, ObservedThing, Owed
+from workflows.planning.observed import GONE, REFUSED, THERE, UNSETTLED, Observed, ObservedThing, Owed
 
 
 def thing(resource: Resource, ended: Collection[str]) -> ObservedThing:
@@ -38,7 +38,8 @@ def owed(effects: Iterable[Effect]) -> dict[str, tuple[Owed, ...]]:
 def has_words(room: int, observed: Observed) -> bool:
     """Return whether messages of ours stand in a room that were not withdrawn; the farewell is for everyone."""
     posts = (one for key, one in observed.seen.items() if one.kind == "post" and key.startswith(("headline/", "told/")))
-    return any(one.room == room and one.state == THERE and one.spec["card"]["kind"] != "withdrawn" for one in posts)
+    ours = (one.spec for one in posts if one.room == room and one.state == THERE)
+    return any(spec["card"]["kind"] != "withdrawn" or UNSETTLED in spec for spec in ours)
 
 
 def there(observed: Observed) -> frozenset[str]:

@@ -11,6 +11,8 @@ THERE = "there"  # exists, as ``spec`` says
 THEIRS = "theirs"  # a person changed it by hand: not fought
 GONE = "gone"  # a person took it away: not fought
 REFUSED = "refused"  # the vendor will not have it: not asked again
+# In the spec of what may have been undone by now: so it is like nothing that is wanted, until it is done once more.
+UNSETTLED = "unsettled"
 DELETED, UNSEEN = "deleted", "unseen"  # why a channel is gone: the vendor told of it, or shows us none of that id
 
 
