@@ -68,7 +68,8 @@ class Late:
     def live_on(self, incident: Incident, *, until: datetime | None = None) -> None:
         """Go from each moment at which something is due to the next until nothing is owed, whoever is killed."""
         for _ in range(99):
-            reconcile.reconcile(incident.pk, at=self.now)
+            if incident.pk in sweep.unplanned(at=self.now):
+                reconcile.reconcile(incident.pk, at=self.now)
             with suppress(Killed):
                 perform.drain(incident.pk, side_by_side=False)
             owed = Effect.objects.filter(incident=incident, state__in=["waiting", "running"])

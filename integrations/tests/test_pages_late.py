@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
@@ -12,7 +13,9 @@ from typing import Any, Final
 import httpx2
 import pytest
 from django.conf import settings as django_settings
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from incidents import lifecycle
@@ -29,6 +32,8 @@ from workflows.paging import paging, poll_pages
 from workflows.performing import perform
 from workflows.reconcile import reconcile
 
+HOLDS: Final = re.compile(r'FROM "?incidents_incident"?.* FOR NO KEY UPDATE|^UPDATE "incidents_incident"', re.DOTALL)
+CHANGES: Final = re.compile(r'^(INSERT INTO|UPDATE|DELETE FROM) "workflows_(resource|effect|page)"')
 SECRET: Final = "webhook-secret"
 HOLDS_S: Final = (11, 44, 200)
 SOON: Final = (11, 44)  # within what a request is waited for
@@ -107,14 +112,19 @@ def live_through(night: Duty, late: Late, incident: Incident, *, hears: str) -> 
         late.arrive()
         if hears == "by looking":
             poll_pages.look_again(at=timezone.now())
-            continue
-        for delivery in night.account.take_deliveries():
-            headers, body = fake.signed(delivery, [SECRET])
-            answer = Client().post("/pagerduty/webhook", body, content_type="application/json", headers=headers)
-            assert answer.status_code in {200, 202}, answer.content
-        act_on_webhooks()
+        else:
+            hear(night)
     late.live_on(incident)
     assert not late.held
+
+
+def hear(night: Duty) -> None:
+    """Let PagerDuty's webhooks come, and act on them."""
+    for delivery in night.account.take_deliveries():
+        headers, body = fake.signed(delivery, [SECRET])
+        answer = Client().post("/pagerduty/webhook", body, content_type="application/json", headers=headers)
+        assert answer.status_code in {200, 202}, answer.content
+    act_on_webhooks()
 
 
 def still_open(night: Duty) -> list[str]:
@@ -216,3 +226,58 @@ def test_a_page_that_is_wanted_again_while_it_is_looked_for_rings_at_once(
     assert late.sent == 2
     late.live_on(incident)
     assert len(still_open(night)) == night.times_rung("max") == 1
+
+
+@pytest.mark.parametrize("late", [(20, fate, 10.0) for fate in FATES[:2]], indirect=True)
+def test_a_page_that_was_told_of_and_is_not_listed_yet_is_ended(
+    night: Duty, late: Late, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    began, incident = late.now, declared(night, late)
+    act(night, late, incident, "retype away")
+    late.live_on(incident, until=began + timedelta(seconds=18))
+    late.now = began + timedelta(seconds=21)
+    late.arrive()
+    assert still_open(night)
+    hear(night)
+    monkeypatch.setattr(straight.StraightPager, "find", lambda self, *_, **__: None)
+    late.live_on(incident)
+    assert still_open(night) == []
+
+
+@pytest.mark.parametrize("late", [(200, fate, 10.0) for fate in FATES[:2]], indirect=True)
+@pytest.mark.parametrize("ends", ["retype away", "resolve"])
+def test_a_page_that_comes_while_another_try_waits_is_ended_once_that_is_called_off(
+    night: Duty, late: Late, ends: str
+) -> None:
+    incident = declared(night, late)
+    act(night, late, incident, "retype away")
+    late.live_on(incident, until=late.now + timedelta(seconds=100))
+    act(night, late, incident, "retype back")
+    reconcile.reconcile(incident.pk, at=late.now)  # and no worker comes
+    late.now += timedelta(seconds=120)
+    late.arrive()
+    hear(night)
+    act(night, late, incident, ends)
+    late.live_on(incident, until=late.now + timedelta(seconds=90))
+    poll_pages.look_again(at=timezone.now())
+    late.live_on(incident)
+    assert still_open(night) == []
+    assert not late.held
+
+
+@pytest.mark.parametrize("late", [(200, "killed", 10.0)], indirect=True)
+def test_what_calls_a_page_off_holds_the_incident_before_it_changes_effects(night: Duty, late: Late) -> None:
+    """As whoever records an effect does: the other way round they wait for each other."""
+    incident = declared(night, late)
+    act(night, late, incident, "retype away")
+    said: list[str] = []
+    while Page.objects.get(incident=incident).is_open:
+        with CaptureQueriesContext(connection) as asked:
+            reconcile.reconcile(incident.pk, at=late.now)
+        said = [query["sql"] for query in asked]
+        with suppress(Killed):
+            perform.drain(incident.pk, side_by_side=False)
+        late.now += timedelta(seconds=15)
+    changes = [n for n, sql in enumerate(said) if CHANGES.search(sql)]
+    assert changes, "it changed nothing"
+    assert [n for n, sql in enumerate(said) if HOLDS.search(sql) and n < changes[0]], said[changes[0]]

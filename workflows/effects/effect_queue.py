@@ -96,13 +96,13 @@ def _ended(effect: Effect, *, at: datetime) -> dict[str, Any]:
     calm = {"error": "", "error_code": "", "leased_until": None}
     if (effect.kind, effect.verb) in UNDONE:
         arrives = ARRIVES[KINDS[effect.kind].port]
-        others = _on_their_way(effect, at=at).exclude(spec=effect.spec)
+        others = others_on_their_way(effect, at=at).exclude(spec=effect.spec)
         if (last := others.aggregate(last=Max("tried_at"))["last"]) is not None:
             return calm | {"state": Effect.State.WAITING, "due_at": last + arrives, "unanswered": 0, "attempt": 0}
     return calm | {"state": Effect.State.DONE, "ended_at": at}
 
 
-def _on_their_way(effect: Effect, *, at: datetime) -> QuerySet[Effect]:
+def others_on_their_way(effect: Effect, *, at: datetime) -> QuerySet[Effect]:
     """Return the other effects of the same thing of which a request may be carried out yet."""
     since = clock.at(at) - ARRIVES[KINDS[effect.kind].port]
     others = Effect.objects.filter(incident=effect.incident_id, thing=effect.thing, unsure=True, tried_at__gt=since)
@@ -220,7 +220,7 @@ def look_again_at(work: Work, *, at: datetime) -> datetime | None:
     effect, now = work.effect, clock.at(at)
     if (effect.kind, effect.verb) == ("page", RETIRE):
         # Its key is free once it has ended, and a request that comes after that would page people again.
-        last = _on_their_way(effect, at=at).aggregate(last=Max("tried_at"))["last"]
+        last = others_on_their_way(effect, at=at).aggregate(last=Max("tried_at"))["last"]
         return None if last is None else last + ARRIVES[KINDS[effect.kind].port]
     late = LEFT_BEHIND if effect.abandoned else DOUBLED
     if not work.unsure or (effect.kind, effect.verb) not in late or effect.tried_at is None:

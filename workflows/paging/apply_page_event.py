@@ -33,7 +33,7 @@ CANDIDATES: Final = """
     SELECT p.id, p.pager_id <> '' OR p.dedup_key = %s, i.codename, p.service_id
       FROM workflows_page p JOIN incidents_incident i ON i.id = p.incident_id
      WHERE p.pager_id <> '' AND p.pager_id = %s OR p.dedup_key = %s
-        OR p.pager_id = '' AND (p.via = 'events' OR p.status = 'opening')
+        OR p.pager_id = '' AND (p.via = 'events' OR p.status = 'opening' OR p.withdrawn_at IS NOT NULL)
      ORDER BY p.pager_id = '', p.dedup_key <> %s, p.opened_at DESC LIMIT 50
 """
 Status = Page.Status
@@ -106,8 +106,10 @@ def take(page: Page, news: PagerEvent, *, at: datetime) -> None:
         page.withdrawn_at = None  # it had been meant to be withdrawn, and ended in another way
     if newest:
         _move(page, news)
-        if page.is_open:
-            called_off.take_up(page, news.page, at=at)
+    if newest and page.is_open and was in {Status.OPENING, Status.RESOLVED}:
+        called_off.take_up(page, news.page, at=at)
+        if was == Status.RESOLVED and news.kind == Status.TRIGGERED:  # and was not reopened by somebody
+            effect_queue.plan_anew(page.incident_id)
     again = page_reach.is_again(page, news)
     if page_reach.hear(page, news):
         effect_queue.plan_anew(page.incident_id)

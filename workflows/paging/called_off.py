@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from datetime import datetime
 
 from incidents import lifecycle
@@ -19,17 +20,21 @@ State = Effect.State
 Status = Page.Status
 
 
-def end(incident: Incident, known: IncidentState, result: Plan, *, at: datetime) -> None:
-    """End pages that are being opened by nothing any more, so that nobody is said to be paged by them.
-
-    Their status stays as old as it is: whatever the pager tells of them is news.
-    """
+def over(known: IncidentState, result: Plan) -> list[str]:
+    """Return the keys of pages that are being opened, and that nothing opens any more by this plan."""
     cancelled, owed = set(result.cancels), known.observed.owed
     coming = {key for key, chain in owed.items() if any(one.effect not in cancelled for one in chain)}
     coming |= {action.thing for action in result.actions} | known.observed.seen.keys()
-    over = [one.key for one in known.facts.paged if one.status == OPENING and one.key not in coming]
-    opening = Page.objects.filter(incident=incident, key__in=over, status=Status.OPENING)
-    if over and opening.update(status=Status.RESOLVED, status_by="", withdrawn_at=at):
+    return [one.key for one in known.facts.paged if one.status == OPENING and one.key not in coming]
+
+
+def end(incident: Incident, keys: Collection[str], *, at: datetime) -> None:
+    """End pages that are over, so that nobody is said to be paged by them. The caller holds the incident.
+
+    Their status stays as old as it is: whatever the pager tells of them is news.
+    """
+    opening = Page.objects.filter(incident=incident, key__in=keys, status=Status.OPENING)
+    if opening.update(status=Status.RESOLVED, status_by="", withdrawn_at=at):
         effect_queue.plan_anew(incident.pk)
 
 
@@ -47,12 +52,12 @@ def take_up(page: Page, told: PagerIncident, *, at: datetime) -> None:
     """
     makes = Effect.objects.filter(incident=page.incident_id, thing=page.key, verb=CREATE)
     last = makes.order_by("-pk").first()
-    if last is None or last.state in {State.WAITING, State.RUNNING}:
-        return  # it looks for it itself
+    if not told.id or last is None or last.state in {State.WAITING, State.RUNNING}:
+        return  # the last of these look for it themselves, and whatever becomes of them, the next poll comes back here
     there = Resource.objects.filter(incident=page.incident_id, key=page.key).first()
-    if there is not None and (not told.id or told.id == page.pager_id):
+    if there is not None and told.id == page.pager_id:
         return
-    page.pager_id, page.number = told.id[:64], told.number
+    page.pager_id, page.number, page.joined, page.withdrawn_at = told.id[:64], told.number, "", None
     page.url = told.url if told.url.startswith("https://") and len(told.url) <= 500 else ""
     Resource.objects.update_or_create(
         incident=page.incident,
@@ -68,8 +73,13 @@ def take_up(page: Page, told: PagerIncident, *, at: datetime) -> None:
         },
     )
     makes.filter(state=State.FAILED).update(state=State.DONE, ended_at=at, error="", error_code="")
-    whom = page.rings.removeprefix("pages ")
-    text = f"paged {page.name} after all{f': {whom}' if whom else ''}"
-    data = {"page": page.key, "url": page.url}
-    lifecycle.remark(page.incident, "page", by=None, at=at, source=Source.SYSTEM, text=text, data=data)
+    _tell(page, again=there is not None, at=at)
     effect_queue.plan_anew(page.incident_id)
+
+
+def _tell(page: Page, *, again: bool, at: datetime) -> None:
+    how = "again, because a request that came late opened the page once more" if again else "after all"
+    whom = page.rings.removeprefix("pages ")
+    data = {"page": page.key, "url": page.url} | ({} if page.incident.is_active else {"room": 0})
+    text = f"paged {page.name} {how}{f': {whom}' if whom else ''}"
+    lifecycle.remark(page.incident, "page", by=None, at=at, source=Source.SYSTEM, text=text, data=data)

@@ -41,7 +41,8 @@ def ring(pager: Pager, work: Work) -> Outcome:
     """Open the page under its key, unless one with that key was ever opened."""
     with transaction.atomic():  # a concurrent plan knows who is paged as soon as there is a page
         page = _written(work)
-        _note_rung(page, at=timezone.now(), unsure=work.unsure)
+        unsure = work.unsure or effect_queue.others_on_their_way(work.effect, at=timezone.now()).exists()
+        _note_rung(page, at=timezone.now(), unsure=unsure)
     incident = Incident.objects.select_related("policy_version").get(pk=work.effect.incident_id)
     ring = PageRequest(
         key=page.dedup_key,
@@ -50,7 +51,7 @@ def ring(pager: Pager, work: Work) -> Outcome:
         title=str(work.effect.spec["title"]),
         details=cards.page_details(incident.codename),
         link=f"{settings.FIREKIND.base_url}{incident.get_absolute_url()}",
-        unsure=work.unsure,
+        unsure=unsure,
         codename=incident.codename,
     )
     return _opened(work, page, pager.ring(ring))
@@ -63,7 +64,7 @@ def look(pager: Pager, work: Work) -> Outcome | None:
     begun = work.effect.begun_at
     assert begun is not None, "claiming sets it"
     page = _written(work)
-    found = _found(pager, page, since=begun - SKEW)
+    found = pager.look(page.pager_id) if page.pager_id else _found(pager, page, since=begun - SKEW)
     return _opened(work, page, found) if found else None
 
 
@@ -198,6 +199,8 @@ def _opened(work: Work, page: Page, rung: PageStatus) -> Outcome:
     """Record the page as the pager has it. News of it may have come first: they are newer than what we were told."""
     with transaction.atomic():
         page = Page.objects.select_for_update().get(pk=page.pk)
+        if page.was_called_off:
+            page.status, page.withdrawn_at = Status.OPENING, None
         page.pager_id, page.number = rung.id or page.pager_id, rung.number or page.number
         page.url, page.via, page.joined = rung.url or page.url, rung.via, rung.joined[:200]
         if page.status == Status.OPENING:

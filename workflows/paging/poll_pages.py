@@ -18,7 +18,7 @@ from workflows.models import Effect, Page, PagerUser
 from workflows.oncall import page_reach
 from workflows.oncall.pager_events import PagerEvent, PagerIncident, Who
 from workflows.pager_port import Pager, PageStatus
-from workflows.paging import apply_page_event, page_effects, poll_dedup
+from workflows.paging import apply_page_event, called_off, page_effects, poll_dedup
 from workflows.planning.actions import CREATE
 from workflows.ports import VendorError
 
@@ -26,6 +26,7 @@ log = logging.getLogger(__name__)
 
 EVERY: Final = timedelta(seconds=55)  # a little less than the beat, so that none is left out every other time
 AT_ONCE: Final = 30  # calls a minute of the 960 that PagerDuty grants a key
+ENDED_AT_ONCE: Final = 5  # each may take as many calls
 PATIENCE: Final = timedelta(minutes=10)  # for a page that is being opened: its effect looks for it itself
 SETTLED: Final = timedelta(minutes=2)  # by then PagerDuty's reads reflect what its webhooks said
 SKEW: Final = timedelta(minutes=2)
@@ -54,9 +55,8 @@ def look_again(*, at: datetime) -> int:
         return 0
     moved = 0
     # Marked as looked at before they are: polls at once look at different ones.
-    for page in leases.take_turns(
-        due(at=at).select_related("incident").defer("incident__words"), at_once=AT_ONCE, looked_at=at
-    ):
+    open_ones = leases.take_turns(_read(due(at=at)), at_once=AT_ONCE, looked_at=at)
+    for page in (*open_ones, *leases.take_turns(_read(ended(at=at)), at_once=ENDED_AT_ONCE, looked_at=at)):
         try:
             rung = _look(pager, page)
         except VendorError as error:
@@ -69,13 +69,25 @@ def look_again(*, at: datetime) -> int:
 
 
 def due(*, at: datetime) -> QuerySet[Page]:
-    """Return pages not checked lately, oldest check first: open ones, and ended ones that may be opened after all."""
-    lately = Q(looked_at=None, opened_at__lt=at - EVERY) | Q(looked_at__lt=at - EVERY)
+    """Return open pages not checked lately, oldest check first."""
     being_opened = Q(status=Status.OPENING, pager_id="", opened_at__gt=at - PATIENCE)
+    return _not_lately(at=at).exclude(being_opened).exclude(status=Status.RESOLVED)
+
+
+def ended(*, at: datetime) -> QuerySet[Page]:
+    """Return pages that we ended, not checked lately, and that a request of ours may open after all."""
     unsure = Effect.objects.filter(incident=OuterRef("incident"), thing=OuterRef("key"), verb=CREATE, unsure=True)
-    may_come = Q(withdrawn_at__gt=at - PATIENCE) & Exists(unsure)
-    found = Page.objects.filter(lately).exclude(being_opened).filter(~Q(status=Status.RESOLVED) | may_come)
-    return found.order_by(F("looked_at").asc(nulls_first=True), "pk")
+    over = _not_lately(at=at).filter(status=Status.RESOLVED, withdrawn_at__gt=at - PATIENCE)
+    return over.filter(Exists(unsure))
+
+
+def _not_lately(*, at: datetime) -> QuerySet[Page]:
+    lately = Q(looked_at=None, opened_at__lt=at - EVERY) | Q(looked_at__lt=at - EVERY)
+    return Page.objects.filter(lately).order_by(F("looked_at").asc(nulls_first=True), "pk")
+
+
+def _read(pages: QuerySet[Page]) -> QuerySet[Page]:
+    return pages.select_related("incident").defer("incident__words")
 
 
 def _look(pager: Pager, page: Page) -> PageStatus | None:
@@ -91,12 +103,16 @@ def note(page: Page, rung: PageStatus, *, looked_at: datetime) -> bool:
         page = apply_page_event.held(page)
         if apply_page_event.is_ending(page):
             return False  # the code that ends it records what it finds
+        if page.was_called_off and rung.joined:
+            return False  # nobody was paged by it, and nobody is to be
         passed = _joined(page, rung, looked_at=looked_at) or _follow(page, rung, looked_at=looked_at)
         since, until = _between(page, rung, looked_at=looked_at)
         at = min(until, max(since, looked_at))  # what the pager says after this look may have happened after it
         if rung.status == page.status or not _is_newer(page, at=at, looked_at=looked_at):
             apply_page_event.learn(page, _told(rung))
-            page.save(update_fields=["pager_id", "number", "url"])
+            if page.is_open:
+                called_off.take_up(page, _told(rung), at=looked_at)
+            page.save(update_fields=["pager_id", "number", "url", "joined", "withdrawn_at"])
             return passed
         id = poll_dedup.note(rung.status, since=since, until=until)
         news = _news(page, rung, id=id, at=max(at, page.status_at + timedelta(microseconds=1)))
@@ -148,7 +164,7 @@ def _is_newer(page: Page, *, at: datetime, looked_at: datetime) -> bool:
 
 def _news(page: Page, rung: PageStatus, *, id: str, at: datetime) -> PagerEvent:
     kind, did, happened = FOUND[rung.status]
-    was_opened = page.status != Status.OPENING and rung.id == page.pager_id
+    was_opened = page.status != Status.OPENING and not page.was_called_off and rung.id == page.pager_id
     if not was_opened and rung.status == Status.TRIGGERED:
         kind = rung.status
     by = _who(rung) if rung.status != Status.TRIGGERED else None

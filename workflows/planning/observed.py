@@ -57,11 +57,6 @@ class Observed:
     owed: Mapping[str, tuple[Owed, ...]] = field(default_factory=dict)
     counts: Mapping[str, int] = field(default_factory=dict)
 
-    @property
-    def has_begun(self) -> bool:
-        """Whether anything may be happening right now."""
-        return any(owed.under_way for chain in self.owed.values() for owed in chain)
-
     def rooms_closed(self) -> frozenset[int]:
         """Rooms that are archived or gone: nothing in them can be changed."""
         ends = {("archived", THERE), ("channel", GONE)}

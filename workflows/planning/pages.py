@@ -272,7 +272,7 @@ def missing(
 ) -> Iterator[tuple[str, str]]:
     """Yield key and words for what a policy pages and the pager does not have."""
     for name in names:
-        if any(one.goes_to(name) and not one.is_void for one in paged):
+        if any(one.goes_to(name) and not (one.is_void or one.called_off) for one in paged):
             continue
         if name not in callees:
             says = (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
 
 from django.db import connection, transaction
@@ -70,10 +70,12 @@ def _reconciled(incident_id: int, *, at: datetime) -> Plan:
         known = load_facts.one(incident)  # what is said depends on who is in
         desired = desired_state(known.facts)
     result = plan(desired, known.observed)
+    if over := called_off.over(known, result):
+        timeline.hold(incident.pk)  # before its effects, as whoever records what came of one does
+        called_off.end(incident, over, at=at)
     _cancel(incident, result.cancels, at=at)
-    if known.observed.has_begun:
-        _abandon(incident, result.abandons, wanted={thing.key for thing in desired.things}, at=at)
-    called_off.end(incident, known, result, at=at)
+    if known.observed.owed:
+        _abandon(incident, result, at=at)
     _owe(incident, result.actions, known.facts.revision, at=at)
     _note_planned(incident, known, at=at)
     if not result.is_empty:
@@ -116,18 +118,19 @@ def _cancel(incident: Incident, keys: Iterable[str], *, at: datetime) -> None:
         ).update(state=Effect.State.CANCELLED, ended_at=at)
 
 
-def _abandon(incident: Incident, keys: Iterable[str], *, wanted: Collection[str], at: datetime) -> None:
+def _abandon(incident: Incident, result: Plan, *, at: datetime) -> None:
     """Note which effects under way nobody wants any more; a page that is wanted again goes on at once.
 
-    So does one that is wanted with other words, which waits for it to have ended.
+    So does one that comes to be wanted with other words: its change waits for it to have ended.
     """
-    keys, begun = list(keys), Effect.objects.filter(incident=incident, state__in=UNDER_WAY)
-    again = begun.filter(abandoned=True).exclude(key__in=keys)
-    pages = begun.filter(abandoned=True, kind="page", verb=CREATE, thing__in=wanted, state=Effect.State.WAITING)
-    pages.update(due_at=clock.at(at))
+    begun = Effect.objects.filter(incident=incident, state__in=UNDER_WAY)
+    again = begun.filter(abandoned=True).exclude(key__in=[*result.abandons, *result.cancels])
+    otherwise = begun.filter(abandoned=True, key__in=result.abandons, thing__in=[one.thing for one in result.actions])
+    for wanted in (again, otherwise):
+        wanted.filter(kind="page", verb=CREATE, state=Effect.State.WAITING).update(due_at=clock.at(at))
     again.update(abandoned=False)
-    if keys:
-        begun.filter(key__in=keys).update(abandoned=True)
+    if result.abandons:
+        begun.filter(key__in=result.abandons).update(abandoned=True)
 
 
 def _note_planned(incident: Incident, known: IncidentState, *, at: datetime) -> None:
