@@ -53,7 +53,7 @@ def take_up(page: Page, told: PagerIncident, *, at: datetime) -> None:
     makes = Effect.objects.filter(incident=page.incident_id, thing=page.key, verb=CREATE)
     last = makes.order_by("-pk").first()
     if not told.id or last is None or last.state in {State.WAITING, State.RUNNING}:
-        return  # the last of these look for it themselves, and whatever becomes of them, the next poll comes back here
+        return  # that effect looks for it; should it end without finding it, the next poll comes here again
     there = Resource.objects.filter(incident=page.incident_id, key=page.key).first()
     if there is not None and told.id == page.pager_id:
         return
