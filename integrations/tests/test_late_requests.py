@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import suppress
 from datetime import timedelta
 from itertools import product
 from typing import Any, Final
@@ -15,7 +14,7 @@ from integrations.slack.adapter import wire
 from integrations.slack.tests.straight import StraightWire
 from integrations.tests.duty import duty
 from integrations.tests.house import House, house, workspace
-from integrations.tests.late_vendor import FATES, Killed, Late
+from integrations.tests.late_vendor import FATES, Late
 from integrations.tests.ticket_desk import Desk, desk
 from integrations.trackers.adapter.wire import Carrier, TrackerReply, TrackerRequest
 from integrations.trackers.fake.board import Board
@@ -118,9 +117,7 @@ def test_words_that_arrive_late_in_public_are_withdrawn_once_private(
     late.fates = fates
     lifecycle.update(incident, text="The keys leaked", by=dee, at=late.now)
     lifecycle.state_impact(incident, text="The keys leaked", by=dee, at=late.now)
-    reconcile.reconcile(incident.pk, at=late.now)
-    with suppress(Killed):
-        perform.drain(incident.pk, side_by_side=False)
+    late.work_once(incident)
     if moment == "later":
         late.live_on(incident, until=late.now + timedelta(seconds=12))
     lifecycle.retype(incident, to=security, by=dee, at=late.now)
@@ -145,9 +142,7 @@ def test_words_that_arrive_late_in_a_channel_that_is_then_archived_are_named(
     (old,) = [one for one in slow_house.slack.workspace.channels.values() if one.name.startswith("inc-")]
     late.fates = fates
     lifecycle.state_impact(incident, text="The keys leaked", by=dee, at=late.now)
-    reconcile.reconcile(incident.pk, at=late.now)
-    with suppress(Killed):
-        perform.drain(incident.pk, side_by_side=False)
+    late.work_once(incident)
     late.hold_s = 0.1
     lifecycle.retype(incident, to=security, by=dee, at=late.now)
     late.live_on(incident, until=late.now + timedelta(seconds=archived_after_s))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
@@ -27,13 +26,13 @@ from integrations.pagerduty.tests.straight import SETUP, StraightTransport
 from integrations.tests.duty import Duty
 from integrations.tests.duty import duty as on_duty
 from integrations.tests.late_vendor import FATES, Killed, Late
+from integrations.tests.lock_order import assert_the_incident_is_held_first
 from workflows.models import Effect, Page
 from workflows.paging import paging, poll_pages
+from workflows.paging.paging import PageChoice
 from workflows.performing import perform
 from workflows.reconcile import reconcile
 
-HOLDS: Final = re.compile(r'FROM "?incidents_incident"?.* FOR NO KEY UPDATE|^UPDATE "incidents_incident"', re.DOTALL)
-CHANGES: Final = re.compile(r'^(INSERT INTO|UPDATE|DELETE FROM) "workflows_(resource|effect|page)"')
 SECRET: Final = "webhook-secret"
 HOLDS_S: Final = (11, 44, 200)
 SOON: Final = (11, 44)  # within what a request is waited for
@@ -79,15 +78,8 @@ def declared(night: Duty, late: Late) -> Incident:
     """Declare a Major; the first worker sends the page, and hears nothing."""
     dee, major = night.house.person("dee"), night.house.type("major")
     incident = lifecycle.declare("Checkout is slow", by=dee, at=late.now, type=major)
-    work_once(incident, late)
+    late.work_once(incident)
     return incident
-
-
-def work_once(incident: Incident, late: Late) -> None:
-    """Plan, and let one worker do what it can before it is killed."""
-    reconcile.reconcile(incident.pk, at=late.now)
-    with suppress(Killed):
-        perform.drain(incident.pk, side_by_side=False)
 
 
 def act(night: Duty, late: Late, incident: Incident, what: str) -> None:
@@ -134,8 +126,17 @@ def still_open(night: Duty) -> list[str]:
 
 def paged_state(incident: Incident) -> str:
     """What is said of whether the policy of a Major is paged."""
+    return _choice(incident).state
+
+
+def page_by_hand(night: Duty, late: Late, incident: Incident) -> None:
+    """Somebody pages the policy of a Major."""
+    paging.ask(incident, target=_choice(incident).target, by=night.house.person("dee"), at=late.now)
+
+
+def _choice(incident: Incident) -> PageChoice:
     (choice,) = [one for one in paging.choices(incident) if one.name == "Major incidents"]
-    return choice.state
+    return choice
 
 
 def cases() -> Iterator[Any]:
@@ -155,7 +156,7 @@ def test_a_page_that_comes_late_rings_once_and_stays_only_where_it_is_wanted(
     for what in meanwhile.split(", "):
         late.live_on(incident, until=late.now + timedelta(seconds=pause_s))
         act(night, late, incident, what)
-        work_once(incident, late)
+        late.work_once(incident)
     live_through(night, late, incident, hears=hears)
     incident.refresh_from_db()
     wanted = MEANWHILE[meanwhile]
@@ -178,8 +179,7 @@ def test_whom_a_page_never_reached_is_paged_when_somebody_asks(night: Duty, late
     act(night, late, incident, "retype away")
     late.live_on(incident)
     assert [paging.said(page) for page in Page.objects.filter(incident=incident)] == ["called off before it was opened"]
-    (choice,) = [one for one in paging.choices(incident) if one.name == "Major incidents"]
-    paging.ask(incident, target=choice.target, by=night.house.person("dee"), at=late.now)
+    page_by_hand(night, late, incident)
     late.hold_s = 0.1
     late.live_on(incident)
     assert len(still_open(night)) == night.times_rung("max") == 1
@@ -196,8 +196,7 @@ def test_whom_pagerduty_refused_to_page_is_paged_when_somebody_asks(night: Duty,
     act(night, late, incident, "retype away")
     late.live_on(incident)
     assert not paged_state(incident)
-    (choice,) = [one for one in paging.choices(incident) if one.name == "Major incidents"]
-    paging.ask(incident, target=choice.target, by=night.house.person("dee"), at=late.now)
+    page_by_hand(night, late, incident)
     late.live_on(incident)
     assert len(still_open(night)) == night.times_rung("max") == 1
 
@@ -270,14 +269,14 @@ def test_what_calls_a_page_off_holds_the_incident_before_it_changes_effects(nigh
     """As whoever records an effect does: the other way round they wait for each other."""
     incident = declared(night, late)
     act(night, late, incident, "retype away")
-    said: list[str] = []
-    while Page.objects.get(incident=incident).is_open:
+    for _ in range(9):
         with CaptureQueriesContext(connection) as asked:
             reconcile.reconcile(incident.pk, at=late.now)
-        said = [query["sql"] for query in asked]
+        if not Page.objects.get(incident=incident).is_open:
+            break
         with suppress(Killed):
             perform.drain(incident.pk, side_by_side=False)
         late.now += timedelta(seconds=15)
-    changes = [n for n, sql in enumerate(said) if CHANGES.search(sql)]
-    assert changes, "it changed nothing"
-    assert [n for n, sql in enumerate(said) if HOLDS.search(sql) and n < changes[0]], said[changes[0]]
+    else:
+        raise AssertionError("it is not called off")
+    assert_the_incident_is_held_first(asked)

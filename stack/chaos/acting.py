@@ -188,8 +188,7 @@ class Cast:
         return REFUSED, "the plan changed again and again"
 
     def _web_note(self, act: PlannedAct, codename: str) -> tuple[str, str]:
-        status = self.forms[act.who].send(f"/incidents/{codename}/note", text=f"{act.word} from the web")
-        return (ACCEPTED if status in WRITTEN else REFUSED if status < 500 else UNANSWERED), str(status)
+        return of_form(self.forms[act.who].send(f"/incidents/{codename}/note", text=f"{act.word} from the web"))
 
     def _evidence_file(self, act: PlannedAct, codename: str) -> tuple[str, str]:
         body = f"main;serve;{act.word} 61\nmain;serve;render 20\nmain;idle 19\n".encode()
@@ -219,8 +218,7 @@ class Cast:
         said = (IDLE, "")
         for form in self.forms.values():
             for path in dict.fromkeys(BUTTON.findall(form.read(f"/incidents/{codename}/"))):
-                status = form.send(path)
-                said = (ACCEPTED if status in WRITTEN else REFUSED if status < 500 else UNANSWERED), str(status)
+                said = of_form(form.send(path))
         return said
 
     def _pager_trigger(self, act: PlannedAct, codename: str) -> tuple[str, str]:
@@ -231,6 +229,11 @@ class Cast:
         skip = act.more["back"] if act.kind == "webhook_late" else 0
         sent = self.account.act("repeat", n=act.more["back"], skip=skip)["sent"]
         return (ACCEPTED if sent else IDLE), ""
+
+
+def of_form(status: int) -> tuple[str, str]:
+    """Return what came of a form that was answered with a status."""
+    return (ACCEPTED if status in WRITTEN else REFUSED if status < 500 else UNANSWERED), str(status)
 
 
 Elsewhere = Callable[[Cast, PlannedAct, str], tuple[str, str]]

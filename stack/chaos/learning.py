@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from stack.chaos.acting import ACCEPTED, IDLE, LINK, REFUSED, UNANSWERED, WRITTEN, Cast, Elsewhere
+from stack.chaos.acting import ACCEPTED, IDLE, LINK, REFUSED, Cast, Elsewhere, of_form
 from stack.chaos.scenario import PlannedAct
 
 SPEED: Final = 600
@@ -66,8 +66,7 @@ def _answer(cast: Cast, act: PlannedAct, codename: str) -> tuple[str, str]:
 
 
 def _sent(cast: Cast, act: PlannedAct, path: str, **form: str) -> tuple[str, str]:
-    status = cast.forms[act.who].send(path, **form)
-    return (ACCEPTED if status in WRITTEN else REFUSED if status < 500 else UNANSWERED), str(status)
+    return of_form(cast.forms[act.who].send(path, **form))
 
 
 DOORS: Final[Mapping[str, Elsewhere]] = {

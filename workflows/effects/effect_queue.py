@@ -95,10 +95,9 @@ def _ended(effect: Effect, *, at: datetime) -> dict[str, Any]:
     """Return how an effect stands that was done; it is done once more where an earlier request may undo it yet."""
     calm = {"error": "", "error_code": "", "leased_until": None}
     if (effect.kind, effect.verb) in UNDONE:
-        arrives = ARRIVES[KINDS[effect.kind].port]
         others = others_on_their_way(effect, at=at).exclude(spec=effect.spec)
-        if (last := others.aggregate(last=Max("tried_at"))["last"]) is not None:
-            return calm | {"state": Effect.State.WAITING, "due_at": last + arrives, "unanswered": 0, "attempt": 0}
+        if (arrived := _all_arrived_at(others, effect)) is not None:
+            return calm | {"state": Effect.State.WAITING, "due_at": arrived, "unanswered": 0, "attempt": 0}
     return calm | {"state": Effect.State.DONE, "ended_at": at}
 
 
@@ -107,6 +106,12 @@ def others_on_their_way(effect: Effect, *, at: datetime) -> QuerySet[Effect]:
     since = clock.at(at) - ARRIVES[KINDS[effect.kind].port]
     others = Effect.objects.filter(incident=effect.incident_id, thing=effect.thing, unsure=True, tried_at__gt=since)
     return others.exclude(pk=effect.pk)
+
+
+def _all_arrived_at(others: QuerySet[Effect], effect: Effect) -> datetime | None:
+    """Return when no request of these can be carried out any more; None where there is none."""
+    last: datetime | None = others.aggregate(last=Max("tried_at"))["last"]
+    return None if last is None else last + ARRIVES[KINDS[effect.kind].port]
 
 
 def _tell(effect: Effect, outcome: Outcome, *, at: datetime) -> None:
@@ -220,8 +225,7 @@ def look_again_at(work: Work, *, at: datetime) -> datetime | None:
     effect, now = work.effect, clock.at(at)
     if (effect.kind, effect.verb) == ("page", RETIRE):
         # Its key is free once it has ended, and a request that comes after that would page people again.
-        last = others_on_their_way(effect, at=at).aggregate(last=Max("tried_at"))["last"]
-        return None if last is None else last + ARRIVES[KINDS[effect.kind].port]
+        return _all_arrived_at(others_on_their_way(effect, at=at), effect)
     late = LEFT_BEHIND if effect.abandoned else DOUBLED
     if not work.unsure or (effect.kind, effect.verb) not in late or effect.tried_at is None:
         return None

@@ -20,7 +20,7 @@ from workflows.effects import effect_queue
 from workflows.models import Effect, Page, Shift
 from workflows.oncall import acknowledgements, page_reach
 from workflows.oncall.pager_events import RANK, PagerEvent, PagerIncident
-from workflows.paging import add_responders, called_off, poll_dedup
+from workflows.paging import add_responders, called_off, pager_names, poll_dedup
 from workflows.planning.actions import RETIRE
 from workflows.planning.wording import cards
 
@@ -100,7 +100,7 @@ def take(page: Page, news: PagerEvent, *, at: datetime) -> None:
     newest = bool(news.status) and is_newest(page, news)
     ours = _is_our_doing(page, news)
     known = poll_dedup.told(page.news, news) or ours
-    learn(page, news.page)
+    pager_names.learn(page, news.page)
     acknowledgements.note_told(page, news, by=add_responders.name_of(news.by) if news.by else "")
     if newest and news.status == Status.RESOLVED and not ours:
         page.withdrawn_at = None  # it had been meant to be withdrawn, and ended in another way
@@ -127,14 +127,6 @@ def take(page: Page, news: PagerEvent, *, at: datetime) -> None:
 def is_newest(page: Page, news: PagerEvent) -> bool:
     """Return whether news are of a later moment than what the page's status is from; anything beats *being opened*."""
     return page.status == Status.OPENING or (news.at, RANK[news.status]) > (page.status_at, RANK[page.status])
-
-
-def learn(page: Page, told: PagerIncident) -> None:
-    """Take over what the pager calls a page, where that is not known yet; the caller saves it."""
-    page.pager_id = page.pager_id or told.id[:64]
-    page.number = page.number or told.number
-    if not page.url and told.url.startswith("https://") and len(told.url) <= 500:
-        page.url = told.url
 
 
 def _move(page: Page, news: PagerEvent) -> None:

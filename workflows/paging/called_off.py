@@ -11,6 +11,7 @@ from workflows.effects import effect_queue
 from workflows.loading.load_facts import IncidentState
 from workflows.models import Effect, Page, Resource
 from workflows.oncall.pager_events import PagerIncident
+from workflows.paging import pager_names
 from workflows.planning.actions import CREATE
 from workflows.planning.observed import THERE
 from workflows.planning.pages import OPENING
@@ -57,8 +58,8 @@ def take_up(page: Page, told: PagerIncident, *, at: datetime) -> None:
     there = Resource.objects.filter(incident=page.incident_id, key=page.key).first()
     if there is not None and told.id == page.pager_id:
         return
-    page.pager_id, page.number, page.joined, page.withdrawn_at = told.id[:64], told.number, "", None
-    page.url = told.url if told.url.startswith("https://") and len(told.url) <= 500 else ""
+    pager_names.learn_anew(page, told)
+    page.joined, page.withdrawn_at = "", None
     Resource.objects.update_or_create(
         incident=page.incident,
         key=page.key,

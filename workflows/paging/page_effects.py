@@ -200,7 +200,7 @@ def _opened(work: Work, page: Page, rung: PageStatus) -> Outcome:
     with transaction.atomic():
         page = Page.objects.select_for_update().get(pk=page.pk)
         if page.was_called_off:
-            page.status, page.withdrawn_at = Status.OPENING, None
+            called_off.open_again(page)
         page.pager_id, page.number = rung.id or page.pager_id, rung.number or page.number
         page.url, page.via, page.joined = rung.url or page.url, rung.via, rung.joined[:200]
         if page.status == Status.OPENING:

@@ -18,7 +18,7 @@ from workflows.models import Effect, Page, PagerUser
 from workflows.oncall import page_reach
 from workflows.oncall.pager_events import PagerEvent, PagerIncident, Who
 from workflows.pager_port import Pager, PageStatus
-from workflows.paging import apply_page_event, called_off, page_effects, poll_dedup
+from workflows.paging import apply_page_event, called_off, page_effects, pager_names, poll_dedup
 from workflows.planning.actions import CREATE
 from workflows.ports import VendorError
 
@@ -109,7 +109,7 @@ def note(page: Page, rung: PageStatus, *, looked_at: datetime) -> bool:
         since, until = _between(page, rung, looked_at=looked_at)
         at = min(until, max(since, looked_at))  # what the pager says after this look may have happened after it
         if rung.status == page.status or not _is_newer(page, at=at, looked_at=looked_at):
-            apply_page_event.learn(page, _told(rung))
+            pager_names.learn(page, _told(rung))
             if page.is_open:
                 called_off.take_up(page, _told(rung), at=looked_at)
             page.save(update_fields=["pager_id", "number", "url", "joined", "withdrawn_at"])

@@ -5,7 +5,6 @@ The other way round an invitation that is being recorded and the event that some
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 
 import pytest
@@ -14,9 +13,7 @@ from django.test.utils import CaptureQueriesContext
 
 from incidents.models import Incident
 from integrations.slack.tests.door import Door
-
-HOLDS = re.compile(r'FROM "?incidents_incident"?.* FOR NO KEY UPDATE|^UPDATE "incidents_incident"', re.DOTALL)
-CHANGES = re.compile(r'^(INSERT INTO|UPDATE|DELETE FROM) "workflows_(resource|effect)"')
+from integrations.tests.lock_order import assert_the_incident_is_held_first
 
 
 def come(door: Door, channel: str) -> None:
@@ -49,7 +46,4 @@ def test_the_incident_is_held_first(door: Door, type: str, deed: Callable[[Door,
     deed(door, door.house.channel(incident))
     with CaptureQueriesContext(connection) as asked:
         door.deliver()
-    said = [query["sql"] for query in asked]
-    changes = [n for n, sql in enumerate(said) if CHANGES.search(sql)]
-    assert changes, "the event changed nothing"
-    assert [n for n, sql in enumerate(said) if HOLDS.search(sql) and n < changes[0]], said[changes[0]]
+    assert_the_incident_is_held_first(asked)

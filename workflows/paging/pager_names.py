@@ -1,0 +1,20 @@
+"""What the pager calls a page: its id, its number and its address there. The caller saves the page."""
+
+from __future__ import annotations
+
+from workflows.models import Page
+from workflows.oncall.pager_events import PagerIncident
+
+
+def learn(page: Page, told: PagerIncident) -> None:
+    """Take over what the pager calls a page, where that is not known yet."""
+    page.pager_id = page.pager_id or told.id[:64]
+    page.number = page.number or told.number
+    if not page.url and told.url.startswith("https://") and len(told.url) <= 500:
+        page.url = told.url
+
+
+def learn_anew(page: Page, told: PagerIncident) -> None:
+    """Take over what the pager calls a page now, whatever it was called before."""
+    page.pager_id, page.number, page.url = "", None, ""
+    learn(page, told)
