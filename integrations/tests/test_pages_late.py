@@ -32,6 +32,7 @@ from workflows.paging import paging, poll_pages
 from workflows.paging.paging import PageChoice
 from workflows.performing import perform
 from workflows.reconcile import reconcile
+from workflows.status import page_status
 
 SECRET: Final = "webhook-secret"
 HOLDS_S: Final = (11, 44, 200)
@@ -179,6 +180,7 @@ def test_whom_a_page_never_reached_is_paged_when_somebody_asks(night: Duty, late
     act(night, late, incident, "retype away")
     late.live_on(incident)
     assert [paging.said(page) for page in Page.objects.filter(incident=incident)] == ["called off before it was opened"]
+    assert [line.rings for line in page_status.of(incident).lines] == [""], "nobody is said to be paged"
     page_by_hand(night, late, incident)
     late.hold_s = 0.1
     late.live_on(incident)

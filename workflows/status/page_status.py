@@ -133,7 +133,7 @@ def _line(page: Page, before: list[str], owed: EffectLine | None) -> PageLine:
         said=paging.said(page),
         since=page.status_at,
         opened_at=page.opened_at,
-        rings=page.rings,
+        rings="" if page.was_called_off else page.rings,
         before=before,
         url=page.url,
         number=page.number,
