@@ -72,7 +72,8 @@ class PageStatus:
 
     ``status`` is triggered, acknowledged or resolved, ``by`` who made it so (``by_id`` where that is a person),
     ``via`` how it was sent (rest, events). ``id`` is empty while only the fallback knows of it. ``assigned`` are those
-    who are paged now, since ``assigned_at``; empty where the pager does not say.
+    who are paged now, since ``assigned_at``; empty where the pager does not say. ``service`` is the one that the
+    fallback opened it on, which decides who is paged first.
     """
 
     id: str
@@ -88,6 +89,7 @@ class PageStatus:
     assigned: tuple[PagerPerson, ...] = ()
     assigned_at: datetime | None = None
     joined: str = ""
+    service: str = ""
 
 
 class Pager(Protocol):
@@ -98,6 +100,9 @@ class Pager(Protocol):
 
     def find(self, key: str, *, service: str, since: datetime, codename: str = "") -> PageStatus | None:
         """Find a page by its key, in any status."""
+
+    def twins(self, id: str, *, key: str, since: datetime, codename: str = "") -> Sequence[PageStatus]:
+        """Find what else is open under a page's key, because requests went two ways and both were carried out."""
 
     def look(self, id: str) -> PageStatus | None:
         """Return how a page stands; None when the pager has none of that id."""

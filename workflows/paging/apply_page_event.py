@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any, Final
 
-from django.db import connection, transaction
+from django.db import transaction
 from django.db.models import Q
 
 from incidents import lifecycle, sentences, timeline
@@ -19,23 +19,13 @@ from workflows.alerts import intake
 from workflows.effects import effect_queue
 from workflows.models import Effect, Page, Shift
 from workflows.oncall import acknowledgements, page_reach
-from workflows.oncall.pager_events import RANK, PagerEvent, PagerIncident
-from workflows.paging import add_responders, called_off, pager_names, poll_dedup
+from workflows.oncall.pager_events import RANK, PagerEvent
+from workflows.paging import add_responders, called_off, match_page, pager_names, poll_dedup
 from workflows.planning.actions import RETIRE
-from workflows.planning.wording import cards
 
 SOON: Final = timedelta(seconds=10)
 ID_CHARS: Final = 120
 STILL_OPEN: Final = "The incident itself is still open here: resolve it when it is over"
-# Those that are surely meant, the ones known by id first; then all that the fallback opened, or may just be opening,
-# and whose id is not known.
-CANDIDATES: Final = """
-    SELECT p.id, p.pager_id <> '' OR p.dedup_key = %s, i.codename, p.service_id
-      FROM workflows_page p JOIN incidents_incident i ON i.id = p.incident_id
-     WHERE p.pager_id <> '' AND p.pager_id = %s OR p.dedup_key = %s
-        OR p.pager_id = '' AND (p.via = 'events' OR p.status = 'opening' OR p.withdrawn_at IS NOT NULL)
-     ORDER BY p.pager_id = '', p.dedup_key <> %s, p.opened_at DESC LIMIT 50
-"""
 Status = Page.Status
 
 
@@ -51,40 +41,17 @@ class Heard(StrEnum):
 def hear(news: PagerEvent, *, at: datetime) -> Heard:
     """Take a piece of news in, in one transaction; what is heard again changes nothing."""
     with transaction.atomic(savepoint=False):
-        found = find(news)
-        if not found:
+        found, doubtful = match_page.find(news)
+        if found is None and not doubtful:
             return Heard.ALERT if intake.hear(news, at=at) else Heard.NOTHING
-        if len(found) > 1:
-            Page.objects.filter(pk__in=[page.pk for page in found]).update(looked_at=None)
+        if found is None:
+            Page.objects.filter(pk__in=doubtful).update(looked_at=None)
             return Heard.PAGE
-        page = held(found[0])
+        page = held(found)
         if news.id[:ID_CHARS] in page.news:
             return Heard.AGAIN
         take(page, news, at=at)
     return Heard.PAGE
-
-
-def find(news: PagerEvent) -> list[Page]:
-    """Return the page that news are about: by the pager's id, else by the key that it was opened with.
-
-    What the fallback opened has no key there, so until its id is known it is told by a title that we gave it. Taken for
-    someone else's, it could declare an incident; someone else's that only mentions our codename is not taken for it.
-    Pages of one incident have one title: where that fits several, all of them are returned, and a look by their keys
-    has to say which is meant.
-    """
-    told = news.page
-    values = [told.key, told.id, told.key, told.key]
-    with connection.cursor() as cursor:
-        cursor.execute(CANDIDATES, values)
-        rows = cursor.fetchall()
-    surely = [pk for pk, known, _, _ in rows if known]
-    fits = [pk for pk, _, codename, service_id in rows if _is_ours(told, codename, service_id)]
-    return list(Page.objects.filter(pk__in=surely[:1] or fits))
-
-
-def _is_ours(told: PagerIncident, codename: str, service_id: str) -> bool:
-    here = not (service_id and told.service_id) or service_id == told.service_id
-    return here and told.title.endswith((f"({codename})", cards.neutral_title(codename)))
 
 
 def held(page: Page) -> Page:
@@ -106,13 +73,13 @@ def take(page: Page, news: PagerEvent, *, at: datetime) -> None:
         page.withdrawn_at = None  # it had been meant to be withdrawn, and ended in another way
     if newest:
         _move(page, news)
+    again = page_reach.is_again(page, news)
+    if page_reach.hear(page, news):
+        effect_queue.plan_anew(page.incident_id)
     if newest and page.is_open and was in {Status.OPENING, Status.RESOLVED}:
         called_off.take_up(page, news.page, at=at)
         if was == Status.RESOLVED and news.kind == Status.TRIGGERED:  # and was not reopened by somebody
             effect_queue.plan_anew(page.incident_id)
-    again = page_reach.is_again(page, news)
-    if page_reach.hear(page, news):
-        effect_queue.plan_anew(page.incident_id)
     page.news = [*page.news, news.id[:ID_CHARS]]
     page.save()
     if not known:

@@ -183,16 +183,27 @@ def _written(work: Work) -> Page:
 def _note_rung(page: Page, *, at: datetime, unsure: bool) -> None:
     """Record who is on call at this moment: they are the ones paged, even if the next shift starts.
 
-    Where an earlier try may have rung others, they stay known as rung.
+    Where an earlier try may have rung others, they stay known as rung, and what the pager says of that try is news.
     """
+    if unsure and page.pager_id:
+        return
     callee = callees.known([], asked=[page.target], pager=True, at=at).asked.get(page.target)
     if callee is None:
         return
     before = page.rung.values_list("pk", flat=True) if unsure else []
     page.rung.set([*before, *(one.person_id for one in callee.people)])
     page.rung_ids = list(dict.fromkeys([*(page.rung_ids if unsure else ()), *callee.ids]))
-    page.now_ids, page.rings, page.rung_at = list(callee.ids), callee.rings, at
+    page.now_ids, page.rings = list(callee.ids), callee.rings
+    page.rung_at = page.rung_at if unsure and page.rung_at else at
     page.save(update_fields=["rings", "rung_ids", "now_ids", "rung_at"])
+
+
+def _paged_there(page: Page, service: str, *, unsure: bool) -> list[Who]:
+    """Return whom the fallback pages: whoever is on call for its service, and not those who were meant."""
+    page.rung_ids, page.now_ids, page.rings = page.rung_ids if unsure else [], [], ""
+    there = f"service/{service}"
+    callee = callees.known([], asked=[there], pager=True).asked.get(there)
+    return [] if callee is None else [Who(id, name) for id, name in zip(callee.ids, callee.names, strict=True)]
 
 
 def _opened(work: Work, page: Page, rung: PageStatus) -> Outcome:
@@ -207,6 +218,8 @@ def _opened(work: Work, page: Page, rung: PageStatus) -> Outcome:
             page.status, page.status_by = rung.status, rung.by
             page.status_at = rung.at or timezone.now()
         assigned = [Who(one.id, one.name) for one in rung.assigned]
+        if rung.service and not assigned:
+            assigned = _paged_there(page, rung.service, unsure=work.unsure)
         if page_reach.is_news(page, assigned, status=rung.status):
             page_reach.follow(page, assigned, at=rung.assigned_at or timezone.now())
         page.save()

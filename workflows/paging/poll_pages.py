@@ -8,18 +8,17 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from django.db import transaction
-from django.db.models import Exists, F, OuterRef, Q, QuerySet
+from django.db.models import F, Q, QuerySet
 
 from incidents import lifecycle
 from incidents.claiming import leases
 from incidents.models import Source
 from workflows import ports
-from workflows.models import Effect, Page, PagerUser
+from workflows.models import Page, PagerUser
 from workflows.oncall import page_reach
 from workflows.oncall.pager_events import PagerEvent, PagerIncident, Who
 from workflows.pager_port import Pager, PageStatus
-from workflows.paging import apply_page_event, called_off, page_effects, pager_names, poll_dedup
-from workflows.planning.actions import CREATE
+from workflows.paging import apply_page_event, called_off, page_effects, pager_names, poll_dedup, twins
 from workflows.ports import VendorError
 
 log = logging.getLogger(__name__)
@@ -58,14 +57,20 @@ def look_again(*, at: datetime) -> int:
     open_ones = leases.take_turns(_read(due(at=at)), at_once=AT_ONCE, looked_at=at)
     for page in (*open_ones, *leases.take_turns(_read(ended(at=at)), at_once=ENDED_AT_ONCE, looked_at=at)):
         try:
-            rung = _look(pager, page)
+            moved += _check(pager, page, at=at)
         except VendorError as error:
             log.warning("could not check page %s: %s", page.pk, error)
             if error.retry_after is not None or error.retryable:
                 break
-            continue
-        moved += rung is not None and note(page, rung, looked_at=at)
     return moved
+
+
+def _check(pager: Pager, page: Page, *, at: datetime) -> bool:
+    """Look at one page; return whether it had changed."""
+    if page.pager_id and twins.possible(Page.objects.filter(pk=page.pk), at=at).exists():
+        twins.end(pager, page, at=at)
+    rung = _look(pager, page)
+    return rung is not None and note(page, rung, looked_at=at)
 
 
 def due(*, at: datetime) -> QuerySet[Page]:
@@ -75,10 +80,8 @@ def due(*, at: datetime) -> QuerySet[Page]:
 
 
 def ended(*, at: datetime) -> QuerySet[Page]:
-    """Return pages that we ended, not checked lately, and that a request of ours may open after all."""
-    unsure = Effect.objects.filter(incident=OuterRef("incident"), thing=OuterRef("key"), verb=CREATE, unsure=True)
-    over = _not_lately(at=at).filter(status=Status.RESOLVED, withdrawn_at__gt=at - PATIENCE)
-    return over.filter(Exists(unsure))
+    """Return pages that have ended, not checked lately, and that a request of ours may open once more."""
+    return twins.possible(_not_lately(at=at).filter(status=Status.RESOLVED), at=at)
 
 
 def _not_lately(*, at: datetime) -> QuerySet[Page]:
@@ -137,9 +140,11 @@ def _follow(page: Page, rung: PageStatus, *, looked_at: datetime) -> bool:
 
     Who is paged first was said as the page was opened; what we never knew of an older one is not told now.
     """
-    people = tuple(Who(one.id, one.name) for one in rung.assigned)
+    people = _people(rung)
     since, until = poll_dedup.span(rung.assigned_at or looked_at)
     is_older = page.rung_at is not None and until < page.rung_at
+    if not page.is_open:
+        return False  # if it is open again, the news of that say who is paged
     if is_older or not page_reach.is_news(page, people, status=rung.status):
         return False
     id = poll_dedup.note(poll_dedup.PASSED, since=since, until=until)
@@ -168,7 +173,12 @@ def _news(page: Page, rung: PageStatus, *, id: str, at: datetime) -> PagerEvent:
     if not was_opened and rung.status == Status.TRIGGERED:
         kind = rung.status
     by = _who(rung) if rung.status != Status.TRIGGERED else None
-    return PagerEvent(id, kind, at, _told(rung), did, happened, by=by, told=True)
+    people = () if page.is_open else _people(rung)  # of an open page it is known by now
+    return PagerEvent(id, kind, at, _told(rung), did, happened, by=by, people=people, told=True)
+
+
+def _people(rung: PageStatus) -> tuple[Who, ...]:
+    return tuple(Who(one.id, one.name) for one in rung.assigned)
 
 
 def _told(rung: PageStatus) -> PagerIncident:

@@ -12,7 +12,8 @@ from workflows.pager_port import PagerPerson, PageStatus
 if TYPE_CHECKING:  # the wire brings PagerDuty's client, which only those who call it load
     from integrations.pagerduty.adapter.wire import Wire
 
-STATUSES: Final = ("triggered", "acknowledged", "resolved")
+OPEN: Final = ("triggered", "acknowledged")
+STATUSES: Final = (*OPEN, "resolved")
 LONGEST: Final = timedelta(days=180)  # PagerDuty lists half a year at most
 LOOKED_INTO: Final = 25  # incidents whose alerts are read while looking for a page that was sent as an event
 
@@ -23,25 +24,34 @@ def by_key(wire: Wire, key: str, *, codename: str = "") -> PageStatus | None:
     PagerDuty refuses a key only while an open incident has it, so this is what keeps a late retry from ringing twice.
     It lists those whose alerts have the key, too: someone else's that our event joined is told, and never taken.
     """
-    query = {"incident_key": key, "date_range": "all", "statuses[]": list(STATUSES)}
-    found = [
-        _ours(wire, one, key=key, codename=codename) for one in wire.pages("/incidents", of="incidents", query=query)
-    ]
-    known = [one for one in found if one is not None]
+    known = all_by_key(wire, key, statuses=STATUSES, codename=codename)
     return min(known, key=lambda one: (bool(one.joined), STATUSES.index(one.status)), default=None)
 
 
+def all_by_key(wire: Wire, key: str, *, statuses: Sequence[str], codename: str = "") -> Iterator[PageStatus]:
+    """Yield whatever has a key, and one of these statuses."""
+    query = {"incident_key": key, "date_range": "all", "statuses[]": list(statuses)}
+    for incident in wire.pages("/incidents", of="incidents", query=query):
+        if (found := _ours(wire, incident, key=key, codename=codename)) is not None:
+            yield found
+
+
 def by_alert(
-    wire: Wire, key: str, *, services: Sequence[str], since: datetime, codename: str = ""
-) -> PageStatus | None:
-    """Look for an incident that was opened by an event: it has no key of its own, its alert has.
+    wire: Wire,
+    key: str,
+    *,
+    services: Sequence[str],
+    since: datetime,
+    statuses: Sequence[str] = STATUSES,
+    codename: str = "",
+) -> Iterator[PageStatus]:
+    """Look for what was opened by an event: it has no key of its own, its alert has.
 
     Reads the alerts of at most ``LOOKED_INTO`` incidents of these services, the newest first.
     """
-    for incident in _without_key(wire, services=services, since=since):
+    for incident in _without_key(wire, services=services, since=since, statuses=statuses):
         if (found := _ours(wire, incident, key=key, codename=codename)) is not None:
-            return found
-    return None
+            yield found
 
 
 def _ours(wire: Wire, incident: Mapping[str, Any], *, key: str, codename: str) -> PageStatus | None:
@@ -65,9 +75,11 @@ def _joined(incident: Mapping[str, Any], *, key: str, status: str) -> PageStatus
     )
 
 
-def _without_key(wire: Wire, *, services: Sequence[str], since: datetime) -> Iterator[dict[str, Any]]:
+def _without_key(
+    wire: Wire, *, services: Sequence[str], since: datetime, statuses: Sequence[str]
+) -> Iterator[dict[str, Any]]:
     since = max(since, datetime.now(UTC) - LONGEST)
-    query: dict[str, Any] = {"since": utc(since), "statuses[]": list(STATUSES), "sort_by": "created_at:desc"}
+    query: dict[str, Any] = {"since": utc(since), "statuses[]": list(statuses), "sort_by": "created_at:desc"}
     if services:
         query["service_ids[]"] = list(services)
     looked_into = 0
@@ -101,6 +113,7 @@ def rung(incident: Mapping[str, Any], *, key: str = "", via: str = "rest") -> Pa
         by_id=str(by.get("id") or "") if is_person(by) else "",
         assigned=tuple(_person(one["assignee"]) for one in assigned),
         assigned_at=max((at for one in assigned if (at := moment(one.get("at")))), default=None),
+        service=str((incident.get("service") or {}).get("id") or "") if via == "events" else "",
     )
 
 

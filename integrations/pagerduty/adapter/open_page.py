@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 DOWN: Final = frozenset({"connection_failed", "connection_lost", "unavailable"})
 TAKEN: Final = frozenset({"2001", "2002", "http_400"})  # the key may be on an open page
+UNKNOWN: Final = "a service that was never learnt"
 LOOK_BACK: Final = timedelta(days=1)  # longer than any effect is tried
 
 
@@ -85,7 +86,15 @@ def _instead(pager: PagerDutyPager, ring: PageRequest, error: VendorError, *, un
         pager.events.send(events_api.trigger(ring))
     except VendorError as second:
         raise _both(error, second, unsure=unsure) from second
-    return PageStatus(id="", status="triggered", via="events", at=datetime.now(UTC), key=ring.key, title=ring.title)
+    return PageStatus(
+        id="",
+        status="triggered",
+        via="events",
+        at=datetime.now(UTC),
+        key=ring.key,
+        title=ring.title,
+        service=pager.fallback_service() or UNKNOWN,
+    )
 
 
 def _unsure(error: VendorError) -> VendorError:

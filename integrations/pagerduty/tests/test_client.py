@@ -179,3 +179,20 @@ def test_a_rate_limit_stops_the_errand_that_met_it(
     with pytest.raises(VendorError) as caught:
         errands[verb]()
     assert (caught.value.method, caught.value.retry_after) == (name, 9)
+
+
+def test_what_was_opened_on_another_service_under_the_same_key_is_found_and_ended_by_itself(
+    pager: StraightPager, rung: PageStatus
+) -> None:
+    pager.account.add_service("Elsewhere", policy=next(iter(pager.account.account.policies)))
+    elsewhere = pager.account.service("Elsewhere")
+    pager.account.add_integration(elsewhere.id, name="Moved", key="1" * 32)
+    moved = pager_on(pager.account, routing_key="1" * 32)
+    moved.rest.is_down = True
+    moved.ring(RING)
+    moved.rest.is_down = False
+    (twin,) = moved.twins(rung.id, key="fk-1", since=LONG_AGO)
+    assert (twin.via, twin.status, twin.service) == ("events", "triggered", elsewhere.id)
+    assert moved.resolve(twin.id, key="fk-1", via=twin.via)
+    assert moved.twins(rung.id, key="fk-1", since=LONG_AGO) == []
+    assert pager.look(rung.id) == rung

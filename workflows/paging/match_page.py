@@ -1,0 +1,68 @@
+"""Match news of the pager to the page that they are about."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from django.db import connection
+from django.db.models import Exists, OuterRef
+
+from workflows.models import Effect, Page
+from workflows.oncall.pager_events import PagerEvent, PagerIncident
+from workflows.planning.actions import CREATE
+from workflows.planning.wording import cards
+
+# Those that are surely meant, the ones known by id first; then all that the fallback opened, or may just be opening,
+# and whose id is not known.
+CANDIDATES: Final = """
+    SELECT p.id, p.pager_id <> '' OR p.dedup_key = %s, i.codename, p.service_id
+      FROM workflows_page p JOIN incidents_incident i ON i.id = p.incident_id
+     WHERE p.pager_id <> '' AND p.pager_id = %s OR p.dedup_key = %s
+        OR p.pager_id = '' AND (p.via = 'events' OR p.status = 'opening' OR p.withdrawn_at IS NOT NULL)
+     ORDER BY p.pager_id = '', p.dedup_key <> %s, p.opened_at DESC LIMIT 50
+"""
+NAMED: Final = re.compile(r"(?:.*\()?([a-z-]+)(?:\)| needs you)")  # the codename in a title that we gave
+# Of a request that was not answered: it may be carried out beside another one.
+MAY_BE_TWO: Final = Exists(
+    Effect.objects.filter(incident=OuterRef("incident"), thing=OuterRef("key"), verb=CREATE, unsure=True)
+)
+
+
+def find(news: PagerEvent) -> tuple[Page | None, list[int]]:
+    """Return the page that news are about, or the keys of those of which a look has to say which is meant.
+
+    A page is known by the pager's id, else by the key that it was opened with. What the fallback opened has no key
+    there, so until its id is known it is told by a title that we gave it. Taken for someone else's, it could declare an
+    incident; someone else's that only mentions our codename is not taken for it. Pages of one incident have one title,
+    and a page may have been opened twice.
+    """
+    told = news.page
+    with connection.cursor() as cursor:
+        cursor.execute(CANDIDATES, [told.key, told.id, told.key, told.key])
+        rows = cursor.fetchall()
+    surely = [pk for pk, known, _, _ in rows if known][:1]
+    fits = [(pk, service_id) for pk, _, codename, service_id in rows if is_titled(told.title, codename)]
+    here = [pk for pk, service_id in fits if not (service_id and told.service_id) or service_id == told.service_id]
+    page = Page.objects.filter(pk__in=surely or here).get() if surely or len(here) == 1 else None
+    if page is not None and not _is_a_second(page, told):
+        return page, []
+    return None, [page.pk] if page is not None else here or [pk for pk, _ in fits] or _opened_twice(told)
+
+
+def is_titled(title: str, codename: str) -> bool:
+    """Return whether a title is one that we gave to the page of an incident."""
+    return title.endswith((f"({codename})", cards.neutral_title(codename)))
+
+
+def _is_a_second(page: Page, told: PagerIncident) -> bool:
+    """Return whether an incident of the pager is another one than the open page that has its key."""
+    return page.is_open and "" not in {page.pager_id, told.id} and told.id != page.pager_id
+
+
+def _opened_twice(told: PagerIncident) -> list[int]:
+    """Return the pages of which this may be a second one, by the title that it has."""
+    named = NAMED.fullmatch(told.title)
+    if named is None or not is_titled(told.title, named[1]):
+        return []
+    return list(Page.objects.filter(MAY_BE_TWO, incident__codename=named[1]).values_list("pk", flat=True))
