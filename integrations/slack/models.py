@@ -22,10 +22,14 @@ class Delivery(models.Model):
 
 
 class OnHome(models.Model):
-    """An incident on someone's Home tab as last drawn: Slack shows it until the tab is redrawn."""
+    """An incident on someone's Home tab as last drawn: Slack shows it until the tab is redrawn.
+
+    ``under_way`` is a digest of what was shown as being done there, which is redrawn once that changes.
+    """
 
     chat_id = models.CharField(max_length=40)
     incident = models.ForeignKey("incidents.Incident", on_delete=models.CASCADE, related_name="+")
+    under_way = models.CharField(max_length=16, blank=True, default="", db_default="")
 
     class Meta:
         verbose_name = "on a Home tab"

@@ -180,7 +180,8 @@ def test_whom_a_page_never_reached_is_paged_when_somebody_asks(night: Duty, late
     act(night, late, incident, "retype away")
     late.live_on(incident)
     assert [paging.said(page) for page in Page.objects.filter(incident=incident)] == ["called off before it was opened"]
-    assert [line.rings for line in page_status.of(incident).lines] == [""], "nobody is said to be paged"
+    (line,) = page_status.of(incident).lines
+    assert (line.rings, line.called_off) == ("", True), "nobody is said to be paged"
     page_by_hand(night, late, incident)
     late.hold_s = 0.1
     late.live_on(incident)

@@ -38,7 +38,7 @@ class PageLine:
 
     ``before`` are the names of those it paged before that.
 
-    ``by_fallback`` when the pager itself could not be reached.
+    ``by_fallback`` when the pager itself could not be reached, ``called_off`` when it was never opened.
     """
 
     name: str
@@ -51,6 +51,7 @@ class PageLine:
     url: str
     number: int | None
     by_fallback: bool
+    called_off: bool
     because: str
     asked_by: str
     owed: EffectLine | None = None
@@ -138,6 +139,7 @@ def _line(page: Page, before: list[str], owed: EffectLine | None) -> PageLine:
         url=page.url,
         number=page.number,
         by_fallback=page.via == "events",
+        called_off=page.was_called_off,
         because=page.because,
         asked_by=page.asked_by.name if page.asked_by else "",
         owed=owed,

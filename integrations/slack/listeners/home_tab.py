@@ -1,4 +1,6 @@
-"""Home tabs: what waits for someone, then what is open. What each shows is redrawn when an incident turns private.
+"""Home tabs: what waits for someone, then what is open.
+
+What each shows is redrawn when an incident turns private, and when what was being done is over.
 
 Slack keeps the tab that was last drawn, and shows it before we hear that someone opened it.
 """
@@ -7,7 +9,7 @@ from __future__ import annotations
 
 import logging
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Final
 
@@ -45,12 +47,21 @@ def draw(chat_id: str) -> None:
     for _ in range(TRIES):
         found, waits = on_tab(viewer), waiting.on(viewer, at=timezone.now())
         shown = {one.pk for one in (*found, *(one.incident for one in waits))}
-        OnHome.objects.bulk_create((OnHome(chat_id=chat_id, incident_id=pk) for pk in shown), ignore_conflicts=True)
+        under_way = waiting.under_way(waits)
+        _note(chat_id, shown, under_way)
         agrees = viewer.agrees_to_drills if viewer.can_join else None
         replying.call("views.publish", user_id=chat_id, view=view(found, waits, agrees=agrees))
+        OnHome.objects.filter(chat_id=chat_id).exclude(incident__in=under_way).update(under_way="")
         if _still_seen(viewer, shown):
             OnHome.objects.filter(chat_id=chat_id).exclude(incident__in=shown).delete()
             return
+
+
+def _note(chat_id: str, shown: Collection[int], under_way: Mapping[int, str]) -> None:
+    """Note what a tab is about to show. What is over is noted once the tab no longer shows it, or it would stay."""
+    OnHome.objects.bulk_create((OnHome(chat_id=chat_id, incident_id=pk) for pk in sorted(shown)), ignore_conflicts=True)
+    for incident_id, said in under_way.items():
+        OnHome.objects.filter(chat_id=chat_id, incident=incident_id).update(under_way=said)
 
 
 def redrawn(listener: Callable[[SlackRequest], Answer]) -> Callable[[SlackRequest], Answer]:
@@ -66,11 +77,11 @@ def redrawn(listener: Callable[[SlackRequest], Answer]) -> Callable[[SlackReques
 
 
 def redraw() -> int:
-    """Redraw the tabs that show something their owner can no longer see; return how many."""
+    """Redraw the tabs that show something their owner can no longer see, or that is over; return how many."""
     if current.slack() is None:
         return 0
     drawn = 0
-    for chat_id in sorted(set(_stale()))[:AT_ONCE]:
+    for chat_id in [*sorted(set(_stale())), *_over()][:AT_ONCE]:
         try:
             draw(chat_id)
         except VendorError as error:
@@ -144,6 +155,16 @@ def _stale() -> Iterator[str]:
         known = dict(Person.objects.filter(chat_id__in=chat_ids).values_list("pk", "chat_id"))
         seeing = visibility.who_may_see(incident_id, among=known)
         yield from chat_ids - {known[pk] for pk in seeing}
+
+
+def _over() -> Iterator[str]:
+    """Yield whose tabs show something as being done that is done, or that failed."""
+    shown: dict[str, dict[int, str]] = defaultdict(dict)
+    for one in OnHome.objects.exclude(under_way="").order_by("pk"):
+        shown[one.chat_id][one.incident_id] = one.under_way
+    for chat_id, under_way in shown.items():
+        if waiting.under_way(waiting.on(person_matching.by_chat_id(chat_id), at=timezone.now())) != under_way:
+            yield chat_id
 
 
 def _incident(incident: Incident, channels: Mapping[int, str]) -> list[blocks.Block]:

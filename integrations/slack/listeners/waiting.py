@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
+from hashlib import sha256
 from typing import Final
 
 from django.db.models import Exists, OuterRef
@@ -20,15 +21,20 @@ from workflows.status.waiting_pages import WaitingPage
 
 SHOWN: Final = 8
 WORDS: Final = 150
+DIGEST: Final = 16
 
 
 @dataclass(frozen=True, slots=True)
 class WaitingItem:
-    """One thing that waits for someone: in words, about an incident, with the buttons that answer it."""
+    """One thing that waits for someone: in words, about an incident, with the buttons that answer it.
+
+    ``under_way`` says what is being done about it meanwhile.
+    """
 
     incident: Incident
     says: str
     buttons: tuple[blocks.Block, ...]
+    under_way: str = ""
 
 
 def on(viewer: Person, *, at: datetime) -> list[WaitingItem]:
@@ -40,6 +46,15 @@ def on(viewer: Person, *, at: datetime) -> list[WaitingItem]:
         *_steps(viewer),
         *_tasks(viewer, at=at),
     ][:SHOWN]
+
+
+def under_way(items: Iterable[WaitingItem]) -> dict[int, str]:
+    """Return a digest of what is being done about some items, by the primary keys of their incidents."""
+    words: dict[int, str] = {}
+    for item in items:
+        if item.under_way:
+            words[item.incident.pk] = words.get(item.incident.pk, "") + item.under_way
+    return {pk: sha256(said.encode()).hexdigest()[:DIGEST] for pk, said in words.items()}
 
 
 def _unanswered(viewer: Person) -> Iterator[WaitingItem]:
@@ -54,8 +69,10 @@ def _unanswered(viewer: Person) -> Iterator[WaitingItem]:
             whom = mrkdwn.escape(one.rings) or "someone else"
             paged = f"*You were paged*, nobody has acknowledged it, and it now pages {whom}"
         incident = incidents[one.incident_id]
-        says = f"{paged}: {mrkdwn.escape(one.name)}{_asked(one, viewer)}"
-        yield WaitingItem(incident, says, tuple(_acknowledging(one, incident, viewer)))
+        asked = _asked(one, viewer)
+        says = f"{paged}: {mrkdwn.escape(one.name)}{asked}"
+        under_way = asked if one.asked is not None and not one.asked.failed else ""
+        yield WaitingItem(incident, says, tuple(_acknowledging(one, incident, viewer)), under_way)
 
 
 def _asked(page: WaitingPage, viewer: Person) -> str:

@@ -7,11 +7,13 @@ from django.utils import timezone
 
 from incidents import lifecycle
 from incidents.models import Incident, Person
+from integrations.slack import tasks
 from integrations.slack.listeners import home_tab, waiting
 from integrations.slack.tests.door import Door
 from workflows import ports
-from workflows.models import Page, PagerUser
-from workflows.tests.oncall.pager import LittlePager
+from workflows.models import Effect, Page, PagerUser
+from workflows.planning.pages import acknowledgement_key
+from workflows.tests.oncall.pager import FORBIDDEN, LittlePager
 
 
 def opened(door: Door, user: str) -> str:
@@ -98,7 +100,7 @@ def test_the_number_of_queries_does_not_grow_with_the_incidents(
     for n in range(12):
         door.command("ann", f"declare number {n}")
     door.slack.acts.open_home("out")
-    with django_assert_max_num_queries(12):  # type: ignore[operator]  # pytest-django's fixture has no type to name
+    with django_assert_max_num_queries(13):  # type: ignore[operator]  # pytest-django's fixture has no type to name
         door.deliver()
 
 
@@ -169,6 +171,52 @@ def test_a_page_is_acknowledged_on_the_tab_which_then_says_that_it_is_being_done
         assert home is not None
         assert "*Acknowledging…*" in door.reads(home)
         assert "firekind:acknowledge" not in str(home)
+
+
+@pytest.mark.parametrize("comes_to", ["done", "failed", "called off", "resolved", "left"])
+def test_the_tab_is_drawn_anew_once_the_page_is_acknowledged_or_cannot_be(door: Door, comes_to: str) -> None:
+    """Nobody opens it again for that: they are looking at it."""
+    incident = door.declared()
+    at, ben = timezone.now(), door.house.person("ben")
+    page = Page.objects.create(
+        incident=incident, key="page/policy/P1", target="policy/P1", name="Engineering", dedup_key="x", opened_at=at,
+        status=Page.Status.TRIGGERED, status_at=at, url="https://pager.test/1", pager_id="Q1", rung_ids=["PBEN"],
+    )  # fmt: skip
+    PagerUser.objects.create(pager_id="PBEN", name="Ben", email="ben@example.com", person=ben)
+    with ports.using(chat=door.house.chat, pager=LittlePager(fails={"acknowledge": FORBIDDEN})):
+        opened(door, "ben")
+        door.press("ben", "firekind:acknowledge", home=True)
+        tasks.redraw_homes()
+        assert "*Acknowledging…*" in at_home(door, "ben")
+        assert home_tab.redraw() == 0, "nothing has changed"
+        door.slack.faults.add("server_error", method="views.publish", times=1)
+        if comes_to == "done":
+            Page.objects.update(status=Page.Status.ACKNOWLEDGED)
+        elif comes_to == "failed":
+            thing = acknowledgement_key(page.key, turn=1)
+            Effect.objects.create(
+                incident=incident, key=thing, thing=thing, kind="acknowledgement", verb="create", sentence="", sign="+",
+                method="", rank=0, revision=1, state="failed", due_at=at, created_at=at, error="They have no account.",
+            )  # fmt: skip
+        elif comes_to == "called off":
+            door.house.settle(incident)
+        elif comes_to == "resolved":
+            door.command("ann", "resolved", channel=door.house.channel(incident))
+        elif comes_to == "left":
+            Page.objects.update(rung_ids=[])
+            page.rung.clear()
+        tasks.redraw_homes()
+        tasks.redraw_homes()
+        assert "Acknowledging…" not in at_home(door, "ben")
+        assert ("It couldn't be acknowledged for you" in at_home(door, "ben")) == (comes_to == "failed")
+        assert home_tab.redraw() == 0
+
+
+def at_home(door: Door, user: str) -> str:
+    """What stands on somebody's Home tab, without their opening it."""
+    home = door.slack.home(user)
+    assert home is not None
+    return door.reads(home)
 
 
 @pytest.mark.parametrize("who", ["ann", "out"])

@@ -78,6 +78,7 @@ class LittlePager:
         raise NotImplementedError
 
     def acknowledge(self, id: str, *, by: str) -> PageStatus:
+        self._ask("acknowledge")
         raise NotImplementedError
 
     def note(self, id: str, text: str) -> None:
