@@ -90,6 +90,7 @@ class PageStatus:
     assigned_at: datetime | None = None
     joined: str = ""
     service: str = ""
+    opened_at: datetime | None = None
 
 
 class Pager(Protocol):
@@ -101,8 +102,11 @@ class Pager(Protocol):
     def find(self, key: str, *, service: str, since: datetime, codename: str = "") -> PageStatus | None:
         """Find a page by its key, in any status."""
 
-    def twins(self, id: str, *, key: str, since: datetime, codename: str = "") -> Sequence[PageStatus]:
-        """Find what else is open under a page's key, because requests went two ways and both were carried out."""
+    def twins(self, id: str, *, key: str, since: datetime) -> Sequence[PageStatus]:
+        """Find what else is open under a page's key, because requests went two ways and both were carried out.
+
+        What has something of anyone else's in it is left out.
+        """
 
     def look(self, id: str) -> PageStatus | None:
         """Return how a page stands; None when the pager has none of that id."""

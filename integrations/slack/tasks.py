@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 from celery import shared_task
-from django.db.models import Q
 
 from integrations.slack.models import OnHome
 
 
 @shared_task
 def redraw_homes() -> None:
-    """Redraw the tabs that show what their owner can no longer see, or what is over; safe to run twice."""
-    if OnHome.objects.filter(~Q(under_way="") | Q(incident__private=True)).exists():
+    """Redraw the tabs that show what their owner can no longer see; safe to run twice."""
+    if OnHome.objects.filter(incident__private=True).exists():
         from integrations.slack.listeners import home_tab  # it brings all of Slack's doors, which few workers need
 
         home_tab.redraw()
+
+
+@shared_task
+def refresh_homes() -> None:
+    """Redraw the tabs that show something as being done that is over; safe to run twice."""
+    if OnHome.objects.exclude(under_way="").exists():
+        from integrations.slack.listeners import home_tab  # it brings all of Slack's doors, which few workers need
+
+        home_tab.refresh()

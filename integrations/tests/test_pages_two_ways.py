@@ -7,7 +7,7 @@ page, and a request is carried out that nobody heard of, it pages twice.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from itertools import product
 from typing import Any, Final
@@ -44,7 +44,7 @@ class TwoWays:
 
     late: Late
     down_s: int
-    began: datetime = field(default_factory=timezone.now)
+    began: datetime
     opened: int = 0
 
     def carry(self, transport: StraightTransport, request: httpx2.Request) -> httpx2.Response:
@@ -79,7 +79,7 @@ def night(db: None, late: Late, monkeypatch: pytest.MonkeyPatch, request: pytest
         made.account.add_subscription(secret="webhook-secret")
         pager_cache.refresh(at=timezone.now())
         DeclareRule.objects.create(name="All", type=made.house.type("internal"), created_at=late.now)
-        ways = TwoWays(late, WEATHER[weather])
+        ways = TwoWays(late, WEATHER[weather], late.now)
 
         def carried(transport: StraightTransport, request: httpx2.Request) -> httpx2.Response:
             return ways.carry(transport, request)

@@ -50,6 +50,7 @@ class Page(models.Model):
     asked_by = models.ForeignKey(Person, null=True, on_delete=models.SET_NULL, related_name="+")
     ack_asked_by = models.ForeignKey(Person, null=True, on_delete=models.SET_NULL, related_name="+")
     ack_asked_at = models.DateTimeField(null=True)
+    doubted_at = models.DateTimeField(null=True)  # when there may last have come to be a second one
     ack_turn = models.PositiveIntegerField(default=0, db_default=0)
     news = ArrayField(models.CharField(max_length=120), default=list)  # ids of what was told about it
 
@@ -58,6 +59,8 @@ class Page(models.Model):
         indexes = [
             models.Index(fields=["pager_id"], condition=~models.Q(pager_id=""), name="page_by_pager_id"),
             models.Index(fields=["opened_at"], condition=models.Q(pager_id=""), name="page_without_id"),
+            models.Index(fields=["doubted_at"], condition=~models.Q(doubted_at=None), name="page_doubted"),
+            models.Index(fields=["withdrawn_at"], condition=~models.Q(withdrawn_at=None), name="page_withdrawn"),
         ]
 
     def __str__(self) -> str:

@@ -45,7 +45,7 @@ def hear(news: PagerEvent, *, at: datetime) -> Heard:
         if found is None and not doubtful:
             return Heard.ALERT if intake.hear(news, at=at) else Heard.NOTHING
         if found is None:
-            Page.objects.filter(pk__in=doubtful).update(looked_at=None)
+            match_page.look_soon(doubtful, at=at)
             return Heard.PAGE
         page = held(found)
         if news.id[:ID_CHARS] in page.news:
@@ -63,7 +63,7 @@ def held(page: Page) -> Page:
 
 def take(page: Page, news: PagerEvent, *, at: datetime) -> None:
     """Take news of a held page in: move its status if they are the newest, and record what is not known yet."""
-    was = page.status
+    was, knew = page.status, page.pager_id
     newest = bool(news.status) and is_newest(page, news)
     ours = _is_our_doing(page, news)
     known = poll_dedup.told(page.news, news) or ours
@@ -77,7 +77,7 @@ def take(page: Page, news: PagerEvent, *, at: datetime) -> None:
     if page_reach.hear(page, news):
         effect_queue.plan_anew(page.incident_id)
     if newest and page.is_open and was in {Status.OPENING, Status.RESOLVED}:
-        called_off.take_up(page, news.page, at=at)
+        called_off.take_up(page, news.page, at=at, knew=knew if was == Status.RESOLVED else None)
         if was == Status.RESOLVED and news.kind == Status.TRIGGERED:  # and was not reopened by somebody
             effect_queue.plan_anew(page.incident_id)
     page.news = [*page.news, news.id[:ID_CHARS]]

@@ -45,18 +45,19 @@ def open_again(page: Page) -> None:
     page.save(update_fields=["status", "withdrawn_at"])
 
 
-def take_up(page: Page, told: PagerIncident, *, at: datetime) -> None:
+def take_up(page: Page, told: PagerIncident, *, at: datetime, knew: str | None = None) -> None:
     """Own a page that is open, though what was to open it was given up or failed: the plan says what becomes of it.
 
-    So is one that was opened once more, by a request that came late, after the first had ended and its key was free.
-    In the caller's transaction, which holds the page and saves it.
+    So is one that was opened once more, by a request that came late, after the first had ended and its key was free:
+    ``knew`` is the id that the page had before the news, where it had ended. In the caller's transaction, which holds
+    the page and saves it.
     """
     makes = Effect.objects.filter(incident=page.incident_id, thing=page.key, verb=CREATE)
     last = makes.order_by("-pk").first()
     if not told.id or last is None or last.state in {State.WAITING, State.RUNNING}:
         return  # that effect looks for it; should it end without finding it, the next poll comes here again
     there = Resource.objects.filter(incident=page.incident_id, key=page.key).first()
-    if there is not None and told.id == page.pager_id:
+    if there is not None and told.id == (page.pager_id if knew is None else knew):
         return
     pager_names.learn_anew(page, told)
     page.joined, page.withdrawn_at = "", None

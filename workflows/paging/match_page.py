@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
+from datetime import datetime
 from typing import Final
 
 from django.db import connection
@@ -14,13 +16,14 @@ from workflows.planning.actions import CREATE
 from workflows.planning.wording import cards
 
 # Those that are surely meant, the ones known by id first; then all that the fallback opened, or may just be opening,
-# and whose id is not known.
+# and whose id is not known, or of which there may be a second one.
 CANDIDATES: Final = """
-    SELECT p.id, p.pager_id <> '' OR p.dedup_key = %s, i.codename, p.service_id
+    SELECT p.id, p.pager_id = %(id)s AND p.pager_id <> '' OR p.dedup_key = %(key)s, p.pager_id, i.codename, p.service_id
       FROM workflows_page p JOIN incidents_incident i ON i.id = p.incident_id
-     WHERE p.pager_id <> '' AND p.pager_id = %s OR p.dedup_key = %s
+     WHERE p.pager_id <> '' AND p.pager_id = %(id)s OR p.dedup_key = %(key)s
         OR p.pager_id = '' AND (p.via = 'events' OR p.status = 'opening' OR p.withdrawn_at IS NOT NULL)
-     ORDER BY p.pager_id = '', p.dedup_key <> %s, p.opened_at DESC LIMIT 50
+        OR p.doubted_at IS NOT NULL
+     ORDER BY p.pager_id <> %(id)s OR p.pager_id = '', p.dedup_key <> %(key)s, p.opened_at DESC LIMIT 50
 """
 NAMED: Final = re.compile(r"(?:.*\()?([a-z-]+)(?:\)| needs you)")  # the codename in a title that we gave
 # Of a request that was not answered: it may be carried out beside another one.
@@ -39,15 +42,32 @@ def find(news: PagerEvent) -> tuple[Page | None, list[int]]:
     """
     told = news.page
     with connection.cursor() as cursor:
-        cursor.execute(CANDIDATES, [told.key, told.id, told.key, told.key])
+        cursor.execute(CANDIDATES, {"id": told.id, "key": told.key})
         rows = cursor.fetchall()
-    surely = [pk for pk, known, _, _ in rows if known][:1]
-    fits = [(pk, service_id) for pk, _, codename, service_id in rows if is_titled(told.title, codename)]
-    here = [pk for pk, service_id in fits if not (service_id and told.service_id) or service_id == told.service_id]
-    page = Page.objects.filter(pk__in=surely or here).get() if surely or len(here) == 1 else None
-    if page is not None and not _is_a_second(page, told):
-        return page, []
-    return None, [page.pk] if page is not None else here or [pk for pk, _ in fits] or _opened_twice(told)
+    if surely := [pk for pk, known, *_ in rows if known][:1]:
+        page = Page.objects.get(pk=surely[0])
+        return (None, surely) if _is_a_second(page, told) else (page, [])
+    fits = [(pk, id, service_id) for pk, _, id, codename, service_id in rows if is_titled(told.title, codename)]
+    if not fits:
+        return None, _opened_twice(told)
+    here = [
+        (pk, id) for pk, id, service_id in fits if not (service_id and told.service_id) or service_id == told.service_id
+    ]
+    doubtful = [pk for pk, *_ in fits]
+    if len(here) == 1 and here[0][1] == "" and not (set(_opened_twice(told)) - {here[0][0]}):
+        return Page.objects.get(pk=here[0][0]), []
+    return None, doubtful
+
+
+def look_soon(pages: Collection[int], *, at: datetime) -> None:
+    """Let the next poll look at pages again, and for a second one of each. In the caller's transaction."""
+    held = [page.pk for page in Page.objects.select_for_update().filter(pk__in=pages).order_by("pk")]
+    Page.objects.filter(pk__in=held).update(looked_at=None, doubted_at=at)
+
+
+def read(pk: int) -> Page:
+    """Read a page afresh, with its incident."""
+    return Page.objects.select_related("incident").defer("incident__words").get(pk=pk)
 
 
 def is_titled(title: str, codename: str) -> bool:

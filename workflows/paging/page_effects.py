@@ -42,6 +42,8 @@ def ring(pager: Pager, work: Work) -> Outcome:
     with transaction.atomic():  # a concurrent plan knows who is paged as soon as there is a page
         page = _written(work)
         unsure = work.unsure or effect_queue.others_on_their_way(work.effect, at=timezone.now()).exists()
+        if unsure:
+            Page.objects.filter(pk=page.pk).update(doubted_at=timezone.now())
         _note_rung(page, at=timezone.now(), unsure=unsure)
     incident = Incident.objects.select_related("policy_version").get(pk=work.effect.incident_id)
     ring = PageRequest(
@@ -198,11 +200,11 @@ def _note_rung(page: Page, *, at: datetime, unsure: bool) -> None:
     page.save(update_fields=["rings", "rung_ids", "now_ids", "rung_at"])
 
 
-def _paged_there(page: Page, service: str, *, unsure: bool) -> list[Who]:
+def _paged_there(page: Page, service: str, *, at: datetime) -> list[Who]:
     """Return whom the fallback pages: whoever is on call for its service, and not those who were meant."""
-    page.rung_ids, page.now_ids, page.rings = page.rung_ids if unsure else [], [], ""
+    page.rung_ids, page.now_ids, page.rings = page.rung_ids if page.doubted_at else [], [], ""
     there = f"service/{service}"
-    callee = callees.known([], asked=[there], pager=True).asked.get(there)
+    callee = callees.known([], asked=[there], pager=True, at=at).asked.get(there)
     return [] if callee is None else [Who(id, name) for id, name in zip(callee.ids, callee.names, strict=True)]
 
 
@@ -214,14 +216,17 @@ def _opened(work: Work, page: Page, rung: PageStatus) -> Outcome:
             called_off.open_again(page)
         page.pager_id, page.number = rung.id or page.pager_id, rung.number or page.number
         page.url, page.via, page.joined = rung.url or page.url, rung.via, rung.joined[:200]
-        if page.status == Status.OPENING:
+        unheard = page.status == Status.OPENING
+        if unheard:
             page.status, page.status_by = rung.status, rung.by
             page.status_at = rung.at or timezone.now()
         assigned = [Who(one.id, one.name) for one in rung.assigned]
-        if rung.service and not assigned:
-            assigned = _paged_there(page, rung.service, unsure=work.unsure)
+        since = rung.assigned_at or timezone.now()
+        if rung.service and unheard and not assigned:
+            since = page.rung_at or since  # before it was sent, so that whatever the pager says is newer
+            assigned = _paged_there(page, rung.service, at=since)
         if page_reach.is_news(page, assigned, status=rung.status):
-            page_reach.follow(page, assigned, at=rung.assigned_at or timezone.now())
+            page_reach.follow(page, assigned, at=since)
         page.save()
         acknowledgements.note_found(page, rung)
     external = {"id": page.pager_id, "number": page.number, "url": page.url, "via": page.via}

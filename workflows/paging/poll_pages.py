@@ -18,7 +18,7 @@ from workflows.models import Page, PagerUser
 from workflows.oncall import page_reach
 from workflows.oncall.pager_events import PagerEvent, PagerIncident, Who
 from workflows.pager_port import Pager, PageStatus
-from workflows.paging import apply_page_event, called_off, page_effects, pager_names, poll_dedup, twins
+from workflows.paging import apply_page_event, called_off, match_page, page_effects, pager_names, poll_dedup, twins
 from workflows.ports import VendorError
 
 log = logging.getLogger(__name__)
@@ -52,12 +52,13 @@ def look_again(*, at: datetime) -> int:
     pager = ports.pager()
     if pager is None:
         return 0
-    moved = 0
     # Marked as looked at before they are: polls at once look at different ones.
-    open_ones = leases.take_turns(_read(due(at=at)), at_once=AT_ONCE, looked_at=at)
-    for page in (*open_ones, *leases.take_turns(_read(ended(at=at)), at_once=ENDED_AT_ONCE, looked_at=at)):
+    pages = leases.take_turns(_read(due(at=at)), at_once=AT_ONCE, looked_at=at)
+    pages += leases.take_turns(_read(ended(at=at)), at_once=ENDED_AT_ONCE, looked_at=at)
+    doubted, moved = twins.in_turn(pages, at=at), 0
+    for page in pages:
         try:
-            moved += _check(pager, page, at=at)
+            moved += _check(pager, page, doubted=page.pk in doubted, at=at)
         except VendorError as error:
             log.warning("could not check page %s: %s", page.pk, error)
             if error.retry_after is not None or error.retryable:
@@ -65,12 +66,15 @@ def look_again(*, at: datetime) -> int:
     return moved
 
 
-def _check(pager: Pager, page: Page, *, at: datetime) -> bool:
-    """Look at one page; return whether it had changed."""
-    if page.pager_id and twins.possible(Page.objects.filter(pk=page.pk), at=at).exists():
-        twins.end(pager, page, at=at)
+def _check(pager: Pager, page: Page, *, doubted: bool, at: datetime) -> bool:
+    """Look at one page, and where it is doubted for a second one; return whether it had changed."""
+    if doubted and not page.is_open:
+        twins.end(pager, page.pk, at=at)
     rung = _look(pager, page)
-    return rung is not None and note(page, rung, looked_at=at)
+    moved = rung is not None and note(page, rung, looked_at=at)
+    if doubted and page.is_open:
+        twins.end(pager, page.pk, at=at)
+    return moved
 
 
 def due(*, at: datetime) -> QuerySet[Page]:
@@ -80,8 +84,9 @@ def due(*, at: datetime) -> QuerySet[Page]:
 
 
 def ended(*, at: datetime) -> QuerySet[Page]:
-    """Return pages that have ended, not checked lately, and that a request of ours may open once more."""
-    return twins.possible(_not_lately(at=at).filter(status=Status.RESOLVED), at=at)
+    """Return pages that have ended, not checked lately, and that a request of ours may open after all, or once more."""
+    over = _not_lately(at=at).filter(status=Status.RESOLVED)
+    return over.filter(Q(match_page.MAY_BE_TWO, withdrawn_at__gt=at - PATIENCE) | Q(doubted_at__isnull=False))
 
 
 def _not_lately(*, at: datetime) -> QuerySet[Page]:
@@ -112,10 +117,12 @@ def note(page: Page, rung: PageStatus, *, looked_at: datetime) -> bool:
         since, until = _between(page, rung, looked_at=looked_at)
         at = min(until, max(since, looked_at))  # what the pager says after this look may have happened after it
         if rung.status == page.status or not _is_newer(page, at=at, looked_at=looked_at):
+            if rung.id and not page.pager_id:
+                page.via = rung.via
             pager_names.learn(page, _told(rung))
             if page.is_open:
                 called_off.take_up(page, _told(rung), at=looked_at)
-            page.save(update_fields=["pager_id", "number", "url", "joined", "withdrawn_at"])
+            page.save(update_fields=["pager_id", "number", "url", "via", "joined", "withdrawn_at"])
             return passed
         id = poll_dedup.note(rung.status, since=since, until=until)
         news = _news(page, rung, id=id, at=max(at, page.status_at + timedelta(microseconds=1)))

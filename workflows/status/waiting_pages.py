@@ -13,6 +13,8 @@ from workflows.models import Page, PagerUser
 from workflows.paging import acknowledging
 from workflows.paging.acknowledging import AckWish
 
+FALLBACK = "events"  # it pages whoever is on call for its service; those who were meant are brought in, and not paged
+
 
 @dataclass(frozen=True, slots=True)
 class WaitingPage:
@@ -55,7 +57,8 @@ def among(pages: Iterable[Page]) -> list[WaitingPage]:
     people = dict(PagerUser.objects.filter(pager_id__in=ids).values_list("pager_id", "person_id")) if ids else {}
     noted: dict[int, set[int]] = {}
     if waiting:
-        rows = Page.rung.through.objects.filter(page__in=waiting).values_list("page_id", "person_id")
+        sent = [page for page in waiting if page.via != FALLBACK]
+        rows = Page.rung.through.objects.filter(page__in=sent).values_list("page_id", "person_id")
         for page_id, person_id in rows:
             noted.setdefault(page_id, set()).add(person_id)
     able, asked = acknowledging.able(waiting), acknowledging.of(waiting)
@@ -84,5 +87,5 @@ def _waiting(page: Page, people: Mapping[str, int | None], noted: Collection[int
 def reaching(person: Person) -> QuerySet[Page]:
     """Return pages that wait for someone and reached this person, in any incident: the caller asks who may see."""
     ids = list(PagerUser.objects.filter(person=person).values_list("pager_id", flat=True))
-    noted = Q(pk__in=Page.rung.through.objects.filter(person=person).values("page_id"))
+    noted = Q(pk__in=Page.rung.through.objects.filter(person=person).values("page_id")) & ~Q(via=FALLBACK)
     return Page.objects.filter(noted | Q(rung_ids__overlap=ids), status=Page.Status.TRIGGERED, joined="")

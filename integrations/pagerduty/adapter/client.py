@@ -100,15 +100,12 @@ class PagerDutyPager:
         if found or not self.setup.routing_key:
             return found
         services = [one for one in (self.fallback_service(), service) if one][:1]
-        return next(lookup.by_alert(self.wire, key, services=services, since=since, codename=codename), None)
+        return lookup.by_alert(self.wire, key, services=services, since=since, codename=codename)
 
-    def twins(self, id: str, *, key: str, since: datetime, codename: str = "") -> Sequence[PageStatus]:
+    def twins(self, id: str, *, key: str, since: datetime) -> Sequence[PageStatus]:
         """Find what is open under a page's key besides the page: PagerDuty merges within one service alone."""
-        found = list(lookup.all_by_key(self.wire, key, statuses=lookup.OPEN, codename=codename))
-        if self.setup.routing_key:
-            services, sent = [one for one in [self.fallback_service()] if one], lookup.OPEN
-            found += lookup.by_alert(self.wire, key, services=services, since=since, statuses=sent, codename=codename)
-        return list({one.id: one for one in found if one.id != id and one.status in lookup.OPEN}.values())
+        services = [one for one in [self.fallback_service()] if one]
+        return lookup.twins(self.wire, key, besides=id, services=services, since=since)
 
     def look(self, id: str) -> PageStatus | None:
         """Return how a page stands; None when PagerDuty has none of that id."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final
 
@@ -24,34 +24,44 @@ def by_key(wire: Wire, key: str, *, codename: str = "") -> PageStatus | None:
     PagerDuty refuses a key only while an open incident has it, so this is what keeps a late retry from ringing twice.
     It lists those whose alerts have the key, too: someone else's that our event joined is told, and never taken.
     """
-    known = all_by_key(wire, key, statuses=STATUSES, codename=codename)
+    query = {"incident_key": key, "date_range": "all", "statuses[]": list(STATUSES)}
+    found = [
+        _ours(wire, one, key=key, codename=codename) for one in wire.pages("/incidents", of="incidents", query=query)
+    ]
+    known = [one for one in found if one is not None]
     return min(known, key=lambda one: (bool(one.joined), STATUSES.index(one.status)), default=None)
 
 
-def all_by_key(wire: Wire, key: str, *, statuses: Sequence[str], codename: str = "") -> Iterator[PageStatus]:
-    """Yield whatever has a key, and one of these statuses."""
-    query = {"incident_key": key, "date_range": "all", "statuses[]": list(statuses)}
-    for incident in wire.pages("/incidents", of="incidents", query=query):
-        if (found := _ours(wire, incident, key=key, codename=codename)) is not None:
-            yield found
-
-
 def by_alert(
-    wire: Wire,
-    key: str,
-    *,
-    services: Sequence[str],
-    since: datetime,
-    statuses: Sequence[str] = STATUSES,
-    codename: str = "",
-) -> Iterator[PageStatus]:
-    """Look for what was opened by an event: it has no key of its own, its alert has.
+    wire: Wire, key: str, *, services: Sequence[str], since: datetime, codename: str = ""
+) -> PageStatus | None:
+    """Look for an incident that was opened by an event: it has no key of its own, its alert has.
 
     Reads the alerts of at most ``LOOKED_INTO`` incidents of these services, the newest first.
     """
-    for incident in _without_key(wire, services=services, since=since, statuses=statuses):
+    for incident in _without_key(wire, services=services, since=since, statuses=STATUSES):
         if (found := _ours(wire, incident, key=key, codename=codename)) is not None:
-            yield found
+            return found
+    return None
+
+
+def twins(wire: Wire, key: str, *, besides: str, services: Sequence[str], since: datetime) -> list[PageStatus]:
+    """Look for what is open under a key besides one incident, and has nothing of anyone else's in it.
+
+    Reads alerts as ``by_alert`` does, where services are named and nothing else is found.
+    """
+    query = {"incident_key": key, "date_range": "all", "statuses[]": list(OPEN)}
+    found = list(_whole(wire, wire.pages("/incidents", of="incidents", query=query), key=key, besides=besides))
+    if not found and services:
+        without = _without_key(wire, services=services, since=since, statuses=OPEN)
+        found = list(_whole(wire, without, key=key, besides=besides))
+    return found
+
+
+def _whole(wire: Wire, incidents: Iterable[Mapping[str, Any]], *, key: str, besides: str) -> Iterator[PageStatus]:
+    for incident in incidents:
+        if incident["id"] != besides and (whose := ownership.of(wire, incident, key=key)).is_whole:
+            yield rung(incident, key=key, via="events" if whose.alert else "rest")
 
 
 def _ours(wire: Wire, incident: Mapping[str, Any], *, key: str, codename: str) -> PageStatus | None:
@@ -114,6 +124,7 @@ def rung(incident: Mapping[str, Any], *, key: str = "", via: str = "rest") -> Pa
         assigned=tuple(_person(one["assignee"]) for one in assigned),
         assigned_at=max((at for one in assigned if (at := moment(one.get("at")))), default=None),
         service=str((incident.get("service") or {}).get("id") or "") if via == "events" else "",
+        opened_at=moment(incident.get("created_at")),
     )
 
 

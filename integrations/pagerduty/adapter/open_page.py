@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 DOWN: Final = frozenset({"connection_failed", "connection_lost", "unavailable"})
 TAKEN: Final = frozenset({"2001", "2002", "http_400"})  # the key may be on an open page
-UNKNOWN: Final = "a service that was never learnt"
+UNKNOWN: Final = "unknown service"
 LOOK_BACK: Final = timedelta(days=1)  # longer than any effect is tried
 
 

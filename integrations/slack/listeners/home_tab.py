@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import logging
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
+from itertools import islice
 from typing import Final
 
 from django.utils import timezone
@@ -47,25 +48,26 @@ def draw(chat_id: str) -> None:
     for _ in range(TRIES):
         found, waits = on_tab(viewer), waiting.on(viewer, at=timezone.now())
         shown = {one.pk for one in (*found, *(one.incident for one in waits))}
+        OnHome.objects.bulk_create((OnHome(chat_id=chat_id, incident_id=pk) for pk in shown), ignore_conflicts=True)
         under_way = waiting.under_way(waits)
-        _note(chat_id, shown, under_way)
+        _note(chat_id, under_way)
         agrees = viewer.agrees_to_drills if viewer.can_join else None
         replying.call("views.publish", user_id=chat_id, view=view(found, waits, agrees=agrees))
         OnHome.objects.filter(chat_id=chat_id).exclude(incident__in=under_way).update(under_way="")
+        _note(chat_id, under_way)  # once more: another draw may have come between
         if _still_seen(viewer, shown):
             OnHome.objects.filter(chat_id=chat_id).exclude(incident__in=shown).delete()
             return
 
 
-def _note(chat_id: str, shown: Collection[int], under_way: Mapping[int, str]) -> None:
-    """Note what a tab is about to show. What is over is noted once the tab no longer shows it, or it would stay."""
-    OnHome.objects.bulk_create((OnHome(chat_id=chat_id, incident_id=pk) for pk in sorted(shown)), ignore_conflicts=True)
+def _note(chat_id: str, under_way: Mapping[int, str]) -> None:
+    """Note what a tab shows as being done. What is over is noted once it no longer shows that, or it would stay."""
     for incident_id, said in under_way.items():
         OnHome.objects.filter(chat_id=chat_id, incident=incident_id).update(under_way=said)
 
 
 def redrawn(listener: Callable[[SlackRequest], Answer]) -> Callable[[SlackRequest], Answer]:
-    """Make a button of a Home tab draw the tab anew: no card there follows what it did."""
+    """Redraw the Home tab after one of its buttons is pressed; no card there updates by itself."""
 
     def run(asked: SlackRequest) -> Answer:
         answer = listener(asked)
@@ -77,17 +79,28 @@ def redrawn(listener: Callable[[SlackRequest], Answer]) -> Callable[[SlackReques
 
 
 def redraw() -> int:
-    """Redraw the tabs that show something their owner can no longer see, or that is over; return how many."""
+    """Redraw the tabs that show something their owner can no longer see; return how many."""
+    return _redrawn(sorted(set(_stale())))
+
+
+def refresh() -> int:
+    """Redraw the tabs that show something as being done that is done, or that failed; return how many."""
+    return _redrawn(_over())
+
+
+def _redrawn(chat_ids: Iterable[str]) -> int:
     if current.slack() is None:
         return 0
     drawn = 0
-    for chat_id in [*sorted(set(_stale())), *_over()][:AT_ONCE]:
+    for chat_id in islice(chat_ids, AT_ONCE):
         try:
             draw(chat_id)
         except VendorError as error:
             log.warning("views.publish failed: %s", error.code)
+            if error.retry_after is not None:
+                break
             if error.retryable:
-                break  # the next look finds it again
+                continue  # the next look finds it again
             OnHome.objects.filter(chat_id=chat_id).delete()  # who is gone has no tab
         drawn += 1
     return drawn

@@ -186,9 +186,9 @@ def test_the_tab_is_drawn_anew_once_the_page_is_acknowledged_or_cannot_be(door: 
     with ports.using(chat=door.house.chat, pager=LittlePager(fails={"acknowledge": FORBIDDEN})):
         opened(door, "ben")
         door.press("ben", "firekind:acknowledge", home=True)
-        tasks.redraw_homes()
+        tasks.refresh_homes()
         assert "*Acknowledging…*" in at_home(door, "ben")
-        assert home_tab.redraw() == 0, "nothing has changed"
+        assert home_tab.refresh() == 0, "nothing has changed"
         door.slack.faults.add("server_error", method="views.publish", times=1)
         if comes_to == "done":
             Page.objects.update(status=Page.Status.ACKNOWLEDGED)
@@ -205,11 +205,11 @@ def test_the_tab_is_drawn_anew_once_the_page_is_acknowledged_or_cannot_be(door: 
         elif comes_to == "left":
             Page.objects.update(rung_ids=[])
             page.rung.clear()
-        tasks.redraw_homes()
-        tasks.redraw_homes()
+        tasks.refresh_homes()
+        tasks.refresh_homes()
         assert "Acknowledging…" not in at_home(door, "ben")
         assert ("It couldn't be acknowledged for you" in at_home(door, "ben")) == (comes_to == "failed")
-        assert home_tab.redraw() == 0
+        assert home_tab.refresh() == 0
 
 
 def at_home(door: Door, user: str) -> str:

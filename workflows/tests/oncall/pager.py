@@ -65,7 +65,7 @@ class LittlePager:
     def find(self, key: str, *, service: str, since: datetime, codename: str = "") -> PageStatus | None:
         raise NotImplementedError
 
-    def twins(self, id: str, *, key: str, since: datetime, codename: str = "") -> Sequence[PageStatus]:
+    def twins(self, id: str, *, key: str, since: datetime) -> Sequence[PageStatus]:
         raise NotImplementedError
 
     def look(self, id: str) -> PageStatus | None:
