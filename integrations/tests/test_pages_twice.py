@@ -12,8 +12,10 @@ import httpx2
 import pytest
 from django.utils import timezone
 
+from incidents import lifecycle
 from incidents.models import Event, Incident
 from integrations.pagerduty import fake
+from integrations.pagerduty.adapter.client import PagerDutyPager
 from integrations.pagerduty.fake import ROUTING_KEY
 from integrations.pagerduty.fake import Incident as PagerIncident
 from integrations.pagerduty.tests.straight import StraightTransport
@@ -71,8 +73,8 @@ class Twice:
 
 
 @pytest.fixture
-def twice(night: Duty, late: Late) -> Twice:
-    incident = declared(night, late, target="Major incidents")
+def twice(night: Duty, late: Late, request: pytest.FixtureRequest) -> Twice:
+    incident = declared(night, late, target=getattr(request, "param", "Major incidents"))
     for _ in range(20):
         late.live_on(incident, until=late.now + timedelta(seconds=5))
         late.arrive()
@@ -127,6 +129,107 @@ def test_the_one_that_people_chose_is_the_page(twice: Twice, people: Callable[[T
     twice.late.work_once(twice.incident)
     twice.look()
     assert twice.open_ones() == []
+
+
+@pytest.mark.parametrize(("night", "late"), LOST, indirect=True)
+@pytest.mark.parametrize("twice", ["Security service"], indirect=True)
+@pytest.mark.parametrize("what", ["private", "rename"])
+def test_the_one_that_becomes_the_page_is_called_as_the_page_is(twice: Twice, what: str) -> None:
+    """Also where the page was renamed before somebody acknowledged the second one."""
+    house, late = twice.night.house, twice.late
+    incident = Incident.objects.get(pk=twice.incident.pk)
+    if what == "private":
+        lifecycle.retype(incident, to=house.type("security"), by=house.person("dee"), at=late.now)
+    else:
+        lifecycle.rename(incident, title="Checkout fails", by=house.person("dee"), at=late.now)
+    late.work_once(incident)
+    late.live_on(incident, until=late.now + timedelta(seconds=8))
+    twice.do("acknowledge", twice.second.id)
+    twice.look(5)
+    assert "slow" not in "".join(one.title for one in twice.open_ones())
+    assert twice.second.is_open
+
+
+@pytest.mark.parametrize(("night", "late"), LOST, indirect=True)
+def test_an_incident_that_is_resolved_while_we_look_leaves_neither(
+    twice: Twice, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    twins = PagerDutyPager.twins
+    ended: list[str] = []
+
+    def found(self: PagerDutyPager, *about: Any, **more: Any) -> Any:
+        found = twins(self, *about, **more)
+        if not ended:
+            ended.append("resolve")
+            act(twice.night, twice.late, twice.incident, "resolve")
+            twice.late.work_once(twice.incident)
+        return found
+
+    twice.do("acknowledge", twice.second.id)
+    monkeypatch.setattr(PagerDutyPager, "twins", found)
+    twice.look(4)
+    assert ended
+    assert twice.open_ones() == []
+
+
+@pytest.mark.parametrize(("night", "late"), LOST, indirect=True)
+def test_news_of_the_one_that_was_the_page_are_not_news_of_the_page(twice: Twice) -> None:
+    """A look, or an acknowledgement from here, that began before the other one became the page."""
+    before = match_page.read(twice.page.pk)
+    twice.do("acknowledge", twice.second.id)
+    twice.look(2)
+    found = twice.night.pager.look(before.pager_id)
+    assert found is not None
+    assert (found.status, before.pager_id == twice.page.pager_id) == ("resolved", False)
+    poll_pages.note(before, found, looked_at=timezone.now())
+    twice.page.refresh_from_db()
+    assert twice.page.status == "acknowledged"
+
+
+@pytest.mark.parametrize(("night", "late"), LOST, indirect=True)
+def test_one_that_never_came_is_not_looked_for_for_good(twice: Twice) -> None:
+    old = timezone.now() - timedelta(minutes=11)
+    never = Page.objects.create(
+        incident=twice.incident, key="page/other", target="policy/P", name="Other", dedup_key="other",
+        status="resolved", status_at=old, opened_at=old, withdrawn_at=old, doubted_at=old,
+    )  # fmt: skip
+    twice.look(2)
+    never.refresh_from_db()
+    assert never.doubted_at is None
+
+
+@pytest.mark.parametrize("held_s", [2, 20])
+@pytest.mark.parametrize("heard_first", ["rest", "events", ""])
+@pytest.mark.parametrize(("night", "late"), [((ELSEWHERE, "down for 5 s"), (0.1, "", 10.0))], indirect=True)
+def test_a_request_that_a_gateway_gave_up_on_is_carried_out_late(
+    night: Duty, late: Late, heard_first: str, held_s: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    late.now += timedelta(seconds=10)  # it is up again
+    lost: list[httpx2.Request] = []
+
+    def gave_up(transport: StraightTransport, request: httpx2.Request) -> httpx2.Response:
+        late.arrive()
+        if lost or (request.method, request.url.path) != ("POST", "/incidents"):
+            return CARRY(transport, request)
+        lost.append(request)
+        late.held.append((late.now + timedelta(seconds=held_s), lambda: CARRY(transport, request)))
+        return httpx2.Response(504, stream=httpx2.ByteStream(b"{}"))
+
+    monkeypatch.setattr(StraightTransport, "handle_request", gave_up)
+    incident = declared(night, late, target="Major incidents")
+    late.live_on(incident, until=late.now + timedelta(seconds=30))
+    late.arrive()
+    told = night.account.take_deliveries()
+    told.sort(key=lambda one: ("PVENGINEERINGSERVICE" in str(one)) != (heard_first == "events"))
+    monkeypatch.setattr(night.account, "take_deliveries", lambda: [told.pop(0)] if told and heard_first else [])
+    while told and heard_first:
+        hear(night)
+    for _ in range(4):
+        late.live_on(incident, until=late.now + timedelta(minutes=1))
+        poll_pages.look_again(at=timezone.now())
+    assert lost
+    assert len(still_open(night)) == 1
+    assert list(Incident.objects.all()) == [incident], "nothing of ours declares an incident"
 
 
 @pytest.mark.parametrize(("night", "late"), LOST, indirect=True)

@@ -18,7 +18,7 @@ from incidents.models import Incident
 from workflows.effects import effect_queue
 from workflows.effects.work import Outcome, Work, made
 from workflows.loading import load_facts
-from workflows.models import Page
+from workflows.models import Effect, Page
 from workflows.oncall import acknowledgements, callees, page_reach
 from workflows.oncall.pager_events import Who
 from workflows.pager_port import Pager, PageRequest, PageStatus
@@ -56,7 +56,7 @@ def ring(pager: Pager, work: Work) -> Outcome:
         unsure=unsure,
         codename=incident.codename,
     )
-    return _opened(work, page, pager.ring(ring))
+    return _opened(work, page, pager.ring(ring), unsure=unsure)
 
 
 def look(pager: Pager, work: Work) -> Outcome | None:
@@ -67,13 +67,15 @@ def look(pager: Pager, work: Work) -> Outcome | None:
     assert begun is not None, "claiming sets it"
     page = _written(work)
     found = pager.look(page.pager_id) if page.pager_id else _found(pager, page, since=begun - SKEW)
-    return _opened(work, page, found) if found else None
+    return _opened(work, page, found, unsure=True) if found else None
 
 
 def retitle(pager: Pager, work: Work) -> Outcome:
     """Change the page's title."""
-    page = _of(work)
-    taken = _retitled(pager, page, str(work.effect.spec["title"]))
+    page, title = _of(work), str(work.effect.spec["title"])
+    taken = _retitled(pager, page, title)
+    if page.pager_id != (now := _of(work)).pager_id:  # a second one became the page meanwhile
+        page, taken = now, _retitled(pager, now, title)
     external = work.external[work.effect.thing] | {"title_kept": not taken}
     return Outcome([made(work, external=external, external_id=page.pager_id)])
 
@@ -200,15 +202,15 @@ def _note_rung(page: Page, *, at: datetime, unsure: bool) -> None:
     page.save(update_fields=["rings", "rung_ids", "now_ids", "rung_at"])
 
 
-def _paged_there(page: Page, service: str, *, at: datetime) -> list[Who]:
+def _paged_there(page: Page, service: str, *, unsure: bool, at: datetime) -> list[Who]:
     """Return whom the fallback pages: whoever is on call for its service, and not those who were meant."""
-    page.rung_ids, page.now_ids, page.rings = page.rung_ids if page.doubted_at else [], [], ""
+    page.rung_ids, page.now_ids, page.rings = page.rung_ids if unsure else [], [], ""
     there = f"service/{service}"
     callee = callees.known([], asked=[there], pager=True, at=at).asked.get(there)
     return [] if callee is None else [Who(id, name) for id, name in zip(callee.ids, callee.names, strict=True)]
 
 
-def _opened(work: Work, page: Page, rung: PageStatus) -> Outcome:
+def _opened(work: Work, page: Page, rung: PageStatus, *, unsure: bool) -> Outcome:
     """Record the page as the pager has it. News of it may have come first: they are newer than what we were told."""
     with transaction.atomic():
         page = Page.objects.select_for_update().get(pk=page.pk)
@@ -224,9 +226,12 @@ def _opened(work: Work, page: Page, rung: PageStatus) -> Outcome:
         since = rung.assigned_at or timezone.now()
         if rung.service and unheard and not assigned:
             since = page.rung_at or since  # before it was sent, so that whatever the pager says is newer
-            assigned = _paged_there(page, rung.service, at=since)
+            assigned = _paged_there(page, rung.service, unsure=unsure, at=since)
         if page_reach.is_news(page, assigned, status=rung.status):
             page_reach.follow(page, assigned, at=since)
+        if rung.doubted:
+            page.doubted_at = timezone.now()
+            Effect.objects.filter(pk=work.effect.pk).update(unsure=True)
         page.save()
         acknowledgements.note_found(page, rung)
     external = {"id": page.pager_id, "number": page.number, "url": page.url, "via": page.via}

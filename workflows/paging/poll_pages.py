@@ -74,6 +74,7 @@ def _check(pager: Pager, page: Page, *, doubted: bool, at: datetime) -> bool:
     moved = rung is not None and note(page, rung, looked_at=at)
     if doubted and page.is_open:
         twins.end(pager, page.pk, at=at)
+    twins.forget(page.pk, at=at)
     return moved
 
 
@@ -111,6 +112,8 @@ def note(page: Page, rung: PageStatus, *, looked_at: datetime) -> bool:
         page = apply_page_event.held(page)
         if apply_page_event.is_ending(page):
             return False  # the code that ends it records what it finds
+        if page.is_open and "" not in {page.pager_id, rung.id} and rung.id != page.pager_id:
+            return False  # a second one became the page since it was looked at
         if page.was_called_off and rung.joined:
             return False  # nobody was paged by it, and nobody is to be
         passed = _joined(page, rung, looked_at=looked_at) or _follow(page, rung, looked_at=looked_at)

@@ -14,6 +14,7 @@ from django.db import transaction
 
 from incidents import lifecycle, sentences
 from incidents.models import Source
+from workflows.effects import effect_queue
 from workflows.models import Page, Resource
 from workflows.oncall.pager_events import PagerIncident
 from workflows.pager_port import Pager, PageStatus
@@ -60,6 +61,12 @@ def end(pager: Pager, pk: int, *, at: datetime) -> None:
         Page.objects.filter(pk=pk, doubted_at=page.doubted_at).update(doubted_at=None)
 
 
+def forget(pk: int, *, at: datetime) -> None:
+    """Doubt a page no more that has ended and never came: if it does after all, it is known by its key."""
+    never = Page.objects.filter(pk=pk, status=Status.RESOLVED, pager_id="")
+    never.filter(doubted_at__lte=at - PATIENCE).update(doubted_at=None)
+
+
 def _found(pager: Pager, page: Page) -> list[PageStatus]:
     ended_there = not page.is_open and page.withdrawn_at is None
     return [
@@ -72,38 +79,55 @@ def _found(pager: Pager, page: Page) -> list[PageStatus]:
 
 def _end(pager: Pager, page: Page, twin: PageStatus, *, at: datetime) -> None:
     """End one of two. Whoever acknowledged one of them keeps it."""
-    codename = page.incident.codename
     if twin.status == Status.ACKNOWLEDGED and page.status == Status.TRIGGERED:
         former = pager.look(page.pager_id)
-        _take(page, twin)
-        if former is None:
-            return
+        if not _take(page, twin) or former is None:
+            return  # something has happened meanwhile: the next look decides
         twin = former
-    _tell(page, twin, at=at)
-    pager.retitle(twin.id, cards.neutral_title(codename), key=page.dedup_key, codename=codename)
-    pager.resolve(twin.id, key=page.dedup_key, via=twin.via, codename=codename)
+    if _tell(page, twin, at=at):
+        _make_neutral(pager, page, twin)
+        pager.resolve(twin.id, key=page.dedup_key, via=twin.via, codename=page.incident.codename)
 
 
-def _take(page: Page, twin: PageStatus) -> None:
-    """Make the second one the page: how it stands is for the next look."""
+def _make_neutral(pager: Pager, page: Page, twin: PageStatus) -> None:
+    """Take out of the title what it is about. Of a private incident that comes before its end, or it would stay."""
+    title, codename = cards.neutral_title(page.incident.codename), page.incident.codename
+    try:
+        pager.retitle(twin.id, title, key=page.dedup_key, codename=codename)
+    except VendorError as error:
+        if error.retry_after is not None or (error.retryable and page.incident.private):
+            raise
+        log.warning("could not retitle a second page of %s: %s", page.pk, error)
+
+
+def _take(page: Page, twin: PageStatus) -> bool:
+    """Make the second one the page, unless that has ended or changed meanwhile; how it stands is for the next look."""
     with transaction.atomic():
         held = apply_page_event.held(page)
+        is_same = (held.status, held.pager_id) == (Status.TRIGGERED, page.pager_id)
+        if not is_same or apply_page_event.is_ending(held):
+            return False
         pager_names.learn_anew(held, PagerIncident(twin.id, url=twin.url, number=twin.number))
         held.via, held.looked_at = twin.via, None
         held.save(update_fields=["pager_id", "number", "url", "via", "looked_at"])
         named = {"id": held.pager_id, "number": held.number, "url": held.url, "via": held.via}
         for there in Resource.objects.filter(incident=page.incident_id, key=page.key):
             there.external, there.external_id = there.external | named, held.pager_id
-            there.save(update_fields=["external", "external_id"])
+            there.spec |= {"title": twin.title}  # with what was true as it was opened
+            there.save(update_fields=["external", "external_id", "spec"])
+        effect_queue.plan_anew(page.incident_id)
+    return True
 
 
-def _tell(page: Page, twin: PageStatus, *, at: datetime) -> None:
-    """Say once that the page was opened twice, before that is mended."""
+def _tell(page: Page, twin: PageStatus, *, at: datetime) -> bool:
+    """Say once that the page was opened twice, before that is mended; return whether the other one is still that."""
     said = f"twin {page.dedup_key}"
     with transaction.atomic():
         held = apply_page_event.held(page)
+        if held.pager_id == twin.id:
+            return False
         if said in held.news:
-            return
+            return True
         held.news = [*held.news, said]
         held.save(update_fields=["news"])
         people = sentences.enumerated([one.name for one in twin.assigned])
@@ -111,3 +135,4 @@ def _tell(page: Page, twin: PageStatus, *, at: datetime) -> None:
         text = TWICE.format(page=held.name, number=number, paged=f", which paged {people}" if people else "")
         data = {"page": held.key, "url": held.url} | ({} if held.incident.is_active else {"room": 0})
         lifecycle.remark(held.incident, "page", by=None, at=at, source=Source.SYSTEM, text=text, data=data)
+    return True

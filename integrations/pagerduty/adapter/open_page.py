@@ -94,6 +94,7 @@ def _instead(pager: PagerDutyPager, ring: PageRequest, error: VendorError, *, un
         key=ring.key,
         title=ring.title,
         service=pager.fallback_service() or UNKNOWN,
+        doubted=ring.unsure or error.unknown,
     )
 
 
