@@ -133,7 +133,8 @@ def _add_pagerduty(parser: argparse.ArgumentParser, env: Mapping[str, str]) -> N
         default=env.get("PAGERDUTY_WEBHOOK_SECRETS", "sandbox"),
         help="separated by commas; webhooks are signed with the first",
     )
-    group.add_argument("--account", type=Path, default=account.seed.DEMO, help="YAML file the account starts from")
+    kept = Path(env.get("FIREKIND_SANDBOX_ACCOUNT", account.seed.DEMO))
+    group.add_argument("--account", type=Path, default=kept, help="YAML file the account starts from")
 
 
 def _tracker(env: Mapping[str, str], data_file: Path | None) -> TrackerStandIn:

@@ -175,6 +175,7 @@ def _settle(run: ChaosRun, stack: Stack, tell: Tell, *, settle_s: float) -> None
                 and _idle(workspace, account)
                 and not records.rows(UNREAD)
                 and _in_step(records, stack)
+                and _opened_once(account)
             ):
                 calm_since = calm_since or time.monotonic()
                 if time.monotonic() - calm_since > CALM_S:
@@ -190,6 +191,7 @@ def _settle(run: ChaosRun, stack: Stack, tell: Tell, *, settle_s: float) -> None
 
 UNREAD: Final = """
     SELECT 1 FROM pagerduty_webhook WHERE state <> 'done'
+    UNION ALL SELECT 1 FROM workflows_page WHERE doubted_at IS NOT NULL AND looked_at IS NULL
     UNION ALL SELECT 1 FROM incidents_replay r JOIN incidents_incident i ON i.id = r.incident_id
      WHERE r.due_at IS NOT NULL AND i.active
     UNION ALL SELECT 1 FROM evidence_evidence WHERE state = 'reading' LIMIT 1
@@ -209,6 +211,13 @@ def _in_step(records: Records, stack: Stack) -> bool:
     """Return whether each ticket says what its follow-up says: lost webhooks are made up for within a minute."""
     followups, tickets = gathering.followups(records, stack), gathering.tickets(stack)
     return not any(learned.out_of_step(followups, tickets))
+
+
+def _opened_once(account: SandboxAccount) -> bool:
+    """Return whether no page is open on two services any more: a look ends one within a minute or two."""
+    found = [one for one in account.state()["incidents"].values() if one["status"] != "resolved"]
+    rings = Counter(key for one in found for key in invariants.keys(one))
+    return max(rings.values(), default=0) < 2
 
 
 def _idle(workspace: SandboxWorkspace, account: SandboxAccount) -> bool:

@@ -194,14 +194,22 @@ def _no_page_is_opened_twice(found: Aftermath) -> Broken:
             yield page["codename"], f"its page was opened {opened[page['dedup_key']]} times", page["dedup_key"]
 
 
+def keys(incident: Row) -> set[str]:
+    """Return the keys by which an incident of the pager is found: its own, and those of its open alerts."""
+    alerts = {one["key"] for one in incident.get("alerts", ()) if one["status"] != "resolved"}
+    return {key for key in (incident["key"], *alerts) if key}
+
+
 def _pages_stand_as_the_pager_says(found: Aftermath) -> Broken:
     statuses = {one["id"]: one["status"] for one in found.pager_incidents}
     for page in found.pages:
         if page["pager_id"] and page["status"] != statuses.get(page["pager_id"], "nothing"):
             there = statuses.get(page["pager_id"], "not there")
             yield page["codename"], f"a page is {page['status']} here and {there} in the pager", page["pager_id"]
-    rings = {one["key"] for one in found.pager_incidents if one["key"] and one["status"] != "resolved"}
+    rings = Counter(key for one in found.pager_incidents if one["status"] != "resolved" for key in keys(one))
     for page in found.pages:
+        if rings[page["dedup_key"]] > 1:
+            yield page["codename"], "a page is open twice in the pager", page["dedup_key"]
         if page["dedup_key"] in rings and page["status"] in {"opening", "resolved"}:
             yield page["codename"], f"a page is {page['status']} here and open in the pager", page["dedup_key"]
         if page["status"] == "opening" and page["dedup_key"] not in rings:

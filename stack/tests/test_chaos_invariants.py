@@ -52,6 +52,7 @@ TICKET = {
     "deleted": False, "mark": "m1", "open_to_all": False,
 }  # fmt: skip
 OTHER_TICKET = {**TICKET, "project": "sb/open", "title": "Withdrawn", "mark": "", "open_to_all": True}
+BY_EVENT = {"id": "P2", "key": None, "status": "triggered", "alerts": [{"key": "k1", "status": "triggered"}]}
 GOOD = Aftermath(
     accepted=[accepted(), accepted(word="zqtwo", becomes="retyped", act="retype", to_private=True)],
     incidents=[INCIDENT],
@@ -112,8 +113,12 @@ BREAKS: list[tuple[str, dict[str, Any]]] = [
     ("no channel is made twice", {"channels": [channel(), PUBLIC, channel(id="C2", name="inc-red-fox-2")]}),
     ("nobody is invited twice", {"channels": [channel(messages=[joined(ADA), joined(ADA)]), PUBLIC]}),
     ("no message is posted twice", {"calls": [*GOOD.calls, GOOD.calls[1]]}),
-    ("no page is opened twice", {"pager_incidents": [*GOOD.pager_incidents, {**GOOD.pager_incidents[0], "id": "P2"}]}),
+    (
+        "no page is opened twice",
+        {"pager_incidents": [*GOOD.pager_incidents, {**GOOD.pager_incidents[0], "id": "P2", "status": "resolved"}]},
+    ),
     ("pages stand as the pager says", {"pager_incidents": [{**GOOD.pager_incidents[0], "status": "resolved"}]}),
+    ("pages stand as the pager says", {"pager_incidents": [*GOOD.pager_incidents, BY_EVENT]}),
     ("pages stand as the pager says", {"pages": [{**GOOD.pages[0], "pager_id": "", "status": "resolved"}]}),
     ("pages stand as the pager says", {"pages": [{**GOOD.pages[0], "pager_id": "", "status": "opening"}]}),
     (

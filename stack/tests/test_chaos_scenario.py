@@ -1,8 +1,10 @@
 """What a chaos run does is a pure function of its seed."""
 
 from collections import Counter
+from pathlib import Path
 
-from stack.chaos import scenario
+from integrations.pagerduty.fake import seed as account
+from stack.chaos import accounts, scenario
 
 
 def test_the_same_seed_plans_the_same_acts_and_faults() -> None:
@@ -40,3 +42,12 @@ def test_those_who_may_not_act_do_so_too() -> None:
     retypes = {one.who for one in scenario.drawn(2, minutes=10).acts if one.kind == "retype"}
     assert retypes & set(scenario.GUESTS)
     assert retypes & set(scenario.OUTSIDERS)
+
+
+def test_with_every_other_seed_the_fallback_leads_to_another_service(tmp_path: Path) -> None:
+    assert accounts.drawn(2, folder=tmp_path) == {}
+    path = accounts.drawn(3, folder=tmp_path)[accounts.SETTING]
+    about = account.read(Path(path))
+    leads = {one["name"] for one in about["services"] for to in one.get("integrations", ()) if to["key"] == "fallback"}
+    assert leads == {accounts.ELSEWHERE}
+    assert {**about, "services": ...} == {**account.read(), "services": ...}
