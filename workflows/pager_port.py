@@ -73,8 +73,8 @@ class PageStatus:
     ``status`` is triggered, acknowledged or resolved, ``by`` who made it so (``by_id`` where that is a person),
     ``via`` how it was sent (rest, events). ``id`` is empty while only the fallback knows of it. ``assigned`` are those
     who are paged now, since ``assigned_at``; empty where the pager does not say. ``service`` is the one that the
-    fallback opened it on, which decides who is paged first. ``doubted`` says that a request that
-    was not answered may open it a second time.
+    fallback opened it on, which decides who is paged first; empty where it is not known. ``doubted`` says that a
+    request that was not answered may open it a second time.
     """
 
     id: str

@@ -175,7 +175,7 @@ def test_an_incident_that_is_resolved_while_we_look_leaves_neither(
 @pytest.mark.parametrize(("night", "late"), LOST, indirect=True)
 def test_news_of_the_one_that_was_the_page_are_not_news_of_the_page(twice: Twice) -> None:
     """A look, or an acknowledgement from here, that began before the other one became the page."""
-    before = match_page.read(twice.page.pk)
+    before = match_page.with_incidents(Page.objects.all()).get(pk=twice.page.pk)
     twice.do("acknowledge", twice.second.id)
     twice.look(2)
     found = twice.night.pager.look(before.pager_id)

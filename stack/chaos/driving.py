@@ -215,9 +215,7 @@ def _in_step(records: Records, stack: Stack) -> bool:
 
 def _opened_once(account: SandboxAccount) -> bool:
     """Return whether no page is open on two services any more: a look ends one within a minute or two."""
-    found = [one for one in account.state()["incidents"].values() if one["status"] != "resolved"]
-    rings = Counter(key for one in found for key in invariants.keys(one))
-    return max(rings.values(), default=0) < 2
+    return max(invariants.open_keys(account.state()["incidents"].values()).values(), default=0) < 2
 
 
 def _idle(workspace: SandboxWorkspace, account: SandboxAccount) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -194,8 +194,12 @@ def _no_page_is_opened_twice(found: Aftermath) -> Broken:
             yield page["codename"], f"its page was opened {opened[page['dedup_key']]} times", page["dedup_key"]
 
 
-def keys(incident: Row) -> set[str]:
-    """Return the keys by which an incident of the pager is found: its own, and those of its open alerts."""
+def open_keys(pager_incidents: Iterable[Row]) -> Counter[str]:
+    """Count how many open incidents of the pager have each key: as their own, or as that of an open alert."""
+    return Counter(key for one in pager_incidents if one["status"] != "resolved" for key in _keys(one))
+
+
+def _keys(incident: Row) -> set[str]:
     alerts = {one["key"] for one in incident.get("alerts", ()) if one["status"] != "resolved"}
     return {key for key in (incident["key"], *alerts) if key}
 
@@ -206,7 +210,7 @@ def _pages_stand_as_the_pager_says(found: Aftermath) -> Broken:
         if page["pager_id"] and page["status"] != statuses.get(page["pager_id"], "nothing"):
             there = statuses.get(page["pager_id"], "not there")
             yield page["codename"], f"a page is {page['status']} here and {there} in the pager", page["pager_id"]
-    rings = Counter(key for one in found.pager_incidents if one["status"] != "resolved" for key in keys(one))
+    rings = open_keys(found.pager_incidents)
     for page in found.pages:
         if rings[page["dedup_key"]] > 1:
             yield page["codename"], "a page is open twice in the pager", page["dedup_key"]

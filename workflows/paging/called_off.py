@@ -68,7 +68,7 @@ def take_up(page: Page, told: PagerIncident, *, at: datetime, knew: str | None =
             "kind": "page",
             "label": page.name,
             "spec": last.spec | {"title": told.title or last.spec["title"]},
-            "external": {"id": page.pager_id, "number": page.number, "url": page.url, "via": page.via},
+            "external": pager_names.external(page),
             "external_id": page.pager_id,
             "state": THERE,
             "since_at": at,
@@ -82,6 +82,10 @@ def take_up(page: Page, told: PagerIncident, *, at: datetime, knew: str | None =
 def _tell(page: Page, *, again: bool, at: datetime) -> None:
     how = "again, because a request that came late opened the page once more" if again else "after all"
     whom = page.rings.removeprefix("pages ")
+    tell(page, f"paged {page.name} {how}{f': {whom}' if whom else ''}", at=at)
+
+
+def tell(page: Page, text: str, *, at: datetime) -> None:
+    """Say something of a page on the timeline, and in the channel while people respond. The caller holds the page."""
     data = {"page": page.key, "url": page.url} | ({} if page.incident.is_active else {"room": 0})
-    text = f"paged {page.name} {how}{f': {whom}' if whom else ''}"
     lifecycle.remark(page.incident, "page", by=None, at=at, source=Source.SYSTEM, text=text, data=data)

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Final
 
 from django.db import connection
-from django.db.models import Exists, OuterRef
+from django.db.models import Exists, OuterRef, QuerySet
 
 from workflows.models import Effect, Page
 from workflows.oncall.pager_events import PagerEvent, PagerIncident
@@ -65,9 +65,9 @@ def look_soon(pages: Collection[int], *, at: datetime) -> None:
     Page.objects.filter(pk__in=held).update(looked_at=None, doubted_at=at)
 
 
-def read(pk: int) -> Page:
-    """Read a page afresh, with its incident."""
-    return Page.objects.select_related("incident").defer("incident__words").get(pk=pk)
+def with_incidents(pages: QuerySet[Page]) -> QuerySet[Page]:
+    """Read pages with their incidents, without the words of these."""
+    return pages.select_related("incident").defer("incident__words")
 
 
 def is_titled(title: str, codename: str) -> bool:

@@ -22,7 +22,7 @@ from workflows.models import Effect, Page
 from workflows.oncall import acknowledgements, callees, page_reach
 from workflows.oncall.pager_events import Who
 from workflows.pager_port import Pager, PageRequest, PageStatus
-from workflows.paging import called_off, paging
+from workflows.paging import called_off, pager_names, paging
 from workflows.planning import pages
 from workflows.planning.desired import desired_state
 from workflows.planning.observed import GONE
@@ -224,7 +224,7 @@ def _opened(work: Work, page: Page, rung: PageStatus, *, unsure: bool) -> Outcom
             page.status_at = rung.at or timezone.now()
         assigned = [Who(one.id, one.name) for one in rung.assigned]
         since = rung.assigned_at or timezone.now()
-        if rung.service and unheard and not assigned:
+        if rung.via == "events" and unheard and not (assigned or rung.joined):
             since = page.rung_at or since  # before it was sent, so that whatever the pager says is newer
             assigned = _paged_there(page, rung.service, unsure=unsure, at=since)
         if page_reach.is_news(page, assigned, status=rung.status):
@@ -234,7 +234,7 @@ def _opened(work: Work, page: Page, rung: PageStatus, *, unsure: bool) -> Outcom
             Effect.objects.filter(pk=work.effect.pk).update(unsure=True)
         page.save()
         acknowledgements.note_found(page, rung)
-    external = {"id": page.pager_id, "number": page.number, "url": page.url, "via": page.via}
+    external = pager_names.external(page)
     how = " through the fallback, because PagerDuty could not be reached" if page.via == "events" else ""
     whom = page.rings.removeprefix("pages ")
     says = f"paged {page.name}{how}{f': {whom}' if whom else ''}"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from workflows.models import Page
 from workflows.oncall.pager_events import PagerIncident
 
@@ -18,3 +20,8 @@ def learn_anew(page: Page, told: PagerIncident) -> None:
     """Take over what the pager calls a page now, whatever it was called before."""
     page.pager_id, page.number, page.url = "", None, ""
     learn(page, told)
+
+
+def external(page: Page) -> dict[str, Any]:
+    """Return what a resource keeps of what the pager calls a page."""
+    return {"id": page.pager_id, "number": page.number, "url": page.url, "via": page.via}

@@ -28,7 +28,6 @@ AT_ONCE: Final = 30  # calls a minute of the 960 that PagerDuty grants a key
 ENDED_AT_ONCE: Final = 5  # each may take as many calls
 PATIENCE: Final = timedelta(minutes=10)  # for a page that is being opened: its effect looks for it itself
 SETTLED: Final = timedelta(minutes=2)  # by then PagerDuty's reads reflect what its webhooks said
-SKEW: Final = timedelta(minutes=2)
 Status = Page.Status
 
 # From the status that is found: the kind of news, and how it reads with and without who it was.
@@ -53,8 +52,8 @@ def look_again(*, at: datetime) -> int:
     if pager is None:
         return 0
     # Marked as looked at before they are: polls at once look at different ones.
-    pages = leases.take_turns(_read(due(at=at)), at_once=AT_ONCE, looked_at=at)
-    pages += leases.take_turns(_read(ended(at=at)), at_once=ENDED_AT_ONCE, looked_at=at)
+    pages = leases.take_turns(match_page.with_incidents(due(at=at)), at_once=AT_ONCE, looked_at=at)
+    pages += leases.take_turns(match_page.with_incidents(ended(at=at)), at_once=ENDED_AT_ONCE, looked_at=at)
     doubted, moved = twins.in_turn(pages, at=at), 0
     for page in pages:
         try:
@@ -74,7 +73,8 @@ def _check(pager: Pager, page: Page, *, doubted: bool, at: datetime) -> bool:
     moved = rung is not None and note(page, rung, looked_at=at)
     if doubted and page.is_open:
         twins.end(pager, page.pk, at=at)
-    twins.forget(page.pk, at=at)
+    if page.doubted_at is not None:
+        twins.forget(page.pk, at=at)
     return moved
 
 
@@ -95,14 +95,10 @@ def _not_lately(*, at: datetime) -> QuerySet[Page]:
     return Page.objects.filter(lately).order_by(F("looked_at").asc(nulls_first=True), "pk")
 
 
-def _read(pages: QuerySet[Page]) -> QuerySet[Page]:
-    return pages.select_related("incident").defer("incident__words")
-
-
 def _look(pager: Pager, page: Page) -> PageStatus | None:
     if page.pager_id and page.is_open:
         return pager.look(page.pager_id)
-    since, codename = page.opened_at - SKEW, page.incident.codename
+    since, codename = page.opened_at - page_effects.SKEW, page.incident.codename
     return pager.find(page.dedup_key, service=page.service_id, since=since, codename=codename)
 
 

@@ -12,13 +12,12 @@ from typing import Final
 
 from django.db import transaction
 
-from incidents import lifecycle, sentences
-from incidents.models import Source
+from incidents import sentences
 from workflows.effects import effect_queue
 from workflows.models import Page, Resource
 from workflows.oncall.pager_events import PagerIncident
 from workflows.pager_port import Pager, PageStatus
-from workflows.paging import apply_page_event, match_page, pager_names
+from workflows.paging import apply_page_event, called_off, match_page, page_effects, pager_names
 from workflows.planning.wording import cards
 from workflows.ports import VendorError
 
@@ -26,7 +25,6 @@ log = logging.getLogger(__name__)
 
 PATIENCE: Final = timedelta(minutes=10)  # until no request comes any more, and no webhook asks for another look
 AT_ONCE: Final = 5  # each may take thirty calls
-SKEW: Final = timedelta(minutes=2)
 TWICE: Final = (
     "PagerDuty opened the page to {page} twice, because a request arrived late. Resolving the duplicate{number}{paged}"
 )
@@ -47,7 +45,7 @@ def end(pager: Pager, pk: int, *, at: datetime) -> None:
     page, which they may have merged into it: the next look takes that one for the page. Raises ``VendorError`` only
     where nothing more is to be sent for a while.
     """
-    page = match_page.read(pk)
+    page = match_page.with_incidents(Page.objects.all()).get(pk=pk)
     try:
         found = _found(pager, page)
         for twin in found:
@@ -71,7 +69,7 @@ def _found(pager: Pager, page: Page) -> list[PageStatus]:
     ended_there = not page.is_open and page.withdrawn_at is None
     return [
         twin
-        for twin in pager.twins(page.pager_id, key=page.dedup_key, since=page.opened_at - SKEW)
+        for twin in pager.twins(page.pager_id, key=page.dedup_key, since=page.opened_at - page_effects.SKEW)
         if match_page.is_titled(twin.title, page.incident.codename)
         and not (ended_there and (twin.opened_at is None or twin.opened_at <= page.status_at))
     ]
@@ -110,9 +108,8 @@ def _take(page: Page, twin: PageStatus) -> bool:
         pager_names.learn_anew(held, PagerIncident(twin.id, url=twin.url, number=twin.number))
         held.via, held.looked_at = twin.via, None
         held.save(update_fields=["pager_id", "number", "url", "via", "looked_at"])
-        named = {"id": held.pager_id, "number": held.number, "url": held.url, "via": held.via}
         for there in Resource.objects.filter(incident=page.incident_id, key=page.key):
-            there.external, there.external_id = there.external | named, held.pager_id
+            there.external, there.external_id = there.external | pager_names.external(held), held.pager_id
             there.spec |= {"title": twin.title}  # with what was true as it was opened
             there.save(update_fields=["external", "external_id", "spec"])
         effect_queue.plan_anew(page.incident_id)
@@ -133,6 +130,5 @@ def _tell(page: Page, twin: PageStatus, *, at: datetime) -> bool:
         people = sentences.enumerated([one.name for one in twin.assigned])
         number = f", #{twin.number}" if twin.number else ""
         text = TWICE.format(page=held.name, number=number, paged=f", which paged {people}" if people else "")
-        data = {"page": held.key, "url": held.url} | ({} if held.incident.is_active else {"room": 0})
-        lifecycle.remark(held.incident, "page", by=None, at=at, source=Source.SYSTEM, text=text, data=data)
+        called_off.tell(held, text, at=at)
     return True

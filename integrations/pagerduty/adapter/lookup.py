@@ -24,10 +24,7 @@ def by_key(wire: Wire, key: str, *, codename: str = "") -> PageStatus | None:
     PagerDuty refuses a key only while an open incident has it, so this is what keeps a late retry from ringing twice.
     It lists those whose alerts have the key, too: someone else's that our event joined is told, and never taken.
     """
-    query = {"incident_key": key, "date_range": "all", "statuses[]": list(STATUSES)}
-    found = [
-        _ours(wire, one, key=key, codename=codename) for one in wire.pages("/incidents", of="incidents", query=query)
-    ]
+    found = [_ours(wire, one, key=key, codename=codename) for one in _with_key(wire, key, statuses=STATUSES)]
     known = [one for one in found if one is not None]
     return min(known, key=lambda one: (bool(one.joined), STATUSES.index(one.status)), default=None)
 
@@ -50,8 +47,7 @@ def twins(wire: Wire, key: str, *, besides: str, services: Sequence[str], since:
 
     Reads alerts as ``by_alert`` does, where services are named and nothing else is found.
     """
-    query = {"incident_key": key, "date_range": "all", "statuses[]": list(OPEN)}
-    found = list(_whole(wire, wire.pages("/incidents", of="incidents", query=query), key=key, besides=besides))
+    found = list(_whole(wire, _with_key(wire, key, statuses=OPEN), key=key, besides=besides))
     if not found and services:
         without = _without_key(wire, services=services, since=since, statuses=OPEN)
         found = list(_whole(wire, without, key=key, besides=besides))
@@ -83,6 +79,11 @@ def _joined(incident: Mapping[str, Any], *, key: str, status: str) -> PageStatus
         key=key,
         joined=f"{service} (#{number})" if number else service,
     )
+
+
+def _with_key(wire: Wire, key: str, *, statuses: Sequence[str]) -> Iterator[dict[str, Any]]:
+    query = {"incident_key": key, "date_range": "all", "statuses[]": list(statuses)}
+    return wire.pages("/incidents", of="incidents", query=query)
 
 
 def _without_key(

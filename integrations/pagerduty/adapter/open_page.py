@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
 DOWN: Final = frozenset({"connection_failed", "connection_lost", "unavailable"})
 TAKEN: Final = frozenset({"2001", "2002", "http_400"})  # the key may be on an open page
-UNKNOWN: Final = "unknown service"
 LOOK_BACK: Final = timedelta(days=1)  # longer than any effect is tried
 
 
@@ -93,7 +92,7 @@ def _instead(pager: PagerDutyPager, ring: PageRequest, error: VendorError, *, un
         at=datetime.now(UTC),
         key=ring.key,
         title=ring.title,
-        service=pager.fallback_service() or UNKNOWN,
+        service=pager.fallback_service(),
         doubted=ring.unsure or error.unknown,
     )
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import logging
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import islice
 from typing import Final
@@ -42,9 +42,13 @@ TRIES: Final = 3
 AT_ONCE: Final = 20  # of the hundred a minute that Slack grants
 
 
-def draw(chat_id: str) -> None:
-    """Draw someone's tab. What stands on it is noted first, and asked again after: it may have closed meanwhile."""
+def draw(chat_id: str) -> Collection[int]:
+    """Draw someone's tab; return the incidents of which it shows something as being done.
+
+    What stands on it is noted first, and asked again after: it may have closed meanwhile.
+    """
     viewer = person_matching.by_chat_id(chat_id)
+    under_way: Mapping[int, str] = {}
     for _ in range(TRIES):
         found, waits = on_tab(viewer), waiting.on(viewer, at=timezone.now())
         shown = {one.pk for one in (*found, *(one.incident for one in waits))}
@@ -53,15 +57,15 @@ def draw(chat_id: str) -> None:
         _note(chat_id, under_way)
         agrees = viewer.agrees_to_drills if viewer.can_join else None
         replying.call("views.publish", user_id=chat_id, view=view(found, waits, agrees=agrees))
-        OnHome.objects.filter(chat_id=chat_id).exclude(incident__in=under_way).update(under_way="")
         _note(chat_id, under_way)  # once more: another draw may have come between
         if _still_seen(viewer, shown):
             OnHome.objects.filter(chat_id=chat_id).exclude(incident__in=shown).delete()
-            return
+            break
+    return under_way.keys()
 
 
 def _note(chat_id: str, under_way: Mapping[int, str]) -> None:
-    """Note what a tab shows as being done. What is over is noted once it no longer shows that, or it would stay."""
+    """Note what a tab shows as being done; that it is over is noted by the look that redraws it, or it would stay."""
     for incident_id, said in under_way.items():
         OnHome.objects.filter(chat_id=chat_id, incident=incident_id).update(under_way=said)
 
@@ -94,7 +98,8 @@ def _redrawn(chat_ids: Iterable[str]) -> int:
     drawn = 0
     for chat_id in islice(chat_ids, AT_ONCE):
         try:
-            draw(chat_id)
+            under_way = draw(chat_id)
+            OnHome.objects.filter(chat_id=chat_id).exclude(incident__in=under_way).update(under_way="")
         except VendorError as error:
             log.warning("views.publish failed: %s", error.code)
             if error.retry_after is not None:
