@@ -141,7 +141,7 @@ class FaultMaker:
 
     def _pager(self, fault: PlannedFault, over: threading.Event) -> None:
         kind, how = _how(fault.more)
-        self._account.fault(kind, method=fault.more["method"], **how)
+        self._account.fault(kind, method=fault.more["method"], path=fault.more["path"], **how)
         over.wait(fault.length_s)
         self._account.no_faults()
 

@@ -55,6 +55,14 @@ class ChaosRun:
     violations: list[Violation] = field(default_factory=list)
 
 
+class ActDoer(Protocol):
+    """Who carries out the acts of a scenario."""
+
+    def do(self, act: PlannedAct) -> ActOutcome:
+        """Do one act and tell what came of it."""
+        ...
+
+
 class FaultDoer(Protocol):
     """What carries out the faults of a scenario."""
 
@@ -112,30 +120,33 @@ def _cast(stack: Stack, others: Sequence[str]) -> Cast:
 
 def _act(run: ChaosRun, cast: Cast, breaker: FaultDoer, tell: Tell) -> None:
     """Let people act and things break, side by side, until all of it is over or the time is."""
-    _Hours(run, cast, breaker).pass_by()
+    Hours(run, cast, breaker).pass_by()
     tell(f"acted for {run.acted_s:.0f} s; everything is mended now, and has to settle")
 
 
-class _Hours:
+class Hours:
     """The time within which people act and things break: a thread an actor, and one a lane of faults."""
 
-    def __init__(self, run: ChaosRun, cast: Cast, breaker: FaultDoer) -> None:
+    def __init__(self, run: ChaosRun, cast: ActDoer, breaker: FaultDoer) -> None:
         self._run, self._cast, self._breaker = run, cast, breaker
         self._left = deque(run.scenario.acts)
         self._lock, self._over = threading.Lock(), threading.Event()
         self._began = time.monotonic()
 
     def pass_by(self) -> None:
+        """Let all of it happen; whatever ends the wait before, such as Ctrl-C, also ends what is under way."""
         faults = sorted(self._run.scenario.faults, key=lambda one: one.lane)
         lanes = [sorted(found, key=lambda one: one.at_s) for _, found in groupby(faults, lambda one: one.lane)]
         with ThreadPoolExecutor(len(lanes) + ACTORS) as pool:
             breakers = [pool.submit(self._break, lane) for lane in lanes]
             actors = [pool.submit(self._act) for _ in range(ACTORS)]
-            wait(actors, timeout=self._run.scenario.minutes * 60 * OVERTIME)
-            with self._lock:
-                self._run.left_out = len(self._left)
-                self._left.clear()
-            self._over.set()
+            try:
+                wait(actors, timeout=self._run.scenario.minutes * 60 * OVERTIME)
+            finally:
+                with self._lock:
+                    self._run.left_out = len(self._left)
+                    self._left.clear()
+                self._over.set()
         for one in (*breakers, *actors):
             one.result()  # an error of our own is none of the product's
         self._run.acted_s = time.monotonic() - self._began

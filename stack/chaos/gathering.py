@@ -46,7 +46,7 @@ AT_DRILLS: Final = """
            SELECT FROM incidents_event e WHERE e.incident_id = i.id AND e.by_id = w.id))
 """
 PAGES: Final = """
-    SELECT i.codename, p.key, p.pager_id, p.dedup_key, p.status FROM workflows_page p
+    SELECT i.codename, p.key, p.pager_id, p.dedup_key, p.status, p.via FROM workflows_page p
       JOIN incidents_incident i ON i.id = p.incident_id
 """
 FOLLOWUPS: Final = """

@@ -115,6 +115,7 @@ def _figures(run: ChaosRun) -> list[str]:
         "entries on timelines": len(found.events),
         "calls to Slack, writes and reads": len(found.calls),
         "pages in the pager": sum(bool(one["key"]) for one in found.pager_incidents),
+        "pages that went through the fallback": sum(one["via"] == "events" for one in found.pages),
         "accepted commands held against timelines": sum(bool(one.becomes) for one in found.accepted),
         "acts that were left out": run.left_out,
         "acts, s": f"{run.acted_s:.0f}",

@@ -27,6 +27,7 @@ ACTS_AN_INCIDENT: Final = (3, 9)
 LASTS_S: Final = 90.0  # how long after it was declared people act on an incident
 DRILLS: Final = 12  # one of so many is a drill
 QUIET_END: Final = 0.9  # share of the time within which incidents are declared
+PAGER_PATHS: Final = ("*", "/incidents*", "/incidents*", "/v2/enqueue")  # all of it, the REST API, the events alone
 EFFECTS: Final = ("channel", "post", "member", "pin", "topic", "bookmark", "page", "archived", "counted", "ticket")
 
 # What people do to an incident, each with how often.
@@ -192,7 +193,8 @@ def _pager(chance: random.Random) -> tuple[str, float, dict[str, Any]]:
     return (
         "pager",
         round(chance.uniform(4, 18), 2),
-        {"fault": kind, "method": chance.choice(("*", "POST", "PUT"))} | _share(chance),
+        {"fault": kind, "method": chance.choice(("*", "POST", "PUT")), "path": chance.choice(PAGER_PATHS)}
+        | _share(chance),
     )
 
 

@@ -22,6 +22,7 @@ def test_a_run_of_ten_minutes_has_hundreds_of_incidents_and_every_act_and_fault(
     assert kinds >= {"restart_redis", "freeze_redis", "step_clock", "slack", "pager", "tracker"}
     both = {one.more["fault"] for one in found.faults if one.kind in {"slack", "pager"}}
     assert both >= {"ratelimited", "server_error", "timeout", "drop", "silence"}
+    assert {one.more["path"] for one in found.faults if one.kind == "pager"} == set(scenario.PAGER_PATHS)
 
 
 def test_everything_happens_within_the_time_and_after_its_declaration() -> None:
