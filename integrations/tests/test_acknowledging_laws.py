@@ -34,6 +34,7 @@ steps = st.one_of(
     st.tuples(st.just("settle"), st.integers(1, 3)),
     st.tuples(st.just("forget"), st.integers(0, 9)),
     st.tuples(st.just("poll"), st.none()),
+    st.tuples(st.just("wait"), st.sampled_from([5, 31])),
 )
 
 

@@ -9,12 +9,12 @@ from django.template.loader import render_to_string
 from django.utils import timezone
 
 from incidents import lifecycle
-from incidents.models import Incident
+from incidents.models import Event, Incident
 from integrations.pagerduty.fake import changes
 from integrations.slack.interaction import plans
 from integrations.tests.duty import Duty
 from workflows.models import Effect, Page
-from workflows.paging import paging, poll_pages
+from workflows.paging import acknowledging, paging, poll_pages
 from workflows.reconcile import reconcile, retyping
 
 
@@ -75,6 +75,22 @@ def test_a_page_that_somebody_acknowledged_rings_nobody_twice(duty: Duty) -> Non
     assert line.startswith("= Major incidents was already paged and is not paged again: Max")
     incident = duty.house.retype(incident, "major")
     assert duty.times_rung("max") == 1
+
+
+def test_a_page_whose_acknowledgement_runs_out_waits_for_somebody_again(duty: Duty) -> None:
+    incident = duty.house.declare(type="major")
+    duty.account.service("Firekind").acknowledgement_timeout = 30 * 60
+    act(duty, "acknowledge")
+    (page,) = Page.objects.all()
+    duty.account.acts.pass_time(30)
+    look(duty)
+    page.refresh_from_db()
+    assert page.status == "triggered"
+    last = Event.objects.filter(incident=incident).order_by("n").last()
+    assert last is not None
+    assert last.text == "The page to Major incidents was unacknowledged: paging again"
+    (max_id,) = acknowledging.able([page])[page.pk]
+    assert max_id == duty.house.person("max").pk, "it is theirs to acknowledge again"
 
 
 @pytest.mark.parametrize("what", ["acknowledge", "resolve"])

@@ -46,6 +46,7 @@ steps = st.one_of(
     st.tuples(st.just("settle"), st.integers(1, 3)),
     st.tuples(st.just("forget"), st.integers(0, 9)),
     st.tuples(st.just("poll"), st.none()),
+    st.tuples(st.just("wait"), st.sampled_from([5, 31])),  # minutes
 )
 
 
@@ -85,6 +86,11 @@ class Night:
         ours = self._ours()
         if ours:
             self.duty.account.acts.reassign("max", ours[which % len(ours)].number, to)
+
+    def wait(self, minutes: int) -> None:
+        """Let so many minutes pass at PagerDuty: acknowledgements run out after half an hour."""
+        for again in self.duty.account.acts.pass_time(minutes):
+            self.acts["unacknowledge"] += again.log[-1].type == "unacknowledge_log_entry"
 
     def deliver(self, given: tuple[int, bool]) -> None:
         which, twice = given
@@ -168,6 +174,8 @@ def night(built: Duty, first: str) -> Iterator[Night]:
 
             duty.account.now = clock  # no two things happen at one moment
             duty.account.add_subscription(secret=SECRET)
+            for service in duty.account.account.services.values():
+                service.acknowledgement_timeout = 30 * 60
             yield Night(duty, duty.house.declare(type=first))
         transaction.set_rollback(True)
 

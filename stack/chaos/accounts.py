@@ -1,4 +1,4 @@
-"""The PagerDuty account of a run: with every other seed, the fallback leads to another service than pages do."""
+"""The PagerDuty account of a run. The seed says where its fallback leads, and whether acknowledgements run out."""
 
 from __future__ import annotations
 
@@ -11,14 +11,25 @@ from integrations.pagerduty.fake import seed as account
 
 SETTING: Final = "FIREKIND_SANDBOX_ACCOUNT"
 OWN, ELSEWHERE, FALLBACK = "Firekind", "checkout-api", "fallback"
+RUNS_OUT_S: Final = 40
 
 
 def drawn(seed: int, *, folder: Path) -> dict[str, str]:
-    """Return the setting that the sandbox reads the account of a seed by, written into a folder."""
-    if seed % 2 == 0:
+    """Return the setting that the sandbox reads the account of a seed by, written into a folder; one in four has none.
+
+    With odd seeds the fallback leads to another service than pages do; with two of four, whatever is acknowledged rings
+    again after a while.
+    """
+    about = account.read()
+    leads_elsewhere, runs_out = bool(seed & 1), bool(seed & 2)
+    if leads_elsewhere:
+        about = elsewhere(about)
+    if runs_out:
+        about["services"] = [one | {"acknowledgement_timeout": RUNS_OUT_S} for one in about["services"]]
+    if not leads_elsewhere and not runs_out:
         return {}
     path = folder / "account.yaml"
-    path.write_text(yaml.safe_dump(elsewhere(account.read()), allow_unicode=True), encoding="utf-8")
+    path.write_text(yaml.safe_dump(about, allow_unicode=True), encoding="utf-8")
     return {SETTING: str(path)}
 
 

@@ -22,7 +22,8 @@ def test_a_run_of_ten_minutes_has_hundreds_of_incidents_and_every_act_and_fault(
     assert kinds >= {"restart_redis", "freeze_redis", "step_clock", "slack", "pager", "tracker"}
     both = {one.more["fault"] for one in found.faults if one.kind in {"slack", "pager"}}
     assert both >= {"ratelimited", "server_error", "timeout", "drop", "silence"}
-    assert {one.more["path"] for one in found.faults if one.kind == "pager"} == set(scenario.PAGER_PATHS)
+    doors = {(one.more["method"], one.more["path"]) for one in found.faults if one.kind == "pager"}
+    assert doors == set(scenario.PAGER_DOORS)
 
 
 def test_everything_happens_within_the_time_and_after_its_declaration() -> None:
@@ -45,9 +46,16 @@ def test_those_who_may_not_act_do_so_too() -> None:
     assert retypes & set(scenario.OUTSIDERS)
 
 
+def test_with_two_seeds_of_four_what_is_acknowledged_rings_again(tmp_path: Path) -> None:
+    assert [accounts.SETTING in accounts.drawn(seed, folder=tmp_path) for seed in (4, 8)] == [False, False]
+    for seed in (2, 3):
+        about = account.read(Path(accounts.drawn(seed, folder=tmp_path)[accounts.SETTING]))
+        assert {one.get("acknowledgement_timeout") for one in about["services"]} == {accounts.RUNS_OUT_S}
+
+
 def test_with_every_other_seed_the_fallback_leads_to_another_service(tmp_path: Path) -> None:
-    assert accounts.drawn(2, folder=tmp_path) == {}
-    path = accounts.drawn(3, folder=tmp_path)[accounts.SETTING]
+    assert accounts.drawn(4, folder=tmp_path) == {}
+    path = accounts.drawn(5, folder=tmp_path)[accounts.SETTING]
     about = account.read(Path(path))
     leads = {one["name"] for one in about["services"] for to in one.get("integrations", ()) if to["key"] == "fallback"}
     assert leads == {accounts.ELSEWHERE}

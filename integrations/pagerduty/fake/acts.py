@@ -144,7 +144,7 @@ class Acts(Hours):
             return [self.trigger(service, title.replace("{n}", str(number)), **about) for number in range(1, n + 1)]
 
     def pass_time(self, minutes: float) -> list[Incident]:
-        """Let unacknowledged incidents have waited so much longer; return those that went up a level."""
+        """Let open incidents have waited so much longer; return those that went up a level or ring again."""
         with self._account.lock:
             for incident in self._account.account.incidents.values():
                 if incident.waits_until is not None:

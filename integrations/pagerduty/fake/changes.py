@@ -61,9 +61,10 @@ def on_level(state: AccountState, level: Level) -> list[str]:
 
 
 def acknowledge(state: AccountState, incident: Incident, *, agent: Json, user: str = "") -> None:
-    """Acknowledge an open incident; a person is noted with it."""
+    """Acknowledge an open incident, for as long as its service lets it be; a person is noted with it."""
     incident.status = "acknowledged"
-    incident.waits_until = None
+    lasts_s = state.account.services[incident.service].acknowledgement_timeout
+    incident.waits_until = None if lasts_s is None else state.now() + lasts_s
     if user:
         incident.acknowledgers[user] = state.now()
     _changed(state, incident, "incident.acknowledged", agent)
@@ -198,10 +199,17 @@ def reply(state: AccountState, incident: Incident, responder: Responder, answer:
 
 
 def tick(state: AccountState) -> list[Incident]:
-    """Take up a level whatever nobody acknowledged in time, and return it."""
+    """Take up a level whatever nobody acknowledged in time, ring again what is acknowledged too long; return both."""
     late = [i for i in state.account.incidents.values() if i.waits_until is not None and i.waits_until <= state.now()]
     agent = {"id": state.account.subdomain, "type": "account_reference", "summary": state.account.name}
-    return [incident for incident in late if _go_up(state, incident, agent)]
+    return [incident for incident in late if _fall_due(state, incident, agent)]
+
+
+def _fall_due(state: AccountState, incident: Incident, agent: Json) -> bool:
+    if incident.status == "acknowledged":
+        unacknowledge(state, incident, agent=agent)
+        return True
+    return _go_up(state, incident, agent)
 
 
 def _go_up(state: AccountState, incident: Incident, agent: Json) -> bool:

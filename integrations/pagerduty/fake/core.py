@@ -96,7 +96,10 @@ class FakeAccount(Furnishing):
         return about | ({"From": sender} if sender else {})
 
     def tick(self, now: float | None = None) -> list[Incident]:
-        """Take up a level whatever nobody acknowledged in time; `now` is the clock's unless given."""
+        """Take up a level whatever nobody acknowledged in time, ring again what is acknowledged too long.
+
+        `now` is the clock's unless given.
+        """
         with self.lock:
             clock = self.now
             if now is not None:

@@ -112,6 +112,7 @@ class Service:
 
     With ``grouping`` an alert may join an open incident instead of opening one: ``time`` (for ``timeout`` minutes of
     the configuration, 0 as long as it is open), ``intelligent``, or ``content_based`` on the ``fields`` named there.
+    After ``acknowledgement_timeout`` seconds an acknowledged incident rings again, unless it is None.
     """
 
     id: str
@@ -123,6 +124,7 @@ class Service:
     status: str = "active"
     grouping: str = ""
     grouping_config: Json = field(default_factory=dict)
+    acknowledgement_timeout: int | None = None
 
 
 @dataclass(slots=True)
@@ -190,7 +192,7 @@ class LogEntry:
 
 @dataclass(slots=True)
 class Incident:
-    """An incident. ``waits_until`` is when it goes up a level unless someone acknowledges."""
+    """An incident. ``waits_until`` is when it goes up a level, or rings again where someone acknowledged it."""
 
     id: str
     number: int

@@ -140,6 +140,7 @@ class Shapes:
             "description": service.description,
             "status": service.status,
             "alert_creation": "create_alerts_and_incidents",
+            "acknowledgement_timeout": service.acknowledgement_timeout,
             "alert_grouping_parameters": {"type": service.grouping or None, "config": service.grouping_config or None},
             "escalation_policy": self.policy_ref(service.policy),
             "teams": self.team_refs(service.teams),

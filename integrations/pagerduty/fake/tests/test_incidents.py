@@ -132,6 +132,17 @@ def test_an_acknowledged_incident_stays_where_it_is(account: Strict) -> None:
     assert account.acts.pass_time(600) == []
 
 
+def test_an_acknowledgement_runs_out_where_the_service_lets_it_and_it_rings_again(account: Strict) -> None:
+    account.service("PVAPI").acknowledgement_timeout = 30 * 60
+    opened(account)
+    account.acts.acknowledge("ada", 1)
+    assert account.tick(NINE + 29 * 60) == []
+    assert [(i.status, i.level, i.acknowledgers) for i in account.acts.pass_time(30)] == [("triggered", 1, {})]
+    assert account.told()[-2:] == ["acknowledged", "unacknowledged"]
+    assert [(r.user, r.why) for r in account.rang] == [("PUADA", "assigned"), ("PUADA", "unacknowledged")]
+    assert [i.level for i in account.acts.pass_time(10)] == [2], "nobody acknowledged it again"
+
+
 def test_a_policy_that_loops_starts_over(account: Strict) -> None:
     account.policy("Main").loops = 1
     opened(account)
