@@ -97,7 +97,8 @@ def read(arguments: Sequence[str] | None = None) -> Settings:
     parser.add_argument("--command", action="append", help="a slash command of the app; may be repeated")
     parser.add_argument("--events", default="", help="event types to deliver, separated by commas; all if not given")
     parser.add_argument("--data-file", type=Path, default=_data_file(env.get("FIREKIND_DATA_DIR", "")))
-    parser.add_argument("--workspace", type=Path, default=seed.DEMO, help="YAML file the workspace starts from")
+    furnished = Path(env.get("FIREKIND_SANDBOX_WORKSPACE", seed.DEMO))
+    parser.add_argument("--workspace", type=Path, default=furnished, help="YAML file the workspace starts from")
     _add_pagerduty(parser, env)
     given = parser.parse_args(arguments)
     return Settings(

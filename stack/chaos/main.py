@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from config.env import ROOT
-from stack.chaos import accounts, scenario
+from stack.chaos import accounts, houses, scenario
 from stack.chaos.acting import ACCEPTED, IDLE, REFUSED, UNANSWERED
 from stack.chaos.breaking import FaultMaker
 from stack.chaos.driving import ChaosRun, played
@@ -44,7 +44,8 @@ def main(*words: str) -> int:
             log.write(f"{time.time():.2f} {process}: {line}\n")
             failures.hear(process, line)
 
-        env = {stepped_clock.SETTING: str(clocks), **accounts.drawn(plan.seed, folder=folder)}
+        drawn = accounts.drawn(plan.seed, folder=folder) | houses.drawn(plan.seed, folder=folder)
+        env = {stepped_clock.SETTING: str(clocks), **drawn}
         with throwaway(env=env, hear=hear) as stack:
             run = played(stack, plan, breaker=FaultMaker(stack, clocks=clocks), tell=say(began), settle_s=SETTLE_S)
     run.violations += failures.violations()

@@ -10,6 +10,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, Final
 
 from workflows.effects import failpoints
+from workflows.planning.actions import KINDS
 
 STAFF: Final = (
     "ada", "mateo", "yuki", "priya", "tomasz", "grace", "farah", "dmitri", "linh", "samuel", "ingrid", "carlos",
@@ -32,7 +33,6 @@ PAGER_DOORS: Final = (
     *(("*", "*"), ("POST", "*"), ("PUT", "*")),
     *(("*", "/incidents*"), ("*", "/incidents*"), ("GET", "/incidents*"), ("POST", "/v2/enqueue")),
 )
-EFFECTS: Final = ("channel", "post", "member", "pin", "topic", "bookmark", "page", "archived", "counted", "ticket")
 
 # What people do to an incident, each with how often.
 ACTS: Final[Mapping[str, int]] = {
@@ -174,7 +174,7 @@ Draw = Callable[[random.Random], tuple[str, float, dict[str, Any]]]
 
 def _process(chance: random.Random) -> tuple[str, float, dict[str, Any]]:
     kind = chance.choice(("kill_worker", "kill_worker", "crash_at", "crash_at", "kill_web", "kill_evidence"))
-    places = [f"{chance.choice(failpoints.POINTS)}:{chance.choice(EFFECTS)}" for _ in range(4)]
+    places = [f"{chance.choice(failpoints.POINTS)}:{chance.choice([*KINDS])}" for _ in range(6)]
     return kind, round(chance.uniform(0.2, 6), 2), {"places": places}
 
 

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from integrations.pagerduty.fake import seed as account
 from stack.chaos import accounts, scenario
+from workflows.planning.actions import KINDS
 
 
 def test_the_same_seed_plans_the_same_acts_and_faults() -> None:
@@ -22,6 +23,8 @@ def test_a_run_of_ten_minutes_has_hundreds_of_incidents_and_every_act_and_fault(
     assert kinds >= {"restart_redis", "freeze_redis", "step_clock", "slack", "pager", "tracker"}
     both = {one.more["fault"] for one in found.faults if one.kind in {"slack", "pager"}}
     assert both >= {"ratelimited", "server_error", "timeout", "drop", "silence"}
+    places = {place.split(":")[1] for one in found.faults if one.kind == "crash_at" for place in one.more["places"]}
+    assert places == set(KINDS), "a worker dies around every kind of effect"
     doors = {(one.more["method"], one.more["path"]) for one in found.faults if one.kind == "pager"}
     assert doors == set(scenario.PAGER_DOORS)
 

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from typing import Any
 
 import pytest
 
+from stack.chaos.acting import BUTTON
+from stack.outside import until
+from stack.outside.visitor import Visitor
 from stack.supervisor.running import Stack
-from stack.tests.kills import killed, killed_everywhere, started
+from stack.tests.kills import PATIENCE_S, killed, killed_everywhere, started
 from stack.tests.test_kills import ask, declared, until_settled
 from workflows.effects import failpoints
 
@@ -61,6 +65,28 @@ def test_a_page_resolved_between_the_call_and_its_record_is_not_opened_again(sta
         if call["method"] == "POST" and call["path"] == "/incidents" and codename in str(call["body"])
     ]
     assert len(opened) == 1
+
+
+def test_a_worker_killed_while_it_acknowledges_does_so_once_in_the_name_of_whoever_pressed(stack: Stack) -> None:
+    codename = declared(stack, "major: Killed while it acknowledges")
+    until_settled(stack, codename)
+    (page,) = pages(stack, codename)
+    act(stack, "reassign", user="ada", incident=page["number"], to="mateo")
+    with closing(Visitor(stack.base_url).sign_in_as("Mateo Herrera")) as mateo:
+        address = f"/incidents/{codename}/"
+        button = until(lambda: BUTTON.search(mateo.get(address).source), what="Mateo's button", timeout_s=PATIENCE_S)
+        stack.stop("worker")
+        mateo.fill(address, {}, to=button[1])
+        mateo.fill(address, {}, to=button[1])
+    killed_everywhere(stack, codename, "acknowledged")
+    shown = until_settled(stack, codename)
+
+    (page,) = pages(stack, codename)
+    assert (page["status"], list(page["acknowledgers"])) == ("acknowledged", ["PUMATEO"])
+    told = [one["text"] for one in shown["events"] if "acknowledged the page" in one["text"]]
+    assert told == ["acknowledged the page to Major incidents"]
+    sent = [one for one in ask(stack, "/sandbox/pagerduty/calls")["calls"] if page["id"] in one["path"] and one["done"]]
+    assert [one["sender"] for one in sent if one["method"] == "PUT"] == ["mateo@example.com"]
 
 
 def test_a_page_whose_answer_is_lost_is_opened_once(stack: Stack) -> None:
