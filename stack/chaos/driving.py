@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections import Counter, deque
+from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import closing
@@ -50,6 +50,7 @@ class ChaosRun:
     left_out: int = 0
     acted_s: float = 0.0
     settled_s: float = 0.0
+    waited_for: dict[str, float] = field(default_factory=lambda: defaultdict(float))  # seconds, by what was not over
     trouble: str = ""
     aftermath: Aftermath = field(default_factory=Aftermath)
     violations: list[Violation] = field(default_factory=list)
@@ -178,22 +179,23 @@ def _settle(run: ChaosRun, stack: Stack, tell: Tell, *, settle_s: float) -> None
     until(lambda: _answers(stack.database_url), what="the database was not back", timeout_s=PATIENCE_S)
     with closing(Records(stack.database_url)) as records, psycopg.connect(stack.database_url, autocommit=True) as hurry:
         calm_since: float | None = None
+        awaited: dict[str, Callable[[], bool]] = {
+            "effects": records.settled,
+            "deliveries": lambda: _idle(workspace, account),
+            "what came to be read": lambda: not records.rows(UNREAD),
+            "tickets": lambda: _in_step(records, stack),
+            "pages that are open twice": lambda: _opened_once(account),
+        }
         while time.monotonic() - began < settle_s:
             hurry.execute(HURRY)
             hurry.execute(HURRY_REPLAYS)
-            if (
-                records.settled()
-                and _idle(workspace, account)
-                and not records.rows(UNREAD)
-                and _in_step(records, stack)
-                and _opened_once(account)
-            ):
-                calm_since = calm_since or time.monotonic()
-                if time.monotonic() - calm_since > CALM_S:
-                    break
-            else:
-                calm_since = None
+            looked_at = time.monotonic()
+            waits_for = next((what for what, is_over in awaited.items() if not is_over()), "")
+            calm_since = None if waits_for else calm_since or time.monotonic()
+            if calm_since is not None and time.monotonic() - calm_since > CALM_S:
+                break
             time.sleep(0.5)
+            run.waited_for[waits_for or "calm"] += time.monotonic() - looked_at
         else:
             run.trouble = f"it had not settled after {settle_s:g} s"
     run.settled_s = time.monotonic() - began

@@ -111,6 +111,7 @@ def _figures(run: ChaosRun) -> list[str]:
     found = run.aftermath
     private = sum(bool(one["private"]) for one in found.incidents)
     took = sorted(one.ended_at - one.began_at for one in run.outcomes if one.said == ACCEPTED)
+    waited = [f"{what} {seconds:.0f}" for what, seconds in sorted(run.waited_for.items(), key=lambda one: -one[1])]
     figures = {
         "incidents": f"{len(found.incidents)}, of them private {private}",
         "entries on timelines": len(found.events),
@@ -120,7 +121,7 @@ def _figures(run: ChaosRun) -> list[str]:
         "accepted commands held against timelines": sum(bool(one.becomes) for one in found.accepted),
         "acts that were left out": run.left_out,
         "acts, s": f"{run.acted_s:.0f}",
-        "settling, s": f"{run.settled_s:.0f}",
+        "settling, s": f"{run.settled_s:.0f}: {', '.join(waited)}",
         "an accepted act took, median and longest, s": f"{took[len(took) // 2]:.2f}, {took[-1]:.2f}" if took else "-",
     }
     trouble = [f"TROUBLE  {run.trouble}"] if run.trouble else []
