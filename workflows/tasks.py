@@ -15,7 +15,7 @@ from django.utils import timezone
 from audit import log_ids
 from incidents import hints, lifecycle
 from incidents.drills import replays
-from incidents.outages import hint_sender
+from incidents.outages import hint_sender, spare_connections
 from incidents.outages.hint_sender import HintTask
 from incidents.second_manager import notices
 from workflows import ports
@@ -165,6 +165,7 @@ def refresh_directory() -> None:
     at = timezone.now()
     if ports.chat() is None or at < _pause.until or not workspace_cache.is_old(at=at):
         return
+    spare_connections.give_back()
     if not _reading.acquire(timeout=PATIENCE_S if workspace_cache.never_read() else 0):
         return  # a large workspace takes longer than it is until the next look
     try:

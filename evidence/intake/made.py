@@ -17,6 +17,7 @@ from typing import IO, TYPE_CHECKING, Any, Final
 
 from evidence.intake import storage
 from evidence.reader import isolated, making
+from incidents.outages import spare_connections
 
 if TYPE_CHECKING:
     from evidence.tree.calltree import CallTree
@@ -82,6 +83,7 @@ def _kept(path: Path) -> IO[bytes]:
 
 def _waited_for(kept: Path, done: threading.Event) -> IO[bytes]:
     """Return what someone else has asked for already, once it is there. Raises ``MakingBusy``."""
+    spare_connections.give_back()
     done.wait(PATIENCE_S)
     try:
         return _kept(kept)
@@ -91,6 +93,7 @@ def _waited_for(kept: Path, done: threading.Event) -> IO[bytes]:
 
 @contextmanager
 def _turn() -> Iterator[None]:
+    spare_connections.give_back()
     if not _turns.acquire(timeout=PATIENCE_S):
         raise MakingBusy
     try:

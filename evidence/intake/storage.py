@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Protocol
 
 from django.conf import settings
 
+from incidents.outages import spare_connections
+
 if TYPE_CHECKING:
     from obstore.store import BackoffConfig
 
@@ -99,6 +101,7 @@ class Objects:
         import obstore
         from obstore.exceptions import BaseError
 
+        spare_connections.give_back()
         try:
             obstore.put(self.store, key, path)
         except BaseError as error:
@@ -114,6 +117,7 @@ class Objects:
         if path.is_file():
             os.utime(path)
             return path
+        spare_connections.give_back()
         with tempfile.NamedTemporaryFile(dir=self.scratch(), delete=False) as file:
             try:
                 for chunk in obstore.get(self.store, key).stream(min_chunk_size=CHUNK):
@@ -129,6 +133,7 @@ class Objects:
         import obstore
         from obstore.exceptions import BaseError, NotFoundError
 
+        spare_connections.give_back()
         try:
             obstore.delete(self.store, key)
         except (NotFoundError, FileNotFoundError):

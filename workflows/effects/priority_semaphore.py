@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import count
 
+from incidents.outages import spare_connections
+
 
 class Turns:
     """Lets ``at_once`` threads into a block, the lowest rank first among those who wait.
@@ -24,7 +26,8 @@ class Turns:
 
     @contextmanager
     def turn(self, rank: int) -> Iterator[None]:
-        """Wait for a turn, and give it back at the end of the block."""
+        """Wait for a turn, and give it back at the end of the block. Whoever waits holds no connection."""
+        spare_connections.give_back()
         me = (rank, next(self._arrivals))
         with self._changed:
             heapq.heappush(self._waiting, me)

@@ -10,6 +10,7 @@ from django.core.mail import EmailMessage
 
 from incidents import visibility
 from incidents.models import Incident, Person
+from incidents.outages import spare_connections
 from workflows.planning.wording import marks
 from workflows.planning.wording.card import Card
 
@@ -27,6 +28,7 @@ def send(card: Card, *, chat_id: str, incident: Incident) -> bool:
     if not visibility.may_see(person, incident):
         return False
     text = "\n\n".join(filter(None, [marks.bare(card.text), *map(marks.bare, card.context), card.link]))
+    spare_connections.give_back()
     try:
         return bool(EmailMessage(subject=card.title, body=f"{text}\n", to=[person.email]).send())
     except (OSError, smtplib.SMTPException) as error:

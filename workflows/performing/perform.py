@@ -16,7 +16,7 @@ from django.utils import timezone
 
 from audit import log_ids, tracing
 from incidents import timeline
-from incidents.outages import database_watch
+from incidents.outages import database_watch, spare_connections
 from workflows import ports
 from workflows.effects import effect_queue, failpoints, lost_channels, vendor_errors
 from workflows.effects.priority_semaphore import Turns
@@ -71,7 +71,7 @@ class _Drain:
         with effect_queue.CLAIMS.renewed(self._in_hand, what="effects") if self.side_by_side else nullcontext():
             self._chain(claimed)
             if self.side_by_side:
-                _give_back_connection()  # those who are waited for need one each, and there are not many
+                spare_connections.give_back()  # those who are waited for need one each
             with self.changed:
                 self.changed.wait_for(lambda: self.left == 0)
 
@@ -139,7 +139,7 @@ def perform(port: Any, work: Work, *, kinds: Sequence[str] = effect_queue.HASTY)
         return []
     if KINDS[effect.kind].queue != EFFECTS:
         timeline.nudge_readers(effect.incident_id)  # what takes long is shown to have begun
-    _give_back_connection()
+    spare_connections.give_back()
     failpoints.point(failpoints.BEFORE_CALL, kind=effect.kind)
     outcome = _called(port, work)
     if outcome is None:
@@ -218,12 +218,6 @@ def _outcome(port: Any, work: Work) -> Outcome | None:
     if work.unsure or work.waited:
         effect_queue.note_try(work, at=timezone.now())
     return PERFORMERS[what](port, work)
-
-
-def _give_back_connection() -> None:
-    """Hold no connection while the vendor takes its time; only a test calls this inside a transaction."""
-    if not connection.in_atomic_block:
-        connection.close()
 
 
 def _recorded(work: Work, outcome: Outcome, kinds: Sequence[str]) -> list[Work]:

@@ -17,6 +17,7 @@ from slack_sdk import WebClient
 from slack_sdk.errors import SlackApiError, SlackRequestError
 from slack_sdk.webhook import WebhookClient
 
+from incidents.outages import spare_connections
 from integrations import vendor_clock
 from integrations.slack.adapter.transfer import FileTransfer
 from integrations.slack.protocol import error_messages
@@ -72,6 +73,7 @@ class Wire:
         Arguments that are None are left out; lists and mappings travel as JSON inside the form.
         """
         form = {key: _flat(value) for key, value in arguments.items() if value is not None}
+        spare_connections.give_back()
         try:
             answer = self._web.api_call(method, params=form)
         except SlackApiError as error:
@@ -105,6 +107,7 @@ class Wire:
 
         Raises ``VendorError``.
         """
+        spare_connections.give_back()
         try:
             webhook = WebhookClient(url, timeout=self._web.timeout, ssl=self._web.ssl, retry_handlers=[], logger=SILENT)
             webhook.proxy = self._web.proxy

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 from urllib.parse import urlencode, urlsplit
 
+from incidents.outages import spare_connections
 from workflows.ports import VendorError
 
 TIMEOUT_S: Final = 15.0
@@ -91,6 +92,7 @@ class Wire:
         headers = {"User-Agent": "firekind", "Accept": "application/json", **self._headers}
         headers |= {"Content-Type": "application/json"} if sent else {}
         writes = verb != LOOK and method != "GET"
+        spare_connections.give_back()
         try:
             reply = self._carrier(TrackerRequest(method, url, headers, sent))
         except NeverSent as error:

@@ -1,0 +1,126 @@
+"""There are fewer connections to the database than threads: whoever waits for something else holds none."""
+
+from __future__ import annotations
+
+import socket
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.utils import timezone
+
+from incidents import lifecycle
+from incidents.models import Incident, Person
+from integrations.pagerduty.adapter.wire import EventsWire
+from integrations.pagerduty.adapter.wire import Wire as PagerWire
+from integrations.profilers import asking
+from integrations.profilers.sources import Listed
+from integrations.slack.adapter.wire import Wire as SlackWire
+from integrations.slack.tests.straight import StraightWire
+from integrations.tests.house import House, house
+from integrations.trackers.adapter.wire import Wire as TrackerWire
+from workflows.effects import effect_queue
+from workflows.effects.work import Work
+from workflows.performing import perform
+from workflows.ports import VendorError
+from workflows.reconcile import reconcile
+
+CONNECTIONS, CALLS = 3, 12
+GONE = "http://127.0.0.1:9"
+SOURCE = Listed("api", "pprof", GONE, {}, internal=True)
+
+
+@pytest.fixture(name="house")
+def own_house(erasable: None, transactional_db: None) -> Iterator[House]:
+    """A house whose rows other threads see."""
+    with house() as made:
+        yield made
+
+
+@pytest.fixture
+def few_connections(house: House) -> Iterator[None]:
+    """A pool as small beside the calls as a worker's is in a storm, which gives up soon."""
+    options = connection.settings_dict["OPTIONS"]
+    connection.close()
+    options["pool"] = {"min_size": 1, "max_size": CONNECTIONS, "timeout": 2}
+    yield
+    connection.close()
+    connection.close_pool()  # type: ignore[attr-defined]  # of the PostgreSQL wrapper alone, which this is
+    del options["pool"]
+
+
+def entries(house: House) -> tuple[Incident, list[Work]]:
+    """An incident of which so many entries are to be told, all of them claimed."""
+    incident = house.declare()
+    for n in range(CALLS):
+        lifecycle.update(incident, text=f"Update {n}", by=house.person("dee"), at=house.now())
+    reconcile.reconcile(incident.pk, at=timezone.now())
+    return incident, effect_queue.claim(incident.pk, at=timezone.now(), limit=CALLS)
+
+
+@pytest.mark.parametrize("unsure", range(0, CALLS + 1, 3))
+def test_answers_that_come_together_are_all_recorded(
+    few_connections: None, house: House, monkeypatch: pytest.MonkeyPatch, unsure: int
+) -> None:
+    """However many of them were sent before, and so are looked for and noted first."""
+    _, works = entries(house)
+    assert len(works) == CALLS
+    for work in works[:unsure]:
+        work.effect.unsure = True
+    together, call = threading.Barrier(CALLS), StraightWire.call
+
+    def late(self: StraightWire, method: str, **arguments: Any) -> dict[str, Any]:
+        with suppress(threading.BrokenBarrierError):
+            together.wait(timeout=0.5)
+        return call(self, method, **arguments)
+
+    monkeypatch.setattr(StraightWire, "call", late)
+
+    def act(work: Work) -> None:
+        try:
+            perform.perform(house.chat, work)
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(CALLS) as pool:
+        for one in [pool.submit(act, work) for work in works]:
+            one.result()
+
+
+def slack() -> SlackWire:
+    return SlackWire(api_url=f"{GONE}/api/", token="xoxb-1")
+
+
+ASKED: dict[str, Callable[[], object]] = {
+    "a method of Slack's": lambda: slack().call("auth.test"),
+    "a file to Slack": lambda: slack().upload(f"{GONE}/file", b"1"),
+    "a file from Slack": lambda: next(slack().download(f"{GONE}/file")),
+    "an answer to an interaction": lambda: slack().respond(f"{GONE}/answer", text="Done"),
+    "PagerDuty": lambda: PagerWire(api_url=GONE, api_key="key", sender="a@example.com").call("GET", "/users"),
+    "PagerDuty's events": lambda: EventsWire(events_url=GONE, routing_key="key").send({}),
+    "a tracker": lambda: TrackerWire("Jira", GONE, {}, limited=lambda _: None).call("tracker.look", "GET", "/"),
+    "a source of profiles": lambda: asking.get(SOURCE, "/", environ={}, patience_s=1),
+}
+
+
+@pytest.mark.parametrize("who", ASKED)
+def test_whoever_asks_a_vendor_holds_no_connection_meanwhile(
+    erasable: None, transactional_db: None, monkeypatch: pytest.MonkeyPatch, who: str
+) -> None:
+    held: list[bool] = []
+
+    def connect(self: socket.socket, address: object) -> None:
+        held.append(connection.connection is not None)
+        raise ConnectionRefusedError
+
+    Person.objects.exists()
+    assert connection.connection is not None
+    monkeypatch.setattr(socket.socket, "connect", connect)
+    with pytest.raises(VendorError):
+        ASKED[who]()
+    assert held
+    assert not any(held)
