@@ -14,10 +14,11 @@ from typing import Final, Protocol
 
 import psycopg
 
-from stack.chaos import gathering, invariants, learned, learning
+from stack.chaos import learning
 from stack.chaos.acting import ELSEWHERE, ActOutcome, Cast, Rooms, WebForms
-from stack.chaos.aftermath import Aftermath
-from stack.chaos.invariants import Violation
+from stack.chaos.judging import gathering, invariants, learned
+from stack.chaos.judging.aftermath import Aftermath
+from stack.chaos.judging.invariants import Violation
 from stack.chaos.scenario import AT_DRILLS, AT_THE_WEB, GUESTS, OUTSIDERS, PlannedAct, PlannedFault, Scenario
 from stack.errors import StackError
 from stack.outside import Api, Records, SandboxAccount, SandboxTracker, SandboxWorkspace, until
@@ -121,11 +122,11 @@ def _cast(stack: Stack, others: Sequence[str]) -> Cast:
 
 def _act(run: ChaosRun, cast: Cast, breaker: FaultDoer, tell: Tell) -> None:
     """Let people act and things break, side by side, until all of it is over or the time is."""
-    Hours(run, cast, breaker).pass_by()
+    ActingTime(run, cast, breaker).pass_by()
     tell(f"acted for {run.acted_s:.0f} s; everything is mended now, and has to settle")
 
 
-class Hours:
+class ActingTime:
     """The time within which people act and things break: a thread an actor, and one a lane of faults."""
 
     def __init__(self, run: ChaosRun, cast: ActDoer, breaker: FaultDoer) -> None:

@@ -16,7 +16,7 @@ from stack.chaos import accounts, houses, scenario
 from stack.chaos.acting import ACCEPTED, IDLE, REFUSED, UNANSWERED
 from stack.chaos.breaking import FaultMaker
 from stack.chaos.driving import ChaosRun, played
-from stack.chaos.unnamed_failures import UnnamedFailures
+from stack.chaos.judging.unnamed_failures import UnnamedFailures
 from stack.processes import stepped_clock
 from stack.supervisor.throwaway import throwaway
 

@@ -10,7 +10,7 @@ import pytest
 from stack.chaos import driving, scenario
 from stack.chaos.acting import ACCEPTED
 from stack.chaos.breaking import FaultMaker
-from stack.chaos.unnamed_failures import UnnamedFailures
+from stack.chaos.judging.unnamed_failures import UnnamedFailures
 from stack.processes import stepped_clock
 from stack.supervisor.throwaway import throwaway
 from stack.tests.kills import PATIENCE_S

@@ -9,7 +9,7 @@ from types import FrameType
 import pytest
 
 from stack.chaos.acting import IDLE, ActOutcome
-from stack.chaos.driving import ChaosRun, Hours
+from stack.chaos.driving import ActingTime, ChaosRun
 from stack.chaos.scenario import PlannedAct, PlannedFault, Scenario
 
 LATER_S = 20.0
@@ -52,6 +52,6 @@ def test_what_was_planned_for_later_is_neither_done_nor_waited_for() -> None:
     run = ChaosRun(Scenario(1, LATER_S / 60, acts, (PlannedFault(1, 0, "slack", "slack", LATER_S),)))
     breaker = Breaker()
     with pytest.raises(SystemExit):
-        Hours(run, Actor(), breaker).pass_by()
+        ActingTime(run, Actor(), breaker).pass_by()
     assert [one.act.n for one in run.outcomes] == [1]
     assert breaker.ended_early

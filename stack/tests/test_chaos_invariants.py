@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from stack.chaos import invariants
-from stack.chaos.aftermath import Accepted, Aftermath
-from stack.chaos.unnamed_failures import UnnamedFailures
+from stack.chaos.judging import invariants
+from stack.chaos.judging.aftermath import Accepted, Aftermath
+from stack.chaos.judging.unnamed_failures import UnnamedFailures
 
 BOT, ADA, WEI = "UBOT", "UADA", "UWEI"
 KEPT: dict[str, Any] = {"metadata": {"event_payload": {"mark": "m1"}}}

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from stack.chaos.acting import UNANSWERED, ActOutcome
-from stack.chaos.invariants import Violation
+from stack.chaos.judging.invariants import Violation
 
 ANSWER: Final = re.compile(r'"([A-Z]+) (\S+) HTTP/[\d.]+" (\d{3})')
 ERROR: Final = 500

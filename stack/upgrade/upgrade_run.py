@@ -13,7 +13,7 @@ from typing import Final
 
 from config.env import ROOT
 from stack.chaos import driving, scenario
-from stack.chaos.invariants import Violation
+from stack.chaos.judging.invariants import Violation
 from stack.chaos.main import keep, say, told
 from stack.upgrade import answers, rolling, rolling_steps, versions
 from stack.upgrade.answers import WebAnswers

@@ -10,7 +10,7 @@ from contextlib import closing
 from typing import Any, Final
 
 from stack.chaos.acting import ACCEPTED, ActOutcome
-from stack.chaos.aftermath import Accepted, Aftermath, Row
+from stack.chaos.judging.aftermath import Accepted, Aftermath, Row
 from stack.chaos.scenario import AT_THE_WEB
 from stack.outside import Records, SandboxAccount, SandboxTracker, SandboxWorkspace, Visitor
 from stack.supervisor.running import Stack, last_lines

@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
-from stack.chaos import learned
-from stack.chaos.aftermath import JOINS, Aftermath, Row
+from stack.chaos.judging import learned
+from stack.chaos.judging.aftermath import JOINS, Aftermath, Row
 
 OWED: Final = {"waiting", "running"}
 CHANGES: Final = {"chat.postMessage", "chat.update", "conversations.setTopic", "bookmarks.add", "bookmarks.edit"}

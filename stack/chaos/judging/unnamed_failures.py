@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Final
 
-from stack.chaos.invariants import Violation
+from stack.chaos.judging.invariants import Violation
 
 LAW: Final = "every failure has a name"
 OURS: Final = ("web", "worker", "evidence")

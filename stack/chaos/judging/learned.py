@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Final
 
-from stack.chaos.aftermath import JOINS, Aftermath, Row
+from stack.chaos.judging.aftermath import JOINS, Aftermath, Row
 
 ANNOUNCED: Final = "incidents"
 NOT_FOUND: Final = 404

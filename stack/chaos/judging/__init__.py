@@ -1,0 +1,1 @@
+"""What must hold after a chaos run, and what it is judged by."""
