@@ -34,9 +34,10 @@ _UNANSWERED = """
 
 @dataclass(frozen=True, slots=True)
 class PageLine:
-    """One page: who it went to, its status and since when, who it pages, and ``owed``, what is still pending.
+    """One page: who it went to, its status and since when, and ``owed``, what is still pending.
 
-    ``before`` are the names of those it paged before that.
+    ``rings`` says who it pages while nobody has acknowledged it, and who it paged once that is over; ``before`` are
+    the names of those it paged before that.
 
     ``by_fallback`` when the pager itself could not be reached, ``called_off`` when it was never opened.
     """
@@ -72,6 +73,15 @@ class Pages:
     def open(self) -> int:
         """How many may still ring someone, or have someone on them."""
         return sum(line.status != Page.Status.RESOLVED for line in self.lines)
+
+    @property
+    def summary(self) -> str:
+        """Say what they add up to: *1 open · 1 pending*, *all resolved*; empty when there are none."""
+        failed = sum(one.state == "failed" for one in self.coming)
+        counts = {"open": self.open, "pending": len(self.coming) - failed, "failed": failed}
+        if counted := [f"{count} {what}" for what, count in counts.items() if count]:
+            return " · ".join(counted)
+        return ("none open" if any(line.called_off for line in self.lines) else "all resolved") if self.lines else ""
 
     def of_person(self, person_id: int) -> list[WaitingPage]:
         """Return those that reached someone and that no one has acknowledged."""
@@ -127,6 +137,13 @@ def _thing(line: EffectLine) -> str:
     return line.key.rpartition("#")[0]
 
 
+def _rings(page: Page) -> str:
+    if page.was_called_off:
+        return ""
+    whom = page.rings.removeprefix("pages ")
+    return f"paged {whom}" if whom and page.status not in UNANSWERED else page.rings
+
+
 def _line(page: Page, before: list[str], owed: EffectLine | None) -> PageLine:
     return PageLine(
         name=page.name,
@@ -134,7 +151,7 @@ def _line(page: Page, before: list[str], owed: EffectLine | None) -> PageLine:
         said=paging.said(page),
         since=page.status_at,
         opened_at=page.opened_at,
-        rings="" if page.was_called_off else page.rings,
+        rings=_rings(page),
         before=before,
         url=page.url,
         number=page.number,

@@ -129,6 +129,42 @@ def test_standing_alone_it_begins_anew(incident: Incident, ada: Person, browse: 
     assert "Requested: page Ben." in client.get(url(incident)).content.decode()
 
 
+@pytest.mark.parametrize("status", Page.Status.values)
+def test_a_page_pages_someone_only_until_it_is_answered(status: str, incident: Incident) -> None:
+    paged(incident, status=status, pager_id="PI1", rings="pages Ben and Eve")
+    (line,) = page_status.of(incident).lines
+    unanswered = status in {Page.Status.OPENING, Page.Status.TRIGGERED}
+    assert line.rings == ("pages Ben and Eve" if unanswered else "paged Ben and Eve")
+
+
+CALLED_OFF = {"status": "resolved", "withdrawn_at": timezone.now(), "target": "policy/PPOL2"}
+RESOLVED = {"status": "resolved", "pager_id": "PI1"}
+FAILED = {"thing": "page/policy/PPOL3", "key": "page/policy/PPOL3#1", "kind": "page", "state": "failed"}
+WAITING = {"thing": "page/policy/PPOL4", "key": "page/policy/PPOL4#1", "kind": "page"}
+
+
+@pytest.mark.parametrize(
+    ("pages", "effects", "says"),
+    [
+        ([], [], ""),
+        ([RESOLVED], [], "all resolved"),
+        ([CALLED_OFF], [], "none open"),
+        ([RESOLVED, CALLED_OFF], [], "none open"),
+        ([RESOLVED], [WAITING], "1 pending"),
+        ([], [WAITING, FAILED], "1 pending · 1 failed"),
+        ([{}, CALLED_OFF], [FAILED], "1 open · 1 failed"),
+    ],
+)
+def test_pages_are_all_resolved_only_when_each_of_them_is(
+    pages: list[dict[str, object]], effects: list[dict[str, object]], says: str, incident: Incident
+) -> None:
+    for page in pages:
+        paged(incident, **page)
+    for effect in effects:
+        _effect(incident, **effect)
+    assert page_status.of(incident).summary == says
+
+
 def test_a_page_that_is_open_is_said_and_not_asked_for_again(incident: Incident, ada: Person, browse: Open) -> None:
     client, given = browse(ada), {"target": "policy/PPOL1"}
     paged(incident, status="acknowledged", status_by="Ben")
