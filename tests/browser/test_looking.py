@@ -72,6 +72,26 @@ def write_note(page: Page, codename: str, text: str, *, kind: str = "note") -> N
     assert answer.ok or answer.status == 302, answer.text()
 
 
+# What people paste where words are expected: an address, a key, a line of a log.
+PASTED = f"https://logs.example.com/{'0a1b2c3d4e5f' * 14}"
+
+
+def test_one_long_word_widens_no_page(page: Page) -> None:
+    codename = declare(page, PASTED)
+    write_note(page, codename, PASTED, kind="update")
+    for what in ("impact", "next-step", "summary"):
+        page.goto(f"/incidents/{codename}/{what}")
+        page.locator("main form").locator("textarea, input[type=text]").first.fill(PASTED)
+        page.locator("main form .main").click()
+        page.wait_for_url(f"**/incidents/{codename}/")
+    for width in (390, 640, 1280):
+        page.set_viewport_size({"width": width, "height": 844})
+        for path in ("", "retype", "evidence/"):
+            page.goto(f"/incidents/{codename}/{path}")
+            expect(page.get_by_text(PASTED).first).to_be_attached()
+            assert page.evaluate("document.documentElement.scrollWidth") <= width, (path, width)
+
+
 # The rows that are whole on the screen, and what can be tapped above them that a thumb would miss.
 ON_SCREEN = """() => {
     const box = one => one.getBoundingClientRect()
