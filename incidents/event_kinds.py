@@ -110,12 +110,15 @@ def _task(text: str, data: Data) -> str:
 
 def _terms(data: Data) -> str:
     whose = f" for {data['name']}" if data.get("name") else ""
-    return f"{whose}, due {_day(data['due'])}" if data.get("due") else whose
+    return f"{whose}, due {_due(data)}" if data.get("due") else whose
 
 
-def _day(written: str) -> str:
+def _due(data: Data) -> str:
+    return said_day(date.fromisoformat(data["due"]))
+
+
+def said_day(day: date) -> str:
     """Say a day as people do: *27 Nov 2026*."""
-    day = date.fromisoformat(written)
     return f"{day.day} {day:%b %Y}"
 
 
@@ -127,7 +130,7 @@ def _given(text: str, data: Data) -> str:
 
 def _due_by(text: str, data: Data) -> str:
     about = f"{data['word']} {data['followup']}"
-    said = f"made {about} due {_day(data['due'])}" if data.get("due") else f"took the due date off {about}"
+    said = f"made {about} due {_due(data)}" if data.get("due") else f"took the due date off {about}"
     return f"{said}{_where(data)}"
 
 

@@ -77,7 +77,7 @@ def _task(event: Event, rows: IncidentRows) -> TaskNow | None:
     if one is None:
         return None
     owner = someone(one.owner, "") if one.owner is not None else None
-    due = f"{one.due_on:%A} {one.due_on}" if one.due_on else ""
+    due = f"{one.due_on:%A} {event_kinds.said_day(one.due_on)}" if one.due_on else ""
     return TaskNow(one.n, one.word, one.says, one.state, owner, due, one.link, one.ticket, one.ticket_url)
 
 

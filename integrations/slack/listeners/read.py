@@ -8,6 +8,7 @@ from typing import Final
 
 from incidents import timeline
 from incidents.models import Incident, Person
+from incidents.templatetags.firekind import span
 from integrations.slack.interaction import incident_lookup
 from integrations.slack.interaction.answers import Answer, Say
 from integrations.slack.interaction.request import SlackRequest
@@ -66,13 +67,8 @@ def line(incident: Incident, channels: Mapping[int, str], *, at: datetime) -> st
 
 
 def age(seconds: float) -> str:
-    """Say a length of time in its largest unit."""
-    minutes = int(seconds // 60)
-    if minutes < 1:
-        return "just now"
-    if minutes < 120:
-        return f"{minutes} min"
-    return f"{minutes // 60} h" if minutes < 48 * 60 else f"{minutes // 1440} days"
+    """Say for how long an incident has been open, in the words of its page."""
+    return "just now" if seconds < 60 else span(seconds)
 
 
 def _facts(incident: Incident, channels: Mapping[int, str], *, at: datetime) -> str:

@@ -10,7 +10,7 @@ from typing import Final
 
 from django.db.models import Exists, OuterRef
 
-from incidents import timeline
+from incidents import event_kinds, timeline
 from incidents.followups import followup_lists
 from incidents.models import AccessRequest, Event, Incident, Person
 from integrations.slack.interaction import incident_lookup
@@ -138,7 +138,7 @@ def _tasks(viewer: Person, *, at: datetime) -> Iterator[WaitingItem]:
     """Yield tasks and follow-ups that are theirs, what is due first."""
     about = (f"incident__{one}" for one in ("type", "policy_version", "lead"))
     for one in followup_lists.owned_by(viewer).select_related(*about)[:SHOWN]:
-        due = "" if one.due_on is None else f", due {one.due_on}"
+        due = "" if one.due_on is None else f", due {event_kinds.said_day(one.due_on)}"
         late = " It is late." if one.is_late(today=at.date()) else ""
         says = f"*Your {one.word}*{due}: {mrkdwn.escape(mrkdwn.cut(one.says, WORDS))}{late}"
         value = f"{one.incident.codename}|{one.n}"

@@ -7,6 +7,7 @@ from django.utils import timezone
 
 from incidents import lifecycle
 from incidents.models import Incident, Person
+from incidents.templatetags.firekind import span
 from integrations.slack import tasks
 from integrations.slack.listeners import home_tab, waiting
 from integrations.slack.tests.door import Door
@@ -102,6 +103,14 @@ def test_the_number_of_queries_does_not_grow_with_the_incidents(
     door.slack.acts.open_home("out")
     with django_assert_max_num_queries(12):  # type: ignore[operator]  # pytest-django's fixture has no type to name
         door.deliver()
+
+
+@pytest.mark.parametrize("minutes", [1, 59, 60, 113, 26 * 60, 9 * 1440 + 61])
+def test_a_length_of_time_is_said_as_on_the_page(minutes: int, door: Door) -> None:
+    incident = door.declared()
+    began = timezone.now() - timedelta(minutes=minutes, seconds=5)
+    Incident.objects.filter(pk=incident.pk).update(declared_at=began)
+    assert f"  ·  {span(minutes * 60)}  ·  " in opened(door, "ann")
 
 
 def test_private_ones_are_marked(door: Door) -> None:

@@ -78,3 +78,17 @@ def test_mine_are_on_my_home_tab_and_done_from_there(door: Door, incident: Incid
     assert "write down what happened" in door.reads(home)
     door.press("ben", "firekind:task-done", home=True)
     assert Followup.objects.get(incident=incident).state == "done"
+
+
+def test_a_due_date_reads_the_same_wherever_it_stands(door: Door, incident: Incident, channel: str) -> None:
+    door.command("ann", "task @ann roll back by 2026-12-01", channel=channel)
+    door.house.settle(incident)
+    door.slack.acts.open_home("ann")
+    door.deliver()
+    home = door.slack.home("ann")
+    assert home is not None
+    (card,) = (str(said) for said in door.slack.messages(channel) if "Task 1" in str(said))
+    listed = door.command("ann", "tasks", channel=channel)
+    for said in (door.reads(home), card, listed):
+        assert "1 Dec 2026" in said
+        assert "2026-12-01" not in said

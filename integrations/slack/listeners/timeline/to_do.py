@@ -6,7 +6,7 @@ from collections.abc import Callable
 from datetime import date
 from typing import Any, Final
 
-from incidents import lifecycle
+from incidents import event_kinds, lifecycle
 from incidents.followups import followup_lists
 from incidents.models import Followup, Incident, Source
 from integrations.slack.interaction import due_days, incident_lookup, messages
@@ -171,7 +171,7 @@ def _line(one: Followup) -> str:
     """Say one in a line: its number, its words, whose it is and by when."""
     owner = one.owner
     whose = mrkdwn.mention(owner.chat_id, owner.name) if owner is not None else "no owner"
-    due = f", due {one.due_on:%a} {one.due_on}" if one.due_on else ""
+    due = f", due {one.due_on:%a} {event_kinds.said_day(one.due_on)}" if one.due_on else ""
     sign = {"open": "○", "done": "✓", "dropped": "✗"}[one.state]
     word = "" if one.is_task else " (follow-up)"
     return f"{sign}  {one.n}. {mrkdwn.escape(mrkdwn.cut(one.says, 200))}{word}: {whose}{due}"
