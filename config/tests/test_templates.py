@@ -9,10 +9,12 @@ from config.env import ROOT
 
 WIDTH = 120
 TEMPLATES = ROOT / "templates"
+SANDBOX = ROOT / "integrations" / "sandbox" / "page" / "templates"
 READ_ALOUD = {"alt", "aria-label", "aria-roledescription", "content", "label", "placeholder", "title"}
 TRANSLATED = {
     "anew": "again",
     "leave it": "Cancel",
+    "rang": "paged",
     "rings": "pages",
     "rung": "paged",
     "whoever": "the person who …, or a name",
@@ -23,8 +25,8 @@ SAID_IN_A_TAG = re.compile(r'"([^"]*)"')
 WORDS = re.compile(rf"\b({'|'.join(TRANSLATED)})\b", re.IGNORECASE)
 
 
-def templates() -> Iterator[tuple[str, str]]:
-    for path in sorted(TEMPLATES.rglob("*.html")):
+def templates(*folders: Path) -> Iterator[tuple[str, str]]:
+    for path in sorted(path for folder in folders for path in folder.rglob("*.html")):
         yield str(path.relative_to(ROOT)), path.read_text(encoding="utf-8")
 
 
@@ -52,7 +54,7 @@ def read(source: str) -> list[str]:
 def test_lines_of_templates_fit_a_screen() -> None:
     long = [
         f"{name}:{at} has {len(line)} characters"
-        for name, source in templates()
+        for name, source in templates(TEMPLATES)
         for at, line in enumerate(source.splitlines(), 1)
         if len(line) > WIDTH
     ]
@@ -62,7 +64,7 @@ def test_lines_of_templates_fit_a_screen() -> None:
 def test_templates_use_the_words_that_people_use() -> None:
     found = [
         f"{name}: “{word}” in “{' '.join(text.split())[:80]}”; write “{TRANSLATED[word.lower()]}”"
-        for name, source in templates()
+        for name, source in templates(TEMPLATES, SANDBOX)
         for text in read(source)
         for word in WORDS.findall(text)
     ]
@@ -78,3 +80,4 @@ def test_every_word_is_found_where_people_read_it_and_nowhere_else() -> None:
 
 def test_there_are_templates_to_look_at() -> None:
     assert Path(TEMPLATES, "base.html").is_file()
+    assert Path(SANDBOX, "choose.html").is_file()

@@ -97,7 +97,7 @@ def offered(sandbox: Sandbox) -> set[str]:
 
 def test_what_is_not_there_is_said(sandbox: Sandbox) -> None:
     text, _ = get(sandbox, "/pagerduty?panel=webhooks")
-    for words in ("Nothing is wrong.", "Nobody was rung yet.", "Nothing yet.", "A stand-in for PagerDuty"):
+    for words in ("Nothing is wrong.", "No one has been paged yet.", "Nothing yet.", "A stand-in for PagerDuty"):
         assert words in text, words
 
 
