@@ -77,9 +77,12 @@ def fresh(*, room: int, private: bool, incident_id: int | None, is_drill: bool =
 
 
 def _names(*, is_drill: bool = False, words: int = 2, tries: int = 20) -> Iterator[str]:
-    """Propose what a demo has set, then pairs, then triples: about 250,000 pairs, tens of millions of triples."""
+    """Propose what a demo has set, then pairs, then triples: about 250,000 pairs, tens of millions of triples.
+
+    What a demo has set is for incidents: a drill of the same name would read as one of that incident.
+    """
     before = DRILL if is_drill else ""
-    yield from (before + name for name in settings.FIREKIND.codenames)
+    yield from () if is_drill else settings.FIREKIND.codenames
     for count in (words, words + 1):
         slugs = (coolname.generate_slug(count) for _ in range(tries))
         yield from (before + slug for slug in slugs if is_fit(slug))

@@ -28,6 +28,13 @@ def test_a_demo_has_some_of_its_own_which_are_proposed_first(settings: Any) -> N
     assert len(proposed) > 2
 
 
+def test_a_drill_is_not_named_like_an_incident_of_the_demo(settings: Any) -> None:
+    settings.FIREKIND = replace(settings.FIREKIND, codenames=("amber-otter", "quiet-harbor"))
+    proposed = list(codenames._names(is_drill=True))
+    assert proposed
+    assert not {"drill-amber-otter", "drill-quiet-harbor"} & set(proposed)
+
+
 def test_no_name_is_one_that_nobody_would_say_to_a_customer() -> None:
     names = [name for _ in range(200) for name in codenames._names()]
     assert [name for name in names if not codenames.is_fit(name)] == []
