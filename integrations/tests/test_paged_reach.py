@@ -78,6 +78,9 @@ def test_saying_who_they_are_closes_the_gap_and_brings_them_in(duty: Duty) -> No
     match(duty)
     incident = duty.house.settle(incident)
     assert gaps(incident) == []
+    opened, closed = (incident.events.get(kind=kind).text for kind in ("gap", "gap_closed"))
+    assert "Match them under" in opened
+    assert closed == f"No longer an issue: {opened.partition('. ')[0]}", "what to do about it is over"
     assert "uma" in inside(duty, incident)
     assert Participant.objects.get(incident=incident, person=duty.house.person("uma")).reason == "paged"
 

@@ -9,7 +9,7 @@ from django.db import connection, transaction
 from django.db.models import Exists, OuterRef
 
 from audit import tracing
-from incidents import timeline
+from incidents import sentences, timeline
 from incidents.claiming.shared_clock import clock
 from incidents.lifecycle import circle
 from incidents.models import Incident, Participant, Source
@@ -205,6 +205,7 @@ def _note_gaps(incident: Incident, gaps: Iterable[Gap], known: Mapping[str, Reso
         Resource.objects.create(incident=incident, key=key, kind="gap", label=says, since_at=at)
     closed = [row for key, row in known.items() if key not in now]
     for row in closed:
-        timeline.append(incident, "gap_closed", at=at, text=f"No longer missing: {row.label}", data={"gap": row.key})
+        what, _how = sentences.first(row.label)  # how to mend it is nobody's task any more
+        timeline.append(incident, "gap_closed", at=at, text=f"No longer an issue: {what}", data={"gap": row.key})
         row.delete()
     return bool(new or closed)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import Final
 
+from incidents import sentences
 from incidents.sentences import capital
 from workflows.planning.facts import ChannelPost, Facts, RetypeNews, TaskNow
 from workflows.planning.wording.card import Button, Card, cut
@@ -42,7 +42,6 @@ CARDS: Final[Mapping[str, tuple[str, str]]] = {
 }
 # Those whose own first sentence says more than a title: it is the title, and what follows stands below.
 NEWS: Final = frozenset({"gap", "failed", "page", "alert", "warned"})
-ENDS: Final = re.compile(r"(?<=[a-z0-9)”]{2})([.?])\s+(?=[A-Z])")  # of a first sentence
 HEAD_CHARS: Final = 200  # a longer one is no title
 # Those that say who did it and why in a word: *Resolved by Ann*.
 DEEDS: Final = frozenset({"mitigated", "resolved", "reopened", "cancelled"})
@@ -149,9 +148,8 @@ def _named(event: ChannelPost) -> Words:
 
 def _first(said: str, title: str) -> tuple[str, str]:
     """Split what is said into its first sentence and the rest; one too long for a title stands below the usual one."""
-    found = ENDS.search(said)
-    head, rest = (f"{said[: found.start()]}{found[1].strip('.')}", said[found.end() :]) if found else (said, "")
-    return (head.removesuffix("."), rest) if len(head) <= HEAD_CHARS else (title, said)
+    head, rest = sentences.first(said)
+    return (head, rest) if len(head) <= HEAD_CHARS else (title, said)
 
 
 def _asking(event: ChannelPost, facts: Facts) -> tuple[str, Words]:
