@@ -118,6 +118,7 @@ if (palette) {
     if (event.key === "ArrowDown") point(at + 1);
     else if (event.key === "ArrowUp") point(at - 1);
     else if (event.key === "Enter") choose(at);
+    else if (event.key === "Escape") palette.close();  // a search field would only empty itself
     else return;
     event.preventDefault();
   });
