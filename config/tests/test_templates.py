@@ -14,6 +14,7 @@ READ_ALOUD = {"alt", "aria-label", "aria-roledescription", "content", "label", "
 TRANSLATED = {
     "anew": "again",
     "leave it": "Cancel",
+    "not begun": "not started",
     "rang": "paged",
     "rings": "pages",
     "rung": "paged",

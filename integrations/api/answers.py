@@ -34,8 +34,8 @@ def not_found() -> HttpResponse:
 
 
 def no_address() -> HttpResponse:
-    """Say that nothing has this address, and where all that do are described."""
-    says = "Nothing has this address. Check the codename; /api/v1/openapi.json describes every address."
+    """Say that there is nothing at this address, and where all that do are described."""
+    says = "There is nothing at this address. Check the codename; /api/v1/openapi.json describes every address."
     return refused(404, "not_found", says)
 
 

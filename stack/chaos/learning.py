@@ -43,7 +43,7 @@ def _replay(cast: Cast, act: PlannedAct, codename: str) -> tuple[str, str]:
     answer = cast.workspace.command(act.who, "general", f"/incident replay {codename} {SPEED}")
     words = str((answer.get("response") or {}).get("text") or "")
     found = LINK.search(words)
-    if "is replayed as" not in words or found is None:
+    if not words.startswith("Replaying ") or found is None:
         return REFUSED, words
     cast.replays[act.incident] = found[1]
     return ACCEPTED, words

@@ -156,4 +156,5 @@ def test_an_address_that_nothing_has_is_refused_as_programs_read_it(read: Send, 
     answer = read(path, method=method)
     assert answer.status_code == 404
     assert answer.json()["error"] == "not_found"
+    assert answer.json()["says"].startswith("There is nothing at this address.")
     assert "/api/v1/openapi.json" in answer.json()["says"]

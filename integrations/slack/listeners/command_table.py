@@ -352,6 +352,6 @@ COMMANDS: Final = (
         bare=True,
     ),
     Command("list", "list", "shows the open incidents", run=read.listed, aliases=("ls",)),
-    Command("help", "help [all]", "shows what is typed most, or everything", run=help_),
+    Command("help", "help [all]", "shows the most common commands, or all of them", run=help_),
 )
 NAMED: Final = {name: command for command in COMMANDS for name in (command.name, *command.aliases)}

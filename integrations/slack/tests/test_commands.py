@@ -60,8 +60,8 @@ def test_a_verb_that_does_not_fit_says_why(door: Door, incident: Incident, chann
 @pytest.mark.parametrize(
     ("typed", "lead", "said"),
     [
-        ("lead", "ann", "You lead {} now."),
-        ("lead me", "ann", "You lead {} now."),
+        ("lead", "ann", "You now lead {}."),
+        ("lead me", "ann", "You now lead {}."),
         ("lead @ben", "ben", "<@U0BEN> leads {} now."),
         ("lead nobody", None, "{} has no lead now."),
     ],

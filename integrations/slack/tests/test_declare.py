@@ -14,7 +14,7 @@ def test_a_title_alone_declares(door: Door, word: str) -> None:
     assert (incident.title, incident.type.slug) == ("checkout is slow", "ambiguous")
     assert incident.declared_by == door.house.person("ann")
     assert said == (
-        f"*checkout is slow* is declared as Ambiguous: <http://testserver/incidents/{incident.codename}/|{incident.codename}>.\n"
+        f"Declared *checkout is slow* as Ambiguous: <http://testserver/incidents/{incident.codename}/|{incident.codename}>.\n"
         "Its channel opens in a moment, and you are invited to it."
     )
 
@@ -130,7 +130,7 @@ def test_the_form_declares_and_says_so(door: Door) -> None:
     incident = door.incident()
     assert (incident.title, incident.summary, incident.services) == ("db is full", "Disks", ["db", "search"])
     assert incident.lead == door.house.person("lea")
-    assert "*db is full* is declared as Isolated" in door.reads(door.modal("ann"))
+    assert "Declared *db is full* as Isolated" in door.reads(door.modal("ann"))
 
 
 def test_the_form_keeps_what_it_was_filled_with_when_the_type_changes(door: Door) -> None:

@@ -49,7 +49,7 @@ def test_a_command_over_a_socket(door: Door) -> None:
     (sent,) = handle(delivery.payload)
     assert sent.envelope_id == "e1"
     assert sent.payload is not None
-    assert "is declared" in sent.payload["text"]
+    assert "Declared " in sent.payload["text"]
     assert Incident.objects.get().title == "checkout is slow"
 
 

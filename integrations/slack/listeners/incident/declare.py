@@ -218,9 +218,9 @@ def type_options(types: list[IncidentType]) -> list[blocks.Option]:
 def _declared(incident: Incident, title: str) -> str:
     room = "private channel" if incident.private else "channel"
     type = mrkdwn.escape(incident.policy.name)
-    said = f"opened as a drill ({type})" if incident.is_drill else f"declared as {type}"
+    did, as_what = ("Opened", f"a drill ({type})") if incident.is_drill else ("Declared", type)
     return (
-        f"{mrkdwn.bold(incident.title)} is {said}: {incident_lookup.linked(incident)}.\n"
+        f"{did} {mrkdwn.bold(incident.title)} as {as_what}: {incident_lookup.linked(incident)}.\n"
         f"Its {room} opens in a moment, and you are invited to it."
         f"{f' {rules.TITLE_CUT}' if rules.is_long(title) else ''}"
     )

@@ -21,7 +21,7 @@ def command(asked: SlackRequest, incident: Incident) -> Answer:
     if lead is None:
         return Say(f"{name} has no lead now.")
     if lead.pk == asked.by.pk:
-        return Say(f"You lead {name} now.")
+        return Say(f"You now lead {name}.")
     return Say(f"{mrkdwn.mention(lead.chat_id, lead.name)} leads {name} now.")
 
 

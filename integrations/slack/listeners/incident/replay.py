@@ -27,7 +27,7 @@ def command(asked: SlackRequest) -> Answer:
     drill = replays.start(incident, by=asked.by, at=asked.at, source=Source.SLACK, speed=how_fast)
     room = "private channel" if drill.private else "channel"
     name = incident_lookup.linked(drill)
-    return Say(f"{incident.codename} is replayed as {name}. Its {room} opens in a moment, and you are invited to it.")
+    return Say(f"Replaying {incident.codename} as {name}. Its {room} opens in a moment, and you are invited to it.")
 
 
 def show_next(asked: SlackRequest) -> Answer:
