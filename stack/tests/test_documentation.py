@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -11,6 +13,7 @@ from stack.checks import documents
 from stack.documentation import building, links
 
 HERE = '<h1 id="top">Page</h1><a href="other.html#place">x</a>'
+ENTRY = re.compile(r"\s*([-*+]|\d+[.)])\s")
 LEADS = {
     "a page": ('<a href="other.html">', ""),
     "a place in it": ('<a href="other.html#place">', ""),
@@ -42,6 +45,17 @@ def test_every_page_is_named_once_in_readme() -> None:
     for page in (*(ROOT / "docs").glob("*.md"), *ROOT.glob("*.md")):
         if page.name != "README.md":
             assert named.count(f"| [{page.relative_to(ROOT)}](") == 1, f"README does not list {page.name}"
+
+
+def test_no_table_is_part_of_the_list_above_it() -> None:
+    """Right below an entry it belongs to that, and its bars are shown as they are."""
+    inside = [
+        f"{page.relative_to(ROOT)}:{at}"
+        for page in (*(ROOT / "docs").rglob("*.md"), *ROOT.glob("*.md"))
+        for at, (above, line) in enumerate(pairwise(page.read_text(encoding="utf-8").splitlines()), 2)
+        if line.startswith("|") and ENTRY.match(above)
+    ]
+    assert not inside, f"Leave a line empty above these tables: {', '.join(inside)}"
 
 
 def test_a_check_without_its_tools_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
