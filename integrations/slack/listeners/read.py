@@ -8,6 +8,7 @@ from typing import Final
 
 from incidents import timeline
 from incidents.models import Incident, Person
+from incidents.people.bidi import isolated
 from incidents.templatetags.firekind import span
 from integrations.slack.interaction import incident_lookup
 from integrations.slack.interaction.answers import Answer, Say
@@ -27,8 +28,9 @@ def status(asked: SlackRequest, incident: Incident) -> Answer:
     stated = timeline.last_said([incident]).get(incident.pk, {})
     if (impact := stated.get("impact")) is not None:
         lines.append(f"Impact: {mrkdwn.escape(mrkdwn.cut(impact.text, 300))}")
-    if (step := stated.get("next_step")) is not None and incident.is_active:
-        lines.append(f"Next step: {mrkdwn.escape(mrkdwn.cut(step.text, 300))}")
+    if (step := stated.get("next_step")) is not None and step.text and incident.is_active:
+        owner = f"{mrkdwn.escape(isolated(name))}: " if (name := step.event.data.get("name")) else ""
+        lines.append(f"Next step: {owner}{mrkdwn.escape(mrkdwn.cut(step.text, 300))}")
     if (update := stated.get("updated")) is not None:
         lines.append(f"Last update, {mrkdwn.when(update.event.at)}: {mrkdwn.escape(mrkdwn.cut(update.text, 600))}")
     if incident.update_due_at:

@@ -108,6 +108,13 @@ def test_status(door: Door, incident: Incident, channel: str) -> None:
     assert page == f"<http://testserver/incidents/{incident.codename}/|Open in Firekind>"
 
 
+def test_status_says_whose_the_next_step_is_while_there_is_one(door: Door, channel: str) -> None:
+    door.command("ann", "next @ben purge the cache", channel=channel)
+    assert "\nNext step: Ben: purge the cache\n" in door.command("ann", "status", channel=channel)
+    door.command("ann", "next none", channel=channel)
+    assert "Next step" not in door.command("ann", "status", channel=channel)
+
+
 def test_status_names_what_is_missing_and_what_failed(door: Door) -> None:
     door.slack.workspace.groups.pop(door.slack.group("security").id)
     from workflows.usergroups import workspace_cache
