@@ -82,3 +82,13 @@ def test_nobody_is_awaited_as_the_lead_of_what_is_over() -> None:
 def test_what_a_withdrawn_announcement_says_stands_by_itself() -> None:
     card = cards.withdrawn_announcement()
     assert "nnouncement" in card.title
+
+
+def test_the_channel_is_told_who_declared_it_and_everyone_else_only_when() -> None:
+    known = replace(facts(), declarer=someone("ann"), declared_at=AT)
+    (said,) = headline.headline(known).context
+    assert " by Ann · " in marks.bare(said)
+    (announced,) = headline.announcement(known).context
+    assert "Ann" not in marks.bare(announced)
+    (unknown,) = headline.headline(replace(known, declarer=None)).context
+    assert " by " not in marks.bare(unknown).partition(known.policy.says)[0]

@@ -32,7 +32,7 @@ def headline(facts: Facts) -> Card:
         title=facts.title,
         fields=tuple(fields),
         sections=said_so_far(facts),
-        context=(joined(_declared(facts), f" · {facts.policy.says}"),),
+        context=(joined(_declared(facts), _declarer(facts), f" · {facts.policy.says}"),),
         link=facts.url,
         link_label=PAGE,
         buttons=_verbs(facts),
@@ -95,6 +95,11 @@ def _type(facts: Facts) -> str:
 
 def _declared(facts: Facts) -> Words:
     return joined(f"{facts.codename} · declared ", (when(facts.declared_at),))
+
+
+def _declarer(facts: Facts) -> str:
+    """Name who declared it, who knows most of it at first."""
+    return f" by {isolated(facts.declarer.name)}" if facts.declarer is not None else ""
 
 
 def _verbs(facts: Facts) -> tuple[Button, ...]:
