@@ -8,7 +8,7 @@ from typing import Final
 
 MINUTE, HOUR, DAY = 60, 3_600, 86_400
 TICKS: Final = (
-    (MINUTE, "1 min"), (5 * MINUTE, "5 min"), (15 * MINUTE, "15 min"), (HOUR, "1 h"), (4 * HOUR, "4 h"),
+    (MINUTE, "up to 1 min"), (5 * MINUTE, "5 min"), (15 * MINUTE, "15 min"), (HOUR, "1 h"), (4 * HOUR, "4 h"),
     (DAY, "1 d"), (7 * DAY, "7 d"), (30 * DAY, "30 d"), (90 * DAY, "90 d"), (365 * DAY, "1 y"),
 )  # fmt: skip
 EDGE = 1.5  # per cent of the width that stays free at either end

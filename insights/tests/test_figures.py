@@ -216,3 +216,11 @@ def test_what_was_to_be_done_counts_with_what_is_done() -> None:
 @pytest.mark.parametrize("asked", ["until=0001-01-01", "since=9999-12-31", "until=9999-12-31", "since=0001-01-01"])
 def test_any_day_there_is_can_be_asked_for(asked: str, shipped: Shipped, ada: Person, browse: Open) -> None:
     assert browse(ada).get(f"/insights/?{asked}").status_code == 200
+
+
+@pytest.mark.parametrize("longest", [1, 59, 3_600, 86_400])
+def test_the_first_mark_of_an_axis_says_that_shorter_times_lie_there_too(longest: float) -> None:
+    (at, name), *_ = distribution.ticks(longest)
+    end = distribution.axis_end(longest)
+    assert {distribution.where(time, end=end) for time in (0, 1, 59, 60)} == {at}
+    assert name == "up to 1 min"
