@@ -147,7 +147,7 @@ def test_the_steps_come_before_what_turning_private_means(incident: Incident, ad
     order = (
         "It turns private, for good",
         "<h3>What cannot be undone",
-        "Who comes along?",
+        "Who is coming along?",
         "move the convers",
         'id="means"',
     )
@@ -211,7 +211,7 @@ def test_towards_a_private_type_those_who_come_along_are_picked(
     lifecycle.bring_in(incident, people=[ben, eve], by=ada, at=timezone.now())
     client = browse(ada)
     page = client.get(retype_page(incident, f"?to=security&bring={ben.pk}")).content.decode()
-    assert "Who comes along?" in page
+    assert "Who is coming along?" in page
     assert "only the people named here can see them" in page
     assert "What closes immediately" in page
     assert privacy_notes.GLASS in page
