@@ -20,6 +20,7 @@ from incidents.views.lists import listing, spreadsheet
 
 urlpatterns: list[URLPattern | URLResolver] = [
     path("", listing.listing, name="incidents"),
+    path("incidents/", listing.whole),
     path("incidents.csv", spreadsheet.as_csv, name="incidents-csv"),
     path("jump", listing.jump, name="jump"),
     path("start/hide", listing.hide_start, name="start-hide"),

@@ -33,6 +33,11 @@ def test_open_ones_come_first_then_the_newest(shipped: dict[str, IncidentType], 
     assert names(browse(ada)) == [made[n].codename for n in (2, 1, 0, 3)]
 
 
+def test_an_address_cut_after_incidents_leads_to_the_list(ada: Person, browse: Open) -> None:
+    answer = browse(ada).get("/incidents/?status=active")
+    assert (answer.status_code, answer["Location"]) == (302, "/?status=active")
+
+
 def test_the_most_urgent_come_first(shipped: dict[str, IncidentType], ada: Person, browse: Open) -> None:
     now = timezone.now()
     made = {

@@ -89,6 +89,13 @@ def _meant(filters: IncidentFilters, person: Person) -> Link | None:
 
 @require_GET
 @signed_in
+def whole(request: Request) -> HttpResponse:
+    """Lead to the list from the address of an incident that was cut short."""
+    return redirect(f"{reverse('incidents')}?{request.GET.urlencode()}" if request.GET else "incidents")
+
+
+@require_GET
+@signed_in
 def jump(request: Request) -> JsonResponse:
     """Give the few incidents that somebody may mean by what they type, for the command palette."""
     found = jumps(IncidentFilters.read(request.GET).q, person=request.person)

@@ -178,6 +178,7 @@ OF_NONE: Final[Mapping[str, Row]] = {
     "account/sessions/<slug:ref>/end": Row({"<slug:ref>": ("no-such",)}),
     "account/sessions/end": Row(),
     "": Row(asks=(*LOOKED_FOR, *NARROWED)),
+    "incidents/": Row(asks=LOOKED_FOR),
     "incidents.csv": Row(asks=(*LOOKED_FOR, *NARROWED)),
     "reviews": Row(),
     "jump": Row(asks=("", "?q={}", "?q=WORD", "?q=xylo", "?q=leaks")),
