@@ -135,6 +135,11 @@ class Incident(models.Model):
         """Whether people still respond."""
         return Status(self.status).is_active
 
+    def is_overdue(self, *, at: datetime) -> bool:
+        """Tell whether a status update is waited for and late."""
+        waited_for = self.is_active and self.policy.update_every_min is not None
+        return waited_for and (self.update_due_at is None or self.update_due_at <= at)
+
     def age_s(self, *, at: datetime) -> float:
         """Seconds from declaration to its end, or to ``at`` while it lasts."""
         return ((self.ended_at or at) - self.declared_at).total_seconds()

@@ -132,7 +132,7 @@ def view(found: Sequence[Incident], waits: Sequence[WaitingItem] = (), *, agrees
     if not found:
         parts.append(blocks.section(f"{QUIET}\n{FIRST}"))
     channels = incident_lookup.channels(found)
-    for incident in found[:SHOWN]:
+    for incident in read.urgent_first(found[:SHOWN], at=timezone.now()):
         parts += _incident(incident, channels)
     if len(found) > SHOWN:
         parts.append(blocks.section(mrkdwn.link(f"{setup.base_url()}/", "See all")))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Final
 
@@ -10,11 +10,12 @@ from incidents import timeline
 from incidents.models import Incident, Person
 from incidents.people.bidi import isolated
 from incidents.templatetags.firekind import span
+from incidents.views.lists import urgency
 from integrations.slack.interaction import incident_lookup
 from integrations.slack.interaction.answers import Answer, Say
 from integrations.slack.interaction.request import SlackRequest
 from integrations.slack.protocol import mrkdwn, setup
-from workflows.status import progress
+from workflows.status import page_status, progress
 
 ENTRIES: Final = 12
 LISTED: Final = 20
@@ -55,11 +56,27 @@ def listed(asked: SlackRequest) -> Answer:
     if not (found or drills):
         return Say(f"No incident is open. `{setup.command()} declare` opens one.")
     channels = incident_lookup.channels([*found, *drills])
-    lines = [line(incident, channels, at=asked.at) for incident in found[:LISTED]]
+    lines = [line(incident, channels, at=asked.at) for incident in urgent_first(found[:LISTED], at=asked.at)]
     if len(found) > LISTED:
         lines.append(mrkdwn.link(f"{setup.base_url()}/", "See all"))
     lines += [line(incident, channels, at=asked.at) for incident in drills]
     return Say("\n".join(lines))
+
+
+def urgent_first(found: Iterable[Incident], *, at: datetime) -> list[Incident]:
+    """Sort open incidents by what a responder looks at first, as the list on the web does."""
+    newest_first = list(found)
+    unanswered = page_status.unanswered([one.pk for one in newest_first])
+    return sorted(
+        newest_first,
+        key=lambda one: urgency.rank(
+            one.policy,
+            status=one.status,
+            is_overdue=one.is_overdue(at=at),
+            is_unanswered=one.pk in unanswered,
+            has_lead=one.lead_id is not None,
+        ),
+    )
 
 
 def line(incident: Incident, channels: Mapping[int, str], *, at: datetime) -> str:

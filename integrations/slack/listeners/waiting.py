@@ -116,7 +116,7 @@ def _requests(viewer: Person) -> Iterator[WaitingItem]:
 def _updates(viewer: Person, *, at: datetime) -> Iterator[WaitingItem]:
     """Yield incidents that they lead, whose update is late."""
     for one in incident_lookup.seen(viewer).filter(active=True, lead=viewer):
-        if one.policy.update_every_min and (one.update_due_at is None or one.update_due_at <= at):
+        if one.is_overdue(at=at):
             button = blocks.button("Update", action_id="firekind:update", value=one.codename, style="primary")
             yield WaitingItem(one, "*A status update is overdue.* You lead this incident.", (button,))
 

@@ -89,6 +89,16 @@ def test_buttons_open_forms(door: Door) -> None:
     assert door.modal("out")["title"]["text"] == "Declare an incident"
 
 
+def test_the_most_urgent_stand_first_as_in_the_list_on_the_web(door: Door) -> None:
+    late = door.declared("late update", type="major")
+    Incident.objects.filter(pk=late.pk).update(update_due_at=timezone.now() - timedelta(minutes=1))
+    for title, type in (("customers notice", "isolated"), ("not sure", "ambiguous"), ("an exercise", "internal")):
+        door.declared(title, type=type)
+    order = ["late update", "customers notice", "not sure", "an exercise"]
+    for said in (opened(door, "out"), door.command("out", "list")):
+        assert sorted(order, key=said.index) == order
+
+
 def test_many_incidents_fit(door: Door) -> None:
     for n in range(33):
         door.command("ann", f"declare number {n}")
@@ -101,7 +111,7 @@ def test_the_number_of_queries_does_not_grow_with_the_incidents(
     for n in range(12):
         door.command("ann", f"declare number {n}")
     door.slack.acts.open_home("out")
-    with django_assert_max_num_queries(12):  # type: ignore[operator]  # pytest-django's fixture has no type to name
+    with django_assert_max_num_queries(13):  # type: ignore[operator]  # pytest-django's fixture has no type to name
         door.deliver()
 
 
