@@ -6,12 +6,14 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
+from typing import Final
 
 from workflows.planning.actions import CREATE, KINDS, SIGNS, Action
 from workflows.planning.observed import GONE, THERE, Observed
 from workflows.planning.things import Desired, Thing
 
 PAGED = {THERE: "{name} is already paged", GONE: "{name} was already paged and is not paged again"}  # by its state
+FREE: Final = "free"  # the line that names who may leave
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +124,7 @@ def _staying(desired: Desired, observed: Observed) -> Iterator[PlanLine]:
     rest = sorted(seen.label for key, seen in there.items() if key not in asked and seen.room in rooms)
     if rest:
         names = ", ".join(rest)
-        yield PlanLine("=", f"no longer needed, free to leave: {names}")
+        yield PlanLine("=", f"no longer needed, free to leave: {names}", FREE)
 
 
 def _paged(desired: Desired, observed: Observed) -> Iterator[PlanLine]:

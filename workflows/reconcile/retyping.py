@@ -23,7 +23,7 @@ from workflows.planning.facts import ChannelPost, Facts, Stay
 from workflows.planning.observed import Observed
 from workflows.planning.participation import Standing
 from workflows.planning.plan import Plan, plan
-from workflows.planning.plan_lines import PlanLine
+from workflows.planning.plan_lines import FREE, PlanLine
 from workflows.planning.wording import basis, privacy_notes, shut_out
 from workflows.reconcile import admitting
 from workflows.usergroups import workspace_cache
@@ -97,8 +97,11 @@ def confirm(
 
 
 def _changes(result: Plan) -> list[tuple[str, str, str]]:
-    """Return the lines that say what changes, and for whom: without what is only said anew, and what stays."""
-    lines = (line for line in result.lines if line.sign in "+~-" and line.key not in SAID_ANEW)
+    """Return the lines that say what changes, and for whom: without what is only said anew, and what stays.
+
+    Who is in and no longer needed is told so: nobody is removed, and they would wait for nothing.
+    """
+    lines = (line for line in result.lines if line.key == FREE or (line.sign in "+~-" and line.key not in SAID_ANEW))
     return [(line.sign, line.text, line.key) for line in lines]
 
 

@@ -79,3 +79,24 @@ def test_while_a_guest_is_in_the_channel_its_card_names_nobody_the_type_brings(d
     for who, names in (("gus", False), ("ann", True)):
         door.press(who, "firekind:changes", channel=channel, ts=shown.ts)
         assert ("Sue" in door.reads(door.modal(who))) == names
+
+
+def test_people_who_are_no_longer_needed_are_told_in_the_channel(door: Door, incident: Incident) -> None:
+    retyped = door.house.retype(incident, "internal", by="ann")
+    assert "free to leave: " in str(card(door, retyped).attachments)
+    again = door.house.retype(retyped, "ambiguous", by="ann")
+    assert "free to leave" not in str(card(door, again).attachments)
+
+
+def test_to_a_guest_nobody_is_said_to_come_where_people_may_only_leave(door: Door, incident: Incident) -> None:
+    retyped = door.house.retype(incident, "internal", by="ann")
+    channel = door.house.channel(retyped)
+    door.slack.add_person("gus", name="Gus", email="gus@example.com", is_restricted=True)
+    door.house.chat.people()
+    door.slack.acts.invite("ann", channel, ["gus"])
+    door.deliver()
+    Person.objects.filter(chat_id=door.slack.person("gus").id).update(is_guest=True)
+    door.house.settle(retyped)
+    shown = str(card(door, retyped).attachments)
+    assert "free to leave" not in shown
+    assert "bring in or page" not in shown
