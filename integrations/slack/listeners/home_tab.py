@@ -112,8 +112,8 @@ def _redrawn(chat_ids: Iterable[str]) -> int:
 
 
 def on_tab(viewer: Person) -> list[Incident]:
-    """Return the open incidents of someone's tab, and one more where there are more."""
-    return list(incident_lookup.seen(viewer).filter(active=True, is_drill=False)[: SHOWN + 1])
+    """Return the open incidents of which someone's tab shows the most urgent."""
+    return list(incident_lookup.seen(viewer).filter(active=True, is_drill=False)[: read.CONSIDERED])
 
 
 def view(found: Sequence[Incident], waits: Sequence[WaitingItem] = (), *, agrees: bool | None = None) -> blocks.Block:
@@ -131,8 +131,9 @@ def view(found: Sequence[Incident], waits: Sequence[WaitingItem] = (), *, agrees
     parts.append(blocks.header("Open incidents"))
     if not found:
         parts.append(blocks.section(f"{QUIET}\n{FIRST}"))
-    channels = incident_lookup.channels(found)
-    for incident in read.urgent_first(found[:SHOWN], at=timezone.now()):
+    shown = read.urgent_first(found, at=timezone.now())[:SHOWN]
+    channels = incident_lookup.channels(shown)
+    for incident in shown:
         parts += _incident(incident, channels)
     if len(found) > SHOWN:
         parts.append(blocks.section(mrkdwn.link(f"{setup.base_url()}/", "See all")))

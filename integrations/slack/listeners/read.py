@@ -19,6 +19,7 @@ from workflows.status import page_status, progress
 
 ENTRIES: Final = 12
 LISTED: Final = 20
+CONSIDERED: Final = 200  # the newest of those that are open, of which the most urgent are listed
 BARE: Final = frozenset({"updated", "noted"})  # kinds whose sentence is someone's own words, with no verb before them
 
 
@@ -51,12 +52,13 @@ def recent(asked: SlackRequest, incident: Incident) -> Answer:
 
 def listed(asked: SlackRequest) -> Answer:
     """List the open incidents that someone may see."""
-    found = list(incident_lookup.seen(asked.by).filter(active=True, is_drill=False)[: LISTED + 1])
+    found = list(incident_lookup.seen(asked.by).filter(active=True, is_drill=False)[:CONSIDERED])
     drills = list(incident_lookup.seen(asked.by).filter(active=True, is_drill=True)[:LISTED])
     if not (found or drills):
         return Say(f"No incident is open. `{setup.command()} declare` opens one.")
-    channels = incident_lookup.channels([*found, *drills])
-    lines = [line(incident, channels, at=asked.at) for incident in urgent_first(found[:LISTED], at=asked.at)]
+    shown = urgent_first(found, at=asked.at)[:LISTED]
+    channels = incident_lookup.channels([*shown, *drills])
+    lines = [line(incident, channels, at=asked.at) for incident in shown]
     if len(found) > LISTED:
         lines.append(mrkdwn.link(f"{setup.base_url()}/", "See all"))
     lines += [line(incident, channels, at=asked.at) for incident in drills]
