@@ -36,6 +36,12 @@ def test_only_what_the_state_allows_is_offered(state: dict[str, Any], verbs: lis
     assert offered(**state) == verbs
 
 
+def test_what_the_type_means_is_said_of_the_type_and_not_of_the_incident() -> None:
+    policy = replace(facts().policy, name="Major", says="Key features are definitely hit.")
+    (context,) = headline.headline(replace(facts(), policy=policy)).context
+    assert marks.bare(context).endswith(" · Major: Key features are definitely hit.")
+
+
 def test_the_latest_update_has_an_age_that_the_reader_counts() -> None:
     card = headline.headline(replace(facts(), summary="all carts fail", update=UPDATE))
     assert [label for label, _ in card.sections] == ["Latest update", "Summary"]

@@ -32,7 +32,7 @@ def headline(facts: Facts) -> Card:
         title=facts.title,
         fields=tuple(fields),
         sections=said_so_far(facts),
-        context=(joined(_declared(facts), _declarer(facts), f" · {facts.policy.says}"),),
+        context=(joined(_declared(facts), _declarer(facts), _meaning(facts)),),
         link=facts.url,
         link_label=PAGE,
         buttons=_verbs(facts),
@@ -95,6 +95,11 @@ def _type(facts: Facts) -> str:
 
 def _declared(facts: Facts) -> Words:
     return joined(f"{facts.codename} · declared ", (when(facts.declared_at),))
+
+
+def _meaning(facts: Facts) -> str:
+    """Say what the type means; by its name, as it is no news of this incident."""
+    return f" · {isolated(facts.policy.name)}: {facts.policy.says}"
 
 
 def _declarer(facts: Facts) -> str:
