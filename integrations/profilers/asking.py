@@ -26,6 +26,7 @@ from workflows.ports import VendorError
 CONNECT_S = 5.0
 CHUNK = 1 << 16
 SHOWN = 300
+PAGE = "text/html"  # what no source answers with
 MIB = 1 << 20
 METHOD = "profiler.capture"
 FOUND = range(300, 400)
@@ -34,10 +35,11 @@ LATER = {408, 425, 429, *range(500, 600)}
 
 @dataclass(slots=True)
 class SourceAnswer:
-    """What a source answered; ``body`` is a file that is gone once it is closed."""
+    """What a source answered; ``body`` is a file that is gone once it is closed, ``type`` what it is said to be."""
 
     status: int
     body: BinaryIO
+    type: str
 
     @property
     def words(self) -> str:
@@ -143,7 +145,7 @@ def _answer(source: Listed, response: http.client.HTTPResponse) -> SourceAnswer:
             body.write(chunk)
         body.seek(0)
         undo.pop_all()  # the caller closes it
-        return SourceAnswer(response.status, body)
+        return SourceAnswer(response.status, body, response.headers.get_content_type())
 
 
 def _chunks(source: Listed, response: http.client.HTTPResponse) -> Iterator[bytes]:
@@ -159,10 +161,14 @@ def _chunks(source: Listed, response: http.client.HTTPResponse) -> Iterator[byte
 
 
 def _must_be_good(source: Listed, answer: SourceAnswer) -> None:
-    if answer.status == http.HTTPStatus.OK:
+    is_page = answer.type == PAGE
+    if answer.status == http.HTTPStatus.OK and not is_page:
         return
     with answer.body:
-        raise _error(source, answer.status, answer.words)
+        if answer.status == http.HTTPStatus.OK:
+            says = f"{source.name} answered with a web page: a proxy in between, or not its address. Check the list."
+            raise VendorError(says, code="strange_answer", method=METHOD)
+        raise _error(source, answer.status, "" if is_page else answer.words)
 
 
 def _error(source: Listed, status: int, words: str) -> VendorError:

@@ -170,7 +170,7 @@ class PagerDutyPager:
     def _change(self, id: str, **changes: str) -> bool:
         """Change a page; return whether PagerDuty accepted it: a page already in that state rejects it."""
         try:
-            self._put(id, changes)
+            _ = self._put(id, changes)["incident"]
         except VendorError as error:
             if error.code not in ENDED:
                 raise
@@ -199,7 +199,8 @@ class PagerDutyPager:
 
     def note(self, id: str, text: str) -> None:
         """Write a note on a page."""
-        self.wire.call("POST", "/incidents/{id}/notes", id=id, body={"note": {"content": text[:MAX_NOTE]}})
+        body = {"note": {"content": text[:MAX_NOTE]}}
+        _ = self.wire.call("POST", "/incidents/{id}/notes", id=id, body=body)["note"]
 
     def people(self) -> Sequence[PagerPerson]:
         """Read everyone who can be paged."""

@@ -17,7 +17,8 @@ from workflows.ports import VendorError
 if TYPE_CHECKING:
     from integrations.pagerduty.adapter.client import PagerDutyPager
 
-DOWN: Final = frozenset({"connection_failed", "connection_lost", "unavailable"})
+DOWN: Final = frozenset({"connection_failed", "connection_lost", "unavailable", "unreadable_answer"})
+IN_DOUBT: Final = frozenset({"connection_lost", "unreadable_answer"})  # what was sent may still be carried out
 TAKEN: Final = frozenset({"2001", "2002", "http_400"})  # the key may be on an open page
 LOOK_BACK: Final = timedelta(days=1)  # longer than any effect is tried
 
@@ -67,7 +68,7 @@ def _after(pager: PagerDutyPager, ring: PageRequest, error: VendorError) -> Page
         return _instead(pager, ring, error, unsure=True)
     if found:
         return found
-    if error.code == "connection_lost" and not pager.is_on_fallback_service(ring.service):
+    if error.code in IN_DOUBT and not pager.is_on_fallback_service(ring.service):
         raise error  # it may still be made, and PagerDuty can be asked: that happens again soon
     return _instead(pager, ring, error, unsure=False)
 

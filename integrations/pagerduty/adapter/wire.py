@@ -13,7 +13,7 @@ import httpx2
 from pagerduty import ApiClient, Error, EventsApiV2Client, HttpError, RestApiV2Client
 
 from incidents.outages import spare_connections
-from integrations import vendor_clock
+from integrations import vendor_answer, vendor_clock
 from integrations.pagerduty.adapter import transport
 from integrations.pagerduty.protocol import error_messages
 from workflows.ports import VendorError
@@ -25,6 +25,7 @@ LAST: Final = 10_000  # how far into a list PagerDuty lets anyone read
 WAIT_S: Final = 5.0  # after a rate limit that does not say how long
 WAIT_AT_MOST_S: Final = 120.0
 ENQUEUE: Final = "/v2/enqueue"
+TAKEN: Final = "success"  # what an event that was taken is answered with
 # A request that never went out did nothing; one whose connection broke later may have.
 NEVER_SENT: Final = (
     httpx2.ConnectError,
@@ -114,7 +115,9 @@ class Wire:
         offset = 0
         while offset + PAGE <= LAST:
             page = self.call("GET", path, id=id, query={**(query or {}), "limit": PAGE, "offset": offset})
-            found = page.get(of) or []
+            found = page[of]
+            if not isinstance(found, list):
+                raise _passing(f"pagerduty GET {path}", "unreadable_answer", unknown=False)
             yield from found
             if not page.get("more") or not found:
                 return
@@ -139,7 +142,9 @@ class EventsWire:
 
     def send(self, event: Mapping[str, Any]) -> None:
         """Send one event; raise ``VendorError`` when it is not taken."""
-        _sent(self._client, "POST", ENQUEUE, ENQUEUE, {"json": dict(event)})
+        answer = _sent(self._client, "POST", ENQUEUE, ENQUEUE, {"json": dict(event)})
+        if answer["status"] != TAKEN:
+            raise _passing(f"pagerduty POST {ENQUEUE}", "unreadable_answer", unknown=True)
 
     def close(self) -> None:
         """Let go of the connections."""
@@ -168,11 +173,12 @@ def _sent(client: ApiClient, method: str, path: str, address: str, options: Mapp
 
 
 def _read(name: str, response: httpx2.Response, *, writes: bool) -> dict[str, Any]:
-    if not response.content:
-        return {}
-    data = _json(response)
+    def unreadable() -> VendorError:
+        return _passing(name, "unreadable_answer", unknown=writes)
+
+    data = vendor_answer.parsed(response.content, unreadable=unreadable)
     if not isinstance(data, dict):
-        raise _passing(name, "unreadable_answer", unknown=writes)
+        raise unreadable()
     return data
 
 
@@ -191,6 +197,8 @@ def _refused(name: str, response: httpx2.Response, *, writes: bool) -> VendorErr
         return VendorError(words, code="ratelimited", method=name, retryable=True, retry_after=_wait_s(response))
     if status >= HTTPStatus.INTERNAL_SERVER_ERROR or status == HTTPStatus.REQUEST_TIMEOUT:
         return _passing(name, "unavailable", unknown=writes)
+    if vendor_answer.is_somebody_elses(status, response.headers.get("content-type", "")) and not response.is_redirect:
+        return _passing(name, "unreadable_answer", unknown=writes)
     code = "moved" if response.is_redirect else _code(response)
     return VendorError(error_messages.words(code), code=code, method=name)
 
@@ -211,7 +219,7 @@ def _code(response: httpx2.Response) -> str:
 def _json(response: httpx2.Response) -> Any:
     try:
         return json.loads(response.content)
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
 
 

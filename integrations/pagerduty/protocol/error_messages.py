@@ -66,7 +66,10 @@ WORDS: Final[dict[str, str]] = {
     ),
     "ratelimited": f"PagerDuty is rate limiting. {LATER}",
     "unavailable": f"PagerDuty is not available right now. {LATER}",
-    "unreadable_answer": "PagerDuty's answer could not be read. Checking and retrying automatically.",
+    "unreadable_answer": (
+        "PagerDuty's answer could not be read; a proxy may have answered in its place. Checking and retrying "
+        "automatically."
+    ),
 }
 
 

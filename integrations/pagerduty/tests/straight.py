@@ -55,18 +55,22 @@ SENDER: Final = SETUP.sender
 class StraightTransport(httpx2.BaseTransport):
     """Carries requests to a stand-in account; refuses connections while it ``is_down``.
 
-    It goes down with the first request that is ``fatal``: that one is done, but never answered.
+    It goes down with the first request that is ``fatal``: that one is done, but never answered. What is ``instead`` is
+    what a proxy answers in its place, and the account hears of nothing.
     """
 
     def __init__(self, account: FakeAccount) -> None:
         self.account = account
         self.is_down = False
+        self.instead: dict[str, Any] | None = None
         self.fatal = ""  # a method
 
     def handle_request(self, request: httpx2.Request) -> httpx2.Response:
         """Answer one request, or fail the way a connection fails."""
         if self.is_down:
             raise httpx2.ConnectError("refused", request=request)
+        if self.instead is not None:
+            return httpx2.Response(200, json=self.instead)
         reply = self._reply(request)
         self.is_down = request.method == self.fatal
         if reply.dropped or self.is_down:

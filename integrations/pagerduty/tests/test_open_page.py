@@ -114,6 +114,22 @@ def test_a_rest_api_that_answers_errors_is_down_as_well(pager: StraightPager) ->
     assert len(opened(pager)) == 1
 
 
+def test_a_rest_api_in_whose_place_a_proxy_answers_is_down_as_well(pager: StraightPager) -> None:
+    pager.rest.instead = {"message": "sign in"}
+    assert pager.ring(a_ring("policy/PESECURITY", service=THERE)).via == "events"
+    assert len(opened(pager)) == 1
+
+
+def test_an_event_that_a_proxy_took_is_not_a_page(pager: StraightPager) -> None:
+    pager.rest.is_down, pager.fallback.instead = True, {}
+    with pytest.raises(VendorError, match="unreadable_answer") as caught:
+        pager.ring(a_ring())
+    assert (caught.value.retryable, caught.value.unknown) == (True, True)
+    pager.fallback.instead = None
+    assert pager.ring(a_ring(unsure=True)).via == "events"
+    assert len(opened(pager)) == 1
+
+
 def test_a_page_sent_as_an_event_is_found_by_its_alert_and_not_opened_again(pager: StraightPager) -> None:
     for n in range(3):
         pager.ring(PageRequest(f"other-{n}", "service/PVFIREKIND", HERE, "Another", "", ""))

@@ -19,7 +19,8 @@ CHUNK: Final = 1 << 18
 UPLOAD, DOWNLOAD = "files.getUploadURLExternal", "files.info"  # what a rate limit of the file server applies to
 TOO_MANY, SERVER_ERROR = 429, 500
 PAGE: Final = "text/html"  # what Slack shows to someone who has not signed in
-BROKEN: Final = (OSError, http.client.HTTPException)
+WAIT_AT_MOST_S: Final = 300.0  # and then it is asked again, whatever it said
+BROKEN: Final = (OSError, http.client.HTTPException, ValueError)  # the last for a redirect to what is no address
 
 
 class _NoRedirect(urllib.request.HTTPRedirectHandler):
@@ -45,7 +46,10 @@ class FileTransfer:
         request = self._request(url, content, UPLOAD)
         request.add_header("Content-Type", "application/octet-stream")
         with closing(self._open(request, UPLOAD)) as answer:
-            answer.read(CHUNK)
+            try:
+                answer.read(CHUNK)
+            except BROKEN as error:
+                raise _broken(UPLOAD, error) from error
 
     def fetch(self, url: str) -> Iterator[bytes]:
         """Yield a file piece by piece; raise ``VendorError`` when Slack shows its sign-in instead."""
@@ -98,9 +102,8 @@ class FileTransfer:
 
 def _refused(error: HTTPError, method: str) -> VendorError:
     if error.code == TOO_MANY:
-        wait = error.headers.get("Retry-After", "1")
-        says, seconds = error_messages.words("ratelimited"), max(1.0, float(wait)) if wait.isdecimal() else 1.0
-        return VendorError(says, code="ratelimited", method=method, retryable=True, retry_after=seconds)
+        says, wait_s = error_messages.words("ratelimited"), seconds(error.headers.get("Retry-After"))
+        return VendorError(says, code="ratelimited", method=method, retryable=True, retry_after=wait_s)
     if error.code >= SERVER_ERROR:
         says = error_messages.words("service_unavailable")
         return VendorError(says, code="service_unavailable", method=method, retryable=True)
@@ -108,6 +111,14 @@ def _refused(error: HTTPError, method: str) -> VendorError:
         return _sign_in(method)
     says = "Slack's file server rejected the request. Add the file another way."
     return VendorError(says, code=f"http_{error.code}", method=method)
+
+
+def seconds(header: str | None) -> float:
+    """Return how long a rate limit is to be waited for: at least a second, and no longer than ``WAIT_AT_MOST_S``."""
+    try:
+        return min(max(1.0, float(header or 1)), WAIT_AT_MOST_S)
+    except ValueError:
+        return 1.0
 
 
 def _sign_in(method: str = DOWNLOAD) -> VendorError:

@@ -8,6 +8,7 @@ import logging
 import re
 import socket
 import ssl
+import urllib.request
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from typing import Any, Final
@@ -15,13 +16,15 @@ from urllib.error import URLError
 
 from slack_sdk import WebClient
 from slack_sdk.errors import SlackApiError, SlackRequestError
-from slack_sdk.webhook import WebhookClient
+from slack_sdk.webhook import WebhookClient, WebhookResponse
 
 from incidents.outages import spare_connections
 from integrations import vendor_clock
+from integrations.slack.adapter import transfer
 from integrations.slack.adapter.transfer import FileTransfer
 from integrations.slack.protocol import error_messages
 from integrations.slack.protocol.rules import RETRYABLE
+from integrations.vendor_answer import VendorAnswer
 from workflows.ports import VendorError
 
 TIMEOUT_S: Final = 10
@@ -37,12 +40,46 @@ SILENT.setLevel(logging.CRITICAL)
 # A connection that was never made did nothing; every other broken one may have.
 NEVER_SENT = (ConnectionRefusedError, socket.gaierror)
 BROKEN = (OSError, http.client.HTTPException, SlackRequestError)
+# What the SDK makes of bytes that are no text, of text in no known encoding, of a list and of brackets without end.
+UNREADABLE = (ValueError, LookupError, AttributeError, RecursionError)
 
 
 class SlackRefused(VendorError):
     """Slack answered with an error; ``each`` maps the ids it names to their own codes."""
 
     each: Mapping[str, str] = {}
+
+
+class _AsItIs(urllib.request.HTTPErrorProcessor):
+    """Hands over every answer, whatever its status."""
+
+    def http_response(self, request: urllib.request.Request, response: Any) -> Any:
+        return response
+
+    https_response = http_response
+
+
+class _Direct(WebClient):
+    """Follows no redirect, which would take the token along to whatever address it names."""
+
+    def _perform_urllib_http_request_internal(self, url: str, req: urllib.request.Request) -> dict[str, Any]:
+        return _answered(self, req)
+
+
+class _DirectWebhook(WebhookClient):
+    """The same for answers to interactions."""
+
+    def _perform_http_request_internal(self, url: str, req: urllib.request.Request) -> WebhookResponse:
+        answer = _answered(self, req)
+        return WebhookResponse(url=url, status_code=answer["status"], body=answer["body"], headers=answer["headers"])
+
+
+def _answered(client: WebClient | WebhookClient, request: urllib.request.Request) -> dict[str, Any]:
+    proxies = {"http": client.proxy, "https": client.proxy} if client.proxy else {}
+    more = [urllib.request.HTTPSHandler(context=client.ssl)] if client.ssl else []
+    opener = urllib.request.build_opener(_AsItIs, urllib.request.ProxyHandler(proxies), *more)
+    with opener.open(request, timeout=client.timeout) as answer:
+        return {"status": answer.status, "headers": answer.headers, "body": answer.read().decode()}
 
 
 class Wire:
@@ -55,9 +92,7 @@ class Wire:
     def __init__(self, *, api_url: str, token: str, timeout_s: int = TIMEOUT_S) -> None:
         # Reading the certificates takes longer than many a call, so the context is made once.
         tls = ssl.create_default_context() if api_url.startswith("https://") else None
-        self._web = WebClient(
-            token=token, base_url=api_url, timeout=timeout_s, ssl=tls, retry_handlers=[], logger=SILENT
-        )
+        self._web = _Direct(token=token, base_url=api_url, timeout=timeout_s, ssl=tls, retry_handlers=[], logger=SILENT)
         self._files = FileTransfer(api_url=api_url, token=token, timeout_s=FILE_TIMEOUT_S, tls=tls)
         if tls is None:
             self._web.proxy = None  # a plain address is a stand-in on this machine, out of a proxy's reach
@@ -80,10 +115,13 @@ class Wire:
             raise _refused(method, error) from error
         except BROKEN as error:
             raise _broken(method, error) from error
+        except UNREADABLE as error:
+            raise _unreadable(method) from error
         self._note_granted(answer.headers)
         self._note_date(answer.headers)
-        data = answer.data
-        return data if isinstance(data, dict) else {}
+        if not isinstance(answer.data, dict):
+            raise _unreadable(method)
+        return VendorAnswer(answer.data, lambda: _unreadable(method))
 
     def _note_granted(self, headers: Mapping[str, str]) -> None:
         said = next((value for name, value in headers.items() if name.lower() == SCOPES_HEADER), "")
@@ -109,11 +147,15 @@ class Wire:
         """
         spare_connections.give_back()
         try:
-            webhook = WebhookClient(url, timeout=self._web.timeout, ssl=self._web.ssl, retry_handlers=[], logger=SILENT)
+            webhook = _DirectWebhook(
+                url, timeout=self._web.timeout, ssl=self._web.ssl, retry_handlers=[], logger=SILENT
+            )
             webhook.proxy = self._web.proxy
             answer = webhook.send_dict({key: value for key, value in message.items() if value is not None})
         except BROKEN as error:
             raise _broken("response_url", error) from error
+        except UNREADABLE as error:
+            raise _unreadable("response_url") from error
         if answer.status_code != OK_STATUS:
             says = error_messages.words("response_url")
             raise VendorError(says, code=f"http_{answer.status_code}", method="response_url")
@@ -128,7 +170,7 @@ def _refused(method: str, error: SlackApiError) -> VendorError:
     status, data = response.status_code, response.data
     code = str(data.get("error", "")) if isinstance(data, dict) else ""
     if status == TOO_MANY or code in {"ratelimited", "rate_limited"}:
-        wait = _seconds(response.headers.get("Retry-After") or response.headers.get("retry-after"))
+        wait = transfer.seconds(response.headers.get("Retry-After") or response.headers.get("retry-after"))
         words = error_messages.words("ratelimited")
         return VendorError(words, code="ratelimited", method=method, retryable=True, retry_after=wait)
     if not CODE.fullmatch(code):  # the SDK puts words, or a whole page of HTML, where a code should be
@@ -159,8 +201,6 @@ def _broken(method: str, error: Exception) -> VendorError:
     return VendorError(words, code=code, method=method, retryable=True, unknown=sent, lingers=lingers)
 
 
-def _seconds(header: str | None) -> float:
-    try:
-        return max(1.0, float(header or 1))
-    except ValueError:
-        return 1.0
+def _unreadable(method: str) -> VendorError:
+    code = "unreadable_answer"
+    return VendorError(error_messages.words(code), code=code, method=method, retryable=True, unknown=True)

@@ -71,7 +71,9 @@ WORDS: Final[dict[str, str]] = {
     "ratelimited": "Slack is rate limiting. Retrying automatically.",
     "request_timeout": "Slack timed out. Retrying automatically.",
     "service_unavailable": "Slack is not available right now. Retrying automatically.",
-    "unreadable_answer": "Slack's answer could not be read. Checking and retrying automatically.",
+    "unreadable_answer": (
+        "Slack's answer could not be read; a proxy may have answered in its place. Checking and retrying automatically."
+    ),
 }
 
 

@@ -89,7 +89,7 @@ class GitHubIssues:
         """Replace our words in an issue of the open repository, unassign it and close it."""
         sent = {"title": NEUTRAL_TITLE, "body": NEUTRAL_TEXT, "assignees": [], **_state("dropped")}
         try:
-            self._write(CHANGE, "PATCH", f"{self._path(False)}/{ref}", sent)
+            self._status(self._write(CHANGE, "PATCH", f"{self._path(False)}/{ref}", sent), private=False)
         except VendorError as error:
             if error.code != "http_410":
                 raise
@@ -102,7 +102,7 @@ class GitHubIssues:
     def _listed(self, since: datetime, order: Mapping[str, str], *, private: bool) -> Iterator[dict[str, Any]]:
         query = {"state": "all", "since": utc(since), "per_page": str(PAGE), **order}
         for page in range(1, PAGES + 1):
-            found = self._wire.call(LOOK, "GET", self._path(private), query={**query, "page": str(page)})
+            found = self._wire.call(LOOK, "GET", self._path(private), query={**query, "page": str(page)}, of=list)
             yield from (one for one in found if "pull_request" not in one)
             if len(found) < PAGE:
                 return

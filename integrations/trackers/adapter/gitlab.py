@@ -76,7 +76,7 @@ class GitLabIssues:
         fields = self._sent({"title": NEUTRAL_TITLE, "state": "dropped", "owner": "", "due": ""})
         path, sent = f"{self._path(False)}/{ref}", {"description": NEUTRAL_TEXT, **fields}
         try:
-            self._wire.call(CHANGE, "PUT", path, body=sent)
+            self._status(self._wire.call(CHANGE, "PUT", path, body=sent), False)
         except VendorError as error:
             if error.code != "http_404" or self.look_at_ticket(ref) is not None:
                 raise
@@ -89,7 +89,7 @@ class GitLabIssues:
     def _listed(self, query: Mapping[str, str], *, private: bool) -> Iterator[dict[str, Any]]:
         whole = {"scope": "all", "state": "all", "per_page": str(PAGE), **query}
         for page in range(1, PAGES + 1):
-            found = self._wire.call(LOOK, "GET", self._path(private), query={**whole, "page": str(page)})
+            found = self._wire.call(LOOK, "GET", self._path(private), query={**whole, "page": str(page)}, of=list)
             yield from found
             if len(found) < PAGE:
                 return
@@ -109,7 +109,7 @@ class GitLabIssues:
     def _id(self, account: str) -> int | None:
         """Return the number of an account, which is asked for once; None for nobody, and for one that is not there."""
         if account and account not in self._ids:
-            found = self._wire.call(LOOK, "GET", "/users", query={"username": account})
+            found = self._wire.call(LOOK, "GET", "/users", query={"username": account}, of=list)
             self._ids.update((account, int(one["id"])) for one in found[:1])
         return self._ids.get(account)
 

@@ -109,7 +109,7 @@ class LinearIssues:
         fields = {"title": NEUTRAL_TITLE, "state": "dropped", "owner": "", "due": ""}
         try:
             sent = {"description": NEUTRAL_TEXT, **self._sent(fields, private=False)}
-            self._ask(CHANGE, "Change", {"id": ref, "input": sent})
+            _status(self._ask(CHANGE, "Change", {"id": ref, "input": sent})["issueUpdate"]["issue"], self._accounts)
         except VendorError as error:
             if error.code != GONE:
                 raise
@@ -134,7 +134,7 @@ class LinearIssues:
         body = {"operationName": name, "query": QUERIES[name], "variables": variables}
         found = self._wire.call(verb, "POST", "/graphql", body=body)
         for error in found.get("errors") or ():
-            raise _refused(verb, error)
+            raise _refused(verb, error if isinstance(error, dict) else {"message": error})
         data: dict[str, Any] = found["data"]
         return data
 
@@ -181,7 +181,7 @@ def limited(reply: TrackerReply) -> float | None:
         return None
     found = reply.json()
     errors = found.get("errors") or [] if isinstance(found, dict) else []
-    codes = {(one.get("extensions") or {}).get("code") for one in errors}
+    codes = {(one.get("extensions") or {}).get("code") for one in errors if isinstance(one, dict)}
     if reply.status != 429 and "RATELIMITED" not in codes:
         return None
     reset = reply.headers.get("x-ratelimit-requests-reset")  # milliseconds since 1970

@@ -12,10 +12,14 @@ from typing import Any, Final
 from urllib.parse import urlencode, urlsplit
 
 from incidents.outages import spare_connections
+from integrations import vendor_answer
+from integrations.vendor_answer import VendorAnswer
 from workflows.ports import VendorError
 
 TIMEOUT_S: Final = 15.0
 LARGEST: Final = 16 << 20
+NO_CONTENT: Final = 204
+MOVED: Final = range(300, 400)
 LATER: Final = frozenset({408, 425, 429, *range(500, 600)})
 WAIT_S: Final = 60.0  # after a rate limit that does not say how long
 WAIT_AT_MOST_S: Final = 3600.0
@@ -44,7 +48,7 @@ class TrackerReply:
         """Return the body's JSON, or None for anything else."""
         try:
             return json.loads(self.body)
-        except ValueError:
+        except (ValueError, RecursionError):
             return None
 
 
@@ -82,8 +86,9 @@ class Wire:
         *,
         query: Mapping[str, str] | None = None,
         body: Mapping[str, Any] | None = None,
+        of: type[dict[str, Any] | list[Any]] = dict,
     ) -> Any:
-        """Make one request and return the answer's JSON; raise ``VendorError`` for everything else.
+        """Make one request and return the answer's JSON, ``of`` this type; raise ``VendorError`` for everything else.
 
         ``verb`` is what a rate limit stops.
         """
@@ -99,9 +104,12 @@ class Wire:
             raise self._passing(verb, "connection_failed", unknown=False) from error
         except (OSError, http.client.HTTPException) as error:
             raise self._passing(verb, "connection_lost", unknown=writes, lingers=writes) from error
-        return self._read(verb, reply, writes=writes)
+        return self._read(verb, reply, writes=writes, of=of)
 
-    def _read(self, verb: str, reply: TrackerReply, *, writes: bool) -> Any:
+    def _read(self, verb: str, reply: TrackerReply, *, writes: bool, of: type) -> Any:
+        def unreadable() -> VendorError:
+            return self._passing(verb, "unreadable_answer", unknown=writes)
+
         wait_s = self._limited(reply)
         if wait_s is not None:
             says = f"{self.name} limits how often it is called. Retrying automatically."
@@ -109,17 +117,23 @@ class Wire:
             raise VendorError(says, code="ratelimited", method=verb, retryable=True, retry_after=after)
         if reply.status in LATER:
             raise self._passing(verb, "unavailable", unknown=writes)
+        is_page = vendor_answer.is_somebody_elses(reply.status, reply.headers.get("content-type", ""))
+        if is_page and reply.status not in MOVED:
+            raise unreadable()
         if reply.status >= 300 and reply.status not in self._answers:
             raise self._refused(verb, reply)
-        if not reply.body:
-            return {}
-        found = reply.json()
-        if found is None:
-            raise self._passing(verb, "unreadable_answer", unknown=writes)
+        if reply.status == NO_CONTENT and of is dict:
+            return VendorAnswer({}, unreadable)
+        found = vendor_answer.parsed(reply.body, unreadable=unreadable)
+        if not isinstance(found, of) or (isinstance(found, list) and not all(isinstance(one, dict) for one in found)):
+            raise unreadable()
         return found
 
     def _passing(self, verb: str, code: str, *, unknown: bool, lingers: bool = False) -> VendorError:
         says = f"{self.name} did not answer. Retrying automatically."
+        if code == "unreadable_answer":
+            says = f"{self.name}'s answer could not be read; a proxy may have answered in its place."
+            says = f"{says} Checking and retrying automatically."
         return VendorError(says, code=code, method=verb, retryable=True, unknown=unknown, lingers=lingers)
 
     def _refused(self, verb: str, reply: TrackerReply) -> VendorError:
