@@ -7,7 +7,7 @@ import threading
 from celery import shared_task
 from django.utils import timezone
 
-from evidence.intake import digesting, hints
+from evidence.intake import digesting, hints, withdrawing
 from incidents.outages import hint_sender
 
 READ_AT_ONCE = 3
@@ -37,9 +37,12 @@ def read(evidence_id: int) -> None:
 
 @shared_task
 def sweep() -> None:
-    """Read evidence whose hint was lost or whose reader died."""
+    """Read evidence whose hint was lost or whose reader died; remove files that could not be when it was withdrawn."""
     for evidence_id in digesting.waiting(at=timezone.now()):
         hint_sender.found(read, evidence_id, fresh_s=FRESH_S)
+    for one in withdrawing.owed():
+        if not withdrawing.remove(one):
+            break
 
 
 def hint(evidence_id: int) -> None:

@@ -33,10 +33,15 @@ class BodyTooSlow(Exception):
     """It did not come in time."""
 
 
+class DiskFull(Exception):
+    """There is no room on the disk to take it in."""
+
+
 async def read(scope: Scope, receive: Receive, *, most: int, arrival: Arrival, among: Arrivals) -> IO[bytes]:
     """Return the body as a file.
 
-    Raises ``BodyTooLarge`` before or while it is read, ``BodyTooSlow``, ``NoRoom`` and ``RequestAborted``.
+    Raises ``BodyTooLarge`` before or while it is read, ``BodyTooSlow``, ``NoRoom``, ``DiskFull`` and
+    ``RequestAborted``.
     """
     if _announced(scope) > most:
         raise BodyTooLarge
@@ -44,13 +49,30 @@ async def read(scope: Scope, receive: Receive, *, most: int, arrival: Arrival, a
     try:
         async for chunk in _bounded(receive, most, arrival):
             among.came(arrival, len(chunk))
-            file.write(chunk)
+            _write(file, chunk)
     except BaseException:
-        file.close()
+        with suppress(OSError):  # what is left of it does not fit either
+            file.close()
         raise
     among.complete(arrival)
-    file.seek(0)
+    _rewind(file)
     return file
+
+
+def _rewind(file: IO[bytes]) -> None:
+    try:
+        file.seek(0)  # which writes what is left
+    except OSError as error:
+        with suppress(OSError):
+            file.close()
+        raise DiskFull from error
+
+
+def _write(file: IO[bytes], chunk: bytes) -> None:
+    try:
+        file.write(chunk)
+    except OSError as error:
+        raise DiskFull from error
 
 
 async def _bounded(receive: Receive, most: int, arrival: Arrival) -> AsyncIterator[bytes]:

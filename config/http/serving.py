@@ -19,7 +19,7 @@ from django.urls import set_script_prefix
 from audit import request_origin
 from config.http import request_body, worker_watch
 from config.http.arrivals import Arrivals, NoRoom
-from config.http.request_body import BodyTooLarge, BodyTooSlow, Receive, Scope, Send
+from config.http.request_body import BodyTooLarge, BodyTooSlow, DiskFull, Receive, Scope, Send
 from config.http.request_queue import Crowd, RequestQueue
 from incidents.live import live_stream
 from incidents.outages import database_watch, outage_answer
@@ -44,7 +44,7 @@ PAGER_DOOR = "/pagerduty/"
 # Bodies on their way in, and how much of them is held together. Senders of files are known and told to wait.
 BODIES_AT_ONCE, BODIES_TOGETHER = 64, 32 << 20
 FILES_AT_ONCE, FILES_TOGETHER = 8, 4  # times the largest
-REFUSALS = {BodyTooLarge: gate.TOO_LARGE, BodyTooSlow: gate.TOO_SLOW, NoRoom: gate.NO_ROOM}
+REFUSALS = {BodyTooLarge: gate.TOO_LARGE, BodyTooSlow: gate.TOO_SLOW, NoRoom: gate.NO_ROOM, DiskFull: gate.DISK_FULL}
 
 
 class Application(ASGIHandler):

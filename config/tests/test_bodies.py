@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import resource
 import threading
 import tracemalloc
 from collections.abc import Iterator
@@ -181,6 +182,19 @@ class Sender:
         """Wait for the answer."""
         head = await self.talk.receive_output(10)
         return head["status"], dict(head["headers"])
+
+
+@pytest.mark.parametrize("path", ["/page", FILES])
+def test_a_body_for_which_the_disk_has_no_room_is_refused_in_words(path: str) -> None:
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 20, before[1]))  # no file grows further, as on a full disk
+    try:
+        with override_settings(FILE_UPLOAD_MAX_MEMORY_SIZE=1 << 16):
+            status, said, _ = sent(path, 64 if path == FILES else 16)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert (status, b"full" in said) == ((503, True) if path == FILES else (200, False))
+    assert sent(path, 1)[0] == 200
 
 
 @pytest.mark.parametrize("path", ["/page", "/slack/events", FILES])

@@ -4,21 +4,20 @@ from __future__ import annotations
 
 import hashlib
 import logging
-import tempfile
 from collections.abc import Mapping
 from datetime import datetime, timedelta
-from pathlib import Path
 from typing import Any
 
 from django.db import transaction
 from django.utils import timezone
 
 from evidence.intake import fetching, images, naming, receiving, storage, withdrawing
-from evidence.intake.storage import StorageError
+from evidence.intake.storage import NotStored, StorageError
 from evidence.models import Evidence, HotFunction
 from evidence.models.evidence import Kind, State
 from evidence.profile.errors import NotRecognised, Unreadable
 from evidence.reader import child
+from incidents import timeline
 from incidents.claiming.leases import Leases
 from incidents.claiming.shared_clock import clock
 
@@ -31,7 +30,10 @@ VERSION = 1  # of what a reader makes; a new one reads old originals into trees 
 LEASE = timedelta(seconds=15)  # a reader that died is replaced that late
 CLAIMS = Leases(Evidence.objects, working=State.READING, length=lambda: LEASE, beats=5)
 PATIENCE = timedelta(hours=6)
+MISSED = timedelta(minutes=10)  # for a file that the storage does not have: it may be another machine's, on its way
+AGAIN = timedelta(seconds=10)
 GONE = "Couldn't read it: the file is no longer in storage."
+LATE = "Couldn't read it: {} Process it again once that is mended."
 LOST = "Couldn't read it: the worker crashed on every attempt. The file is kept; process it again later."
 
 
@@ -53,18 +55,32 @@ def digest(evidence_id: int, *, at: datetime) -> None:
         _end(evidence, State.FAILED, says=LOST)
         return
     try:
-        with CLAIMS.renewed(lambda: [evidence], what=f"evidence {evidence.pk}"):
-            _read(evidence)
-    except NotRecognised as error:
-        _keep(evidence, says=str(error))
+        with CLAIMS.renewed(lambda: [evidence], what=f"evidence {evidence.pk}"), storage.refusals_told():
+            _read_or_keep(evidence)
     except Unreadable as error:
         _end(evidence, State.FAILED, says=str(error))
     except StorageError as error:
+        _wait(evidence, error)
+
+
+def _read_or_keep(evidence: Evidence) -> None:
+    try:
+        _read(evidence)
+    except NotRecognised as error:
+        _keep(evidence, says=str(error))
+
+
+def _wait(evidence: Evidence, error: StorageError) -> None:
+    """Leave it to a later sweep, and say so where it is looked at; end it once that took too long."""
+    now, is_new = timezone.now(), evidence.says != error.says
+    if is_new:
         log.warning("evidence %s waits for the storage: %s", evidence.pk, error)
-        if timezone.now() - evidence.added_at > PATIENCE:
-            _end(evidence, State.FAILED, says=GONE)
-            return
-        CLAIMS.mine(evidence).update(leased_until=clock.at(timezone.now()) + timedelta(seconds=10), unanswered=0)
+    if now - evidence.added_at > (MISSED if isinstance(error, NotStored) else PATIENCE):
+        _end(evidence, State.FAILED, says=GONE if isinstance(error, NotStored) else LATE.format(error.says))
+        return
+    waits = CLAIMS.mine(evidence).update(leased_until=clock.at(now) + AGAIN, unanswered=0, says=error.says)
+    if waits and is_new:
+        timeline.nudge_readers(evidence.incident_id)
 
 
 def _keep(evidence: Evidence, *, says: str) -> None:
@@ -82,9 +98,8 @@ def _read(evidence: Evidence) -> None:
     if not evidence.original:
         fetching.fetch(evidence)
     path = kept.local(evidence.original)
-    with tempfile.TemporaryDirectory(dir=kept.scratch()) as folder:
-        tree = Path(folder) / "tree"
-        small = Path(folder) / "thumbnail"
+    with storage.room() as folder:
+        tree, small = folder / "tree", folder / "thumbnail"
         found = child.read_apart(path, tree=tree, thumbnail=small, unit=evidence.unit, subject=_subject(evidence))
         key = ""
         if tree.exists():

@@ -72,7 +72,7 @@ def fetch(evidence: Evidence) -> None:
         stored = receiving.store_body(fetcher(evidence.origin))
     except FileUnavailable as error:
         if error.passing:
-            raise StorageError(str(error)) from error
+            raise StorageError(str(error), says=str(error)) from error
         raise Unreadable(str(error)) from error
     except lifecycle.Refused as refused:
         raise Unreadable(str(refused)) from refused

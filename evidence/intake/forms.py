@@ -9,8 +9,10 @@ from django import forms
 from django.core.files.uploadedfile import UploadedFile
 
 from evidence.intake import receiving
+from evidence.intake.storage import StorageError
 from evidence.models import Evidence
 from evidence.models.evidence import Phase
+from incidents import lifecycle
 from incidents.models import Incident, Person
 
 FILES_AT_ONCE = 20
@@ -50,25 +52,33 @@ class AddFile(forms.Form):
     unit = forms.CharField(required=False, max_length=40)
 
     def run(self, incident: Incident, *, by: Person, at: datetime) -> list[Evidence]:
-        """Store each file as evidence. Raises ``Refused``."""
+        """Store each file as evidence. Raises ``Refused``, and ``StorageError`` where nothing can be stored."""
         asked = self.cleaned_data
         files: list[UploadedFile[bytes]] = asked["file"][:FILES_AT_ONCE]
-        return [
-            receiving.receive(
-                incident,
-                body=file.chunks(),
-                title=asked["title"] if len(files) == 1 else "",
-                by=by,
-                via="upload",
-                at=at,
-                file_name=file.name or "",
-                phase=asked["phase"],
-                variant=asked["variant"],
-                is_control=asked["is_control"],
-                unit=asked["unit"],
-            )
-            for file in files
-        ]
+        added: list[Evidence] = []
+        for file in files:
+            try:
+                found = receiving.receive(
+                    incident,
+                    body=file.chunks(),
+                    title=asked["title"] if len(files) == 1 else "",
+                    by=by,
+                    via="upload",
+                    at=at,
+                    file_name=file.name or "",
+                    phase=asked["phase"],
+                    variant=asked["variant"],
+                    is_control=asked["is_control"],
+                    unit=asked["unit"],
+                )
+            except StorageError as error:
+                if not added:
+                    raise
+                kept = ", ".join(one.title for one in added)
+                says = f"{error.says} Added {kept}; send the others again in a minute."
+                raise lifecycle.Refused(says) from error
+            added.append(found)
+        return added
 
 
 class AddLink(forms.Form):

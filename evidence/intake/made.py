@@ -13,14 +13,11 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, Final
+from typing import IO, Any, Final
 
-from evidence.intake import storage
+from evidence.intake import storage, stored_tree
 from evidence.reader import isolated, making
 from incidents.outages import spare_connections
-
-if TYPE_CHECKING:
-    from evidence.tree.calltree import CallTree
 
 log = logging.getLogger(__name__)
 VERSION: Final = 1  # of what is made
@@ -42,9 +39,14 @@ class MakingBusy(Exception):
 
 def of(tree: str, form: str, **asked: Any) -> IO[bytes]:
     """Return one of ``making.FORMS`` of a stored tree as a file. Raises ``MakingBusy`` and ``StorageError``."""
+    with storage.refusals_told():
+        return _of(tree, form, asked)
+
+
+def _of(tree: str, form: str, asked: dict[str, Any]) -> IO[bytes]:
     path = storage.store().local(tree)
     if path.stat().st_size <= SMALL:
-        return io.BytesIO(b"".join(making.FORMS[form](_tree(path), asked)))
+        return io.BytesIO(b"".join(making.FORMS[form](stored_tree.opened(tree), asked)))
     kept = _folder() / f"{_prefix(tree)}-{_digest(form, asked)}"
     with suppress(FileNotFoundError):
         return _kept(kept)
@@ -68,12 +70,6 @@ def forget(tree: str) -> None:
     """Remove everything that was made of a tree."""
     for one in _folder().glob(f"{_prefix(tree)}-*"):
         one.unlink(missing_ok=True)
-
-
-def _tree(path: Path) -> CallTree:
-    from evidence.tree.calltree import CallTree  # and numpy: only once a profile is looked at
-
-    return CallTree.open(path)
 
 
 def _kept(path: Path) -> IO[bytes]:

@@ -46,7 +46,7 @@ def draw(incident_id: int, n: int) -> Picture:
     try:
         tree = storage.store().local(evidence.tree)
     except StorageError as error:
-        raise NoPicture("Evidence storage isn't responding.", passing=True) from error
+        raise NoPicture(error.says, passing=True) from error
     content = _drawn(tree, title=evidence.title, says=evidence.says)
     alt = f"{evidence.title}: {evidence.says}".replace("`", "")
     return Picture(f"evidence-{n}.png", evidence.title, alt[:ALT], content)

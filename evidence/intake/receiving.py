@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -65,8 +67,8 @@ def receive(
 ) -> Evidence:
     """Store a file as evidence of an incident; reading it is hinted after the commit.
 
-    ``body`` is read in chunks and never held whole. Raises ``TooLarge``, ``BadInput`` and
-    ``NotThere``; nothing is kept then.
+    ``body`` is read in chunks and never held whole. Raises ``TooLarge``, ``BadInput``, ``NotThere`` and
+    ``StorageError``; nothing is kept then.
     """
     _check(via=via, phase=phase, window=window)
     said = rules.title(title or file_name or "Evidence")
@@ -179,21 +181,27 @@ def _said(evidence: Evidence) -> str:
 
 
 def store_body(body: BinaryIO | Iterable[bytes], *, limit_bytes: int | None = None) -> StoredOriginal:
-    """Store a body under the hash of its content; raises ``EvidenceTooLarge``, or ``BadInput`` when it is empty."""
+    """Store a body under the hash of its content; raises ``EvidenceTooLarge``, or ``BadInput`` when it is empty.
+
+    Raises ``StorageError`` where it cannot be stored; nothing is left of it then.
+    """
     limit = limit_bytes or settings.FIREKIND.evidence_max_mib * MIB
     kept, digest, size = storage.store(), hashlib.sha256(), 0
-    with tempfile.NamedTemporaryFile(dir=kept.scratch(), delete=False) as file:
-        path = Path(file.name)
-        try:
+    with storage.usable():
+        descriptor, name = tempfile.mkstemp(dir=kept.scratch())
+    path = Path(name)
+    try:
+        with os.fdopen(descriptor, "wb", buffering=0) as file:
             for chunk in _bounded(body, limit):
                 size += len(chunk)
                 digest.update(chunk)
-                file.write(chunk)
-        except BaseException:
-            path.unlink(missing_ok=True)
-            raise
-    key = storage.original_key(digest.hexdigest())
-    kept.keep(key, path)
+                storage.write(file, chunk)
+        key = storage.original_key(digest.hexdigest())
+        kept.keep(key, path)
+    except BaseException:
+        with suppress(OSError):
+            path.unlink()
+        raise
     return StoredOriginal(key, size)
 
 

@@ -2,32 +2,95 @@
 
 from __future__ import annotations
 
+import errno
+import hashlib
 import os
 import shutil
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from datetime import timedelta
 from functools import lru_cache
+from io import RawIOBase
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import IO, TYPE_CHECKING, Final, Protocol, cast
 
 from django.conf import settings
 
 from incidents.outages import spare_connections
 
 if TYPE_CHECKING:
-    from obstore.store import BackoffConfig
+    from obstore import Bytes
+    from obstore.store import BackoffConfig, ClientConfig, ObjectStore
 
 CHUNK = 1 << 20
-PATIENCE = timedelta(seconds=20)
+# Seconds without a byte after which object storage is given up: somebody waits for what is read, and a piece of what is
+# sent takes its time to get there.
+PATIENCE_S: Final = 2.5
+SENDING_S: Final = 8.0
+LONGEST = timedelta(minutes=10)
+# What the environment may say of the client itself; given any options, it no longer looks there.
+CLIENT: Final = ("allow_http", "allow_invalid_certificates", "proxy_url", "proxy_ca_certificate", "proxy_excludes")
+ORIGINALS: Final = "originals/"
+FULL: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
+REFUSED: Final = FULL | {errno.EROFS, errno.EACCES, errno.EPERM, errno.EIO, errno.ESTALE, errno.ENOTDIR}
 BACK_OFF: BackoffConfig = {
     "init_backoff": timedelta(milliseconds=100),
-    "max_backoff": timedelta(seconds=2),
+    "max_backoff": timedelta(seconds=1),
     "base": 2,
 }
 
 
 class StorageError(Exception):
-    """What was stored cannot be reached; the message is for the operator."""
+    """What was stored cannot be reached, or nothing can be stored; the message is for the operator.
+
+    ``says`` is for people: what is wrong with the storage.
+    """
+
+    def __init__(self, message: str, *, says: str = "Evidence storage isn't responding.") -> None:
+        super().__init__(message)
+        self.says = says
+
+
+class NotStored(StorageError):
+    """The storage answers, and has no such file: it was removed there, or the storage is another one."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message, says="The file is not in the evidence storage any more.")
+
+
+@contextmanager
+def usable() -> Iterator[None]:
+    """Raise ``StorageError`` for a folder that cannot be used: it is full, read-only, broken or away."""
+    try:
+        yield
+    except OSError as error:
+        why = (error.strerror or type(error).__name__).lower()
+        says = "Evidence storage is full." if error.errno in FULL else "Evidence storage can't be used right now."
+        raise StorageError(f"The evidence folder cannot be used: {why}.", says=says) from error
+
+
+@contextmanager
+def refusals_told() -> Iterator[None]:
+    """Raise ``StorageError`` for a disk that takes nothing, and for nothing else that goes wrong."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno not in REFUSED:
+            raise
+        with usable():
+            raise
+
+
+@contextmanager
+def room() -> Iterator[Path]:
+    """Give an empty folder beside what is stored, which is gone afterwards. Raises ``StorageError``."""
+    with usable():
+        folder = Path(tempfile.mkdtemp(dir=store().scratch()))
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 class Store(Protocol):
@@ -40,7 +103,10 @@ class Store(Protocol):
         """Return a file of this machine that holds the content; raises ``StorageError``."""
 
     def drop(self, key: str) -> None:
-        """Forget a key; one that is gone already is fine."""
+        """Forget a key; one that is gone already is fine. Raises ``StorageError``."""
+
+    def distrust(self, key: str) -> None:
+        """Let go of a copy that turned out to be damaged, where it is only a copy."""
 
     def scratch(self) -> Path:
         """Return a folder for files that are on their way in."""
@@ -55,41 +121,49 @@ class Folder:
     def scratch(self) -> Path:
         """Return a folder on the same file system, so that keeping a file is a rename."""
         folder = self.root / "scratch"
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with usable():
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         return folder
 
     def keep(self, key: str, path: Path) -> None:
         """Move a file to its place, whole or not at all; what lies there is replaced, as it may have been spoilt."""
         target = self.root / key
-        target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        try:
-            path.replace(target)
-        except OSError:  # from another file system
-            with tempfile.NamedTemporaryFile(dir=self.scratch(), delete=False) as copy, path.open("rb") as file:
-                shutil.copyfileobj(file, copy, CHUNK)
-            Path(copy.name).replace(target)
-            path.unlink()
+        with usable():
+            target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            try:
+                path.replace(target)
+            except OSError as error:
+                if error.errno != errno.EXDEV:
+                    raise
+                with tempfile.NamedTemporaryFile(dir=self.scratch(), delete=False) as copy, path.open("rb") as file:
+                    shutil.copyfileobj(file, copy, CHUNK)
+                Path(copy.name).replace(target)
+                path.unlink()
 
     def local(self, key: str) -> Path:
         """Return where the file is. Raises ``StorageError`` where there is none."""
         path = self.root / key
-        if not path.is_file():
-            raise StorageError(f"{key} is not in the evidence folder.")
+        with usable():
+            if not path.is_file():
+                if not self.root.is_dir():
+                    raise StorageError(f"The evidence folder {self.root} is not there.")
+                raise NotStored(f"{key} is not in the evidence folder.")
         return path
 
     def drop(self, key: str) -> None:
-        """Remove the file."""
-        (self.root / key).unlink(missing_ok=True)
+        """Remove the file. Raises ``StorageError`` where that cannot be done."""
+        with usable():
+            (self.root / key).unlink(missing_ok=True)
+
+    def distrust(self, key: str) -> None:
+        """Leave it: there is no other."""
 
 
 class Objects:
     """Object storage, with a folder of this machine that keeps what was opened lately."""
 
     def __init__(self, url: str, *, cache: Folder) -> None:
-        from obstore.store import from_url
-
-        # Credentials and endpoint come from the environment (AWS_…).
-        self.store = from_url(url, retry_config={"max_retries": 3, "retry_timeout": PATIENCE, "backoff": BACK_OFF})
+        self.store, self.sending = _objects(url, patience_s=PATIENCE_S), _objects(url, patience_s=SENDING_S)
         self.cache = cache
 
     def scratch(self) -> Path:
@@ -103,30 +177,50 @@ class Objects:
 
         spare_connections.give_back()
         try:
-            obstore.put(self.store, key, path)
-        except BaseError as error:
+            obstore.put(self.sending, key, path)
+        except (BaseError, OSError) as error:
             raise StorageError(f"Evidence storage rejected a file: {type(error).__name__}.") from error
-        self.cache.keep(key, path)
+        with suppress(StorageError):  # it is stored: that no copy is at hand costs time alone
+            self.cache.keep(key, path)
+        path.unlink(missing_ok=True)
 
     def local(self, key: str) -> Path:
         """Return the file at hand, fetching it when it is not. Raises ``StorageError`` where it does not answer."""
-        import obstore
-        from obstore.exceptions import BaseError
-
         path = self.cache.root / key
-        if path.is_file():
-            os.utime(path)
-            return path
+        with usable():
+            if path.is_file():
+                with suppress(PermissionError):  # that it was used is not noted on a disk that takes nothing
+                    os.utime(path)
+                return path
         spare_connections.give_back()
-        with tempfile.NamedTemporaryFile(dir=self.scratch(), delete=False) as file:
+        digest = hashlib.sha256()
+        with usable(), tempfile.NamedTemporaryFile(dir=self.scratch(), delete=False) as file:
             try:
-                for chunk in obstore.get(self.store, key).stream(min_chunk_size=CHUNK):
+                for chunk in self._pieces(key):
+                    digest.update(chunk)
                     file.write(chunk)
-            except (BaseError, FileNotFoundError) as error:
-                Path(file.name).unlink()
-                raise StorageError(f"Evidence storage couldn't return {key}: {type(error).__name__}.") from error
+                file.flush()
+                _check(key, digest.hexdigest())
+            except BaseException:
+                Path(file.name).unlink(missing_ok=True)
+                raise
         self.cache.keep(key, Path(file.name))
         return path
+
+    def distrust(self, key: str) -> None:
+        """Remove what is at hand: the next time it is fetched anew."""
+        self.cache.drop(key)
+
+    def _pieces(self, key: str) -> Iterator[Bytes]:
+        import obstore
+        from obstore.exceptions import BaseError, NotFoundError
+
+        try:
+            yield from obstore.get(self.store, key).stream(min_chunk_size=CHUNK)
+        except (NotFoundError, FileNotFoundError) as error:
+            raise NotStored(f"{key} is not in the evidence storage.") from error
+        except (BaseError, OSError) as error:
+            raise StorageError(f"Evidence storage couldn't return {key}: {type(error).__name__}.") from error
 
     def drop(self, key: str) -> None:
         """Remove it there and here. Raises ``StorageError`` where it does not answer."""
@@ -138,9 +232,30 @@ class Objects:
             obstore.delete(self.store, key)
         except (NotFoundError, FileNotFoundError):
             pass
-        except BaseError as error:
+        except (BaseError, OSError) as error:
             raise StorageError(f"Evidence storage couldn't delete {key}: {type(error).__name__}.") from error
         self.cache.drop(key)
+
+
+def _check(key: str, sha256: str) -> None:
+    """Raise ``StorageError`` where what came is not the original that was asked for."""
+    if key.startswith(ORIGINALS) and key != original_key(sha256):
+        raise StorageError(f"Evidence storage returned something else for {key}.")
+
+
+def _objects(url: str, *, patience_s: float) -> ObjectStore:
+    """Return a way to object storage. Credentials and endpoint come from the environment (AWS_…)."""
+    from obstore.store import from_url
+
+    patience = timedelta(seconds=patience_s)
+    given = {name: os.environ.get(f"AWS_{name.upper()}") for name in CLIENT}
+    client: dict[str, object] = {name: value for name, value in given.items() if value is not None}
+    client |= {"connect_timeout": patience / 2, "read_timeout": patience, "timeout": LONGEST}
+    return from_url(
+        url,
+        retry_config={"max_retries": 3, "retry_timeout": patience, "backoff": BACK_OFF},
+        client_options=cast("ClientConfig", client),
+    )
 
 
 @lru_cache(maxsize=4)
@@ -153,9 +268,26 @@ def store() -> Store:
     return _store(settings.FIREKIND.evidence_storage, settings.FIREKIND.data_dir)
 
 
+def write(file: RawIOBase, chunk: bytes) -> None:
+    """Write all of it, unbuffered: what a full disk does not take would fail once more as the file is closed.
+
+    Raises ``StorageError``; what is wrong with the body itself is another matter.
+    """
+    left = memoryview(chunk)
+    with usable():
+        while left:
+            left = left[file.write(left) or 0 :]
+
+
+def opened(key: str) -> IO[bytes]:
+    """Open a stored file. Raises ``StorageError``."""
+    with usable():
+        return store().local(key).open("rb")
+
+
 def original_key(sha256: str) -> str:
     """Return where the original with this SHA-256 is kept."""
-    return f"originals/{sha256[:2]}/{sha256}"
+    return f"{ORIGINALS}{sha256[:2]}/{sha256}"
 
 
 def thumbnail_key(tree: str) -> str:

@@ -6,6 +6,7 @@ import logging
 from datetime import datetime
 
 from django.db import transaction
+from django.db.models import Q
 
 from evidence.intake import made, storage
 from evidence.intake.storage import StorageError
@@ -16,6 +17,7 @@ from incidents.lifecycle import rules
 from incidents.models import Person, Source
 
 log = logging.getLogger(__name__)
+STILL_STORED = Q(state=State.WITHDRAWN) & ~Q(original="", tree="")
 
 
 def withdraw(evidence: Evidence, *, by: Person, at: datetime, because: str = "", source: str = Source.WEB) -> None:
@@ -30,9 +32,7 @@ def withdraw(evidence: Evidence, *, by: Person, at: datetime, because: str = "",
         if (
             not Evidence.objects.filter(pk=evidence.pk)
             .exclude(state=State.WITHDRAWN)
-            .update(
-                state=State.WITHDRAWN, says="", summary={}, original="", tree="", link="", origin={}, leased_until=None
-            )
+            .update(state=State.WITHDRAWN, says="", summary={}, link="", origin={}, leased_until=None)
         ):
             return
         HotFunction.objects.filter(evidence=evidence).delete()
@@ -41,7 +41,7 @@ def withdraw(evidence: Evidence, *, by: Person, at: datetime, because: str = "",
             timeline.index_again(incident)
         else:
             timeline.nudge_readers(incident.pk)
-        transaction.on_commit(lambda: forget(evidence.original, evidence.tree))
+        transaction.on_commit(lambda: remove(evidence))
 
 
 def may(evidence: Evidence, by: Person) -> None:
@@ -50,14 +50,32 @@ def may(evidence: Evidence, by: Person) -> None:
         raise lifecycle.Refused("Only the lead or the person who added this can withdraw it.")
 
 
-def forget(original: str, tree: str) -> None:
-    """Remove an original and a tree that no other evidence has; one that cannot be reached now is logged."""
-    for field, key in (("original", original), ("tree", tree)):
-        if key and not Evidence.objects.filter(**{field: key}).exists():
-            try:
+def owed(*, limit: int = 50) -> list[Evidence]:
+    """Return evidence that was withdrawn and whose files are still stored."""
+    return list(Evidence.objects.filter(STILL_STORED).order_by("pk")[:limit])
+
+
+def remove(evidence: Evidence) -> bool:
+    """Remove the files of evidence that was withdrawn; tell whether that was done. Else a later sweep does it."""
+    original, tree = evidence.original, evidence.tree
+    if not forget(original, tree):
+        return False
+    mine = Evidence.objects.filter(pk=evidence.pk, state=State.WITHDRAWN, original=original, tree=tree)
+    mine.update(original="", tree="")
+    return True
+
+
+def forget(original: str, tree: str) -> bool:
+    """Remove an original and a tree that no other evidence has; tell whether the storage could be reached."""
+    try:
+        for field, key in (("original", original), ("tree", tree)):
+            if key and not Evidence.objects.exclude(state=State.WITHDRAWN).filter(**{field: key}).exists():
                 storage.store().drop(key)
                 if field == "tree":
                     storage.store().drop(storage.thumbnail_key(key))
-                    made.forget(key)
-            except StorageError:
-                log.exception("a withdrawn file is still stored")
+                    with storage.refusals_told():
+                        made.forget(key)
+    except StorageError as error:
+        log.warning("a file that nobody has any more is still stored: %s", error)
+        return False
+    return True

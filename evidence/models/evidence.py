@@ -80,6 +80,11 @@ class Evidence(models.Model):
         indexes = [
             models.Index(fields=["id"], condition=models.Q(state="reading"), name="evidence_to_read"),
             models.Index(fields=["original"], name="evidence_original"),
+            models.Index(
+                fields=["id"],
+                condition=models.Q(state="withdrawn") & ~models.Q(original="", tree=""),
+                name="evidence_still_stored",
+            ),
         ]
 
     def __str__(self) -> str:

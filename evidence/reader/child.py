@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import logging
+import os
 import signal
 import tempfile
 from collections.abc import Mapping, Sequence
@@ -18,6 +20,7 @@ from evidence.reader import isolated, reading
 log = logging.getLogger(__name__)
 
 TIMEOUT_S = 180.0
+FULL = os.strerror(errno.ENOSPC)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +65,7 @@ def read_apart(
 
     ``subject`` are words that may name the process which matters. What is no profile but another measurement gives a
     summary and no tree. Raises ``Unreadable`` (``NotRecognised``, ``BadProfile``, ``TooMuch``) in words for who brought
-    it; then no tree is stored.
+    it, and ``OSError`` where the disk is full; then no tree is stored.
     """
     with tempfile.TemporaryDirectory(prefix="reading-") as room:
         answer = Path(room) / "summary.json"
@@ -92,9 +95,14 @@ def _understood(answer: Mapping[str, Any]) -> ReadOutcome:
 
 
 def _broken(ended: int, *, said: str, cpu_s: int) -> Unreadable:
-    """Tell why a reader ended without an answer: its limits, or a mistake of ours, which the log keeps."""
+    """Tell why a reader ended without an answer: its limits, or a mistake of ours, which the log keeps.
+
+    Raises ``OSError`` where the disk is full.
+    """
     if ended in {-signal.SIGXCPU, -signal.SIGKILL} and "Traceback" not in said:
         return TooMuch(reading.MORE_TIME, where=f"{cpu_s} s of processor time")
+    if FULL in said:  # which says nothing of the file
+        raise OSError(errno.ENOSPC, FULL)
     if "MemoryError" in said or "bad_alloc" in said:
         return TooMuch(reading.MORE_MEMORY)
     log.error("The reader ended with %s: %s", ended, said)

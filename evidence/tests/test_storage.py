@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import socket
-from collections.abc import Iterator
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
 
-from evidence.intake.storage import Folder, Objects, StorageError, Store
+from evidence.intake import storage
+from evidence.intake.storage import Folder, NotStored, Objects, StorageError, Store
 
 
 @pytest.fixture(scope="module")
@@ -92,11 +95,78 @@ def test_another_machine_fetches_what_it_does_not_have(objects: Objects, tmp_pat
     assert (tmp_path / "elsewhere" / "trees/12/123").is_file()
 
 
-def test_a_storage_that_is_away_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("AWS_ENDPOINT", "http://127.0.0.1:1")
-    monkeypatch.setenv("AWS_ALLOW_HTTP", "true")
-    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "test")
-    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "only-for-tests")
-    away = Objects("s3://firekind/evidence", cache=Folder(tmp_path))
-    with pytest.raises(StorageError, match="couldn't return"):
-        away.local("originals/no/no")
+@pytest.fixture
+def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], Objects]:
+    """Give object storage at an address, with little patience."""
+    monkeypatch.setattr(storage, "PATIENCE_S", 0.2)
+    monkeypatch.setattr(storage, "SENDING_S", 0.2)
+
+    def given(address: str) -> Objects:
+        for name, value in {
+            "AWS_ENDPOINT": address,
+            "AWS_ALLOW_HTTP": "true",
+            "AWS_ACCESS_KEY_ID": "test",
+            "AWS_SECRET_ACCESS_KEY": "only-for-tests",
+        }.items():
+            monkeypatch.setenv(name, value)
+        return Objects("s3://firekind/evidence", cache=Folder(tmp_path / "at hand"))
+
+    return given
+
+
+def every_way_fails(store: Objects) -> None:
+    with pytest.raises(StorageError, match=r"couldn't return|something else"):
+        store.local("originals/no/no")
+    with pytest.raises(StorageError, match="couldn't delete"):
+        store.drop("originals/no/no")
+    with pytest.raises(StorageError, match="rejected a file"):
+        store.keep("originals/no/no", on_its_way(store, b"main 1\n"))
+    assert not [one for one in store.cache.root.rglob("*") if one.is_file() and one.name != "in"]
+
+
+def test_a_storage_that_is_away_is_said(elsewhere: Callable[[str], Objects]) -> None:
+    every_way_fails(elsewhere("http://127.0.0.1:1"))
+
+
+def test_a_storage_that_says_nothing_is_away(elsewhere: Callable[[str], Objects]) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        every_way_fails(elsewhere(f"http://127.0.0.1:{silent.getsockname()[1]}"))
+
+
+@pytest.mark.parametrize(
+    "answer", [b"HTTP/1.1 403 X", b"HTTP/1.1 503 X", b"HTTP/1.1 500 X", b"HTTP/1.1 200 OK\r\nLast-Modified: x", b"x"]
+)
+def test_a_storage_that_refuses_is_away(elsewhere: Callable[[str], Objects], answer: bytes) -> None:
+    with saying(answer + b"\r\nContent-Length: 6\r\nConnection: close\r\n\r\n<html>") as address:
+        every_way_fails(elsewhere(address))
+
+
+def test_a_bucket_that_is_gone_has_nothing_and_takes_nothing(elsewhere: Callable[[str], Objects]) -> None:
+    with saying(b"HTTP/1.1 404 X\r\nContent-Length: 0\r\nConnection: close\r\n\r\n") as address:
+        store = elsewhere(address)
+        with pytest.raises(NotStored):
+            store.local("originals/no/no")
+        with pytest.raises(StorageError, match="rejected a file"):
+            store.keep("originals/no/no", on_its_way(store, b"main 1\n"))
+
+
+@contextmanager
+def saying(answer: bytes) -> Iterator[str]:
+    """Serve the same bytes to whoever asks, whatever for."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+
+        def serve() -> None:
+            while True:
+                try:
+                    asking, _ = server.accept()
+                except OSError:
+                    return
+                with asking, suppress(OSError):
+                    asking.recv(1 << 16)
+                    asking.sendall(answer)
+
+        thread = threading.Thread(target=serve, daemon=True)
+        thread.start()
+        yield f"http://127.0.0.1:{server.getsockname()[1]}"
+        server.shutdown(socket.SHUT_RDWR)
+        thread.join(5)

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 from django.http import HttpResponse
 
 from evidence.intake import made
-from evidence.intake.storage import StorageError
 from evidence.models import Evidence
 from evidence.views.finding import profile_of, tree_of
 from incidents.forms.given import number
@@ -48,8 +47,6 @@ def told(request: Request, evidence: Evidence, answer: Answer) -> HttpResponse:
         return as_json({"says": str(error)}, status=400)
     except made.MakingBusy:
         return busy(request)
-    except StorageError:
-        return as_json({"says": "Evidence storage isn't responding. Try again."}, status=503)
     return marked(as_json(said), tag, private=evidence.incident.private)
 
 

@@ -28,7 +28,7 @@ def original(request: Request, codename: str, n: int) -> HttpResponseBase:
     evidence = evidence_of(request, codename, n)
     if not evidence.original:
         return HttpResponse("This evidence is a link, so there's no file.", status=404, content_type="text/plain")
-    file = storage.store().local(evidence.original).open("rb")
+    file = storage.opened(evidence.original)
     if "inline" in request.GET and evidence.kind == Kind.PICTURE:
         leaving.shown(evidence, by=request.person, form=leaving.ORIGINAL)
         return FileResponse(file, content_type=evidence.format)
@@ -91,8 +91,7 @@ def png(request: Request, codename: str, n: int) -> HttpResponseBase:
     evidence = profile_of(request, codename, n)
     if "small" in request.GET:
         leaving.shown(evidence, by=request.person, form="small picture")
-        small = storage.store().local(storage.thumbnail_key(evidence.tree))
-        return FileResponse(small.open("rb"), content_type="image/png")
+        return FileResponse(storage.opened(storage.thumbnail_key(evidence.tree)), content_type="image/png")
     tree = tree_of(evidence)
     type = functions.chosen(request, tree)
     drawn = picture.png(tree, title=evidence.title, says=_says(evidence, type, tree.default_type), type=type)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from django.http import Http404
 
-from evidence.intake import storage
+from evidence.intake import stored_tree
 from evidence.models import Evidence
 from evidence.models.evidence import Kind, State
 from evidence.views import leaving
@@ -36,13 +35,6 @@ def profile_of(request: Request, codename: str, n: int) -> Evidence:
     return found
 
 
-def tree_path(evidence: Evidence) -> Path:
-    """Return the file that holds a profile's tree; a storage that does not answer raises ``StorageError``."""
-    return storage.store().local(evidence.tree)
-
-
 def tree_of(evidence: Evidence) -> CallTree:
-    """Open a profile's tree: mapped into memory, whatever its size."""
-    from evidence.tree.calltree import CallTree
-
-    return CallTree.open(tree_path(evidence))
+    """Open a profile's tree: mapped into memory, whatever its size. Raises ``StorageError``."""
+    return stored_tree.opened(evidence.tree)

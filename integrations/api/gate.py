@@ -37,6 +37,12 @@ TOO_LARGE: Final = Refusal(413, "too_large", "The request is too large.")
 NO_BODY: Final = Refusal(413, "no_body", "This address takes no body.")
 TOO_SLOW: Final = Refusal(408, "too_slow", "The request took too long to arrive.")
 NO_ROOM: Final = Refusal(503, "busy", "Too many requests are arriving at once. Try again.")
+DISK_FULL: Final = Refusal(
+    503,
+    "disk_full",
+    "The server's disk for files on their way in is full, so this was not taken. Send it again once there is "
+    "room; manage.py doctor says how much is left.",
+)
 
 
 def concerns(path: str) -> bool:
@@ -91,7 +97,7 @@ def refused(path: str, method: str, why: Refusal) -> HttpResponse:
     elif why is TOO_LARGE and concerns(path):
         return otlp.answer(413, otlp.TOO_LARGE) if path.startswith(OTLP) else answers.too_large()
     response = _said(path, why)
-    if why is NO_ROOM:
+    if why in {NO_ROOM, DISK_FULL}:
         response["Retry-After"] = str(RETRY_S)
     return response
 

@@ -18,7 +18,7 @@ from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
 from django.views.decorators.csrf import csrf_exempt
 
-from evidence.intake import receiving
+from evidence.intake import receiving, storage
 from evidence.models import Evidence, Token
 from evidence.models.token import Scope
 from incidents import lifecycle
@@ -124,11 +124,10 @@ def _check_pace(incident: Incident, token: Token) -> None:
 @contextmanager
 def _unpacked(request: HttpRequest) -> Iterator[tuple[IO[bytes], list[dict[str, str]]]]:
     """Unpack the body into a file, and read what its resources say."""
-    with tempfile.TemporaryFile() as file:
+    with tempfile.TemporaryFile(buffering=0) as file:
         for chunk in _decoded(request):
-            file.write(chunk)
+            storage.write(file, chunk)
         size = file.tell()
-        file.flush()
         file.seek(0)
         yield file, _resources(file) if size else []
 

@@ -7,9 +7,11 @@ import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
+from django.conf import settings
 from django.core.management import CommandError, call_command
 from django.utils import timezone
 
@@ -119,6 +121,22 @@ def test_without_chat_captures_are_taken_all_the_same(captures: Captures) -> Non
         captures.house.settle(incident)
     assert Evidence.objects.filter(incident=incident).count() == 1
     assert set(Effect.objects.filter(incident=incident).values_list("kind", flat=True)) == {"capture"}
+
+
+def test_a_profile_that_cannot_be_stored_is_taken_again_later_and_the_page_says_so(captures: Captures) -> None:
+    incident, folder = planned(captures), Path(settings.FIREKIND.evidence_storage)
+    folder.mkdir(parents=True, exist_ok=True)
+    beside = folder.rename(folder.with_name("beside"))
+    folder.write_bytes(b"")  # where the folder is to be
+    try:
+        perform.drain(incident.pk, queue=EVIDENCE, side_by_side=False)
+    finally:
+        folder.unlink()
+        beside.rename(folder)
+    (line,) = [one for one in progress.of(incident).effects if one.kind == "capture"]
+    assert (line.state, "Evidence storage can't be used" in line.detail) == ("waiting", True)
+    captures.house.settle(incident)
+    assert Evidence.objects.filter(incident=incident).count() == 1
 
 
 def test_a_busy_program_is_asked_again_later_and_the_page_says_so(captures: Captures) -> None:

@@ -6,7 +6,7 @@ from html import escape
 from typing import TYPE_CHECKING, Final
 
 from evidence.analysis import colours
-from evidence.intake import storage
+from evidence.intake import stored_tree
 from evidence.models import Evidence
 from evidence.profile import amounts
 
@@ -21,9 +21,8 @@ CHARACTER: Final = 6.7  # pixels that a character of the label's font takes
 def of(evidence: Evidence) -> str:
     """Draw a profile's tree; the caller has found that it may be seen and can be drawn."""
     from evidence.drawing import picture
-    from evidence.tree.calltree import CallTree
 
-    tree = CallTree.open(storage.store().local(evidence.tree))
+    tree = stored_tree.opened(evidence.tree)
     type = tree.default_type
     drawn = picture.boxes(tree, type=type, width=WIDTH, row=ROW, rows=ROWS)
     height = ROW + max((int(box.y) for box in drawn), default=0)

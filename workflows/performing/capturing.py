@@ -7,6 +7,7 @@ from datetime import datetime
 from django.utils import timezone
 
 from evidence.intake import receiving
+from evidence.intake.storage import StorageError
 from evidence.models import Evidence
 from incidents import lifecycle
 from incidents.drills import agreement
@@ -105,6 +106,9 @@ def _keep(work: Work, taken: ports.Captured) -> Evidence:
         )
     except lifecycle.BadInput as bad:
         raise VendorError(str(bad), code="not_taken", method=work.effect.method) from bad
+    except StorageError as error:
+        says = f"{error.says} The profile was taken and could not be kept; it is taken again."
+        raise VendorError(says, code="not_stored", method=work.effect.method, retryable=True) from error
 
 
 def _there(work: Work, evidence: Evidence) -> Outcome:

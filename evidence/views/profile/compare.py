@@ -11,7 +11,6 @@ from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
 from django.urls import reverse
 
-from evidence.intake.storage import StorageError
 from evidence.models import Evidence
 from evidence.profile.searching import BadPattern, matcher
 from evidence.views import answering, choosing, measures
@@ -125,8 +124,6 @@ def _answered(request: Request, codename: str, answer: Any) -> HttpResponseBase:
         said = answer(sides)
     except (answering.Unasked, compare.NotComparable) as error:
         return answering.as_json({"says": str(error)}, status=400)
-    except StorageError:
-        return answering.as_json({"says": "Evidence storage isn't responding. Try again."}, status=503)
     return answering.marked(answering.as_json(said), tag, private=sides.incident.private)
 
 

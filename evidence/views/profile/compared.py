@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import hashlib
-import tempfile
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from django.http import Http404
 
-from evidence.intake import storage
+from evidence.intake import storage, stored_tree
 from evidence.intake.storage import StorageError
 from evidence.models import Evidence
 from evidence.models.evidence import Kind, State
@@ -66,10 +65,8 @@ class Sides:
     @cached_property
     def merged(self) -> CallTree:
         """Return the merged tree, one sample type a profile; it is built on first use."""
-        from evidence.tree.calltree import CallTree
-
         try:
-            return CallTree.open(storage.store().local(self.key))
+            return stored_tree.opened(self.key)
         except StorageError:
             return self._made()
 
@@ -84,10 +81,9 @@ class Sides:
         from evidence.analysis import compare
 
         made = compare.merge(self.trees, types=self.types, labels=[str(one.n) for one in self.profiles])
-        kept = storage.store()
-        with tempfile.TemporaryDirectory(dir=kept.scratch()) as folder:
-            made.save(Path(folder) / "tree")
-            kept.keep(self.key, Path(folder) / "tree")
+        with suppress(StorageError), storage.refusals_told(), storage.room() as folder:  # it is made again next time
+            made.save(folder / "tree")
+            storage.store().keep(self.key, folder / "tree")
         return made
 
 

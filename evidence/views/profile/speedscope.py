@@ -95,7 +95,7 @@ def file(request: Request, codename: str, n: int, name: str) -> HttpResponseBase
     if name != IN_ORDER.get(evidence.format):
         raise Http404("No such file.")
     leaving.taken(evidence, by=request.person, form=leaving.ORIGINAL)
-    kept = storage.store().local(evidence.original).open("rb")
+    kept = storage.opened(evidence.original)
     return FileResponse(kept, as_attachment=True, filename=name, content_type="application/octet-stream")
 
 

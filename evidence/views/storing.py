@@ -1,0 +1,54 @@
+"""What everyone is answered whose request needs the evidence storage while it cannot be used."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from typing import Final
+
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.http.response import HttpResponseBase
+from django.template.loader import render_to_string
+
+from evidence.intake.storage import StorageError
+from incidents.outages import outage_answer
+
+log = logging.getLogger(__name__)
+PAGE: Final = "evidence/no_storage.html"
+RETRY_S: Final = 15
+NOT_KEPT: Final = "What you sent was not kept. Send it again in a minute; everything else of the incident works."
+NOT_SHOWN: Final = "Try again in a minute; everything else of the incident works."
+LASTING: Final = "If it lasts, ask the person who runs Firekind to run manage.py doctor."
+
+
+class StorageOutages:
+    """Middleware: a request that needs the evidence storage while it cannot be used is answered in words."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
+        self._get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        return self._get_response(request)
+
+    def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponse | None:
+        """Answer in place of an error of the storage."""
+        if not isinstance(exception, StorageError):
+            return None
+        log.warning("a request could not be answered: %s", exception)
+        return answer(request, exception)
+
+
+def answer(request: HttpRequest, error: StorageError) -> HttpResponse:
+    """Answer whoever asks: a page for people, JSON for scripts and programs, which send it again."""
+    says = f"{error.says} {NOT_KEPT if request.method == 'POST' else NOT_SHOWN} {LASTING}"
+    response: HttpResponse
+    if request.path_info.startswith(outage_answer.PROGRAMS):
+        response = JsonResponse({"error": "storage_unavailable", "says": says})
+    elif request.path_info.endswith(".json") or request.headers.get("Accept", "").startswith("application/json"):
+        response = JsonResponse({"says": says})
+    else:
+        response = HttpResponse(render_to_string(PAGE, {"says": says}))
+    response.status_code = 503
+    response["Retry-After"] = str(RETRY_S)
+    response["Cache-Control"] = "no-store"
+    return outage_answer.unlogged(response)
