@@ -29,8 +29,9 @@ Result = TypeVar("Result")
 AGAIN_S: Final = 0.5  # between two looks for its return
 CONNECT_S: Final = 3
 # What says that the server, not the statement, is at fault: connections (08), shutting down or starting (57P), nothing
-# left to work with (53), its disk (58), and that it takes nothing, because it became a standby.
-STATES: Final = ("08", "57P", "53", "58", "25006")
+# left to work with (53), its disk (58), that it takes nothing, because it became a standby, and that somebody holds a
+# lock for long (55P03).
+STATES: Final = ("08", "57P", "53", "58", "25006", "55P03")
 SERVERS: Final = (OperationalError, InterfaceError, psycopg.OperationalError, psycopg.InterfaceError)
 FAILURES: Final = (OperationalError, InterfaceError, InternalError)  # Django's, as which a server's fault comes
 ADDRESS: Final = frozenset(
@@ -44,18 +45,20 @@ ADDRESS: Final = frozenset(
 @dataclass(slots=True)
 class Patience:
     """How many seconds of a statement's silence there are before it is asked whether there is a server, and how many
-    for that; and how many somebody waits for a free connection.
+    for that; and how many somebody waits for a free connection, and for a lock that others hold.
 
-    Where nobody waits for an answer a busy machine may take its time.
+    Where nobody waits for an answer a busy machine may take its time, and a lock as long as it is held.
     """
 
     silence_s: float = 5.0
     probe_s: float = 5.0
     pool_s: float = 10.0
+    lock_s: float | None = None
 
 
-# Slack waits three seconds; a busy machine takes a while to begin a connection.
-IN_A_HURRY: Final = Patience(silence_s=0.8, probe_s=1.2, pool_s=2.0)
+# Slack waits three seconds; a busy machine takes a while to begin a connection. Whoever is not the first to wait for a
+# row waits twice as long: for the one before them, and for the row.
+IN_A_HURRY: Final = Patience(silence_s=0.8, probe_s=1.2, pool_s=2.0, lock_s=1.2)
 patience = Patience()
 database = Breaker(probe_s=AGAIN_S)
 
@@ -138,8 +141,13 @@ def answers() -> bool:
 def hurry() -> None:
     """Wait less in this process, of which people expect answers; to be said before its first statement."""
     patience.silence_s, patience.probe_s = IN_A_HURRY.silence_s, IN_A_HURRY.probe_s
-    if pool := settings.DATABASES["default"]["OPTIONS"].get("pool"):
+    options = settings.DATABASES["default"]["OPTIONS"]
+    if pool := options.get("pool"):
         pool["timeout"] = IN_A_HURRY.pool_s
+    # A pooler in between takes no such options, and its sessions are everyone's.
+    if IN_A_HURRY.lock_s is not None and not settings.FIREKIND.database_direct_url:
+        given = options.get("options", "")
+        options["options"] = f"{given} -c lock_timeout={round(IN_A_HURRY.lock_s * 1000)}".strip()
 
 
 def is_away() -> bool:

@@ -23,12 +23,12 @@ DOORS: Final = ("/slack/", "/pagerduty/", "/tracker/", "/metrics")
 PROGRAMS: Final = ("/api/", "/v1development/")
 # What is answered without the database, or says itself how it is.
 WITHOUT_IT: Final = ("/health", "/ready", "/slack/")
-HAPPENED: Final = "Firekind cannot reach its database."
+HAPPENED: Final = "Firekind's database isn't responding."
 UNSURE: Final = (
     "What you just did may not have been recorded. Everything recorded before is safe: look here again in a minute "
     "before you repeat anything."
 )
-NOT_TAKEN: Final = "Firekind cannot reach its database, so this was not taken. Send it again."
+NOT_TAKEN: Final = "Firekind's database isn't responding, so this was not taken. Send it again."
 
 
 class Outages:

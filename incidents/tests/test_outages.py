@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -36,6 +36,18 @@ class UntakenTask:
             self.away -= 1
             raise ConnectionRefusedError
         self.sent.set()
+
+
+@pytest.mark.parametrize("pooled", [True, False])
+def test_only_what_people_wait_for_waits_no_longer_for_locks(pooled: bool, settings: Any) -> None:
+    direct = "postgresql://postgres@/firekind" if pooled else ""
+    settings.FIREKIND = replace(settings.FIREKIND, database_direct_url=direct)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(database_watch, "patience", Patience())
+        patch.setitem(settings.DATABASES["default"], "OPTIONS", {"options": "-c search_path=public"})
+        database_watch.hurry()
+        given = settings.DATABASES["default"]["OPTIONS"]["options"]
+    assert given == "-c search_path=public" + ("" if pooled else " -c lock_timeout=1200")
 
 
 @pytest.fixture
@@ -150,6 +162,7 @@ def test_nothing_is_waited_for_while_the_server_is_away() -> None:
         (psycopg.errors.DiskFull(), True),
         (psycopg.errors.IoError(), True),
         (psycopg.errors.ReadOnlySqlTransaction(), True),
+        (psycopg.errors.LockNotAvailable(), True),
         (psycopg.errors.DeadlockDetected(), False),
         (psycopg.errors.QueryCanceled(), False),
         (psycopg.errors.DataCorrupted(), False),

@@ -128,6 +128,37 @@ def test_a_database_that_takes_nothing_is_one_that_is_away_and_shows_what_it_has
     assert {name: stack.processes[name].pid for name in workers} == workers
 
 
+@pytest.mark.parametrize("lock", ["SELECT FROM incidents_incident FOR UPDATE", "LOCK TABLE incidents_incident"])
+def test_a_lock_that_somebody_holds_is_not_waited_for_at_any_door(stack: Stack, lock: str) -> None:
+    codename = declared(stack, "Declared before")
+    until_settled(stack, codename)
+    workspace, command = SandboxWorkspace(stack.sandbox_url), "/incident update still looking"
+    token = stack.manage("evidence_token", "ada@example.com").stdout.strip()
+    with psycopg.connect(stack.database_url) as somebody, httpx.Client(base_url=stack.base_url) as client:
+        somebody.execute(lock)
+        said = workspace.command("ada", f"inc-{codename}", command)["response"]["text"]
+        assert "555-0100" in said
+        sent = client.post(
+            f"/api/v1/incidents/{codename}/evidence",
+            content=b"a;b 1\n",
+            headers={"Authorization": f"Bearer {token}"},
+            timeout=PATIENCE_S,
+        )
+        assert (sent.status_code, "Retry-After" in sent.headers) == (503, True), sent.text
+        assert client.get("/ready").status_code == 200
+        somebody.rollback()
+
+    again = workspace.command("ada", f"inc-{codename}", command)["response"]["text"]
+    assert "Update posted" in again
+    until_settled(stack, codename)
+    with psycopg.connect(stack.database_url) as database:
+        written = (
+            "SELECT FROM incidents_event event JOIN incidents_incident incident ON incident.id = event.incident_id"
+            " WHERE codename = %s AND event.text = 'still looking'"
+        )
+        assert database.execute(written, [codename]).rowcount == 1  # and nothing of the first
+
+
 def told(workspace: SandboxWorkspace) -> str:
     """Type a command, and return what is shown if it says what to do by hand."""
     try:
