@@ -21,6 +21,7 @@ from incidents.second_manager import notices
 from workflows import ports
 from workflows.alerts import intake
 from workflows.channels import membership
+from workflows.effects import credentials
 from workflows.effects.keyed_executor import Aside
 from workflows.oncall import refresh
 from workflows.paging import poll_pages
@@ -138,6 +139,12 @@ def look_at_ticket(ticket_id: int) -> None:
         looks.look(ticket_id, at=timezone.now())
     except VendorError as error:
         log.warning("could not look at a ticket: %s", error)
+
+
+@shared_task
+def try_credentials() -> None:
+    """Have what failed for want of a valid token done once the vendor takes it again."""
+    credentials.retry(at=timezone.now())
 
 
 @shared_task

@@ -24,6 +24,7 @@ from integrations.tests.ticket_desk import Desk, desk
 from integrations.trackers.adapter.ticket_text import NEUTRAL_TITLE
 from integrations.trackers.fake.board import BoardTicket
 from integrations.trackers.tests.board import PEOPLE, VENDORS, TrackerSetup
+from workflows import tasks
 from workflows.models import Effect, Limit, Ticket
 from workflows.planning.tickets import wanted
 from workflows.reconcile import reconcile, retyping
@@ -355,3 +356,18 @@ def test_a_day_that_nobody_means_is_refused(office: Desk) -> None:
     changes = {"due": f"{office.clock.year + 9}-01-01"}
     with transaction.atomic(), pytest.raises(lifecycle.Refused):
         lifecycle.follow_ticket(office.incident, n=1, changes=changes, **about)
+
+
+def test_a_ticket_that_an_expired_token_held_up_is_opened_once_the_token_works_again(office: Desk) -> None:
+    office.board.token, token = "another", office.board.token
+    office.add()
+    office.work()
+    assert "TRACKER_TOKEN" in Effect.objects.get(state="failed").error
+    tasks.try_credentials()
+    office.work()
+    assert not office.board.tickets
+
+    office.board.token = token
+    tasks.try_credentials()
+    office.settle()
+    assert len(office.board.tickets) == 1

@@ -60,6 +60,7 @@ class Effect(models.Model):
         indexes = [
             models.Index(fields=["due_at"], condition=models.Q(state__in=["waiting", "running"]), name="effect_open"),
             models.Index(fields=["incident", "state"], name="effect_of_incident"),
+            models.Index(fields=["error_code"], condition=models.Q(state="failed"), name="effect_failed_by_code"),
         ]
 
     def __str__(self) -> str:
