@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Sequence
 from typing import Final
 
@@ -11,6 +12,7 @@ from django.db.migrations.executor import MigrationExecutor
 from incidents.models import IncidentType
 from integrations.check_result import CheckResult, note, wrong
 
+FAR_S: Final = 0.1
 ROLE: Final = """
     SELECT current_user, rolsuper,
            EXISTS (SELECT FROM pg_class WHERE oid = to_regclass('audit_entry') AND relowner = pg_roles.oid)
@@ -25,11 +27,32 @@ def findings() -> Iterator[CheckResult]:
     except OperationalError:
         yield wrong("The database does not answer. Start it, or set DATABASE_URL to where it is.")
         return
+    yield from distant(_round_trip_s())
     yield _role()
     behind = list(_migrations())
     yield from behind or [CheckResult("The database has every migration of this version, and no other.")]
     if not any(one for one in behind if not one.is_fine):
         yield _types()
+
+
+def distant(round_trip_s: float) -> Iterator[CheckResult]:
+    """Say that the database is too far away, where it is: a command asks it some fifteen times before it answers."""
+    if round_trip_s > FAR_S:
+        yield note(
+            f"The database takes {round_trip_s * 1000:.0f} ms for each answer, so commands in Slack, which waits three "
+            "seconds, may time out. Run Firekind near it."
+        )
+
+
+def _round_trip_s() -> float:
+    """Measure the quickest of a few."""
+    taken = []
+    with connection.cursor() as cursor:
+        for _ in range(3):
+            began = time.perf_counter()
+            cursor.execute("SELECT 1")
+            taken.append(time.perf_counter() - began)
+    return min(taken)
 
 
 def _role() -> CheckResult:

@@ -25,7 +25,7 @@ def findings() -> Iterator[CheckResult]:
     try:
         _try(storage.store())
     except (StorageError, OSError) as error:
-        why = error.strerror if isinstance(error, OSError) else str(error)
+        why = (error.strerror or "") if isinstance(error, OSError) else str(error).rstrip(".")
         yield wrong(
             f"Evidence storage at {place} cannot be used: {why or type(error).__name__}. Give the user that Firekind "
             "runs as the right to write there, or set EVIDENCE_STORAGE_URL."

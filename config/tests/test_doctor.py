@@ -217,3 +217,10 @@ def test_the_vendors_clock_is_read_from_its_answers() -> None:
     assert vendor_clock.ahead_s(format_datetime(at + timedelta(seconds=90), usegmt=True), at=at) == 90
     for strange in (None, "", "yesterday", "Thu, 99 Jan 2026 12:00:00 GMT"):
         assert vendor_clock.ahead_s(strange, at=at) is None
+
+
+@pytest.mark.parametrize(("round_trip_s", "says"), [(0.01, 0), (0.09, 0), (0.15, 1), (0.3, 1)])
+def test_a_database_that_is_far_away_is_named_with_what_it_costs(round_trip_s: float, says: int) -> None:
+    found = list(own_database.distant(round_trip_s))
+    assert len(found) == says
+    assert all(f"{round_trip_s * 1000:.0f} ms" in one.says and "Slack" in one.says for one in found)
