@@ -59,9 +59,16 @@ def test_a_body_that_was_changed_on_the_way_is_refused(door: Door) -> None:
 
 
 @pytest.mark.parametrize("age_s", [301, 86_400, -400])
-def test_a_stale_request_is_refused(door: Door, age_s: int) -> None:
+def test_a_stale_request_is_refused_and_the_log_tells_what_to_look_at(
+    door: Door, age_s: int, caplog: pytest.LogCaptureFixture
+) -> None:
     assert door.post(command(door), at=time.time() - age_s).status_code == 401
     assert not Incident.objects.exists()
+    assert "set the clock by NTP" in caplog.text
+    headers, body = fake.signed(command(door), "somebody else's secret", at=time.time() - age_s)
+    caplog.clear()
+    assert door.raw(body, headers).status_code == 401
+    assert "clock" not in caplog.text
 
 
 @pytest.mark.parametrize(
