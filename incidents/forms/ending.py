@@ -51,7 +51,7 @@ class ResolveForm(StepForm):
     def explains(self) -> str:  # type: ignore[override]  # what is still open depends on the incident
         """Say what ending it does, and what would be left undone, which keeps nobody from it."""
         open_ = ", ".join(_still_open(self.incident))
-        told = "The incident is over: the channel is told, and update reminders stop."
+        told = "The incident is over: the channel is told, open pages are resolved, and update reminders stop."
         return f"{told} Still open: {open_}." if open_ else told
 
     def run(self, *, at: datetime) -> object:
