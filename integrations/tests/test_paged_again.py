@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import datetime, timedelta, tzinfo
+from typing import Any
 
+import httpx2
 import pytest
 from django.template.loader import render_to_string
 from django.utils import timezone
 
 from incidents import lifecycle
 from incidents.models import Event, Incident
+from integrations.pagerduty.adapter import open_page
 from integrations.pagerduty.fake import changes
 from integrations.slack.interaction import plans
 from integrations.tests.duty import Duty
@@ -91,6 +94,38 @@ def test_a_page_whose_acknowledgement_runs_out_waits_for_somebody_again(duty: Du
     assert last.text == "The page to Major incidents was unacknowledged: paging again"
     (max_id,) = acknowledging.able([page])[page.pk]
     assert max_id == duty.house.person("max").pk, "it is theirs to acknowledge again"
+
+
+@pytest.mark.parametrize("what", ["acknowledge", "resolve"])
+def test_who_answers_before_the_fallback_has_is_seen_by_the_first_look(
+    duty: Duty, what: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    duty.account.add_integration("Firekind", key=duty.account.routing_key)
+    carry, took = duty.pager.fallback.handle_request, timedelta()
+
+    class Clock(datetime):
+        @classmethod
+        def now(cls, tz: tzinfo | None = None) -> Any:
+            return datetime.now(tz) + took
+
+    def answered_late(request: httpx2.Request) -> httpx2.Response:
+        nonlocal took
+        answer = carry(request)
+        getattr(duty.account.acts, what)("max", number(duty))
+        took = timedelta(seconds=9)
+        return answer
+
+    monkeypatch.setattr(open_page, "datetime", Clock)
+    monkeypatch.setattr(duty.pager.fallback, "handle_request", answered_late)
+    duty.pager.rest.is_down = True
+    duty.house.declare(type="major")
+    duty.pager.rest.is_down = False
+    (page,) = Page.objects.all()
+    assert (page.via, page.status) == ("events", "triggered")
+    Page.objects.update(looked_at=None)
+    poll_pages.look_again(at=timezone.now() + timedelta(minutes=1))
+    page.refresh_from_db()
+    assert page.status == f"{what.removesuffix('e')}ed"
 
 
 @pytest.mark.parametrize("what", ["acknowledge", "resolve"])

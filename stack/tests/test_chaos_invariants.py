@@ -75,7 +75,7 @@ GOOD = Aftermath(
     words={"red-fox": ["zqone", "zqtwo"]},
 )
 WRITTEN = accepted(word="zqfour", act="review_written", becomes="")
-FAILED = {"codename": "red-fox", "key": "post:told/2", "error": "is_archived"}
+FAILED = {"codename": "red-fox", "key": "told/2#1", "error": "It is archived.", "error_code": "is_archived"}
 SAID = {"user": BOT, "text": "zqone"}
 AT_A_DRILL: dict[str, Any] = {
     "incidents": [INCIDENT, DRILL],

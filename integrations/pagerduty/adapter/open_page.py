@@ -82,6 +82,7 @@ def _instead(pager: PagerDutyPager, ring: PageRequest, error: VendorError, *, un
         raise error
     if unsure and not pager.is_on_fallback_service(ring.service):
         raise _unsure(error)
+    at = datetime.now(UTC)  # before it is sent, so that whatever the pager says of it is newer
     try:
         pager.events.send(events_api.trigger(ring))
     except VendorError as second:
@@ -90,7 +91,7 @@ def _instead(pager: PagerDutyPager, ring: PageRequest, error: VendorError, *, un
         id="",
         status="triggered",
         via="events",
-        at=datetime.now(UTC),
+        at=at,
         key=ring.key,
         title=ring.title,
         service=pager.fallback_service(),
