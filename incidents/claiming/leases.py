@@ -115,7 +115,7 @@ def hold_each(rows: QuerySet[Row], act: Callable[[Row], object], *, at_once: int
 
 @transaction.atomic
 def _held(one: QuerySet[Row], act: Callable[[Row], object]) -> bool:
-    row = one.select_for_update(of=("self",), skip_locked=True).first()
+    row = one.select_for_update(of=("self",), no_key=True, skip_locked=True).first()
     if row is not None:
         act(row)
     return row is not None
@@ -124,7 +124,7 @@ def _held(one: QuerySet[Row], act: Callable[[Row], object]) -> bool:
 @transaction.atomic
 def take_turns(rows: QuerySet[Row], *, at_once: int, **marks: Any) -> list[Row]:
     """Mark the first ``at_once`` rows so that they are none of ``rows`` for now; return those this worker marked."""
-    taken = list(rows.select_for_update(of=("self",), skip_locked=True)[:at_once])
+    taken = list(rows.select_for_update(of=("self",), no_key=True, skip_locked=True)[:at_once])
     rows.model._default_manager.filter(pk__in=[row.pk for row in taken]).update(**marks)  # noqa: SLF001
     return taken
 

@@ -99,7 +99,7 @@ def must_see(incident: Incident, *, by: Person | None) -> None:
 def _lock(keys: Collection[int]) -> None:
     # Nothing is joined: a query that waits for the lock checks the newest row against old rows of other tables, and an
     # incident whose type changed meanwhile would not be found.
-    locked = Incident.objects.select_for_update().filter(pk__in=keys).order_by("pk")
+    locked = Incident.objects.select_for_update(no_key=True).filter(pk__in=keys).order_by("pk")
     list(locked.values_list("pk", flat=True))
 
 

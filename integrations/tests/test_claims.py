@@ -17,6 +17,7 @@ from django.db import OperationalError, connection, transaction
 from django.utils import timezone
 
 from incidents import lifecycle, timeline
+from incidents.lifecycle import rules
 from incidents.models import Incident
 from incidents.outages import database_watch
 from integrations.slack.adapter.client import SlackChat
@@ -26,7 +27,7 @@ from integrations.tests.house import TOKEN, House, house
 from workflows import ports
 from workflows.effects import effect_queue
 from workflows.effects.work import Outcome, Work, made
-from workflows.models import Effect
+from workflows.models import Effect, Resource
 from workflows.performing import perform
 from workflows.reconcile import reconcile
 from workflows.status import progress
@@ -254,6 +255,32 @@ def test_recording_waits_for_planning_without_standing_in_its_way(erasable: None
             Effect.objects.filter(pk=work.effect.pk).update(abandoned=True)
         recording.join()
         assert Effect.objects.get(pk=work.effect.pk).state == "done"
+
+
+def test_who_changes_an_incident_keeps_nobody_from_adding_what_refers_to_it(
+    erasable: None, transactional_db: None
+) -> None:
+    """Its foreign keys are checked at the commit: planning, which holds rows that a verb may want, would wait there."""
+    with house() as built:
+        incident = planned(built)
+        refused: list[OperationalError] = []
+
+        def add() -> None:
+            try:
+                with transaction.atomic(), connection.cursor() as cursor:
+                    cursor.execute("SET LOCAL lock_timeout = '2s'")
+                    Resource.objects.create(incident=incident, key="gap/x", kind="gap", since_at=timezone.now())
+            except OperationalError as error:
+                refused.append(error)
+            finally:
+                connection.close()
+
+        adding = threading.Thread(target=add)
+        with rules.changing(incident, by=built.person("dee")):
+            adding.start()
+            adding.join()
+        assert not refused
+        assert Resource.objects.filter(incident=incident, key="gap/x").exists()
 
 
 def _record(work: Work) -> None:

@@ -27,6 +27,7 @@ from stack.supervisor.running import Stack
 ACTORS: Final = 8
 OVERTIME: Final = 1.15  # of the length: what was not begun by then is left out and counted
 PATIENCE_S: Final = 120
+LOOKS: Final = 3  # pages are escalated while all of it is read, which owes something again
 CALM_S: Final = 6.0  # two looks that find nothing owed lie so far apart, and the sweep rings in between
 Tell = Callable[[str], None]
 # What backs off waits minutes for its next try: vendors are well again, so it may come soon; not at once, as a request
@@ -96,9 +97,12 @@ def played(
         _act(run, cast, breaker, tell)
     finally:
         breaker.mend()
-    _settle(run, stack, tell, settle_s=settle_s)
-    run.aftermath = gathering.gathered(stack, run.outcomes)
-    run.violations = invariants.violations(run.aftermath)
+    for _ in range(LOOKS):
+        _settle(run, stack, tell, settle_s=settle_s)
+        run.aftermath = gathering.gathered(stack, run.outcomes)
+        run.violations = invariants.violations(run.aftermath)
+        if run.trouble or not any(one.law == invariants.NOTHING_OWED for one in run.violations):
+            break
     return run
 
 
