@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from typing import Final
 
 from django.conf import settings
-from django.db import connection
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
@@ -20,6 +19,7 @@ from evidence.models.token import Scope
 from evidence.views import leaving
 from incidents import lifecycle
 from incidents.models import Incident
+from incidents.outages import spare_connections
 from integrations.api import answers, asking, parameters
 from integrations.api.admitting import admits
 from integrations.api.parameters import UploadParameters
@@ -95,8 +95,7 @@ def _read(found: Evidence, asked: UploadParameters) -> Evidence:
     try:
         until = time.monotonic() + asked.wait_s
         while found.state == State.READING and time.monotonic() < until:
-            if not connection.in_atomic_block:
-                connection.close()  # others may have it while this one only waits
+            spare_connections.give_back()
             time.sleep(LOOK_EVERY_S)
             found.refresh_from_db(fields=["state", "says", "kind", "format", "summary"])
     finally:

@@ -138,8 +138,6 @@ class _Round:
 
     def _called(self, one: Look) -> Synced:
         assert one.group is not None, "a group that does not exist is not written"
-        if not connection.in_atomic_block:
-            connection.close()  # no connection is held while the vendor takes its time
         try:
             self.chat.set_group(one.group.chat_id, sorted(one.verdict.write))
         except VendorError as error:
