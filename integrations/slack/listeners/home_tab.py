@@ -112,8 +112,9 @@ def _redrawn(chat_ids: Iterable[str]) -> int:
 
 
 def on_tab(viewer: Person) -> list[Incident]:
-    """Return the open incidents of which someone's tab shows the most urgent."""
-    return list(incident_lookup.seen(viewer).filter(active=True, is_drill=False)[: read.CONSIDERED])
+    """Return the most urgent open incidents for someone's tab, and one more where there are more."""
+    found = incident_lookup.seen(viewer).filter(active=True, is_drill=False)[: read.CONSIDERED]
+    return read.urgent_first(found, at=timezone.now())[: SHOWN + 1]
 
 
 def view(found: Sequence[Incident], waits: Sequence[WaitingItem] = (), *, agrees: bool | None = None) -> blocks.Block:
@@ -131,9 +132,8 @@ def view(found: Sequence[Incident], waits: Sequence[WaitingItem] = (), *, agrees
     parts.append(blocks.header("Open incidents"))
     if not found:
         parts.append(blocks.section(f"{QUIET}\n{FIRST}"))
-    shown = read.urgent_first(found, at=timezone.now())[:SHOWN]
-    channels = incident_lookup.channels(shown)
-    for incident in shown:
+    channels = incident_lookup.channels(found)
+    for incident in found[:SHOWN]:
         parts += _incident(incident, channels)
     if len(found) > SHOWN:
         parts.append(blocks.section(mrkdwn.link(f"{setup.base_url()}/", "See all")))

@@ -10,6 +10,7 @@ from incidents.models import Incident, Person
 from incidents.templatetags.firekind import span
 from integrations.slack import tasks
 from integrations.slack.listeners import home_tab, waiting
+from integrations.slack.models import OnHome
 from integrations.slack.tests.door import Door
 from workflows import ports
 from workflows.models import Effect, Page, PagerUser
@@ -105,6 +106,7 @@ def test_many_incidents_fit(door: Door) -> None:
     for n in range(33):
         door.command("ann", f"declare number {n}")
     assert "See all" in opened(door, "out")
+    assert OnHome.objects.count() == home_tab.SHOWN + 1, "a tab is drawn again for what may stand on it alone"
 
 
 def test_the_number_of_queries_does_not_grow_with_the_incidents(
