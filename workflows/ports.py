@@ -168,6 +168,9 @@ class Chat(Protocol):
     def look(self, channel_id: str) -> Channel | None:
         """Return how a channel stands; None when it is gone, or closed to us."""
 
+    def is_open(self, channel: str) -> bool:
+        """Return whether we may post in a channel, an id or a name, as far as can be seen without posting."""
+
     def room(self, name: str) -> Channel | None:
         """Find a channel of that name among those we are in, no matter who created it."""
 

@@ -21,7 +21,7 @@ from incidents.second_manager import notices
 from workflows import ports
 from workflows.alerts import intake
 from workflows.channels import membership
-from workflows.effects import credentials
+from workflows.effects import announcements, credentials
 from workflows.effects.keyed_executor import Aside
 from workflows.oncall import refresh
 from workflows.paging import poll_pages
@@ -145,6 +145,12 @@ def look_at_ticket(ticket_id: int) -> None:
 def try_credentials() -> None:
     """Have what failed for want of a valid token done once the vendor takes it again."""
     credentials.retry(at=timezone.now())
+
+
+@shared_task
+def try_announcements() -> None:
+    """Have what the announce channel is owed done once we may post in it again."""
+    announcements.retry(at=timezone.now())
 
 
 @shared_task

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 import redis
 
-from stack.chaos import refusing
+from stack.chaos import announcing, refusing
 from stack.chaos.freezing import frozen
 from stack.chaos.scenario import PlannedFault
 from stack.errors import StackError
@@ -97,6 +97,7 @@ class FaultMaker:
         self._workspace.no_faults()
         self._account.no_faults()
         self._tracker_door.no_faults()
+        announcing.bring_back(self._workspace)
         for kind in stepped_clock.KINDS:
             stepped_clock.step(self._clocks, kind, 0)
 
@@ -151,6 +152,11 @@ class FaultMaker:
         over.wait(fault.length_s)
         self._tracker_door.no_faults()
 
+    def _lose_announcing(self, fault: PlannedFault, over: threading.Event) -> None:
+        announcing.lose(self._workspace, fault.kind)
+        over.wait(fault.length_s)
+        announcing.bring_back(self._workspace)
+
     def _step_clock(self, fault: PlannedFault, over: threading.Event) -> None:
         stepped_clock.step(self._clocks, fault.more["process"], fault.more["offset_s"])
         over.wait(fault.length_s)
@@ -178,5 +184,6 @@ FAULTS: Final[Mapping[str, Fault]] = {
     "slack": FaultMaker._slack,  # noqa: SLF001
     "pager": FaultMaker._pager,  # noqa: SLF001
     "tracker": FaultMaker._tracker,  # noqa: SLF001
+    **dict.fromkeys(announcing.LOST, FaultMaker._lose_announcing),  # noqa: SLF001
     "step_clock": FaultMaker._step_clock,  # noqa: SLF001
 }

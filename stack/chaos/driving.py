@@ -188,6 +188,7 @@ def _settle(run: ChaosRun, stack: Stack, tell: Tell, *, settle_s: float) -> None
             "effects": records.settled,
             "deliveries": lambda: _idle(workspace, account),
             "what came to be read": lambda: not records.rows(UNREAD),
+            "announcements": lambda: not records.rows(UNANNOUNCED),
             "tickets": lambda: _in_step(records, stack),
             "pages that are open twice": lambda: _opened_once(account),
         }
@@ -213,6 +214,13 @@ UNREAD: Final = """
     UNION ALL SELECT 1 FROM incidents_replay r JOIN incidents_incident i ON i.id = r.incident_id
      WHERE r.due_at IS NOT NULL AND i.active
     UNION ALL SELECT 1 FROM evidence_evidence WHERE state = 'reading' LIMIT 1
+"""
+
+
+UNANNOUNCED: Final = """
+    SELECT 1 FROM workflows_effect e JOIN incidents_incident i ON i.id = e.incident_id
+     WHERE e.state = 'failed' AND e.thing = 'announcement' AND (i.active OR e.verb = 'change')
+       AND e.error_code IN ('channel_not_found', 'is_archived', 'is_inactive', 'not_in_channel') LIMIT 1
 """
 
 

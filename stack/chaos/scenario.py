@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, Final
 
+from stack.chaos import announcing
 from workflows.effects import failpoints
 from workflows.planning.actions import KINDS
 
@@ -218,6 +219,10 @@ def _clock(chance: random.Random) -> tuple[str, float, dict[str, Any]]:
     return "step_clock", round(chance.uniform(8, 40), 2), {"process": process, "offset_s": chance.choice((-60, 60))}
 
 
+def _announcing(chance: random.Random) -> tuple[str, float, dict[str, Any]]:
+    return chance.choice(announcing.LOST), round(chance.uniform(10, 60), 2), {}
+
+
 LANES: Final[Mapping[str, tuple[Draw, float]]] = {
     "processes": (_process, 9.0),
     "servers": (_server, 16.0),
@@ -225,6 +230,7 @@ LANES: Final[Mapping[str, tuple[Draw, float]]] = {
     "pager": (_pager, 14.0),
     "tracker": (_tracker, 14.0),
     "clocks": (_clock, 20.0),
+    "announcing": (_announcing, 60.0),
 }
 """How each lane draws its faults, and the seconds that lie between two of them on average."""
 

@@ -75,7 +75,11 @@ GOOD = Aftermath(
     words={"red-fox": ["zqone", "zqtwo"]},
 )
 WRITTEN = accepted(word="zqfour", act="review_written", becomes="")
-FAILED = {"codename": "red-fox", "key": "told/2#1", "error": "It is archived.", "error_code": "is_archived"}
+FAILED = {
+    "codename": "red-fox", "key": "told/2#1", "error": "It is archived.", "error_code": "is_archived",
+    "verb": "create", "active": False,
+}  # fmt: skip
+UNANNOUNCED = {**FAILED, "key": "announcement#1", "state": "failed"}
 SAID = {"user": BOT, "text": "zqone"}
 AT_A_DRILL: dict[str, Any] = {
     "incidents": [INCIDENT, DRILL],
@@ -95,6 +99,9 @@ BREAKS: list[tuple[str, dict[str, Any]]] = [
     ("nothing is owed", {"incidents": [{**INCIDENT, "planned": 2}]}),
     ("nothing is owed", {"incidents": [{**INCIDENT, "planned": None}]}),
     ("nothing failed for good", {"effects": [{**FAILED, "state": "failed"}]}),
+    ("nothing failed for good", {"effects": [{**UNANNOUNCED, "active": True}]}),
+    ("nothing failed for good", {"effects": [{**UNANNOUNCED, "verb": "change"}]}),
+    ("nothing failed for good", {"effects": [{**UNANNOUNCED, "error_code": "missing_scope"}]}),
     ("the sweep finds nothing to do", {"unsettled": ["red-fox"]}),
     ("everyone wanted is in the channel", {"wanted": {"red-fox": [ADA, WEI]}}),
     ("nobody is in a private channel who may not be", {"channels": [channel(members=[BOT, ADA, WEI]), PUBLIC]}),
@@ -172,6 +179,10 @@ def test_what_could_not_be_withdrawn_may_stay_where_it_is_archived_and_the_incid
     assert invariants.violations(kept) == []
     for broken in (replace(kept, gaps=[]), replace(kept, channels=[channel(), {**old, "is_archived": False}])):
         assert {one.law for one in invariants.violations(broken)} == {"nothing private is left in public"}
+
+
+def test_what_was_over_before_its_announcement_had_a_channel_need_not_be_announced() -> None:
+    assert invariants.violations(replace(GOOD, effects=[UNANNOUNCED])) == []
 
 
 def test_who_left_may_be_invited_again_and_what_was_said_before_stays_unnoticed() -> None:

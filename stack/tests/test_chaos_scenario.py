@@ -21,6 +21,7 @@ def test_a_run_of_ten_minutes_has_hundreds_of_incidents_and_every_act_and_fault(
     kinds = {one.kind for one in found.faults}
     assert kinds >= {"kill_worker", "crash_at", "kill_web", "restart_postgres", "freeze_postgres", "flush_redis"}
     assert kinds >= {"restart_redis", "freeze_redis", "step_clock", "slack", "pager", "tracker"}
+    assert kinds >= {"archive_announcing", "rename_announcing"}
     both = {one.more["fault"] for one in found.faults if one.kind in {"slack", "pager"}}
     assert both >= {"ratelimited", "server_error", "timeout", "drop", "silence"}
     places = {place.split(":")[1] for one in found.faults if one.kind == "crash_at" for place in one.more["places"]}

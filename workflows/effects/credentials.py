@@ -11,9 +11,6 @@ from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import Any, Final
 
-from django.db import transaction
-
-from incidents import timeline
 from workflows import ports
 from workflows.effects import effect_queue
 from workflows.models import Effect
@@ -42,29 +39,21 @@ AT_ONCE: Final = 200
 
 def retry(*, at: datetime) -> int:
     """Try again what failed for want of a token that a vendor takes again; return how many."""
-    failed = Effect.objects.filter(state=Effect.State.FAILED, error_code__in=REFUSED).order_by("pk")[:AT_ONCE]
-    of: dict[str, list[Effect]] = {}
-    for effect in failed:
-        of.setdefault(KINDS[effect.kind].port, []).append(effect)
-    connected = ports.connected() if of else {}
-    return sum(_again(effects, at=at) for port, effects in of.items() if _takes_us(port, connected.get(port), at=at))
+    connected = ports.connected()
+    return sum(_retry_of(name, connected[name], at=at) for name in ASKED if name in connected)
+
+
+def _retry_of(name: str, port: Any, *, at: datetime) -> int:
+    kinds = [kind for kind, about in KINDS.items() if about.port == name]
+    failed = Effect.objects.filter(state=Effect.State.FAILED, error_code__in=REFUSED, kind__in=kinds)
+    effects = list(failed.order_by("pk")[:AT_ONCE])
+    return effect_queue.retry_all(effects, at=at) if effects and _takes_us(name, port, at=at) else 0
 
 
 def _takes_us(name: str, port: Any, *, at: datetime) -> bool:
-    if port is None or name not in ASKED:
-        return False
     try:
         ASKED[name](port, at)
     except VendorError as error:
         log.info("what failed for want of a token waits on: %s", error)
         return False
     return True
-
-
-def _again(effects: list[Effect], *, at: datetime) -> int:
-    count = 0
-    for effect in effects:
-        with transaction.atomic():
-            timeline.hold(effect.incident_id)
-            count += effect_queue.retry(effect, at=at)
-    return count

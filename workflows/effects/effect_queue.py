@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -346,6 +346,16 @@ def retry(effect: Effect, *, at: datetime) -> bool:
     if again:
         plan_anew(effect.incident_id)
     return bool(again)
+
+
+def retry_all(effects: Iterable[Effect], *, at: datetime) -> int:
+    """Let failed effects be tried again, each in a transaction of its own; return how many were still failed."""
+    count = 0
+    for effect in effects:
+        with transaction.atomic():
+            timeline.hold(effect.incident_id)
+            count += retry(effect, at=at)
+    return count
 
 
 def ready_incidents(*, at: datetime, limit: int) -> list[tuple[int, str]]:

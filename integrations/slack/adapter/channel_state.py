@@ -30,6 +30,11 @@ def channel(wire: Wire, channel_id: str) -> Mapping[str, Any] | None:
     return found
 
 
+def takes_posts(channel: Mapping[str, Any]) -> bool:
+    """Return whether we may post in a channel as Slack describes it: in use, and ours or open to all."""
+    return not channel.get("is_archived") and bool(channel.get("is_member") or not channel.get("is_private"))
+
+
 def is_posted(wire: Wire, channel_id: str, ts: str) -> bool:
     """Return whether a message still stands; one in a channel that Slack no longer shows us does not."""
     try:

@@ -31,7 +31,7 @@ class SlackChat:
         self.wire = wire
         self.identity = identity
         self.admin = admin  # with the token of an organisation's admin, where there is one
-        self._ids: dict[str, str] = {}  # channel ids by name, for the announce channel
+        self._ids: dict[str, str] = {}  # channel ids by name, for the announce channel; looked at before they are used
 
     def open_channel(self, name: str, *, private: bool) -> Channel:
         """Make a channel; a name that is taken raises ``VendorError(code="name_taken")``."""
@@ -90,12 +90,11 @@ class SlackChat:
         A name needs no look-up: Slack takes it here, and its answer says the id.
         """
         try:
-            answer = self._post(self._ids.get(channel, channel), card, mark)
+            answer = self._post(channel, card, mark)
         except VendorError as error:
             if CHANNEL_ID.fullmatch(channel) or error.code not in {"not_in_channel", "channel_not_found"}:
                 raise
-            channel_id = self._come_in(channel)
-            answer = self._post(channel_id, card, mark)
+            answer = self._post(self._come_in(channel), card, mark)
         posted = self._posted(str(answer["channel"]), str(answer["ts"]))
         self._ids[channel] = posted.channel_id
         return posted
@@ -170,6 +169,12 @@ class SlackChat:
         found = channel_state.channel(self.wire, channel_id)
         return self._channel(found) if found else None
 
+    def is_open(self, channel: str) -> bool:
+        """Return whether we may post in a channel, an id or a name, as far as Slack shows without a post."""
+        channel_id = self._id(channel)
+        found = channel_state.channel(self.wire, channel_id) if channel_id else None
+        return found is not None and channel_state.takes_posts(found)
+
     def room(self, name: str) -> Channel | None:
         """Find a channel of that name among those we are in, no matter who created it."""
         return next((self._channel(one) for one in self._ours() if one["name"] == name), None)
@@ -228,20 +233,24 @@ class SlackChat:
     def _id(self, channel: str) -> str | None:
         if CHANNEL_ID.fullmatch(channel):
             return channel
-        if channel not in self._ids:
-            name = channel.lstrip("#")
-            pages = self._pages(
-                "conversations.list", exclude_archived=True, limit=LARGE_PAGE, types="public_channel,private_channel"
-            )
-            found = next((one["id"] for page in pages for one in page["channels"] if one["name"] == name), None)
-            if found is None:
-                return None
-            self._ids[channel] = str(found)
-        return self._ids[channel]
+        name, known = channel.lstrip("#"), self._ids.get(channel)
+        if known is not None and self._is_named(known, name):
+            return known
+        pages = self._pages(
+            "conversations.list", exclude_archived=True, limit=LARGE_PAGE, types="public_channel,private_channel"
+        )
+        found = next((str(one["id"]) for page in pages for one in page["channels"] if one["name"] == name), None)
+        if found is not None:
+            self._ids[channel] = found
+        return found
+
+    def _is_named(self, channel_id: str, name: str) -> bool:
+        """Return whether a channel we knew by a name is in use under it still: it may be another's by now."""
+        found = channel_state.channel(self.wire, channel_id)
+        return found is not None and found["name"] == name and not found.get("is_archived")
 
     def _come_in(self, channel: str) -> str:
         """Find a channel by name and join it; raise ``VendorError`` when there is none that we may join."""
-        self._ids.pop(channel, None)
         channel_id = self._id(channel)
         if channel_id is None:
             says = f"There is no channel #{channel.lstrip('#')}. Create it and /invite the app, then retry."

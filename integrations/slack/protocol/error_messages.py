@@ -31,8 +31,8 @@ WORDS: Final[dict[str, str]] = {
     "invalid_blocks": "Slack could not read the app's message. Please report this as a bug.",
     "invalid_name": "Slack does not accept this channel name. Check SLACK_CHANNEL_PREFIX.",
     "invitee_cant_see_channel": "This person's workspace does not share the channel. Invite them by hand.",
-    "is_inactive": "The channel is archived, so its messages stay as they are. Unarchive it in Slack, then retry.",
-    "is_archived": "The channel is archived. Unarchive it in Slack, then retry.",
+    "is_inactive": "The channel is archived, so nothing in it can be changed. Unarchive it in Slack; this follows.",
+    "is_archived": "The channel is archived. Unarchive it in Slack, and this follows.",
     "messages_tab_disabled": (
         "The app's messages tab is off, so Slack does not let it write to anyone directly: it was installed from an "
         f"older manifest. {REINSTALL}"

@@ -74,10 +74,11 @@ def _nothing_is_owed(found: Aftermath) -> Broken:
 
 
 def _nothing_failed(found: Aftermath) -> Broken:
-    """But for announcements that have no channel to be in: the plan says so, and what to do."""
+    """But for announcements of what was over before the channel was there again: nobody wants to hear of it then."""
     for one in found.effects:
-        is_announced_nowhere = one["key"].startswith("announcement#") and one["error_code"] in NOWHERE
-        if one["state"] == "failed" and not is_announced_nowhere:
+        is_announced = one["key"].startswith("announcement#") and one["error_code"] in NOWHERE
+        is_news_no_more = is_announced and one["verb"] == "create" and not one["active"]
+        if one["state"] == "failed" and not is_news_no_more:
             yield one["codename"], f"{one['key']} failed for good: {one['error']}", one["key"]
 
 

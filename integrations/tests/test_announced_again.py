@@ -1,0 +1,131 @@
+"""The announce channel is away while incidents go on: once it is back, what they owe it follows, once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import pytest
+
+from incidents import lifecycle
+from incidents.models import Incident
+from integrations.slack.adapter.client import SlackChat
+from integrations.tests.house import House
+from workflows import ports, tasks
+from workflows.models import Effect
+from workflows.status import progress
+
+
+class Away(NamedTuple):
+    """How people lose the channel for us, and how they bring it back."""
+
+    lose: Callable[[House], object]
+    mend: Callable[[House], object]
+
+
+def _hide(house: House) -> None:
+    house.slack.acts.convert("dee", "incidents", is_private=True)
+    house.slack.acts.kick("dee", "incidents", "firekind")
+
+
+def _replace(house: House) -> None:
+    house.slack.acts.unarchive("dee", "incidents")
+    house.slack.acts.rename("dee", "incidents", "incidents-of-last-year")
+    house.slack.acts.archive("dee", "incidents-of-last-year")
+    house.slack.acts.create_channel("dee", "incidents")
+
+
+WAYS = {
+    "archived": Away(
+        lambda house: house.slack.acts.archive("dee", "incidents"),
+        lambda house: house.slack.acts.unarchive("dee", "incidents"),
+    ),
+    "replaced": Away(lambda house: house.slack.acts.archive("dee", "incidents"), _replace),
+    "deleted": Away(
+        lambda house: house.slack.acts.delete_channel("owner", "incidents"),
+        lambda house: house.slack.acts.create_channel("dee", "incidents"),
+    ),
+    "renamed": Away(
+        lambda house: house.slack.acts.rename("dee", "incidents", "outages"),
+        lambda house: house.slack.acts.rename("dee", "outages", "incidents"),
+    ),
+    "private": Away(_hide, lambda house: house.slack.acts.invite("dee", "incidents", ["firekind"])),
+}
+
+
+@pytest.fixture(autouse=True)
+def owner(house: House) -> None:
+    house.slack.add_person("owner", name="Owner", email="owner@example.com").is_owner = True
+
+
+def look(house: House, *incidents: Incident) -> None:
+    """What every minute brings some process, and the work that it makes for another."""
+    with ports.using(chat=SlackChat(house.chat.wire, identity=house.chat.identity)):
+        tasks.try_announcements()
+    for incident in incidents:
+        house.settle(incident)
+
+
+def announced(house: House, incident: Incident) -> list[str]:
+    return [text for text in house.slack.texts("incidents") if incident.codename in text]
+
+
+@pytest.mark.parametrize("known", [True, False], ids=["announced-in-before", "never-announced-in"])
+@pytest.mark.parametrize("way", WAYS)
+def test_what_could_not_be_announced_follows_once_the_channel_is_back(house: House, way: str, known: bool) -> None:
+    if known:
+        house.declare("Before")
+    WAYS[way].lose(house)
+    first, second, closed, shut = (house.declare(title) for title in ("First", "Second", "Over", "Leaked"))
+    lifecycle.resolve(closed, by=house.person("dee"), at=house.now(), text="It was DNS")
+    house.settle(closed)
+    house.retype(shut, "security")
+    every = (first, second, closed, shut)
+    told = {one.pk: one.events.count() for one in every}
+    for _ in range(3):
+        look(house, *every)
+    assert {one.pk: one.events.count() for one in every} == told, "nothing is tried, and told, again and again"
+
+    WAYS[way].mend(house)
+    for _ in range(2):
+        look(house, *every)
+    assert [len(announced(house, one)) for one in every] == [1, 1, 0, 0]
+    assert not Effect.objects.filter(incident__in=(first, second)).exclude(state="done").exists()
+
+
+@pytest.mark.parametrize("over", [False, True], ids=["open", "resolved"])
+def test_a_withdrawal_that_an_archived_channel_held_up_follows(house: House, over: bool) -> None:
+    incident = house.declare("Checkout is slow")
+    house.slack.acts.archive("dee", "incidents")
+    incident = house.retype(incident, "security")
+    if over:
+        lifecycle.resolve(incident, by=house.person("dee"), at=house.now(), text="Closed the hole")
+        incident = house.settle(incident)
+    assert announced(house, incident), "an archived channel keeps its messages"
+    (failed,) = [one for one in progress.of(incident).effects if one.state == "failed"]
+    assert "archived" in failed.detail
+    look(house, incident)
+    assert announced(house, incident)
+
+    house.slack.acts.unarchive("dee", "incidents")
+    look(house, incident)
+    assert announced(house, incident) == []
+    assert not Effect.objects.filter(incident=incident, state="failed").exists()
+
+
+def test_what_is_not_announced_asks_slack_nothing(house: House) -> None:
+    house.declare("Checkout is slow")
+    house.slack.calls.clear()
+    tasks.try_announcements()
+    assert not list(house.slack.calls)
+
+
+def test_many_that_wait_cost_as_many_questions_as_one(house: House) -> None:
+    house.slack.acts.archive("dee", "incidents")
+    asked = []
+    for title in ("First", "Second"):
+        house.declare(title)
+        house.slack.calls.clear()
+        tasks.try_announcements()
+        asked.append(len(house.slack.calls))
+    assert asked[0] == asked[1]

@@ -1,0 +1,39 @@
+"""The channel in which incidents are announced: people archive or rename it for a while, and bring it back."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from stack.outside import SandboxWorkspace
+
+ID: Final = "C0INCIDENTS"  # as its workspace names it, whatever it is called
+NAME: Final = "incidents"
+OTHER_NAME: Final = "outages"
+OWNER: Final = "ada"  # who is in it in every house
+LOST: Final = ("archive_announcing", "rename_announcing")
+
+
+def lose(workspace: SandboxWorkspace, how: str) -> None:
+    """Archive or rename the channel, unless it is archived already."""
+    now = _now(workspace)
+    if now["is_archived"]:
+        return
+    if how == "archive_announcing":
+        workspace.act("archive", user=OWNER, channel=now["name"])
+    elif now["name"] == NAME:
+        workspace.act("rename", user=OWNER, channel=NAME, name=OTHER_NAME)
+
+
+def bring_back(workspace: SandboxWorkspace) -> None:
+    """Make it a channel that Firekind may post in, however it was lost or drawn."""
+    now = _now(workspace)
+    if now["is_archived"]:
+        workspace.act("unarchive", user=OWNER, channel=now["name"])
+    if now["name"] != NAME:
+        workspace.act("rename", user=OWNER, channel=now["name"], name=NAME)
+    if now["is_private"]:
+        workspace.act("invite", user=OWNER, channel=NAME, who=["firekind"])
+
+
+def _now(workspace: SandboxWorkspace) -> dict[str, object]:
+    return next(one for one in workspace.state()["channels"] if one["id"] == ID)
