@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from typing import BinaryIO
 from urllib.parse import urlsplit
 
-from incidents.outages import spare_connections
+from incidents.claiming import in_hand
 from integrations.profilers import addresses
 from integrations.profilers.sources import VARIABLE, Listed
 from workflows.ports import VendorError
@@ -80,7 +80,7 @@ def request(
     sent = {"Accept": "*/*", "Accept-Encoding": "identity", "User-Agent": "firekind", **headers}
     sent |= {name: _filled(source, name, value, environ) for name, value in source.headers.items()}
     parts = urlsplit(source.url)
-    spare_connections.give_back()
+    in_hand.before_request(writes=True)
     try:
         with ExitStack() as undo:
             with _connected(source, patience_s=patience_s) as connection:

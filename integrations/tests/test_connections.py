@@ -14,6 +14,7 @@ from django.db import connection
 from django.utils import timezone
 
 from incidents import lifecycle
+from incidents.claiming import in_hand
 from incidents.models import Incident, Person
 from integrations.pagerduty.adapter.wire import EventsWire
 from integrations.pagerduty.adapter.wire import Wire as PagerWire
@@ -124,3 +125,21 @@ def test_whoever_asks_a_vendor_holds_no_connection_meanwhile(
         ASKED[who]()
     assert held
     assert not any(held)
+
+
+@pytest.mark.parametrize("who", [who for who in ASKED if who != "an answer to an interaction"])  # of no worker's
+@pytest.mark.parametrize(("ours", "wanted"), [(False, True), (True, False)])
+def test_who_stood_still_asks_no_vendor_for_what_is_no_longer_theirs_or_wanted(
+    monkeypatch: pytest.MonkeyPatch, who: str, ours: bool, wanted: bool
+) -> None:
+    monkeypatch.setattr(socket.socket, "connect", lambda self, address: pytest.fail("it asks"))
+    with in_hand.working(is_ours=lambda: ours, is_wanted=lambda: wanted), pytest.raises(in_hand.OutOfHand):
+        ASKED[who]()
+
+
+def test_what_was_begun_is_gone_on_with_while_it_is_ours() -> None:
+    wanted = iter([True, True])
+    with in_hand.working(is_ours=lambda: True, is_wanted=lambda: next(wanted)):
+        in_hand.before_request(writes=False)
+        in_hand.before_request(writes=True)
+        in_hand.before_request(writes=True)

@@ -116,8 +116,11 @@ class FaultMaker:
         server.start()
 
     def _freeze(self, fault: PlannedFault, over: threading.Event) -> None:
-        with frozen(self._stack.servers[fault.kind.removeprefix("freeze_")]):
-            over.wait(fault.length_s)
+        name = fault.kind.removeprefix("freeze_")
+        process = self._stack.servers.get(name) or self._stack.processes[name]
+        if process.alive:
+            with frozen(process):
+                over.wait(fault.length_s)
 
     def _refuse(self, fault: PlannedFault, over: threading.Event) -> None:
         with REFUSING[fault.kind](self._stack):
@@ -177,7 +180,10 @@ FAULTS: Final[Mapping[str, Fault]] = {
     **dict.fromkeys(("kill_web", "kill_worker", "kill_evidence"), FaultMaker._kill),  # noqa: SLF001 (a table)
     "crash_at": FaultMaker._crash_at,  # noqa: SLF001
     "restart_postgres": FaultMaker._restart_postgres,  # noqa: SLF001
-    **dict.fromkeys(("freeze_postgres", "freeze_redis"), FaultMaker._freeze),  # noqa: SLF001
+    **dict.fromkeys(
+        ("freeze_postgres", "freeze_redis", "freeze_worker", "freeze_web"),
+        FaultMaker._freeze,  # noqa: SLF001
+    ),
     **dict.fromkeys(REFUSING, FaultMaker._refuse),  # noqa: SLF001
     "flush_redis": FaultMaker._flush_redis,  # noqa: SLF001
     "restart_redis": FaultMaker._restart_redis,  # noqa: SLF001

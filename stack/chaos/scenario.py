@@ -174,9 +174,11 @@ Draw = Callable[[random.Random], tuple[str, float, dict[str, Any]]]
 
 
 def _process(chance: random.Random) -> tuple[str, float, dict[str, Any]]:
-    kind = chance.choice(("kill_worker", "kill_worker", "crash_at", "crash_at", "kill_web", "kill_evidence"))
+    kinds = ("kill_worker", "kill_worker", "crash_at", "crash_at", "kill_web", "kill_evidence")
+    kind = chance.choice((*kinds, "freeze_worker", "freeze_worker", "freeze_web"))
     places = [f"{chance.choice(failpoints.POINTS)}:{chance.choice([*KINDS])}" for _ in range(6)]
-    return kind, round(chance.uniform(0.2, 6), 2), {"places": places}
+    longest_s = 45.0 if kind == "freeze_worker" else 6.0  # longer than what it holds is held
+    return kind, round(chance.uniform(0.2, longest_s), 2), {"places": places}
 
 
 def _server(chance: random.Random) -> tuple[str, float, dict[str, Any]]:

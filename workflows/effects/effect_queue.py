@@ -293,17 +293,18 @@ def put_back(work: Work, *, until: datetime) -> None:
 
 
 def has_moved_on(work: Work, *, at: datetime) -> bool:
-    """Return whether the facts moved on while a claim waited for a thread; such a claim is given back, or ended.
+    """Return whether the facts moved on since a claim was made; such a claim is given back, or ended.
 
-    A claim is acted on at once unless no thread is free, as while a vendor is silent. Then it may be a minute old.
+    A claim is acted on at once unless no thread is free, as while a vendor is silent, or the worker stands still. Then
+    it may be a minute old.
     """
     if not work.waited:
         return False
     behind = Q(incident__revision__gt=F("incident__planned__revision"))
     found = CLAIMS.mine(work.effect).filter(Q(abandoned=True) | behind).values_list("abandoned", flat=True).first()
-    if found is None or (found and work.unsure):  # the latter is looked for, and not done
+    if found is None or (found and work.unsure and work.effect.abandoned):  # the latter is looked for, and not done
         return False
-    give_up(work, at=at) if found else put_back(work, until=clock.at(at))
+    give_up(work, at=at) if found and not work.unsure else put_back(work, until=clock.at(at))
     return True
 
 

@@ -16,6 +16,7 @@ from django.utils import timezone
 
 from audit import log_ids, tracing
 from incidents import timeline
+from incidents.claiming import in_hand
 from incidents.outages import database_watch, spare_connections
 from workflows import ports
 from workflows.effects import effect_queue, failpoints, lost_channels, vendor_errors
@@ -154,8 +155,10 @@ def _called(port: Any, work: Work) -> Outcome | None:
     """Ask the vendor; record what came of it where nothing was done, and return None."""
     effect = work.effect
     try:
-        with _traced(effect):
+        with _traced(effect), _in_hand(work):
             outcome = _outcome(port, work)
+    except in_hand.OutOfHand:
+        return None
     except _OnItsWay as later:
         effect_queue.put_back(work, until=later.look_at)
         return None
@@ -188,6 +191,18 @@ def _traced(effect: Effect) -> AbstractContextManager[object]:
     """Measure what is asked of the vendor, in the trace of the command that the effect came of."""
     ids = {"incident": effect.incident_id, "effect": effect.pk, "attempt": effect.attempt}
     return tracing.span(f"{effect.kind} {effect.verb}", parent=effect.traceparent, kind=tracing.CLIENT, **ids)
+
+
+def _in_hand(work: Work) -> AbstractContextManager[object]:
+    """Have each request look first whether this worker stood still meanwhile, for as long as others needed."""
+
+    def is_ours() -> bool:
+        held = effect_queue.CLAIMS.still_held(work.effect, at=timezone.now())
+        if not held:
+            log.warning("effect %s was taken over while this worker stood still", work.effect.pk)
+        return held
+
+    return in_hand.working(is_ours=is_ours, is_wanted=lambda: not effect_queue.has_moved_on(work, at=timezone.now()))
 
 
 def _endless(method: str) -> VendorError:

@@ -12,7 +12,7 @@ from urllib.parse import quote
 import httpx2
 from pagerduty import ApiClient, Error, EventsApiV2Client, HttpError, RestApiV2Client
 
-from incidents.outages import spare_connections
+from incidents.claiming import in_hand
 from integrations import vendor_answer, vendor_clock
 from integrations.pagerduty.adapter import transport
 from integrations.pagerduty.protocol import error_messages
@@ -159,7 +159,7 @@ def _prepare(client: ApiClient, timeout_s: float) -> None:
 def _sent(client: ApiClient, method: str, path: str, address: str, options: Mapping[str, Any]) -> dict[str, Any]:
     name = f"pagerduty {method} {path}"
     writes = method != "GET"
-    spare_connections.give_back()
+    in_hand.before_request(writes=writes)
     try:
         response = client.request(method, address, **options)
     except HttpError as error:  # 401, 429 and redirects are raised, everything else is handed over

@@ -11,7 +11,7 @@ from typing import Any, Final
 from urllib.error import HTTPError, URLError
 from urllib.parse import urlsplit
 
-from incidents.outages import spare_connections
+from incidents.claiming import in_hand
 from integrations.slack.protocol import error_messages
 from workflows.ports import VendorError
 
@@ -90,7 +90,7 @@ class FileTransfer:
         return parts.scheme == self.api.scheme and same_port and (host == api or host.endswith(f".{api}"))
 
     def _open(self, request: urllib.request.Request, method: str) -> Any:
-        spare_connections.give_back()
+        in_hand.before_request(writes=request.data is not None)
         try:
             return self._opener.open(request, timeout=self.timeout_s)
         except HTTPError as error:

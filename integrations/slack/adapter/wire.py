@@ -18,12 +18,13 @@ from slack_sdk import WebClient
 from slack_sdk.errors import SlackApiError, SlackRequestError
 from slack_sdk.webhook import WebhookClient, WebhookResponse
 
+from incidents.claiming import in_hand
 from incidents.outages import spare_connections
 from integrations import vendor_clock
 from integrations.slack.adapter import transfer
 from integrations.slack.adapter.transfer import FileTransfer
 from integrations.slack.protocol import error_messages
-from integrations.slack.protocol.rules import RETRYABLE
+from integrations.slack.protocol.rules import RETRYABLE, RULES
 from integrations.vendor_answer import VendorAnswer
 from workflows.ports import VendorError
 
@@ -108,7 +109,7 @@ class Wire:
         Arguments that are None are left out; lists and mappings travel as JSON inside the form.
         """
         form = {key: _flat(value) for key, value in arguments.items() if value is not None}
-        spare_connections.give_back()
+        in_hand.before_request(writes=is_write(method))
         try:
             answer = self._web.api_call(method, params=form)
         except SlackApiError as error:
@@ -159,6 +160,11 @@ class Wire:
         if answer.status_code != OK_STATUS:
             says = error_messages.words("response_url")
             raise VendorError(says, code=f"http_{answer.status_code}", method="response_url")
+
+
+def is_write(method: str) -> bool:
+    """Return whether a method changes something; one that we do not know may."""
+    return method not in RULES or RULES[method].writes
 
 
 def _flat(value: Any) -> Any:

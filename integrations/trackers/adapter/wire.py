@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 from urllib.parse import urlencode, urlsplit
 
-from incidents.outages import spare_connections
+from incidents.claiming import in_hand
 from integrations import vendor_answer
 from integrations.vendor_answer import VendorAnswer
 from workflows.ports import VendorError
@@ -97,7 +97,7 @@ class Wire:
         headers = {"User-Agent": "firekind", "Accept": "application/json", **self._headers}
         headers |= {"Content-Type": "application/json"} if sent else {}
         writes = verb != LOOK and method != "GET"
-        spare_connections.give_back()
+        in_hand.before_request(writes=writes)
         try:
             reply = self._carrier(TrackerRequest(method, url, headers, sent))
         except NeverSent as error:

@@ -1,0 +1,131 @@
+"""A worker may be stopped before any of its requests, and go on when another has done its work: nothing is done twice.
+
+A host that is suspended, moved, or out of memory does that; so does SIGSTOP.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from incidents import lifecycle
+from incidents.models import Incident
+from integrations.slack.tests.straight import StraightWire
+from integrations.tests.house import House, house, workspace
+from integrations.tests.late_vendor import Late
+from workflows.models import Effect
+from workflows.reconcile import reconcile
+
+REQUESTS = range(20)  # more than any of the stories has
+
+
+@dataclass(slots=True)
+class Stopped:
+    """Which request a worker is stopped before, for how long, and how many there were."""
+
+    late: Late
+    before: int
+    for_s: float
+    incident: Incident | None = None
+    meanwhile: Callable[[], object] = lambda: None
+    seen: int = 0
+    happened: bool = False
+
+    def pass_by(self) -> None:
+        """Stop whoever asks, if it is this request, while others go on."""
+        if self.incident is None or self.happened:
+            return
+        self.seen += 1
+        if self.seen > self.before:
+            self.happened = True
+            until = self.late.now + timedelta(seconds=self.for_s)
+            self.meanwhile()
+            self.late.live_on(self.incident, until=until)
+            self.late.now = max(self.late.now, until)
+
+
+@pytest.fixture
+def stopped(
+    db: None, late: Late, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+) -> Iterator[tuple[House, Stopped]]:
+    about, call = Stopped(late, *request.param), StraightWire.call
+
+    def stopping(self: StraightWire, method: str, **arguments: Any) -> dict[str, Any]:
+        about.pass_by()
+        return call(self, method, **arguments)
+
+    monkeypatch.setattr(StraightWire, "call", stopping)
+    slack = workspace()
+    slack.now = late.monotonic
+    with house(slack) as made:
+        yield made, about
+
+
+def assert_once(at: House, incident: Incident) -> None:
+    marks = Counter(
+        str(message.metadata)
+        for channel in at.slack.workspace.channels.values()
+        for message in channel.messages.values()
+        if message.metadata
+    )
+    assert not {mark: count for mark, count in marks.items() if count > 1}
+    ours = [one for one in at.slack.workspace.channels.values() if one.creator == at.chat.self_id]
+    assert len(ours) == incident.resources.filter(kind="channel").count()
+    assert all(len(one.bookmarks) <= 1 for one in at.slack.workspace.channels.values())
+    assert not Effect.objects.filter(incident=incident).exclude(state__in=["done", "cancelled"]).exists()
+
+
+@pytest.mark.parametrize("late", [(0.1, "", 10.0)], indirect=True)
+@pytest.mark.parametrize("stopped", [(n, 31) for n in REQUESTS], indirect=True)
+@pytest.mark.parametrize("turns", [False, True], ids=["declared", "retyped"])
+def test_what_another_worker_did_meanwhile_is_not_done_again(
+    stopped: tuple[House, Stopped], late: Late, turns: bool
+) -> None:
+    at, about = stopped
+    dee = at.person("dee")
+    incident = lifecycle.declare("Checkout is slow", by=dee, at=late.now, type=at.type("ambiguous"))
+    if turns:
+        late.live_on(incident)
+        lifecycle.retype(incident, to=at.type("security"), by=dee, at=late.now)
+    about.incident = incident
+    late.live_on(incident)
+    late.live_on(incident)
+    assert_once(at, incident)
+
+
+@pytest.mark.parametrize("late", [(0.1, "", 10.0)], indirect=True)
+@pytest.mark.parametrize("stopped", [(n, for_s) for n in range(7) for for_s in (1, 31)], indirect=True)
+@pytest.mark.parametrize("unsure", [False, True], ids=["first-try", "tried-before"])
+def test_what_turned_private_meanwhile_is_not_said_in_public(
+    stopped: tuple[House, Stopped], late: Late, unsure: bool
+) -> None:
+    at, about = stopped
+    dee = at.person("dee")
+    incident = lifecycle.declare("Checkout is slow", by=dee, at=late.now, type=at.type("ambiguous"))
+    late.live_on(incident)
+    turned: list[int] = []
+
+    def turn() -> None:
+        lifecycle.retype(incident, to=at.type("security"), by=dee, at=late.now)
+        turned.append(len(at.slack.calls))
+
+    lifecycle.update(incident, text="The keys leaked", by=dee, at=late.now)
+    lifecycle.rename(incident, title="The keys leaked", by=dee, at=late.now)
+    if unsure:
+        late.fates, late.about = ["timed out"], "chat.postMessage"
+        reconcile.reconcile(incident.pk, at=late.now)
+        Effect.objects.filter(incident=incident, state="waiting").update(unsure=True, tried_at=late.now)
+        late.now += timedelta(seconds=50)
+    about.incident, about.meanwhile = incident, turn
+    late.live_on(incident)
+    late.live_on(incident)
+    if turned:
+        public = {one.id for one in at.slack.workspace.channels.values() if not one.is_private}
+        said = [call for call in list(at.slack.calls)[turned[0] :] if call.args.get("channel") in public]
+        assert "keys leaked" not in str([call.args for call in said])
+    assert_once(at, incident)
