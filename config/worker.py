@@ -16,6 +16,7 @@ from celery.exceptions import SecurityWarning
 from config.celery import app, take_patiently
 from config.messages import EFFECTS, EVIDENCE
 from config.process import garbage, priority
+from incidents.outages import database_watch
 
 # A backlog of effects never starves those who respond.
 NICE = 10
@@ -30,6 +31,7 @@ def main() -> int:
     priority.give_way(NICE)
     garbage.share_one_arena()
     worker = made(queue)
+    database_watch.hold_nothing_for_long()
     signals.worker_ready.connect(_ready(NAMES[queue]), weak=False)
     from config.process.own_loop import OwnLoop  # models are there to import since there is a worker
 

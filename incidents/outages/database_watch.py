@@ -59,6 +59,7 @@ class Patience:
 # Slack waits three seconds; a busy machine takes a while to begin a connection. Whoever is not the first to wait for a
 # row waits twice as long: for the one before them, and for the row.
 IN_A_HURRY: Final = Patience(silence_s=0.8, probe_s=1.2, pool_s=2.0, lock_s=1.2)
+STILL_S: Final = 10.0  # between two statements of a transaction: far more than any of ours takes on a busy machine
 patience = Patience()
 database = Breaker(probe_s=AGAIN_S)
 
@@ -144,10 +145,25 @@ def hurry() -> None:
     options = settings.DATABASES["default"]["OPTIONS"]
     if pool := options.get("pool"):
         pool["timeout"] = IN_A_HURRY.pool_s
-    # A pooler in between takes no such options, and its sessions are everyone's.
-    if IN_A_HURRY.lock_s is not None and not settings.FIREKIND.database_direct_url:
-        given = options.get("options", "")
-        options["options"] = f"{given} -c lock_timeout={round(IN_A_HURRY.lock_s * 1000)}".strip()
+    hold_nothing_for_long()
+    if IN_A_HURRY.lock_s is not None:
+        _ask_of_sessions(lock_timeout=IN_A_HURRY.lock_s)
+
+
+def hold_nothing_for_long() -> None:
+    """Have the database end this process's transactions that stand still; to be said before its first statement.
+
+    A process that is stopped, or whose host is gone without a word, would hold its locks for hours otherwise.
+    """
+    _ask_of_sessions(idle_in_transaction_session_timeout=STILL_S)
+
+
+def _ask_of_sessions(**seconds: float) -> None:
+    if settings.FIREKIND.database_direct_url:
+        return  # a pooler in between takes no such options, and its sessions are everyone's
+    options = settings.DATABASES["default"]["OPTIONS"]
+    asked = (f"-c {name}={round(length * 1000)}" for name, length in seconds.items())
+    options["options"] = " ".join([options.get("options", ""), *asked]).strip()
 
 
 def is_away() -> bool:

@@ -47,7 +47,8 @@ def test_only_what_people_wait_for_waits_no_longer_for_locks(pooled: bool, setti
         patch.setitem(settings.DATABASES["default"], "OPTIONS", {"options": "-c search_path=public"})
         database_watch.hurry()
         given = settings.DATABASES["default"]["OPTIONS"]["options"]
-    assert given == "-c search_path=public" + ("" if pooled else " -c lock_timeout=1200")
+    asked = "" if pooled else " -c idle_in_transaction_session_timeout=10000 -c lock_timeout=1200"
+    assert given == f"-c search_path=public{asked}"
 
 
 @pytest.fixture

@@ -8,10 +8,11 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, closing, contextmanager
+from contextlib import AbstractContextManager, closing, contextmanager, suppress
 from pathlib import Path
 
 import httpx
+import psutil
 import psycopg
 import pytest
 
@@ -20,13 +21,14 @@ from integrations.slack.fake.server import deliveries
 from stack.chaos.freezing import frozen
 from stack.chaos.refusing import full_database, read_only_database
 from stack.errors import StackError
-from stack.outside import SandboxWorkspace, Visitor, until
+from stack.outside import Records, SandboxWorkspace, Visitor, until
 from stack.processes.process import Process
 from stack.services import postgres
 from stack.supervisor.running import Stack
 from stack.supervisor.throwaway import throwaway
 from stack.tests.kills import PATIENCE_S
 from stack.tests.test_kills import declared, until_settled
+from workflows.effects import failpoints
 
 pytestmark = pytest.mark.workers
 Trouble = Callable[[Process], AbstractContextManager[None]]
@@ -166,6 +168,30 @@ def told(workspace: SandboxWorkspace) -> str:
     except StackError:  # Slack's own, that it took too long
         return ""
     return said if "555-0100" in said else ""
+
+
+def test_who_stands_still_while_they_hold_an_incident_does_not_hold_it_for_long(stack: Stack) -> None:
+    """A host that is suspended, or gone without a word, does that; PostgreSQL would wait for hours."""
+    workspace, worker = SandboxWorkspace(stack.sandbox_url), stack.processes["worker"]
+    stack.stop("worker")
+    codename = declared(stack, "Held by nobody")
+    stack.start("worker", env={failpoints.SETTING: f"{failpoints.STOPS}{failpoints.RECORDING}:channel"})
+    until(lambda: psutil.Process(worker.pid).status() == psutil.STATUS_STOPPED, what="the worker to be stopped")
+    said = "It is on the timeline all the same"
+
+    def is_taken() -> bool:
+        with suppress(StackError):  # Slack shows an error while nobody is let in
+            workspace.command("ada", "general", f"/incident update {codename} {said}")
+        with closing(Records(stack.database_url)) as records:
+            return bool(records.rows("SELECT 1 FROM incidents_event WHERE text = %s", said))
+
+    until(is_taken, what="somebody else to be let in", timeout_s=PATIENCE_S)
+    assert psutil.Process(worker.pid).status() == psutil.STATUS_STOPPED
+    psutil.Process(worker.pid).resume()
+    shown = until_settled(stack, codename)
+    assert {effect["state"] for effect in shown["effects"]} == {"done"}
+    named = [one for one in workspace.state()["channels"] if codename in one["name"]]
+    assert len(named) == 1
 
 
 def alone(stack: Stack) -> bool:

@@ -16,7 +16,7 @@ from incidents import hints, lifecycle, timeline
 from incidents.claiming.leases import Leases
 from incidents.claiming.shared_clock import clock
 from incidents.models import Event, Incident
-from workflows.effects import manual_checks
+from workflows.effects import failpoints, manual_checks
 from workflows.effects.ready import CLAIM, READY_INCIDENTS
 from workflows.effects.work import Outcome, Work
 from workflows.models import Effect, Limit, Resource
@@ -76,6 +76,7 @@ def record_done(
     with transaction.atomic():
         if outcome.says or may_be_unwanted or outcome.also:
             timeline.hold(effect.incident_id)
+            failpoints.point(failpoints.RECORDING, kind=effect.kind)
         ended = _ended(effect, at=at)
         if not CLAIMS.mine(effect).update(**ended):
             return []

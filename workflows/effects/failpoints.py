@@ -1,23 +1,30 @@
-"""Named points at which a test may kill this process, to show that nothing is lost or done twice."""
+"""Named points at which a test may kill or stop this process, to show that nothing is lost or done twice."""
 
 from __future__ import annotations
 
 import os
 import signal
 
+SETTING = "FIREKIND_CRASH_AT"
 BEFORE_CALL = "before_call"
 AFTER_CALL = "after_call"
 AFTER_RECORD = "after_record"
 POINTS = (BEFORE_CALL, AFTER_CALL, AFTER_RECORD)
+RECORDING = "recording"  # within the transaction, which holds the incident
+STOPS = "stop "
 DIES = "dies at "
 
 
 def point(name: str, *, kind: str) -> None:
     """Die by SIGKILL here when FIREKIND_CRASH_AT lists ``name`` or ``name:kind``, and say where; else do nothing.
 
-    The variable is for tests, its parts separated by commas; a process that was not started with it never gets here.
+    After the word *stop* the process is stopped there instead, once, until somebody has it go on. The variable is for
+    tests, its parts separated by commas; a process that was not started with it never gets here.
     """
-    here = f"{name}:{kind}"
-    if {name, here} & {*os.environ.get("FIREKIND_CRASH_AT", "").split(",")}:
+    here, listed = f"{name}:{kind}", os.environ.get(SETTING, "").split(",")
+    if {name, here} & {*listed}:
         print(f"{DIES}{here}\n", end="", flush=True)  # in one piece, as threads may die together
         os.kill(os.getpid(), signal.SIGKILL)
+    if (stop := f"{STOPS}{here}") in listed:
+        os.environ[SETTING] = ",".join(one for one in listed if one != stop)
+        os.kill(os.getpid(), signal.SIGSTOP)
