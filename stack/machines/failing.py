@@ -11,9 +11,10 @@ from typing import Final
 
 import psycopg
 
+from stack.chaos.freezing import frozen
 from stack.chaos.scenario import PlannedFault
 from stack.errors import StackError
-from stack.machines.fleet import Fleet
+from stack.machines.fleet import LEASE_S, Fleet
 from stack.supervisor.running import answers
 
 RECOVERS_S: Final = 60
@@ -21,6 +22,7 @@ RECOVERS_S: Final = 60
 AT: Final = {
     "kill_host": 0.1,
     "add_host": 0.22,
+    "stop_host": 0.25,
     "fill_broker": 0.32,
     "kill_broker": 0.45,
     "fail_over": 0.6,
@@ -68,6 +70,11 @@ class MachineFaults:
         began = time.monotonic()
         self.fleet.add("c", "worker", "evidence", doors={})
         self.figures["a worker host that was added works after, s"] = f"{time.monotonic() - began:.1f}"
+
+    def _stop_host(self, fault: PlannedFault, over: threading.Event) -> None:
+        """Let a worker host stand still until others have taken over what it holds, and then go on."""
+        with frozen(self.fleet.first.processes["worker"]):
+            over.wait(LEASE_S + fault.length_s)
 
     def _drain_host(self, fault: PlannedFault, over: threading.Event) -> None:
         began = time.monotonic()
@@ -141,6 +148,7 @@ class MachineFaults:
 FAULTS: Final[Mapping[str, Callable[[MachineFaults, PlannedFault, threading.Event], None]]] = {
     "kill_host": MachineFaults._kill_host,  # noqa: SLF001 (a table of the class itself)
     "add_host": MachineFaults._add_host,  # noqa: SLF001
+    "stop_host": MachineFaults._stop_host,  # noqa: SLF001
     "drain_host": MachineFaults._drain_host,  # noqa: SLF001
     "fill_broker": MachineFaults._fill_broker,  # noqa: SLF001
     "kill_broker": MachineFaults._kill_broker,  # noqa: SLF001

@@ -22,6 +22,7 @@ from stack.services.rabbitmq import RabbitNode
 from stack.supervisor import prepared, surroundings
 from stack.supervisor.running import Stack
 
+LEASE_S: Final = 5  # after which another host takes over what one holds that stands still
 POOL: Final = 12  # connections to PostgreSQL that all machines share
 MISSING: Final = {
     "RabbitMQ (apt-get install rabbitmq-server); Redis is the broker": rabbitmq.find,
@@ -102,6 +103,7 @@ def _servers(folder: Path, guard: Guard, hear: Hear, web: socket, exits: ExitSta
     port = ports.number(web)
     settings = surroundings.blank() | surroundings.with_sandbox(data_dir=folder / "a", port=port)
     settings |= {"FIREKIND_BASE_URL": f"http://{ports.LOOPBACK}:{port}", "WEB_WORKERS": "1", "DATABASE_URL": pair.url}
+    settings["FIREKIND_LEASE_S"] = str(LEASE_S)
     pooler = rabbit = objects = None
     if pgbouncer.find():
         pooler = pgbouncer.start(sockets / "pool", sockets=pair.sockets[0], size=POOL, guard=guard)
