@@ -24,6 +24,9 @@ MENDS: Final[Mapping[str, str]] = {
     WORKER: "No worker was seen lately: start `python -m stack worker`.",
     workers.EVIDENCE: "No worker of evidence was seen lately: start `python -m stack evidence`.",
 }
+# What is only seen through another part, so that nothing is known of it while that one is away.
+RESTS_ON: Final[Mapping[str, str]] = {MIGRATIONS: DATABASE, WORKER: MIGRATIONS, workers.EVIDENCE: MIGRATIONS}
+UNKNOWN: Final = "Not known while what it rests on is not right: mend that first."
 _migrated: list[bool] = []  # once they are all applied, they stay so for this process's code
 
 
@@ -34,10 +37,15 @@ def ready(request: HttpRequest) -> JsonResponse:
         fine |= _of_the_database()
     except Error as error:
         database_watch.is_to_blame(error)
-    parts = {name: {"ok": ok} if ok else {"ok": ok, "mend": MENDS[name]} for name, ok in fine.items()}
+    parts = {name: {"ok": ok} if ok else {"ok": ok, "mend": _mend(name, fine)} for name, ok in fine.items()}
     is_ready = all(fine[name] for name in NEEDED)
     answer = JsonResponse({"ready": is_ready, "parts": parts}, status=200 if is_ready else 503)
     return outage_answer.unlogged(answer)
+
+
+def _mend(name: str, fine: Mapping[str, bool]) -> str:
+    rests_on = RESTS_ON.get(name)
+    return UNKNOWN if rests_on and not fine[rests_on] else MENDS[name]
 
 
 def _of_the_database() -> dict[str, bool]:

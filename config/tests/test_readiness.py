@@ -6,7 +6,9 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
+from config.http import readiness
 from config.process import broker_probe
+from incidents.outages import database_watch
 from workflows.status import workers
 
 
@@ -27,3 +29,22 @@ def test_ready_names_what_is_missing_and_how_to_mend_it(client: Client, monkeypa
 
     workers.say_alive("worker@host:1", kind="worker", alone_since=None, at=timezone.now())
     assert client.get("/ready").status_code == 200, "without the others everything is carried out, if later"
+
+
+@pytest.mark.django_db
+def test_what_is_not_known_is_not_said_to_be_wrong(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody is sent to migrate a database, or to start workers, because the database is away."""
+    monkeypatch.setattr(database_watch, "is_away", lambda: True)
+    parts = client.get("/ready").json()["parts"]
+    assert "PostgreSQL" in parts["database"]["mend"]
+    assert {name: part["mend"] for name, part in parts.items() if name not in {"database", "broker"}} == dict.fromkeys(
+        ("migrations", "worker", "evidence"), readiness.UNKNOWN
+    )
+
+
+@pytest.mark.django_db
+def test_a_database_of_another_version_is_all_that_is_said(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(readiness, "_is_migrated", lambda: False)
+    parts = client.get("/ready").json()["parts"]
+    assert "prepare" in parts["migrations"]["mend"]
+    assert parts["worker"]["mend"] == parts["evidence"]["mend"] == readiness.UNKNOWN

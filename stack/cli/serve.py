@@ -1,6 +1,7 @@
 """`demo` and `run`: a stack that stays up until it is told to end."""
 
 import time
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from socket import socket
@@ -21,7 +22,7 @@ WITHOUT_SLACK = "Slack is not connected (SLACK_BOT_TOKEN is not set): use the we
 # What the first incidents of a demo are called, and what its stories and pictures so show.
 CODENAMES = {"FIREKIND_CODENAMES": "amber-otter,quiet-harbor,plain-meadow"}
 LOOK_S = 0.5
-# A process that ends this often within the span is not started again.
+# A process that ends this often within the span, in seconds, is not started again.
 FALLS, SPAN_S = 5, 60.0
 
 
@@ -84,24 +85,24 @@ def _say_address(name: str, url: str, what: str = "") -> None:
 
 def _stay(stack: running.Stack) -> None:
     """Run until a signal comes, restarting processes that exit."""
-    falls: list[float] = []
+    falls: dict[str, list[float]] = defaultdict(list)
     try:
         while True:
             time.sleep(LOOK_S)
-            falls = _restart_fallen(stack, falls=falls)
+            _restart_fallen(stack, falls)
     except SystemExit:  # a signal: ending is what it is for, so it ends well
         say(paint("Stopping ...", "grey"))
 
 
-def _restart_fallen(stack: running.Stack, *, falls: list[float]) -> list[float]:
-    """Start again what ended, and give the times at which something did lately."""
-    for process in stack.processes.values():
+def _restart_fallen(stack: running.Stack, falls: dict[str, list[float]]) -> None:
+    """Start again what ended, servers first, and note when. Raises StackError where one does so again and again."""
+    for process in (*stack.servers.values(), *stack.processes.values()):
         if process.exit_code is None:
             continue
-        falls = [*(at for at in falls if at > time.monotonic() - SPAN_S), time.monotonic()]
-        if len(falls) >= FALLS:
-            raise StackError(f"{process.name} keeps exiting, most recently with code {process.exit_code}.")
-        say(paint(f"{process.name} exited with code {process.exit_code}; restarting it.", "yellow"))
+        now, name = time.monotonic(), process.name
+        falls[name] = [*(at for at in falls[name] if at > now - SPAN_S), now]
+        if len(falls[name]) >= FALLS:
+            raise StackError(f"{name} keeps exiting, most recently with code {process.exit_code}.")
+        say(paint(f"{name} exited with code {process.exit_code}; restarting it.", "yellow"))
         process.kill9()
         process.start()
-    return falls

@@ -1,5 +1,6 @@
 """The supervised stack from the outside: it starts, says what is wrong, mends itself and leaves nothing behind."""
 
+import json
 import os
 import re
 import secrets
@@ -7,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -67,6 +69,14 @@ class Run:
     def family(self) -> list[psutil.Process]:
         assert self.process is not None
         return psutil.Process(self.process.pid).children(recursive=True)
+
+    def is_ready(self) -> bool:
+        try:
+            with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/ready", timeout=PATIENCE_S) as page:
+                parts = json.load(page)["parts"]
+        except (urllib.error.URLError, OSError):
+            return False
+        return all(part["ok"] for part in parts.values())
 
     def answers(self) -> bool:
         with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/health", timeout=PATIENCE_S) as page:
@@ -143,13 +153,26 @@ def test_it_starts_again_on_its_data_and_nothing_of_before_is_left(up: Run, how:
     wait_until(lambda: gone(family))
 
 
-def test_what_ends_by_itself_is_started_again(up: Run) -> None:
-    worker = next(one for one in up.family if one.cmdline()[-1:] == ["config.worker"])
+ENDING: dict[str, Callable[[list[str]], bool]] = {
+    "worker": lambda words: words[-1] == "config.worker",
+    "evidence": lambda words: words[-2:] == ["--queue", "evidence"],
+    "web": lambda words: "uvicorn" in " ".join(words),
+    "postgres": lambda words: words[0].endswith("bin/postgres"),
+    "redis": lambda words: "valkey-server" in words[0],
+}
 
-    worker.kill()
 
-    wait_until(lambda: "worker exited with code -9; restarting it" in up.output)
-    wait_until(lambda: any(one.cmdline()[-1:] == ["config.worker"] for one in up.family))
+@pytest.mark.parametrize("name", ENDING)
+def test_what_ends_by_itself_is_started_again(up: Run, name: str) -> None:
+    wait_until(up.is_ready)
+    before = {one.pid for one in up.family}
+    ended = next(one for one in up.family if ENDING[name](one.cmdline() or [""]))
+
+    ended.kill()
+
+    wait_until(lambda: f"{name} exited with code -9; restarting it" in up.output)
+    wait_until(lambda: any(one.pid not in before and ENDING[name](one.cmdline() or [""]) for one in up.family))
+    wait_until(up.is_ready)
 
 
 def test_manage_reaches_the_running_stack(up: Run) -> None:
