@@ -14,6 +14,7 @@ from django.utils import timezone
 from incidents import lifecycle
 from incidents.models import Incident
 from integrations.tests.house import House, house, organisation
+from workflows.channels import closed_rooms
 from workflows.effects import restoring
 from workflows.models import Effect
 from workflows.reconcile import reconcile
@@ -60,6 +61,20 @@ def test_a_number_that_a_later_message_bears_is_given_to_none_again(house: House
     other = lifecycle.declare("Late", by=house.person("dee"), at=timezone.now(), type=house.type("ambiguous"))
     reconcile.reconcile(other.pk, at=timezone.now())
     assert Effect.objects.filter(incident=other).earliest("pk").pk > newest + restoring.SKIPPED
+
+
+def test_a_chat_that_does_not_answer_is_asked_about_one_room_and_every_room_is_named(
+    house: House, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(closed_rooms, "PAUSE_S", 0)
+    every = [house.declare(title) for title in ("First", "Second", "Third", "Fourth")]
+    house.slack.faults.add("server_error")
+    house.slack.calls.clear()
+    call_command("restored")
+    said = capsys.readouterr().out
+    assert all(one.codename in said for one in every)
+    assert said.count("Run this again") == 1
+    assert len(house.slack.calls) == closed_rooms.TRIES
 
 
 @pytest.mark.parametrize("converts", [False, True])

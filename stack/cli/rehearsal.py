@@ -52,8 +52,9 @@ def main(*words: str) -> int:
         say(f"  {size / 1024:,.0f} KiB in {sum(one.is_file() for one in backup.rglob('*'))} files")
         with throwaway(processes=()) as second:
             timed("restored", lambda: restore(second, backup))
+            second.start("sandbox")
             second.manage("restored")
-            second.start("sandbox", "web")
+            second.start("web")
             after = seen(second, names, api.token)
             audited = verified(second, head)
     return told(before, after, audited)

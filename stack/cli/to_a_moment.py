@@ -63,8 +63,9 @@ def main(*words: str) -> int:
         _turn_back(place)
         with _served(place, "second", guard) as (second, _):
             shutil.copytree(place / "evidence", rehearsal.evidence_of(second), dirs_exist_ok=True)
+            second.start("sandbox")
             second.manage("restored")
-            second.start("sandbox", "web")
+            second.start("web")
             after = rehearsal.seen(second, names, api.token)
             audited = rehearsal.verified(second, head)
             came_later = second.manage("incident", "show", later, "--json", check=False)

@@ -19,26 +19,32 @@ PAUSE_S: Final = 2.0
 
 @dataclass(frozen=True, slots=True)
 class ClosedRoom:
-    """The room of an incident that is public here, and how it stands in the chat."""
+    """The room of an incident that is public here, and how it stands in the chat, as far as that is known."""
 
     codename: str
     ended: bool
     name: str
     says: str
+    unseen_for: str = ""  # why nobody knows, in words
 
 
 def closed_since(chat: Chat) -> Iterator[ClosedRoom]:
-    """Ask the chat for every room that is open here, and yield those that are not open there, or could not be seen."""
+    """Ask the chat for every room that is open here, and yield those that are not open there, or could not be seen.
+
+    A chat that does not answer for one is asked for no other: there may be hundreds, and somebody waits.
+    """
+    silent: VendorError | None = None
     archived = Resource.objects.filter(incident=OuterRef("incident"), kind="archived", room=OuterRef("room"))
     rooms = Resource.objects.filter(kind="channel", state=THERE, room=F("incident__room"), incident__private=False)
     for room in rooms.exclude(Exists(archived)).select_related("incident").order_by("pk"):
         try:
-            says = _closed(_look(chat, room.external_id))
+            says = _closed(_look(chat, room.external_id, silent=silent))
         except VendorError as error:
-            says = f"could not be looked at: {error.says}"
+            says, silent = "could not be looked at", error
         if says:
             incident = room.incident
-            yield ClosedRoom(incident.codename, not incident.is_active, room.label or room.external_id, says)
+            name = room.label or room.external_id
+            yield ClosedRoom(incident.codename, not incident.is_active, name, says, silent.says if silent else "")
 
 
 def _closed(there: Channel | None) -> str:
@@ -49,7 +55,9 @@ def _closed(there: Channel | None) -> str:
     return "is archived" if there.archived else ""
 
 
-def _look(chat: Chat, channel_id: str) -> Channel | None:
+def _look(chat: Chat, channel_id: str, *, silent: VendorError | None) -> Channel | None:
+    if silent is not None:
+        raise silent
     for _ in range(TRIES - 1):
         try:
             return chat.look(channel_id)

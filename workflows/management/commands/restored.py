@@ -14,6 +14,7 @@ from workflows.effects import restoring
 UNSEEN: Final = (
     "Slack is not connected, so nobody knows which incidents turned private since. Connect it, and run this again."
 )
+AGAIN: Final = "Slack could not be asked about all of them. Run this again once it can."
 NONE: Final = "Every channel of a public incident is open in Slack, so none turned private since."
 SOME: Final = (
     "These incidents are public here, and their channels are not in Slack, so they may have turned private after that "
@@ -38,6 +39,8 @@ class Command(BaseCommand):
             return
         found = list(closed_rooms.closed_since(chat))
         self.stdout.write("\n".join([SOME, *map(_line, found)]) if found else NONE)
+        if why := next((one.unseen_for for one in found if one.unseen_for), ""):
+            self.stdout.write(f"{AGAIN} {why}")
 
 
 def _line(one: ClosedRoom) -> str:
