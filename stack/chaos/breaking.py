@@ -26,6 +26,7 @@ from workflows.effects import failpoints
 
 SILENCE_MS: Final = 30_000
 LOOK_S: Final = 0.2
+POOLER: Final = "pgbouncer"
 KILLABLE: Final = ("web", "worker", "evidence")
 
 
@@ -110,17 +111,24 @@ class FaultMaker:
         over.wait(fault.length_s)
 
     def _restart_postgres(self, fault: PlannedFault, over: threading.Event) -> None:
-        server = self._stack.servers["postgres"]
+        server = self._server("postgres", fault)
         postgres.stop(server)
         over.wait(fault.length_s)
         server.start()
 
     def _freeze(self, fault: PlannedFault, over: threading.Event) -> None:
         name = fault.kind.removeprefix("freeze_")
-        process = self._stack.servers.get(name) or self._stack.processes[name]
+        process = self._server(name, fault) if name in self._stack.servers else self._stack.processes[name]
         if process.alive:
             with frozen(process):
                 over.wait(fault.length_s)
+
+    def _server(self, name: str, fault: PlannedFault) -> Process:
+        """Give a server; PgBouncer in place of PostgreSQL where there is one, and it is its turn."""
+        at_pooler = name == "postgres" and fault.more.get("at_pooler") and POOLER in self._stack.servers
+        if at_pooler:
+            self.counts[f"{fault.kind} at the pooler"] += 1
+        return self._stack.servers[POOLER if at_pooler else name]
 
     def _refuse(self, fault: PlannedFault, over: threading.Event) -> None:
         with REFUSING[fault.kind](self._stack):

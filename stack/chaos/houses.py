@@ -14,12 +14,14 @@ import yaml
 from config.env import ROOT
 from integrations.slack.fake import seed as workspace
 from stack.chaos.scenario import GUESTS, OUTSIDERS, PAGED, STAFF
+from stack.services import pgbouncer
 
 TYPES, WORKSPACE = "INCIDENT_TYPES_FILE", "FIREKIND_SANDBOX_WORKSPACE"
 SHIPPED: Final = ROOT / "fixtures" / "incident_types.yaml"
 LEFT, MACHINE = "jonas", "deploybot"  # someone who left the company, and a bot: both may be in a group
 SCHEDULES: Final = ("Leadership on call", "Engineering on call", "Support on call", "a schedule that is not there")
 ANNOUNCED: Final = "incidents"
+POOLED, POOL = 1, 10  # with which seed of five there is a pooler, and with how many connections
 
 
 def drawn(seed: int, *, folder: Path) -> dict[str, str]:
@@ -34,6 +36,16 @@ def drawn(seed: int, *, folder: Path) -> dict[str, str]:
         path.write_text(yaml.safe_dump(body, allow_unicode=True, sort_keys=False), encoding="utf-8")
         written[setting] = str(path)
     return written
+
+
+def pool(seed: int) -> int:
+    """Return how many connections PgBouncer has with a seed, where it is installed; 0 is none, which says so."""
+    if seed % 5 != POOLED:
+        return 0
+    if pgbouncer.find() is None:
+        print("PgBouncer is not installed, so that none is in between", flush=True)
+        return 0
+    return POOL
 
 
 def types(about: dict[str, Any], chance: random.Random) -> dict[str, Any]:

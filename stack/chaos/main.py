@@ -46,7 +46,7 @@ def main(*words: str) -> int:
 
         drawn = accounts.drawn(plan.seed, folder=folder) | houses.drawn(plan.seed, folder=folder)
         env = {stepped_clock.SETTING: str(clocks), **drawn}
-        with throwaway(env=env, hear=hear) as stack:
+        with throwaway(env=env, hear=hear, pool=houses.pool(plan.seed)) as stack:
             run = played(stack, plan, breaker=FaultMaker(stack, clocks=clocks), tell=say(began), settle_s=SETTLE_S)
     run.violations += failures.violations()
     keep(run, folder)

@@ -186,7 +186,7 @@ def _server(chance: random.Random) -> tuple[str, float, dict[str, Any]]:
         *("restart_postgres", "freeze_postgres", "read_only_postgres"),
         *("flush_redis", "restart_redis", "freeze_redis", "full_redis"),
     )
-    return chance.choice(kinds), round(chance.uniform(1, 12), 2), {}
+    return chance.choice(kinds), round(chance.uniform(1, 12), 2), {"at_pooler": chance.random() < 0.5}
 
 
 def _slack(chance: random.Random) -> tuple[str, float, dict[str, Any]]:

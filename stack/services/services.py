@@ -15,7 +15,7 @@ import psutil
 from stack.errors import StackError
 from stack.processes.guard import Guard
 from stack.processes.process import Process
-from stack.services import postgres, redis, server_user
+from stack.services import pgbouncer, postgres, redis, server_user
 
 # The shortest limit for a Unix socket's path is macOS's, 104 bytes; PostgreSQL adds a file of 22.
 LONGEST_SOCKET_FOLDER = 80
@@ -30,10 +30,12 @@ def running(
     guard: Guard,
     durable: bool = True,
     servers: dict[str, Process] | None = None,
+    pool: int = 0,
 ) -> Iterator[dict[str, str]]:
     """Give DATABASE_URL and REDIS_URL, with servers behind them for as long as the block lasts.
 
-    A BROKER_URL that is given takes the place of REDIS_URL.
+    A BROKER_URL that is given takes the place of REDIS_URL. With a `pool` of so many connections, PgBouncer stands
+    before the embedded PostgreSQL, and DATABASE_DIRECT_URL leads past it.
 
     Those that were started for it are put into `servers`, for who wants to trouble them.
     """
@@ -51,11 +53,25 @@ def running(
                 exits.callback(postgres.stop, servers["postgres"])
                 postgres.ensure_database(folder)
                 urls["DATABASE_URL"] = postgres.url(folder, role=postgres.APPLICATION)
+                if pool:
+                    urls |= exits.enter_context(_pooled(folder, pool, urls["DATABASE_URL"], servers, guard))
             if "REDIS_URL" not in urls:
                 servers["redis"] = redis.start(folder, guard=guard)
                 exits.callback(servers["redis"].stop)
                 urls["REDIS_URL"] = redis.url(folder)
         yield urls
+
+
+@contextmanager
+def _pooled(
+    sockets: Path, size: int, direct: str, servers: dict[str, Process], guard: Guard
+) -> Iterator[dict[str, str]]:
+    pooler = pgbouncer.start(sockets / "pool", sockets=sockets, size=size, guard=guard)
+    servers["pgbouncer"] = pooler.server
+    try:
+        yield {"DATABASE_URL": pooler.url, "DATABASE_DIRECT_URL": direct}
+    finally:
+        pooler.server.stop()
 
 
 @contextmanager

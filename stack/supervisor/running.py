@@ -204,11 +204,12 @@ def opened(
     durable: bool = True,
     laid: bool = False,
     preloaded: bool = False,
+    pool: int = 0,
 ) -> Iterator[Stack]:
     """Bring up services, database and processes; end all of it with the block.
 
-    Where it is `laid`, the database is a copy of one that was made ready before; where it is `preloaded`, processes are
-    forks and no programs.
+    A `pool` of so many connections is held by PgBouncer. Where it is `laid`, the database is a copy of one that was
+    made ready before; where it is `preloaded`, processes are forks and no programs.
     """
     with ExitStack() as exits:
         held = exits.enter_context(services.lock(data_dir))
@@ -223,6 +224,7 @@ def opened(
             guard=guard,
             durable=durable,
             servers=servers,
+            pool=pool,
         )
         if laid:
             prepared.lay(data_dir / "postgres", guard=guard)

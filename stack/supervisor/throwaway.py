@@ -23,12 +23,14 @@ def throwaway(
     env: Mapping[str, str] | None = None,
     hear: Hear | None = None,
     preloaded: bool = True,
+    pool: int = 0,
 ) -> Iterator[running.Stack]:
     """Give a fresh stack with the sandbox in Slack's place.
 
     `processes` are started; the others can be later with `stack.start("worker", env={...})`. `env` is laid
     over the settings of every process. Nothing of the caller's settings or `.env` gets in. `hear` gets each line that
-    a process writes. What is not `preloaded` starts as it does in earnest: each process a program of its own.
+    a process writes. A `pool` of so many connections is held by PgBouncer. What is not `preloaded` starts as it does
+    in earnest: each process a program of its own.
     """
     laid = not SHOWS_ITSELF & set(env or {})
     data_dir = Path(tempfile.mkdtemp(prefix="firekind-"))
@@ -49,6 +51,7 @@ def throwaway(
                 durable=False,
                 laid=laid,
                 preloaded=laid and preloaded and SUPPORTED,
+                pool=pool,
             ) as stack,
         ):
             yield stack

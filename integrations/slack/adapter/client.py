@@ -255,7 +255,8 @@ class SlackChat:
         if channel_id is None:
             says = f"There is no channel #{channel.lstrip('#')}. Create it and /invite the app, then retry."
             raise VendorError(says, code="channel_not_found", method="conversations.list")
-        self.wire.call("conversations.join", channel=channel_id)
+        with _fine("method_not_supported_for_channel_type"):  # a private one, which is listed for who is in it
+            self.wire.call("conversations.join", channel=channel_id)
         return channel_id
 
     def _pages(self, method: str, **arguments: Any) -> Iterator[dict[str, Any]]:

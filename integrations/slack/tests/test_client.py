@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 
@@ -173,6 +174,28 @@ def test_a_name_that_leads_nowhere_is_explained(chat: SlackChat) -> None:
         chat.post("nowhere", CARD, mark="m1")
     assert caught.value.says == "There is no channel #nowhere. Create it and /invite the app, then retry."
     assert not caught.value.retryable
+
+
+@pytest.mark.parametrize("after", [0, 1, 2])
+def test_an_app_that_is_let_into_a_private_channel_between_two_calls_posts_or_says_why(
+    slack: fake.FakeSlack, chat: SlackChat, monkeypatch: pytest.MonkeyPatch, after: int
+) -> None:
+    slack.add_channel("war-room", members=["ann"], is_private=True)
+    call, seen = StraightWire.call, [0]
+
+    def let_in(self: StraightWire, method: str, **arguments: Any) -> dict[str, Any]:
+        if seen[0] == after:
+            slack.acts.invite("ann", "war-room", ["firekind"])
+        seen[0] += 1
+        return call(self, method, **arguments)
+
+    monkeypatch.setattr(StraightWire, "call", let_in)
+    if after == 2:  # it was looked for in vain by then
+        with pytest.raises(VendorError, match="channel_not_found"):
+            chat.post("war-room", CARD, mark="m1")
+    else:
+        chat.post("war-room", CARD, mark="m1")
+        assert len(slack.texts("war-room")) == 1
 
 
 def test_what_is_so_already_is_fine(slack: fake.FakeSlack, chat: SlackChat) -> None:
