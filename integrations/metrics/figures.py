@@ -10,6 +10,7 @@ from typing import Final
 
 from audit.sealed.rows import KEPT
 from workflows.effects.effect_queue import SLOW
+from workflows.status import workers
 
 PREFIX: Final = "firekind_"
 NEWEST: Final = 1_000  # effects that are looked at for how long they took
@@ -115,13 +116,15 @@ WEBHOOKS: Final = FigureQuery(
 PROCESSES: Final = FigureQuery(
     ("kind",),
     (
-        MetricFigure("processes", "Workers, evidence workers and beats that were seen in the last 20 seconds."),
-        MetricFigure("processes_seen_seconds", "Since when none of a kind was seen."),
+        MetricFigure("processes", "Workers and evidence workers that were seen in the last 20 seconds."),
+        MetricFigure("processes_seen_seconds", "Since when none of a kind was seen; for ever where none ever was."),
     ),
-    """
+    f"""
     SELECT kind, count(*) FILTER (WHERE seen_at > now() - interval '20 seconds'),
-           extract(epoch FROM clock_timestamp() - max(seen_at)) FROM workflows_workerprocess GROUP BY kind
-    """,
+           coalesce(extract(epoch FROM clock_timestamp() - max(seen_at)), 'infinity')
+      FROM unnest(ARRAY[{", ".join(f"'{kind}'" for kind in workers.KINDS)}]) kind
+      LEFT JOIN workflows_workerprocess USING (kind) GROUP BY kind
+    """,  # noqa: S608 (constants of ours)
 )
 LIMITS: Final = FigureQuery(
     ("vendor",),

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from django.conf import settings
-from django.db.models import Max, Min, Q
+from django.db.models import Max, Min, OuterRef, Q, Subquery
 
 from incidents.models import Incident, Person
 from workflows import ports
@@ -45,9 +45,14 @@ def say_alive(name: str, *, kind: str, alone_since: datetime | None, at: datetim
 
 
 def forget_old(*, at: datetime) -> None:
-    """Forget processes that have not lived for a day, and gone ones of a kind that a newer version no longer has."""
+    """Forget processes that have not lived for a day, and gone ones of a kind that a newer version no longer has.
+
+    Of each kind the last is kept: since when there is none has to be known for as long as there is none.
+    """
     gone = Q(seen_at__lt=at - LATELY) & ~Q(kind__in=KINDS)
-    WorkerProcess.objects.filter(Q(seen_at__lt=at - KEPT) | gone).delete()
+    of_its_kind = WorkerProcess.objects.filter(kind=OuterRef("kind")).order_by("-seen_at", "pk")
+    last = Q(kind__in=KINDS, pk=Subquery(of_its_kind.values("pk")[:1]))
+    WorkerProcess.objects.filter(Q(seen_at__lt=at - KEPT) | gone).exclude(last).delete()
 
 
 def now(*, at: datetime) -> WorkersNow:

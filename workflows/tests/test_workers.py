@@ -65,6 +65,17 @@ def test_what_a_process_said_last_counts_and_what_is_old_is_forgotten() -> None:
     assert WorkerProcess.objects.count() == 1
 
 
+@pytest.mark.django_db
+@pytest.mark.parametrize("ago_s", [60, 2 * 24 * 3600, 90 * 24 * 3600])
+def test_that_the_workers_are_gone_is_known_for_as_long_as_they_are(ago_s: float) -> None:
+    alive("worker", ago_s=ago_s + 50, name="worker@host:0")
+    alive("worker", ago_s=ago_s, name="worker@host:1")
+    last = WorkerProcess.objects.get(name="worker@host:1").seen_at
+    alive("evidence", name="evidence@host:2")
+    workers.forget_old(at=timezone.now())
+    assert workers.now(at=timezone.now()).gone_since == last
+
+
 def test_the_plan_says_who_carries_nothing_out(incident: Incident, ada: Person, browse: Open) -> None:
     def said() -> str:
         return browse(ada).get(progress_page(incident)).content.decode()

@@ -185,7 +185,7 @@ def test_no_word_of_anybodys_is_told(incident: Incident, secret: Incident, ada: 
     for word in (incident.codename, secret.codename, incident.title, secret.title, ada.name, secret.type.slug):
         assert word not in said
     labels = {value for _, given in values() for value in given}
-    known = {*KINDS, *Effect.State.values, "0.5", "0.95", "1", "entries", "redactions", "events"}
+    known = {*KINDS, *workers.KINDS, *Effect.State.values, "0.5", "0.95", "1", "entries", "redactions", "events"}
     assert labels <= known, "a label holds words of ours alone, or their number grows with what people do"
 
 
