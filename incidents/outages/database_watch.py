@@ -29,9 +29,9 @@ Result = TypeVar("Result")
 AGAIN_S: Final = 0.5  # between two looks for its return
 CONNECT_S: Final = 3
 # What says that the server, not the statement, is at fault: connections (08), shutting down or starting (57P), nothing
-# left to work with (53), its disk (58), that it takes nothing, because it became a standby, and that somebody holds a
-# lock for long (55P03).
-STATES: Final = ("08", "57P", "53", "58", "25006", "55P03")
+# left to work with (53), its disk (58), that it takes nothing, because it became a standby, that somebody holds a lock
+# for long (55P03), that somebody had the statement cancelled (57014), and that we stood still in a transaction (25P03).
+STATES: Final = ("08", "57P", "57014", "53", "58", "25006", "25P03", "55P03")
 SERVERS: Final = (OperationalError, InterfaceError, psycopg.OperationalError, psycopg.InterfaceError)
 FAILURES: Final = (OperationalError, InterfaceError, InternalError)  # Django's, as which a server's fault comes
 ADDRESS: Final = frozenset(

@@ -6,7 +6,9 @@ The stand-in Slack gives an answer three seconds, as Slack does, and shows an er
 from __future__ import annotations
 
 import json
+import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, closing, contextmanager, suppress
 from pathlib import Path
@@ -159,6 +161,61 @@ def test_a_lock_that_somebody_holds_is_not_waited_for_at_any_door(stack: Stack, 
             " WHERE codename = %s AND event.text = 'still looking'"
         )
         assert database.execute(written, [codename]).rowcount == 1  # and nothing of the first
+
+
+CANCEL = """
+    SELECT pg_cancel_backend(pid) FROM pg_stat_activity
+     WHERE datname = current_database() AND pid <> pg_backend_pid() AND state IN ('active', 'idle in transaction')
+"""
+
+
+@contextmanager
+def cancelling(stack: Stack) -> Iterator[None]:
+    """Have somebody cancel whatever statement runs, again and again, for the length of the block."""
+    over = threading.Event()
+
+    def cancel() -> None:
+        with psycopg.connect(stack.database_url, autocommit=True) as operator:
+            while not over.wait(0.002):
+                operator.execute(CANCEL)
+
+    thread = threading.Thread(target=cancel, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()
+
+
+def test_a_statement_that_somebody_cancels_is_an_outage_at_every_door_and_nothing_is_half_done(stack: Stack) -> None:
+    codename = declared(stack, "Declared before")
+    until_settled(stack, codename)
+    workspace, taken = SandboxWorkspace(stack.sandbox_url), set[str]()
+    token = stack.manage("evidence_token", "ada@example.com").stdout.strip()
+    names = {one["handle"]: one["name"] for one in workspace.state()["people"]}
+    visitor = Visitor(stack.base_url).sign_in_as(names["ada"])
+    bearer = {"Authorization": f"Bearer {token}"}
+    statuses = Counter[tuple[str, int]]()
+    with cancelling(stack), httpx.Client(base_url=stack.base_url, timeout=PATIENCE_S) as client:
+        for n in range(30):
+            answer = workspace.command("ada", f"inc-{codename}", f"/incident update zq{n}zq")["response"]
+            assert ("Update posted" in answer["text"]) != ("555-0100" in answer["text"]), answer["text"]
+            taken |= {f"zq{n}zq"} if "Update posted" in answer["text"] else set()
+            sent = client.post(f"/api/v1/incidents/{codename}/evidence", content=b"a;b 1\n", headers=bearer)
+            statuses["api", sent.status_code] += 1
+            statuses["web", visitor.get(f"/incidents/{codename}/").status] += 1
+            statuses["health", client.get("/health").status_code] += 1
+    visitor.close()
+    assert {status for _, status in statuses} <= {200, 201, 202, 503}, statuses
+    assert statuses["api", 503] + statuses["web", 503] + 30 - len(taken) > 0, "nothing was cancelled"
+    assert statuses["health", 200] == 30
+
+    until_settled(stack, codename)
+    with closing(Records(stack.database_url)) as records:
+        found = Counter(one["text"] for one in records.rows("SELECT text FROM incidents_event WHERE text ~ '^zq.*zq$'"))
+    assert {word: found[word] for word in taken} == dict.fromkeys(taken, 1)
+    assert not {word: count for word, count in found.items() if count > 1}
 
 
 def told(workspace: SandboxWorkspace) -> str:
