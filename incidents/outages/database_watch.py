@@ -32,8 +32,10 @@ CONNECT_S: Final = 3
 # left to work with (53), its disk (58), that it takes nothing, because it became a standby, that somebody holds a lock
 # for long (55P03), that somebody had the statement cancelled (57014), and that we stood still in a transaction (25P03).
 STATES: Final = ("08", "57P", "57014", "53", "58", "25006", "25P03", "55P03")
-SERVERS: Final = (OperationalError, InterfaceError, psycopg.OperationalError, psycopg.InterfaceError)
 FAILURES: Final = (OperationalError, InterfaceError, InternalError)  # Django's, as which a server's fault comes
+# What has no state is the connection's fault: also an internal error, which broke off within an answer, as behind a
+# pooler that died.
+SERVERS: Final = (*FAILURES, psycopg.OperationalError, psycopg.InterfaceError, psycopg.InternalError)
 ADDRESS: Final = frozenset(
     {
         *("host", "port", "dbname", "user", "password", "target_session_attrs"),
@@ -182,10 +184,10 @@ def is_to_blame(error: BaseException | None) -> bool:
 
 def says_so(error: BaseException | None) -> bool:
     """Return whether an error is the server's and not the statement's; asks nothing."""
-    if not isinstance(error, (*SERVERS, *FAILURES, psycopg.InternalError)):
+    if not isinstance(error, SERVERS):
         return False
     state = getattr(error, "sqlstate", None) or getattr(error.__cause__, "sqlstate", None)
-    return state.startswith(STATES) if state else isinstance(error, SERVERS)
+    return state is None or state.startswith(STATES)
 
 
 def address() -> dict[str, Any]:

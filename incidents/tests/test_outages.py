@@ -165,6 +165,7 @@ def test_nothing_is_waited_for_while_the_server_is_away() -> None:
         (psycopg.errors.ReadOnlySqlTransaction(), True),
         (psycopg.errors.LockNotAvailable(), True),
         (psycopg.errors.DeadlockDetected(), False),
+        (psycopg.InternalError("received 2 results from command 'COMMIT'"), True),
         (psycopg.errors.QueryCanceled(), True),
         (psycopg.errors.IdleInTransactionSessionTimeout(), True),
         (psycopg.errors.DataCorrupted(), False),

@@ -27,7 +27,7 @@ from stack.supervisor.running import Stack
 ACTORS: Final = 8
 OVERTIME: Final = 1.15  # of the length: what was not begun by then is left out and counted
 PATIENCE_S: Final = 120
-LOOKS: Final = 3  # pages are escalated while all of it is read, which owes something again
+LOOKS: Final = 3  # pages are escalated while all of it is read, so that its parts are of different moments
 CALM_S: Final = 6.0  # two looks that find nothing owed lie so far apart, and the sweep rings in between
 Tell = Callable[[str], None]
 # What backs off waits minutes for its next try: vendors are well again, so it may come soon; not at once, as a request
@@ -99,11 +99,17 @@ def played(
         breaker.mend()
     for _ in range(LOOKS):
         _settle(run, stack, tell, settle_s=settle_s)
+        newest = _newest_entry(stack)
         run.aftermath = gathering.gathered(stack, run.outcomes)
         run.violations = invariants.violations(run.aftermath)
-        if run.trouble or not any(one.law == invariants.NOTHING_OWED for one in run.violations):
+        if run.trouble or not run.violations or _newest_entry(stack) == newest:
             break
     return run
+
+
+def _newest_entry(stack: Stack) -> int:
+    with closing(Records(stack.database_url)) as records:
+        return int(records.rows("SELECT coalesce(max(id), 0) AS newest FROM incidents_event")[0]["newest"])
 
 
 def _cast(stack: Stack, others: Sequence[str]) -> Cast:

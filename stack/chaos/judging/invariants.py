@@ -13,7 +13,6 @@ from stack.chaos.judging.aftermath import JOINS, Aftermath, Row
 
 OWED: Final = {"waiting", "running"}
 CHANGES: Final = {"chat.postMessage", "chat.update", "conversations.setTopic", "bookmarks.add", "bookmarks.edit"}
-NOTHING_OWED: Final = "nothing is owed"
 NOWHERE: Final = {"is_archived", "channel_not_found", "not_in_channel"}
 LEAVES: Final = {"channel_leave", "group_leave"}
 UNDER_WAY_S: Final = 2.0  # what was asked of Slack before a retype was confirmed may take so long to arrive
@@ -233,7 +232,7 @@ def _the_audit_verifies(found: Aftermath) -> Broken:
 LAWS: Final[dict[str, Callable[[Aftermath], Broken]]] = {
     "every accepted command is on a timeline, once": _accepted_is_on_a_timeline,
     "no number of a timeline is missing": _no_number_is_missing,
-    NOTHING_OWED: _nothing_is_owed,
+    "nothing is owed": _nothing_is_owed,
     "nothing failed for good": _nothing_failed,
     "the sweep finds nothing to do": _the_sweep_finds_nothing,
     "everyone wanted is in the channel": _everyone_wanted_is_in,
