@@ -189,7 +189,7 @@ FAULTS: Final[Mapping[str, Fault]] = {
     "crash_at": FaultMaker._crash_at,  # noqa: SLF001
     "restart_postgres": FaultMaker._restart_postgres,  # noqa: SLF001
     **dict.fromkeys(
-        ("freeze_postgres", "freeze_redis", "freeze_worker", "freeze_web"),
+        ("freeze_postgres", "freeze_redis", "freeze_worker", "freeze_web", "freeze_evidence"),
         FaultMaker._freeze,  # noqa: SLF001
     ),
     **dict.fromkeys(REFUSING, FaultMaker._refuse),  # noqa: SLF001

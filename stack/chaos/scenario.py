@@ -175,9 +175,9 @@ Draw = Callable[[random.Random], tuple[str, float, dict[str, Any]]]
 
 def _process(chance: random.Random) -> tuple[str, float, dict[str, Any]]:
     kinds = ("kill_worker", "kill_worker", "crash_at", "crash_at", "kill_web", "kill_evidence")
-    kind = chance.choice((*kinds, "freeze_worker", "freeze_worker", "freeze_web"))
+    kind = chance.choice((*kinds, "freeze_worker", "freeze_worker", "freeze_web", "freeze_evidence"))
     places = [f"{chance.choice(failpoints.POINTS)}:{chance.choice([*KINDS])}" for _ in range(6)]
-    longest_s = 45.0 if kind == "freeze_worker" else 6.0  # longer than what it holds is held
+    longest_s = 45.0 if kind in {"freeze_worker", "freeze_evidence"} else 6.0  # longer than what it holds is held
     return kind, round(chance.uniform(0.2, longest_s), 2), {"places": places}
 
 

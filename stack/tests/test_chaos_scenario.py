@@ -20,7 +20,7 @@ def test_runs_of_ten_minutes_have_hundreds_of_incidents_and_every_act_and_fault(
     assert {one.kind for one in found.acts} == {*scenario.ACTS, "declare"}
     kinds = {one.kind for seed in (1, 2, 3) for one in scenario.drawn(seed, minutes=10).faults}  # each in most runs
     assert kinds >= {"kill_worker", "crash_at", "kill_web", "restart_postgres", "freeze_postgres", "flush_redis"}
-    assert kinds >= {"freeze_worker", "freeze_web"}
+    assert kinds >= {"freeze_worker", "freeze_web", "freeze_evidence"}
     assert kinds >= {"restart_redis", "freeze_redis", "step_clock", "slack", "pager", "tracker"}
     assert kinds >= {"archive_announcing", "rename_announcing"}
     both = {one.more["fault"] for one in found.faults if one.kind in {"slack", "pager"}}
