@@ -31,9 +31,12 @@ class JsonLines(logging.Formatter):
 
 
 def without_traceback(record: logging.LogRecord) -> bool:
-    """Say in one line that database or broker were gone: what was to be done is found again once they are back."""
+    """Say in one line that database or broker were gone: what was to be done is found again once they are back.
+
+    A deadlock is a slip of ours, and keeps its traceback.
+    """
     error = record.exc_info[1] if record.exc_info else None
-    if database_watch.says_so(error) or str(record.msg).startswith(UNTAKEN):
+    if (database_watch.says_so(error) and not database_watch.is_deadlock(error)) or str(record.msg).startswith(UNTAKEN):
         record.exc_info = record.exc_text = None
         record.levelno, record.levelname = logging.WARNING, "WARNING"
     return True

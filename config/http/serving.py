@@ -140,7 +140,7 @@ class Application(ASGIHandler):
         except Error as error:
             if not database_watch.is_to_blame(error):
                 raise
-            return outage_answer.answer(scope["path"])
+            return outage_answer.answer(scope["path"], error)
         finally:
             signals.request_finished.send(sender=self.__class__)  # gives the database connection back
 

@@ -15,7 +15,7 @@ from django.http import HttpRequest, HttpResponse
 from django.test import RequestFactory
 from kombu.asynchronous import Hub
 from kombu.message import Message
-from psycopg.errors import DeadlockDetected
+from psycopg.errors import DataCorrupted, DeadlockDetected, QueryCanceled
 
 from audit import log_ids
 from config import env, logs
@@ -66,12 +66,18 @@ def test_an_outage_is_one_line_and_a_slip_of_ours_is_not() -> None:
             hub = Hub()
             hub.timer.call_after(0, Gone().ack)
             hub.fire_timers()
-        for error in (OperationalError("the database does not answer"), DeadlockDetected(), ValueError()):
+        for error in (
+            OperationalError("the database does not answer"),
+            QueryCanceled(),
+            DeadlockDetected(),
+            DataCorrupted(),
+            ValueError(),
+        ):
             logger.error("Task raised unexpected", exc_info=error)
     finally:
         logger.removeHandler(heard)
     kept = [(one.levelname, bool(one.exc_info)) for one in records]
-    assert kept == [("WARNING", False), ("WARNING", False), ("WARNING", False), ("ERROR", True), ("ERROR", True)]
+    assert kept == [*[("WARNING", False)] * 4, *[("ERROR", True)] * 3]
     assert logs.LOGGING["handlers"]["stderr"]["filters"] == logs.written("json")["handlers"]["stderr"]["filters"]
 
 

@@ -29,9 +29,13 @@ Result = TypeVar("Result")
 AGAIN_S: Final = 0.5  # between two looks for its return
 CONNECT_S: Final = 3
 # What says that the server, not the statement, is at fault: connections (08), shutting down or starting (57P), nothing
-# left to work with (53), its disk (58), that it takes nothing, because it became a standby, that somebody holds a lock
-# for long (55P03), that somebody had the statement cancelled (57014), and that we stood still in a transaction (25P03).
-STATES: Final = ("08", "57P", "57014", "53", "58", "25006", "25P03", "55P03")
+# left to work with (53), its disk (58), that it takes nothing, because it became a standby, and that somebody holds a
+# lock for long (55P03).
+STATES: Final = ("08", "57P", "53", "58", "25006", "55P03")
+# What ends a statement or its transaction while the server is well: an administrator or a time limit (57014, 25P04),
+# that it stood still for too long (25P03), and others in its way: deadlocks, and what cannot be put in order (40).
+ENDS: Final = ("57014", "25P03", "25P04", "40")
+DEADLOCK: Final = "40P01"
 FAILURES: Final = (OperationalError, InterfaceError, InternalError)  # Django's, as which a server's fault comes
 # What has no state is the connection's fault: also an internal error, which broke off within an answer, as behind a
 # pooler that died.
@@ -174,10 +178,10 @@ def is_away() -> bool:
 
 
 def is_to_blame(error: BaseException | None) -> bool:
-    """Return whether an error says that the database is away or takes nothing, and find out whether it answers."""
+    """Return whether the database is away, takes nothing or ended what was asked; find out whether it answers."""
     if not says_so(error):
         return False
-    if not is_away():
+    if not is_away() and not has_ended(error):
         answers()
     return True
 
@@ -186,8 +190,23 @@ def says_so(error: BaseException | None) -> bool:
     """Return whether an error is the server's and not the statement's; asks nothing."""
     if not isinstance(error, SERVERS):
         return False
-    state = getattr(error, "sqlstate", None) or getattr(error.__cause__, "sqlstate", None)
-    return state is None or state.startswith(STATES)
+    state = _state(error)
+    return not state or state.startswith((*STATES, *ENDS))
+
+
+def has_ended(error: BaseException | None) -> bool:
+    """Return whether a server that is well ended a statement or its transaction; asks nothing."""
+    return says_so(error) and _state(error).startswith(ENDS)
+
+
+def is_deadlock(error: BaseException | None) -> bool:
+    """Return whether two of us waited for each other: people may try again, and it is a slip of ours all the same."""
+    return says_so(error) and _state(error) == DEADLOCK
+
+
+def _state(error: BaseException | None) -> str:
+    """Return the SQLSTATE of Django's error or psycopg's; empty where the server said none."""
+    return getattr(error, "sqlstate", None) or getattr(getattr(error, "__cause__", None), "sqlstate", None) or ""
 
 
 def address() -> dict[str, Any]:

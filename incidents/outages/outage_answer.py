@@ -24,11 +24,13 @@ PROGRAMS: Final = ("/api/", "/v1development/")
 # What is answered without the database, or says itself how it is.
 WITHOUT_IT: Final = ("/health", "/ready", "/slack/")
 HAPPENED: Final = "Firekind's database isn't responding."
+ENDED: Final = "Firekind's database cancelled what you asked for."
 UNSURE: Final = (
     "What you just did may not have been recorded. Everything recorded before is safe: look here again in a minute "
     "before you repeat anything."
 )
 NOT_TAKEN: Final = "Firekind's database isn't responding, so this was not taken. Send it again."
+ENDED_NOT_TAKEN: Final = "Firekind's database cancelled this, so it was not taken. Send it again."
 
 
 class Outages:
@@ -45,20 +47,25 @@ class Outages:
 
 def failed(request: HttpRequest) -> HttpResponse:
     """Answer a request that ended in an error (`handler500`), which may be that the database went away meanwhile."""
-    if database_watch.is_to_blame(sys.exc_info()[1]):
-        return answer(request.path_info)
+    error = sys.exc_info()[1]
+    if database_watch.is_to_blame(error):
+        return answer(request.path_info, error)
     return server_error(request)
 
 
-def answer(path: str) -> HttpResponse:
-    """Answer whoever asks for an address: a page for people, a line or JSON for programs, who send it again."""
+def answer(path: str, error: BaseException | None = None) -> HttpResponse:
+    """Answer whoever asks for an address: a page for people, a line or JSON for programs, who send it again.
+
+    ``error`` is what their request ended in, where it had begun.
+    """
     response: HttpResponse
+    not_taken = ENDED_NOT_TAKEN if database_watch.has_ended(error) else NOT_TAKEN
     if path.startswith(DOORS):
-        response = HttpResponse(f"{NOT_TAKEN}\n", content_type="text/plain; charset=utf-8")
+        response = HttpResponse(f"{not_taken}\n", content_type="text/plain; charset=utf-8")
     elif path.startswith(PROGRAMS):
-        response = JsonResponse({"error": "unavailable", "says": NOT_TAKEN})
+        response = JsonResponse({"error": "unavailable", "says": not_taken})
     else:
-        words = {"happened": HAPPENED, "unsure": UNSURE, "by_hand": runbook().current().public}
+        words = {"happened": happened(error), "unsure": UNSURE, "by_hand": runbook().current().public}
         response = HttpResponse(render_to_string(PAGE, words))
     response.status_code = 503
     response["Retry-After"] = str(AGAIN_S)
@@ -71,9 +78,14 @@ def unlogged(response: Unlogged) -> Unlogged:
     return response
 
 
-def in_slack() -> str:
+def happened(error: BaseException | None) -> str:
+    """Return the sentence that says what a request ended in."""
+    return ENDED if database_watch.has_ended(error) else HAPPENED
+
+
+def in_slack(error: BaseException | None = None) -> str:
     """Return what somebody is told in Slack who asked for something, as plain text."""
-    return f"{HAPPENED} {UNSURE}\n\nMeanwhile, by hand:\n{runbook().current().text}"
+    return f"{happened(error)} {UNSURE}\n\nMeanwhile, by hand:\n{runbook().current().text}"
 
 
 @lru_cache(maxsize=1)

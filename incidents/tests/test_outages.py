@@ -19,6 +19,7 @@ from incidents.outages import breaker, database_watch, hint_sender, outage_answe
 from incidents.outages.breaker import Breaker
 from incidents.outages.database_watch import Bounded, Patience
 from incidents.outages.hint_sender import HintTask
+from incidents.tests.ended import CUT_SHORT
 
 
 @dataclass
@@ -164,8 +165,9 @@ def test_nothing_is_waited_for_while_the_server_is_away() -> None:
         (psycopg.errors.IoError(), True),
         (psycopg.errors.ReadOnlySqlTransaction(), True),
         (psycopg.errors.LockNotAvailable(), True),
-        (psycopg.errors.DeadlockDetected(), False),
+        (psycopg.errors.DeadlockDetected(), True),
         (psycopg.InternalError("received 2 results from command 'COMMIT'"), True),
+        (psycopg.errors.SerializationFailure(), True),
         (psycopg.errors.QueryCanceled(), True),
         (psycopg.errors.IdleInTransactionSessionTimeout(), True),
         (psycopg.errors.DataCorrupted(), False),
@@ -180,6 +182,19 @@ def test_what_the_statement_did_is_not_the_servers_fault(
         raise cause
     assert database_watch.is_to_blame(raised.value) is to_blame
     assert not database_watch.is_to_blame(ValueError())
+
+
+@pytest.mark.parametrize("state", CUT_SHORT, ids=CUT_SHORT.values())
+@pytest.mark.parametrize("path", ["/", "/pagerduty/webhook", "/api/v1/x"])
+def test_what_a_server_that_is_well_ended_is_said_to_be_cancelled(
+    state: str, path: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(database_watch, "answers", lambda: pytest.fail("it answered that very moment"))
+    error: Exception = psycopg.errors.lookup(state)()
+    assert database_watch.is_to_blame(error)
+    assert "cancelled" in outage_answer.answer(path, error).content.decode()
+    assert "cancelled" not in outage_answer.answer(path).content.decode()
+    assert outage_answer.in_slack(error).startswith(outage_answer.ENDED)
 
 
 @pytest.mark.parametrize(

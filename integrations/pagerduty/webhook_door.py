@@ -17,7 +17,7 @@ from django.utils import timezone
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_POST
 
-from incidents.outages import database_watch
+from incidents.outages import database_watch, outage_answer
 from integrations.pagerduty import tasks
 from integrations.pagerduty.protocol import signature
 from integrations.pagerduty.webhooks import inbox
@@ -53,7 +53,7 @@ def _store(request: HttpRequest) -> HttpResponse:
         stored = inbox.store(request.body, key=request.headers.get("X-Webhook-Id", ""), at=timezone.now())
     except database_watch.FAILURES as error:
         log.warning("could not store a webhook: %s", type(error).__name__)
-        return _later("This could not be stored. Send it again.")
+        return outage_answer.unlogged(_later("This could not be stored. Send it again."))
     if stored is None:
         return _answer(200, "Already received.")
     if stored.waits:

@@ -106,8 +106,10 @@ class _Drain:
             time.sleep(HEAD_START_S)
             self._chain([work])
         except BaseException as error:  # a thread must not die unheard: the lease runs out, and the sweep takes over
-            if database_watch.is_to_blame(error):
-                log.warning("effect %s was interrupted: the database does not answer", work.effect.pk)
+            if database_watch.is_to_blame(error) and not database_watch.is_deadlock(error):
+                ended = database_watch.has_ended(error)
+                why = "ended it" if ended else "does not answer"
+                log.warning("effect %s was interrupted: the database %s", work.effect.pk, why)
             else:
                 log.exception("effect %s was interrupted", work.effect.pk)
             raise

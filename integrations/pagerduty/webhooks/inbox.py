@@ -19,6 +19,7 @@ from django.db import DatabaseError, connection, transaction
 
 from incidents.claiming import leases
 from incidents.lifecycle import Refused
+from incidents.outages import database_watch
 from integrations.pagerduty.models import Webhook
 from integrations.pagerduty.webhooks import payload
 
@@ -132,7 +133,7 @@ def _again_later(webhook: Webhook, error: BaseException, *, at: datetime) -> Non
     webhook.attempt += 1
     webhook.due_at = at + timedelta(seconds=min(BACK_OFF_AT_MOST_S, 2**webhook.attempt))
     webhook.says = f"Processing failed ({type(error).__name__}). Retrying automatically; see the worker's log."
-    if webhook.attempt >= ATTEMPTS:
+    if webhook.attempt >= ATTEMPTS and not database_watch.says_so(error):
         webhook.state = State.FAILED
         webhook.says = f"Processing failed ({type(error).__name__}); see the worker's log. The webhook is kept."
 

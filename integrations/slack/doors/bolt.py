@@ -192,17 +192,17 @@ def _failed(error: Exception, body: Body) -> BoltResponse:
         log.warning("could not handle an event: %s", error)
         return _again() if error.retryable else BoltResponse(status=200, body="")  # Slack would refuse again
     if database_watch.is_to_blame(error):
-        return _outage(body)
+        return _outage(body, error)
     where = "".join(traceback.format_tb(error.__traceback__))
     log.error("%s in a listener\n%s", type(error).__name__, where)
     return _excused(body, BROKEN) or BoltResponse(status=500, body="")
 
 
-def _outage(body: Body) -> BoltResponse:
+def _outage(body: Body, error: Exception | None = None) -> BoltResponse:
     """Say what happened and what to do by hand; an event is sent again by Slack, which is asked for that."""
     if body.get("type") == "event_callback":
         return _again()
-    return _excused(body, mrkdwn.escape(outage_answer.in_slack())) or BoltResponse(status=200, body="")
+    return _excused(body, mrkdwn.escape(outage_answer.in_slack(error))) or BoltResponse(status=200, body="")
 
 
 def _again() -> BoltResponse:

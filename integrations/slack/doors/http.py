@@ -16,6 +16,7 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_POST
 
+from incidents.outages import outage_answer
 from integrations.slack.doors import bolt
 from integrations.slack.interaction import afterwards
 from integrations.slack.interaction.slack_event import Deed
@@ -27,6 +28,7 @@ log = logging.getLogger(__name__)
 
 LARGEST: Final = 1024 * 1024
 OK: Final = 200
+UNAVAILABLE: Final = 503
 CHECK: Final = 8 * 1024
 CHALLENGE: Final = re.compile(r"[A-Za-z0-9._~+/=-]{1,1000}")
 NOT_CONNECTED: Final = "Slack is not connected to this Firekind: set SLACK_BOT_TOKEN and SLACK_SIGNING_SECRET."
@@ -105,6 +107,8 @@ def _take(request: HttpRequest, given: Setup) -> HttpResponse:
         return HttpResponse()
     with afterwards.collected() as late:
         response = bolt.handler(given).handle(request)
+    if response.status_code == UNAVAILABLE:
+        return outage_answer.unlogged(response)
     return LateResponse.of(response, late) if late and response.status_code == OK else response
 
 
