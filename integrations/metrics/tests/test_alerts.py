@@ -45,18 +45,45 @@ class Scraped:
     up: bool = True
     samples: tuple[tuple[str, dict[str, str], float], ...] = ()
 
-    def series(self, *, grows: bool) -> list[dict[str, str]]:
-        """Return series of promtool's; counters go on as they began where they grow."""
-        at = {"job": "firekind", "instance": self.host}
-        found = [_series("up", at, float(self.up), 0.0)]
-        for name, labels, value in self.samples:
-            found.append(_series(name, at | labels, value, value if grows and name.endswith(COUNTERS) else 0.0))
+
+@dataclass(frozen=True, slots=True)
+class Stood:
+    """What stood for a while: scrapes of all hosts, and whether counters grew by as much every minute."""
+
+    scrapes: Sequence[Scraped]
+    grows: bool = False
+    minutes: int = MINUTES
+
+    def values(self) -> dict[str, tuple[float, float]]:
+        """Return each series with its value and what it grows by in a minute."""
+        found = {}
+        for one in self.scrapes:
+            at = {"job": "firekind", "instance": one.host}
+            found[_named("up", at)] = (float(one.up), 0.0)
+            for name, labels, value in one.samples:
+                grows = self.grows and name.endswith(COUNTERS)
+                found[_named(name, at | labels)] = (value, value if grows else 0.0)
         return found
 
 
-def _series(name: str, labels: dict[str, str], value: float, step: float) -> dict[str, str]:
-    named = ",".join(f"{key}={json.dumps(one)}" for key, one in labels.items())
-    return {"series": f"{name}{{{named}}}", "values": f"{value:f}+{step:f}x{MINUTES}"}
+def _named(name: str, labels: dict[str, str]) -> str:
+    return f"{name}{{{','.join(f'{key}={json.dumps(one)}' for key, one in labels.items())}}}"
+
+
+def _series(story: Sequence[Stood]) -> list[dict[str, str]]:
+    """Return promtool's series: what is not scraped any more is stale, and counters go on from where they were."""
+    told = [(stood, stood.values()) for stood in story]
+    return [{"series": name, "values": _values(name, told)} for name in {name: 0 for _, one in told for name in one}]
+
+
+def _values(name: str, told: Sequence[tuple[Stood, dict[str, tuple[float, float]]]]) -> str:
+    parts, grown = [], 0.0
+    for stood, values in told:
+        value, step = values.get(name, (None, 0.0))
+        missing = " ".join(["stale", f"_x{stood.minutes - 1}"] if stood.minutes > 1 else ["stale"])
+        parts.append(missing if value is None else f"{value + grown:f}+{step:f}x{stood.minutes - 1}")
+        grown += step * stood.minutes
+    return " ".join(parts)
 
 
 def scraped(host: str = "a:8000") -> Scraped:
@@ -67,24 +94,35 @@ def scraped(host: str = "a:8000") -> Scraped:
 
 
 def firing(scrapes: Sequence[Scraped], folder: Path, *, grows: bool = False) -> set[str]:
-    """Return the alerts that fire once these have stood for a while: promtool names those that do not."""
+    """Return the alerts that fire once these have stood for a while."""
+    return firing_after([Stood(scrapes, grows=grows)], folder)
+
+
+def firing_after(story: Sequence[Stood], folder: Path) -> set[str]:
+    """Return the alerts that fire at the end of a story."""
     names = re.findall(r"alert: (\w+)", RULES.read_text())
+    return found([f'ALERTS{{alertname="{name}",alertstate="firing"}}' for name in names], story, folder, names)
+
+
+def found(queries: Sequence[str], story: Sequence[Stood], folder: Path, names: Sequence[str]) -> set[str]:
+    """Return the names of the queries that find something at the end of a story: promtool says which do not."""
+    minutes = sum(stood.minutes for stood in story) - 1
     asked = [
         {
-            "expr": f'vector(1) and on() ALERTS{{alertname="{name}",alertstate="firing"}}',
-            "eval_time": f"{MINUTES}m",
-            "exp_samples": [{"labels": "{}", "value": 1}],
+            "expr": f'label_replace(vector(1), "n", "n{n}", "", "") and on() ({query})',
+            "eval_time": f"{minutes}m",
+            "exp_samples": [{"labels": f'{{n="n{n}"}}', "value": 1}],
         }
-        for name in names
+        for n, query in enumerate(queries)
     ]
-    series = [one for scrape in scrapes for one in scrape.series(grows=grows)]
-    test = {"interval": "1m", "input_series": series, "promql_expr_test": asked}
+    test = {"interval": "1m", "input_series": _series(story), "promql_expr_test": asked}
     file = folder / "test.json"
     file.write_text(json.dumps({"rule_files": [str(RULES)], "evaluation_interval": "1m", "tests": [test]}))
     done = subprocess.run(["promtool", "test", "rules", str(file)], capture_output=True, text=True, check=False)
-    silent = set(re.findall(r'alertname=\\"(\w+)\\"', done.stdout + done.stderr))
-    assert bool(silent) == bool(done.returncode), done.stdout + done.stderr
-    return {*names} - silent
+    said = done.stdout + done.stderr
+    nothing = {int(n) for n in re.findall(r'vector\(1\), \\?"n\\?", \\?"n(\d+)', said)}
+    assert bool(nothing) == bool(done.returncode), said
+    return {name for n, name in enumerate(names) if n not in nothing}
 
 
 def lives(*kinds: str, days: float = 0) -> None:
@@ -117,6 +155,7 @@ def test_where_all_is_well_nothing_fires(well: Incident, tmp_path: Path) -> None
 
 
 AGO: Final = timedelta(hours=1)
+WITHOUT_DATABASE: Final = {"FirekindHostWithoutDatabase", "FirekindDatabaseDown"}
 Fault = Callable[[Incident], object]
 FAULTS: Final[dict[str, tuple[str, Fault]]] = {
     "no process ever lived": ("FirekindProcessesGone", lambda _: WorkerProcess.objects.all().delete()),
@@ -169,6 +208,51 @@ def test_each_fault_fires_its_alert_and_no_other(well: Incident, tmp_path: Path,
     Effect.objects.all().delete()
 
 
+@pytest.mark.parametrize("fault", FAULTS)
+def test_what_is_healed_stops_and_fires_again_when_it_is_back(well: Incident, tmp_path: Path, fault: str) -> None:
+    alert, happens = FAULTS[fault]
+    fine = Stood([scraped()], grows=True)
+    happens(well)
+    broken = Stood([scraped()], grows=True)
+    assert firing_after([fine, broken, replace(fine, grows=False)], tmp_path) == set()
+    assert firing_after([broken, fine, broken], tmp_path) == {alert}
+    Effect.objects.all().delete()
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_fault_that_stands_is_told_again_once_the_database_is_back(
+    well: Incident, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fault: str
+) -> None:
+    alert, happens = FAULTS[fault]
+    happens(well)
+    broken = Stood([scraped()], grows=True)
+    away = Stood([without_database(monkeypatch, "a:8000")])
+    assert firing_after([broken, away], tmp_path) == WITHOUT_DATABASE
+    assert firing_after([broken, away, broken], tmp_path) == {alert}
+    Effect.objects.all().delete()
+
+
+def test_what_comes_and_goes_is_told_too(well: Incident, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What stands for less than a scrape between two that are fine never lasts as long as an alert waits."""
+    fine, away = scraped(), without_database(monkeypatch, "a:8000")
+    assert firing_after(often_between(fine, away), tmp_path) == {"FirekindHostWithoutDatabase"}
+    assert firing_after(often_between(fine, Scraped("a:8000", up=False)), tmp_path) == {"FirekindHostDown"}
+
+
+def test_one_scrape_that_failed_is_told_to_nobody(
+    well: Incident, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fine, away = scraped(), without_database(monkeypatch, "a:8000")
+    for failed in (away, Scraped("a:8000", up=False)):
+        for later in range(1, 15):
+            story = [Stood([fine]), Stood([failed], minutes=1), Stood([fine], minutes=later)]
+            assert firing_after(story, tmp_path) == set()
+
+
+def often_between(fine: Scraped, broken: Scraped) -> list[Stood]:
+    return [Stood([one], minutes=1) for _ in range(15) for one in (fine, broken)]
+
+
 @pytest.mark.parametrize("days", [0.01, 2, 400])
 def test_a_kind_that_is_gone_is_not_forgotten_while_another_lives(well: Incident, tmp_path: Path, days: float) -> None:
     lives("evidence", days=days)
@@ -204,7 +288,7 @@ def test_which_host_is_meant_is_told_from_all_of_them(
 
     alone = without_database(monkeypatch, "b:8000")
     assert firing([fine, alone], tmp_path) == {"FirekindHostWithoutDatabase"}
-    assert firing([alone], tmp_path) == {"FirekindHostWithoutDatabase", "FirekindDatabaseDown"}
+    assert firing([alone], tmp_path) == WITHOUT_DATABASE
 
 
 def test_two_hosts_that_tell_the_same_fire_nothing(well: Incident, tmp_path: Path) -> None:

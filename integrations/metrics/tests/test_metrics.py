@@ -331,6 +331,18 @@ def test_every_figure_is_shown_or_alarms() -> None:
     assert not [name for name in ours if name not in shown]
 
 
+@pytest.mark.parametrize(
+    ("metric", "words"),
+    [
+        ("firekind_door_seconds", {*counting.DOORS.values(), "web"}),
+        ("firekind_vendor_errors_total", {kind.port for kind in KINDS.values()}),
+    ],
+)
+def test_the_docs_name_every_door_and_port(metric: str, words: set[str]) -> None:
+    (row,) = re.findall(rf"^\| `{metric}`.*$", (ROOT / "docs" / "operations.md").read_text(), re.MULTILINE)
+    assert words <= {*re.findall(r"`(\w+)`", row.rpartition(" | ")[2])}
+
+
 def test_every_alert_says_in_the_docs_what_to_do() -> None:
     alerts = re.findall(r"alert: (\w+)", (ROOT / "ops" / "alerts.yml").read_text())
     explained = re.findall(r"^\| `(Firekind\w+)` \|", (ROOT / "docs" / "operations.md").read_text(), re.MULTILINE)
