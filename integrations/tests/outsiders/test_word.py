@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
 import logging
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import timedelta
@@ -12,15 +14,19 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
+from django.conf import settings
 from django.db import connection
+from django.test import Client
 from django.utils import timezone
 from pytest_django import DjangoDbBlocker
 
 from incidents import lifecycle
-from incidents.models import Incident
+from incidents.models import Incident, Person
 from integrations.identity import visiting
+from integrations.metrics import door
 from integrations.slack.listeners import home_tab
 from integrations.slack.protocol import setup
+from integrations.tests.house import TOKEN
 from integrations.tests.outsiders import alike, holding, laying
 from integrations.tests.outsiders.laying import Laid
 from integrations.tests.outsiders.scene import (
@@ -36,7 +42,7 @@ from integrations.tests.outsiders.scene import (
     Scene,
 )
 from integrations.tests.outsiders.table import OF_NONE, routes
-from workflows.models import Page
+from workflows.models import Effect, Page
 from workflows.status import progress
 
 NOWHERE = "z" * len(WORD)
@@ -179,6 +185,38 @@ def test_no_line_of_the_log_and_no_other_table_has_it(moved: Moved) -> None:
     with connection.cursor() as cursor:
         having = {table for table in connection.introspection.table_names(cursor) if _has(cursor, table)}
     assert having <= OF_THE_INCIDENT, f"{sorted(having - OF_THE_INCIDENT)} hold words of a private incident"
+
+
+def test_no_line_of_the_log_has_a_name_or_what_opens_a_door(scene: Scene, moved: Moved) -> None:
+    said = "\n".join("".join(line) for name, *line in moved.logged if not name.startswith(("django.db", "asyncio")))
+    people = {one for row in Person.objects.values_list("name", "email") for one in row if one}
+    assert people
+    assert {one for one in people if re.search(rf"\b{re.escape(one)}\b", said)} == set()
+    secrets = _secrets()
+    assert {"SECRET_KEY", "bot token", "signing_secret"} <= {*secrets}, sorted(secrets)
+    assert {name for name, secret in secrets.items() if secret in said} == set()
+
+
+def _secrets() -> dict[str, str]:
+    """Return what opens a door of ours or of a vendor's, by its setting."""
+    given = {"SECRET_KEY": settings.SECRET_KEY, "bot token": TOKEN}
+    for part in (settings.FIREKIND, settings.FIREKIND.slack, settings.FIREKIND.pagerduty):
+        for one in dataclasses.fields(part) if part else ():
+            if re.search("token|secret|key", one.name) and isinstance(value := getattr(part, one.name), str) and value:
+                given[one.name] = value
+    return given
+
+
+def test_no_figure_has_it_nor_its_codename_nor_a_name(moved: Moved, monkeypatch: pytest.MonkeyPatch) -> None:
+    Effect.objects.filter(incident=moved.incident).update(state=Effect.State.WAITING, ended_at=None)
+    monkeypatch.setattr(settings, "FIREKIND", dataclasses.replace(settings.FIREKIND, metrics_token="m" * 20))
+    door.readings.cache_clear()
+    answer = Client().get("/metrics", headers={"Authorization": f"Bearer {'m' * 20}"})
+    door.readings.cache_clear()
+    said = answer.content.decode()
+    assert re.search(r'^firekind_effects{.*"member', said, re.MULTILINE)
+    told = {WORD, moved.incident.codename, moved.incident.type.slug, *Person.objects.values_list("name", flat=True)}
+    assert {one for one in {*told, *_secrets().values()} if re.search(rf"\b{re.escape(one)}\b", said)} == set()
 
 
 def _has(cursor: Any, table: str) -> bool:
