@@ -291,5 +291,22 @@ def test_which_host_is_meant_is_told_from_all_of_them(
     assert firing([alone], tmp_path) == WITHOUT_DATABASE
 
 
+@pytest.mark.parametrize("hosts", [("a:8000",), ("a:8000", "b:8000")])
+def test_every_panel_of_the_dashboard_shows_something(well: Incident, tmp_path: Path, hosts: Sequence[str]) -> None:
+    now = timezone.now()
+    for state in ("waiting", "running", "failed", "done"):
+        effect(well, "post", state, created=now, ended_at=now if state in {"failed", "done"} else None)
+    Limit.objects.create(vendor="chat", method="m", blocked_until=now + AGO)
+    counting.answered("/incidents/", status=500, seconds=0.1)
+    panels = json.loads((ROOT / "ops" / "grafana.json").read_text())["panels"]
+    asked = [(panel["title"], one["expr"]) for panel in panels for one in panel.get("targets", ())]
+    names = [f"{title}: {query}" for title, query in asked]
+    queries = [query.replace("$job", "firekind") for _, query in asked]
+    assert queries
+    shown = found(queries, [Stood([scraped(host) for host in hosts], grows=True)], tmp_path, names)
+    assert {*names} - shown == set()
+    Effect.objects.all().delete()
+
+
 def test_two_hosts_that_tell_the_same_fire_nothing(well: Incident, tmp_path: Path) -> None:
     assert firing([scraped("a:8000"), scraped("b:8000")], tmp_path) == set()
