@@ -32,6 +32,7 @@ AGAIN: Final = timedelta(seconds=30)
 REFUSED_FOR: Final = timedelta(hours=1)  # a setting of the workspace, or a group that it does not take
 OF_THE_WORKSPACE: Final = {"permission_denied", "plan_upgrade_required", "missing_scope", "invalid_auth"}
 PATIENCE: Final = 3  # calls without an answer, before the other groups wait for the next look
+UNREACHED: Final = {"connection_failed", "certificate"}  # nothing went out, and the next call would not either
 
 # Rules to look at: one never looked at, changed since, at its handover, or whose shifts, people or group were read to
 # be different. A claim or a pause that has not run out keeps a rule out.
@@ -147,7 +148,7 @@ class _Round:
         return history.written(one, at=self.at)
 
     def _noted(self, one: Look, error: VendorError) -> Synced:
-        self.unanswered += error.unknown or error.code == "connection_failed"
+        self.unanswered += error.unknown or error.code in UNREACHED
         if error.retry_after is not None:
             _block(error.method, self.at + timedelta(seconds=error.retry_after))
         if error.unknown:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Final
 
+from integrations import unreached
 from integrations.pagerduty.adapter import events_api, lookup, opening
 from integrations.pagerduty.protocol import error_messages
 from workflows.pager_port import PageRequest, PageStatus
@@ -17,7 +18,9 @@ from workflows.ports import VendorError
 if TYPE_CHECKING:
     from integrations.pagerduty.adapter.client import PagerDutyPager
 
-DOWN: Final = frozenset({"connection_failed", "connection_lost", "unavailable", "unreadable_answer"})
+DOWN: Final = frozenset(
+    {"connection_failed", "connection_lost", "unavailable", "unreadable_answer", unreached.CERTIFICATE}
+)
 IN_DOUBT: Final = frozenset({"connection_lost", "unreadable_answer"})  # what was sent may still be carried out
 TAKEN: Final = frozenset({"2001", "2002", "http_400"})  # the key may be on an open page
 LOOK_BACK: Final = timedelta(days=1)  # longer than any effect is tried

@@ -13,7 +13,7 @@ import httpx2
 from pagerduty import ApiClient, Error, EventsApiV2Client, HttpError, RestApiV2Client
 
 from incidents.claiming import in_hand
-from integrations import vendor_answer, vendor_clock
+from integrations import unreached, vendor_answer, vendor_clock
 from integrations.pagerduty.adapter import transport
 from integrations.pagerduty.protocol import error_messages
 from workflows.ports import VendorError
@@ -183,6 +183,8 @@ def _read(name: str, response: httpx2.Response, *, writes: bool) -> dict[str, An
 
 
 def _broken(name: str, error: Exception, *, writes: bool) -> VendorError:
+    if unreached_because := unreached.error_of(error, vendor="PagerDuty", method=name):
+        return unreached_because
     reason = error.__cause__ or error
     sent = not isinstance(reason, NEVER_SENT)
     lingers = writes and isinstance(reason, httpx2.ReadTimeout)

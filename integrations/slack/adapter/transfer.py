@@ -12,6 +12,7 @@ from urllib.error import HTTPError, URLError
 from urllib.parse import urlsplit
 
 from incidents.claiming import in_hand
+from integrations import unreached
 from integrations.slack.protocol import error_messages
 from workflows.ports import VendorError
 
@@ -128,6 +129,8 @@ def _sign_in(method: str = DOWNLOAD) -> VendorError:
 
 
 def _broken(method: str, error: Exception | None = None) -> VendorError:
+    if error and (unreached_because := unreached.error_of(error, vendor="Slack", method=method)):
+        return unreached_because
     refused = isinstance(error.reason if isinstance(error, URLError) else error, ConnectionRefusedError)
     code = "connection_failed" if refused else "connection_lost"
     return VendorError(error_messages.words(code), code=code, method=method, retryable=True, unknown=not refused)

@@ -20,7 +20,7 @@ from slack_sdk.webhook import WebhookClient, WebhookResponse
 
 from incidents.claiming import in_hand
 from incidents.outages import spare_connections
-from integrations import vendor_clock
+from integrations import unreached, vendor_clock
 from integrations.slack.adapter import transfer
 from integrations.slack.adapter.transfer import FileTransfer
 from integrations.slack.protocol import error_messages
@@ -200,6 +200,8 @@ def each(data: Any) -> dict[str, str]:
 
 
 def _broken(method: str, error: Exception) -> VendorError:
+    if unreached_because := unreached.error_of(error, vendor="Slack", method=method):
+        return unreached_because
     reason = error.reason if isinstance(error, URLError) else error
     sent = not isinstance(reason, NEVER_SENT)
     code = "connection_lost" if sent else "connection_failed"

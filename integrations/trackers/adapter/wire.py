@@ -12,7 +12,7 @@ from typing import Any, Final
 from urllib.parse import urlencode, urlsplit
 
 from incidents.claiming import in_hand
-from integrations import vendor_answer
+from integrations import unreached, vendor_answer
 from integrations.vendor_answer import VendorAnswer
 from workflows.ports import VendorError
 
@@ -101,7 +101,8 @@ class Wire:
         try:
             reply = self._carrier(TrackerRequest(method, url, headers, sent))
         except NeverSent as error:
-            raise self._passing(verb, "connection_failed", unknown=False) from error
+            because = unreached.error_of(error, vendor=self.name, method=verb)
+            raise because or self._passing(verb, "connection_failed", unknown=False) from error
         except (OSError, http.client.HTTPException) as error:
             raise self._passing(verb, "connection_lost", unknown=writes, lingers=writes) from error
         return self._read(verb, reply, writes=writes, of=of)

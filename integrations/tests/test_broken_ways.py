@@ -1,0 +1,278 @@
+"""The way to a vendor is broken: it ends in time, is tried again, and is said in words that name what is wrong."""
+
+from __future__ import annotations
+
+import importlib
+import socket
+import ssl
+import struct
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Final
+
+import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from django.utils import timezone
+
+from incidents import lifecycle
+from integrations.pagerduty import checking as pagerduty_checking
+from integrations.pagerduty.adapter.client import PagerDutyPager
+from integrations.pagerduty.adapter.wire import EventsWire
+from integrations.pagerduty.adapter.wire import Wire as PagerWire
+from integrations.pagerduty.tests.straight import Given, OwnRoutes
+from integrations.slack import checking as slack_checking
+from integrations.slack.adapter.client import SlackChat
+from integrations.slack.adapter.identity import Identity
+from integrations.slack.adapter.wire import Wire as SlackWire
+from integrations.slack.protocol import setup
+from integrations.tests.house import House
+from integrations.tests.test_faults import nothing_twice
+from integrations.trackers import checking as tracker_checking
+from integrations.trackers.adapter import wire as tracker_wire
+from integrations.trackers.adapter.current import ADAPTERS as TRACKERS
+from integrations.trackers.tests.board import TrackerSetup
+from workflows import ports
+from workflows.performing import perform
+from workflows.ports import VendorError
+from workflows.reconcile import reconcile
+from workflows.status import progress
+
+PATIENCE_S: Final = 1
+TOKEN: Final = "a-secret-token"
+NAME: Final = "localhost"
+
+
+@dataclass(frozen=True, slots=True)
+class Certificates:
+    """Files of certificates with their keys: one that is trusted, one that is over, of another name, and of nobody."""
+
+    good: Path
+    expired: Path
+    renamed: Path
+    unknown: Path
+
+
+def made(folder: Path, named: str, *, name: str = NAME, days: int = 1) -> Path:
+    key = ec.generate_private_key(ec.SECP256R1())
+    subject = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, named)])
+    now = datetime.now(tz=UTC)
+    certificate = (
+        x509.CertificateBuilder(subject, subject, key.public_key(), x509.random_serial_number())
+        .not_valid_before(now - timedelta(days=9))
+        .not_valid_after(now + timedelta(days=days))
+        .add_extension(x509.SubjectAlternativeName([x509.DNSName(name)]), critical=False)
+        .sign(key, hashes.SHA256())
+    )
+    plain = key.private_bytes(
+        serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+    )
+    path = folder / f"{named}.pem"
+    path.write_bytes(certificate.public_bytes(serialization.Encoding.PEM) + plain)
+    return path
+
+
+@pytest.fixture(scope="module")
+def certificates(tmp_path_factory: pytest.TempPathFactory) -> Certificates:
+    folder = tmp_path_factory.mktemp("certificates")
+    return Certificates(
+        good=made(folder, "good"),
+        expired=made(folder, "expired", days=-1),
+        renamed=made(folder, "renamed", name="elsewhere.example"),
+        unknown=made(folder, "unknown"),
+    )
+
+
+@pytest.fixture(autouse=True)
+def trusted(certificates: Certificates, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Trust all of them but the unknown one."""
+    file = tmp_path / "trusted.pem"
+    kept = (certificates.good, certificates.expired, certificates.renamed)
+    file.write_bytes(b"".join(one.read_bytes().partition(b"-----BEGIN PRIVATE KEY-----")[0] for one in kept))
+    monkeypatch.setenv("SSL_CERT_FILE", str(file))
+    monkeypatch.setattr(tracker_wire, "TIMEOUT_S", PATIENCE_S)
+
+
+Serve = Callable[[socket.socket, threading.Event], None]
+
+
+@contextmanager
+def serving(serve: Serve) -> Iterator[str]:
+    """Answer each connection in a thread of its own; give the address."""
+    over = threading.Event()
+    threads: list[threading.Thread] = []
+
+    def one(taken: socket.socket) -> None:
+        with taken, suppress(OSError):
+            serve(taken, over)
+
+    def accept() -> None:
+        with suppress(OSError):
+            while True:
+                taken, _ = listening.accept()
+                threads.append(threading.Thread(target=one, args=(taken,)))
+                threads[-1].start()
+
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        accepting = threading.Thread(target=accept)
+        accepting.start()
+        try:
+            yield f"https://{NAME}:{listening.getsockname()[1]}"
+        finally:
+            over.set()
+            listening.shutdown(socket.SHUT_RDWR)
+            accepting.join()
+            for thread in threads:
+                thread.join()
+
+
+def hangs(taken: socket.socket, over: threading.Event) -> None:
+    """Take the connection, and never begin TLS."""
+    over.wait()
+
+
+def resets(taken: socket.socket, over: threading.Event) -> None:
+    """Break off in the middle of the handshake."""
+    taken.recv(64)
+    taken.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+
+
+def speaks_no_tls(taken: socket.socket, over: threading.Event) -> None:
+    taken.recv(64)
+    taken.sendall(b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n")
+
+
+def behind(certificate: Path, serve: Serve = hangs) -> Serve:
+    """Speak TLS with a certificate, and go on inside of it."""
+
+    def serve_tls(taken: socket.socket, over: threading.Event) -> None:
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(certificate)
+        with context.wrap_socket(taken, server_side=True) as secure:
+            serve(secure, over)
+
+    return serve_tls
+
+
+def answers_half(taken: socket.socket, over: threading.Event) -> None:
+    taken.recv(1 << 16)
+    taken.sendall(b'HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 999\r\n\r\n{"ok": tr')
+    taken.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+
+
+@contextmanager
+def nobody() -> Iterator[str]:
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    yield f"https://{NAME}:{port}"
+
+
+@contextmanager
+def no_such_name() -> Iterator[str]:
+    with pytest.MonkeyPatch.context() as patch:
+
+        def fails(*_: object, **__: object) -> None:
+            raise socket.gaierror(socket.EAI_AGAIN, "Temporary failure in name resolution")
+
+        patch.setattr(socket, "getaddrinfo", fails)
+        yield f"https://{NAME}:443"
+
+
+def ways(certificates: Certificates) -> dict[str, Callable[[], object]]:
+    """What is wrong with the way, by name."""
+    return {
+        "nobody listens": nobody,
+        "the name is not resolved": no_such_name,
+        "the handshake hangs": lambda: serving(hangs),
+        "the handshake is reset": lambda: serving(resets),
+        "no TLS is spoken": lambda: serving(speaks_no_tls),
+        "expired": lambda: serving(behind(certificates.expired)),
+        "another name": lambda: serving(behind(certificates.renamed)),
+        "unknown": lambda: serving(behind(certificates.unknown)),
+        "no answer": lambda: serving(behind(certificates.good)),
+        "half an answer": lambda: serving(behind(certificates.good, answers_half)),
+    }
+
+
+WRONG: Final = tuple(ways(Certificates(Path(), Path(), Path(), Path())))
+UNTRUSTED: Final = {"expired": "expired", "another name": "not valid for", "unknown": "self-signed"}
+UNRESOLVED: Final = "the name is not resolved"
+NEVER_SENT: Final = {"nobody listens", UNRESOLVED, *UNTRUSTED}
+
+
+def slack(url: str) -> SlackWire:
+    wire = SlackWire(api_url=f"{url}/api/", token=TOKEN, timeout_s=PATIENCE_S)
+    wire._files.timeout_s = PATIENCE_S
+    return wire
+
+
+WIRES: Final[dict[str, Callable[[str], object]]] = {
+    "a method of Slack's": lambda url: slack(url).call("chat.postMessage", channel="C1", text="x"),
+    "a file to Slack": lambda url: slack(url).upload(f"{url}/file", b"1"),
+    "a file from Slack": lambda url: list(slack(url).download(f"{url}/file")),
+    "an answer to an interaction": lambda url: slack(url).respond(f"{url}/answer", text="Done"),
+    "PagerDuty": lambda url: PagerWire(api_url=url, api_key=TOKEN, sender="a@example.com", timeout_s=PATIENCE_S).call(
+        "POST", "/incidents", body={}
+    ),
+    "PagerDuty's events": lambda url: EventsWire(events_url=url, routing_key=TOKEN, timeout_s=PATIENCE_S).send({}),
+    "a tracker": lambda url: tracker_wire.Wire("Jira", url, {"Authorization": TOKEN}, limited=lambda _: None).call(
+        "tracker.open", "POST", "/", body={}
+    ),
+}
+
+
+@pytest.mark.parametrize("wire", WIRES)
+@pytest.mark.parametrize("wrong", WRONG)
+def test_it_is_tried_again_and_said_what_is_wrong(
+    certificates: Certificates, caplog: pytest.LogCaptureFixture, wrong: str, wire: str
+) -> None:
+    with ways(certificates)[wrong]() as url, pytest.raises(VendorError) as raised:  # type: ignore[attr-defined]
+        WIRES[wire](url)
+    error = raised.value
+    assert error.retryable
+    assert ("certificate" in error.says) == (wrong in UNTRUSTED), error.says
+    assert UNTRUSTED.get(wrong, "") in error.says
+    assert ("DNS" in error.says) == (wrong == UNRESOLVED), error.says
+    assert not error.unknown or wrong not in NEVER_SENT
+    assert TOKEN not in f"{error.says} {caplog.text}"
+    assert "Traceback" not in caplog.text
+
+
+def test_the_plan_says_it_of_each_step_and_all_are_done_once_the_certificate_is_trusted(
+    house: House, certificates: Certificates
+) -> None:
+    incident = lifecycle.declare("Slow", by=house.person("dee"), at=house.now(), type=house.type("ambiguous"))
+    with serving(behind(certificates.expired)) as url:
+        wire = slack(url)
+        with ports.using(chat=SlackChat(wire, identity=Identity(wire, team_id="T1", bot_user_id="U1"))):
+            reconcile.reconcile(incident.pk, at=timezone.now())
+            perform.drain(incident.pk, side_by_side=False)
+    tried = [one for one in progress.of(incident).effects if one.state == "waiting" and one.detail]
+    assert any("certificate is not trusted" in one.detail for one in tried), tried
+    house.settle(incident)
+    nothing_twice(house, incident)
+
+
+def test_the_doctor_says_it_of_each_vendor(certificates: Certificates) -> None:
+    given = setup.current()
+    assert given is not None
+    now = timezone.now()
+    with serving(behind(certificates.unknown)) as url:
+        wire = slack(url)
+        chat = SlackChat(wire, identity=Identity(wire))
+        pager = PagerDutyPager(Given(api_url=url, events_url=url), routes=OwnRoutes())
+        desk = TrackerSetup("github", "acme/ops", "", url=url)
+        module, name = TRACKERS[desk.kind]
+        tracker = getattr(importlib.import_module(module), name)(desk)
+        said = [
+            list(slack_checking.findings(chat, given, base_url="https://firekind.example")),
+            list(pagerduty_checking.findings(pager, webhook_url="", at=now)),
+            list(tracker_checking.findings(tracker, desk, at=now)),
+        ]
+    for findings in said:
+        assert "certificate is not trusted" in " ".join(one.says for one in findings if not one.is_fine)

@@ -1,0 +1,42 @@
+"""Why a vendor was not reached, where that is for operators to mend: a certificate that is not trusted, and DNS."""
+
+from __future__ import annotations
+
+import socket
+import ssl
+from collections.abc import Iterator
+from typing import Final
+
+from workflows.ports import VendorError
+
+CERTIFICATE: Final = "certificate"
+MEND: Final = (
+    "This does not pass by itself: check this host's clock, the certificates it trusts (SSL_CERT_FILE), and any proxy "
+    "in between. Retrying automatically."
+)
+
+
+def error_of(error: BaseException, *, vendor: str, method: str) -> VendorError | None:
+    """Return what is said of a request that never went out for such a reason; None for every other error."""
+    for cause in _causes(error):
+        if isinstance(cause, ssl.SSLCertVerificationError):
+            says = f"{vendor}'s certificate is not trusted here{_why(cause)}. {MEND}"
+            return VendorError(says, code=CERTIFICATE, method=method, retryable=True)
+        if isinstance(cause, socket.gaierror):
+            says = f"{vendor}'s name could not be resolved by DNS. Retrying automatically."
+            return VendorError(says, code="connection_failed", method=method, retryable=True)
+    return None
+
+
+def _why(error: ssl.SSLCertVerificationError) -> str:
+    """Return OpenSSL's own reason, where it gives one."""
+    said: str = getattr(error, "verify_message", "")
+    return f" ({said.rstrip('.')})" if said else ""
+
+
+def _causes(error: BaseException | None) -> Iterator[BaseException]:
+    """Yield an error and what it came of, the first one last; urllib keeps that as a reason."""
+    while error is not None:
+        yield error
+        reason = getattr(error, "reason", None)
+        error = reason if isinstance(reason, BaseException) else error.__cause__ or error.__context__
