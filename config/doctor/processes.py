@@ -9,6 +9,7 @@ from django.utils import timezone
 
 from config.http import readiness
 from config.process import broker_probe
+from incidents.claiming.shared_clock import clock
 from integrations.check_result import CheckResult, note, wrong
 from workflows.status import workers
 
@@ -24,6 +25,7 @@ def findings() -> Iterator[CheckResult]:
         yield CheckResult("The broker answers.")
     else:
         yield wrong(readiness.MENDS[readiness.BROKER])
+    clock.measure()
     now = timezone.now()
     living = workers.living(at=now)
     for name, without in WITHOUT.items():

@@ -5,12 +5,14 @@ from __future__ import annotations
 import asyncio
 import logging
 from concurrent.futures import Executor
+from contextlib import suppress
 from datetime import datetime
 from typing import Final
 
 from django.db import Error, connection
 from django.utils import timezone
 
+from incidents.claiming.shared_clock import clock
 from workflows.status import workers
 
 log = logging.getLogger(__name__)
@@ -22,6 +24,7 @@ LOOKS: Final = 4  # in a row that found none, so that a start or a new release i
 async def watch(threads: Executor) -> None:
     """Look for as long as the process serves, and have those who lead told once."""
     loop, vain = asyncio.get_running_loop(), 0
+    await loop.run_in_executor(threads, _measure)
     while True:
         await asyncio.sleep(LOOK_S)
         since = await loop.run_in_executor(threads, _gone_since)
@@ -30,8 +33,16 @@ async def watch(threads: Executor) -> None:
             await loop.run_in_executor(threads, _tell, since)
 
 
+def _measure() -> None:
+    """Find out how far this host's clock is off the database's, by which workers say when they were seen."""
+    with suppress(Error):  # it is asked again soon
+        clock.measure()
+    connection.close()
+
+
 def _gone_since() -> datetime | None:
     try:
+        clock.measure()
         return workers.now(at=timezone.now()).gone_since
     except Error:  # without the database nobody knows
         return None

@@ -1,4 +1,7 @@
-"""Whether somebody carries things out: workers say that they live, and those who lead are told when none does."""
+"""Whether somebody carries things out: workers say that they live, and those who lead are told when none does.
+
+When one was seen is told by the database's clock: the hosts of workers and of web processes may be an hour apart.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +13,7 @@ from typing import Final
 from django.conf import settings
 from django.db.models import Max, Min, OuterRef, Q, Subquery
 
+from incidents.claiming.shared_clock import clock
 from incidents.models import Incident, Person
 from workflows import ports
 from workflows.models import WorkerProcess, WorkersGone
@@ -37,7 +41,7 @@ class WorkersNow:
 def say_alive(name: str, *, kind: str, alone_since: datetime | None, at: datetime) -> None:
     """Record that a process lives."""
     WorkerProcess.objects.bulk_create(
-        [WorkerProcess(name=name, kind=kind, seen_at=at, alone_since=alone_since)],
+        [WorkerProcess(name=name, kind=kind, seen_at=clock.at(at), alone_since=alone_since)],
         update_conflicts=True,
         unique_fields=["name"],
         update_fields=["seen_at", "alone_since"],
@@ -49,6 +53,7 @@ def forget_old(*, at: datetime) -> None:
 
     Of each kind the last is kept: since when there is none has to be known for as long as there is none.
     """
+    at = clock.at(at)
     gone = Q(seen_at__lt=at - LATELY) & ~Q(kind__in=KINDS)
     of_its_kind = WorkerProcess.objects.filter(kind=OuterRef("kind")).order_by("-seen_at", "pk")
     last = Q(kind__in=KINDS, pk=Subquery(of_its_kind.values("pk")[:1]))
@@ -57,6 +62,7 @@ def forget_old(*, at: datetime) -> None:
 
 def now(*, at: datetime) -> WorkersNow:
     """Read how the workers are; where none ever lived nothing is known."""
+    at = clock.at(at)
     living = Q(seen_at__gte=at - LATELY)
     seen = WorkerProcess.objects.filter(kind=WORKER).aggregate(
         last=Max("seen_at"), alone=Min("alone_since", filter=living)
@@ -67,7 +73,7 @@ def now(*, at: datetime) -> WorkersNow:
 
 def living(*, at: datetime) -> set[str]:
     """Return the kinds of which a process was seen lately."""
-    return set(WorkerProcess.objects.filter(seen_at__gte=at - LATELY).values_list("kind", flat=True))
+    return set(WorkerProcess.objects.filter(seen_at__gte=clock.at(at) - LATELY).values_list("kind", flat=True))
 
 
 def tell_leads(since: datetime) -> int:

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import datetime, timedelta
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from django.utils import timezone
 
+from config.http import worker_watch
+from incidents.claiming.shared_clock import SharedClock
 from incidents.models import Incident, Person
 from workflows import ports
 from workflows.models import WorkerProcess
@@ -97,3 +103,43 @@ def test_whoever_leads_is_told_once(incident: Incident, ada: Person) -> None:
         for since in (NOW, NOW, NOW + timedelta(hours=1)):
             workers.tell_leads(since)
     assert chat.people == ["UADA", "UADA"]
+
+
+@contextmanager
+def host(off_s: float) -> Iterator[None]:
+    """Be a process of a host whose clock is off, and that has asked the database for its time as each one does."""
+    true_time, true_now = time.time, timezone.now
+    with pytest.MonkeyPatch.context() as off:
+        off.setattr(time, "time", lambda: true_time() + off_s)
+        off.setattr(timezone, "now", lambda: true_now() + timedelta(seconds=off_s))
+        own = SharedClock()
+        own.measure()
+        off.setattr(workers, "clock", own)
+        yield
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(("worker_s", "web_s"), [(3600, 0), (-3600, 0), (0, 3600), (0, -3600), (3600, -3600)])
+def test_an_hour_between_two_hosts_neither_ends_a_worker_nor_keeps_a_gone_one(worker_s: float, web_s: float) -> None:
+    with host(worker_s):
+        alive("worker", name="worker@here")
+        alive("evidence", ago_s=60, name="evidence@here")
+        workers.forget_old(at=timezone.now())
+    with host(web_s):
+        assert workers.now(at=timezone.now()) == WorkersNow()
+        assert workers.living(at=timezone.now()) == {"worker"}
+    with host(worker_s):
+        alive("worker", ago_s=60, name="worker@here")
+    with host(web_s):
+        gone_since = workers.now(at=timezone.now()).gone_since
+    assert gone_since is not None
+    assert timedelta(seconds=55) < timezone.now() - gone_since < timedelta(seconds=65)
+
+
+@pytest.mark.django_db
+def test_who_begins_to_serve_asks_first_how_far_its_clock_is_off(monkeypatch: pytest.MonkeyPatch) -> None:
+    measured: list[str] = []
+    monkeypatch.setattr(worker_watch.clock, "measure", lambda: measured.append("clock"))
+    monkeypatch.setattr(worker_watch, "connection", SimpleNamespace(close=lambda: None))  # the test's own
+    worker_watch._gone_since()
+    assert measured
