@@ -19,7 +19,7 @@ SINCE = datetime(2026, 11, 22, tzinfo=UTC)
     [("gggggg", 1), ("ggg.ggg.", 0), ("gggg.gggg", 2), ("....", 0)],
 )
 def test_it_tells_once_of_each_time(looks: str, tells: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    left, told = list(looks), list[datetime]()
+    left, told, measured = list(looks), list[datetime](), list[int]()
 
     def look() -> datetime | None:
         if not left:
@@ -29,6 +29,8 @@ def test_it_tells_once_of_each_time(looks: str, tells: int, monkeypatch: pytest.
     monkeypatch.setattr(worker_watch, "LOOK_S", 0.0)
     monkeypatch.setattr(worker_watch, "_gone_since", look)
     monkeypatch.setattr(worker_watch, "_tell", told.append)
+    monkeypatch.setattr(worker_watch, "_measure", lambda: measured.append(len(left)))
     with ThreadPoolExecutor(1) as threads, suppress(EOFError):
         asyncio.run(worker_watch.watch(threads))
     assert len(told) == tells
+    assert measured == [len(looks)], "it asks first how far its clock is off"

@@ -13,13 +13,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.conf import settings
 from django.contrib.auth.models import User
 from django.db import DatabaseError, transaction
 from django.http import HttpResponse
 from django.test import Client
 from django.utils import timezone
 
-from config import logs
 from evidence.intake import tokens
 from evidence.models import Evidence
 from incidents import lifecycle
@@ -63,7 +63,7 @@ class Heard(logging.Handler):
     def __init__(self) -> None:
         super().__init__()
         self.records: list[logging.LogRecord] = []
-        self.addFilter(logs.without_traceback)
+        self.addFilter(settings.LOGGING["filters"]["outages"]["callback"])
 
     def emit(self, record: logging.LogRecord) -> None:
         self.records.append(record)

@@ -6,13 +6,11 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime, timedelta
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from django.utils import timezone
 
-from config.http import worker_watch
 from incidents.claiming.shared_clock import SharedClock
 from incidents.models import Incident, Person
 from workflows import ports
@@ -134,12 +132,3 @@ def test_an_hour_between_two_hosts_neither_ends_a_worker_nor_keeps_a_gone_one(wo
         gone_since = workers.now(at=timezone.now()).gone_since
     assert gone_since is not None
     assert timedelta(seconds=55) < timezone.now() - gone_since < timedelta(seconds=65)
-
-
-@pytest.mark.django_db
-def test_who_begins_to_serve_asks_first_how_far_its_clock_is_off(monkeypatch: pytest.MonkeyPatch) -> None:
-    measured: list[str] = []
-    monkeypatch.setattr(worker_watch.clock, "measure", lambda: measured.append("clock"))
-    monkeypatch.setattr(worker_watch, "connection", SimpleNamespace(close=lambda: None))  # the test's own
-    worker_watch._gone_since()
-    assert measured
