@@ -2,11 +2,13 @@
 
 Each keeps its counts in memory and, a second after they changed, in a small file of its own in a folder that all web
 processes of a machine share; so whichever is asked tells them for all. A disk that is full or gone costs figures and
-nothing else. What a process counted stays when it ends, as counters must not fall; its live pages do not.
+nothing else. What a process counted stays when it ends, as counters must not fall; its live pages do not. After a week
+it is added to one file for all that ended.
 """
 
 from __future__ import annotations
 
+import fcntl
 import json
 import logging
 import os
@@ -15,7 +17,8 @@ import threading
 import time
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
@@ -35,7 +38,8 @@ DOORS: Final = {
 }
 NOT_COUNTED: Final = ("/health", "/ready", "/metrics", settings.STATIC_URL)
 PAUSE_S: Final = 1.0
-FORGOTTEN_S: Final = 7 * 24 * 3600.0  # after that, what a process that ended has counted is left out
+GATHERED_S: Final = 7 * 24 * 3600.0  # after that, what a process that ended has counted has no file of its own
+ENDED: Final = "ended.json"
 
 
 @dataclass(slots=True)
@@ -115,9 +119,7 @@ class Counting:
             text = self.counts.written()
         try:
             self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            on_its_way = self._file.with_suffix(".new")
-            on_its_way.write_text(text, encoding="ascii")
-            on_its_way.replace(self._file)
+            _put(self._file, text)
         except OSError as error:
             log.warning("could not write down what was counted: %s", error.strerror)
 
@@ -132,8 +134,9 @@ class Counting:
         total = DoorCounts()
         with self._lock:
             total.add(self.counts)
-        for one in _others(self.folder, but=self._file):
-            total.add(one)
+        with _alone(self.folder) as is_alone:
+            for one in _others(self.folder, but=self._file, gathers=is_alone):
+                total.add(one)
         return total
 
 
@@ -162,23 +165,58 @@ def door_of(path: str) -> str:
     return next((door for prefix, door in DOORS.items() if path.startswith(prefix)), "web")
 
 
-def _others(folder: Path, *, but: Path) -> Iterator[DoorCounts]:
-    for file in folder.glob("*.json"):
-        found = None if file == but else _from(file)
-        if found is not None:
-            if not _lives(int(file.stem)):
-                found.streams = 0
-            yield found
+@contextmanager
+def _alone(folder: Path) -> Iterator[bool]:
+    """Have no other process of this machine gather meanwhile, and tell whether that is so; wait for none that does."""
+    with ExitStack() as held:
+        try:
+            lock = held.enter_context((folder / "lock").open("a"))
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            yield False
+        else:
+            yield True
+
+
+def _others(folder: Path, *, but: Path, gathers: bool) -> list[DoorCounts]:
+    found = {file: counts for file in folder.glob("*.json") if file != but and (counts := _from(file))}
+    ended = [file for file in found if file.name != ENDED and not _lives(int(file.stem))]
+    for file in ended:
+        found[file].streams = 0
+    if gathers and (old := [file for file in ended if _is_old(file)]):
+        _gather(found.get(folder / ENDED), {file: found[file] for file in old}, into=folder / ENDED)
+    return [*found.values()]
+
+
+def _gather(before: DoorCounts | None, old: Mapping[Path, DoorCounts], *, into: Path) -> None:
+    total = DoorCounts()
+    for one in (before, *old.values()):
+        if one is not None:
+            total.add(one)
+    try:
+        _put(into, total.written())
+        for file in old:
+            file.unlink()
+    except OSError as error:
+        log.warning("could not gather what was counted: %s", error.strerror)
+
+
+def _put(file: Path, text: str) -> None:
+    on_its_way = file.with_suffix(".new")
+    on_its_way.write_text(text, encoding="ascii")
+    on_its_way.replace(file)
 
 
 def _from(file: Path) -> DoorCounts | None:
-    """Read a file of counts; None when it is old, or cannot be read."""
+    """Read a file of counts; None when it cannot be read."""
     try:
-        if time.time() - file.stat().st_mtime > FORGOTTEN_S:
-            return None
         return read(file.read_text(encoding="ascii"))
     except (OSError, ValueError, KeyError, TypeError):
         return None
+
+
+def _is_old(file: Path) -> bool:
+    return time.time() - file.stat().st_mtime > GATHERED_S
 
 
 def _lives(pid: int) -> bool:

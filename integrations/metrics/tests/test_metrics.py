@@ -6,6 +6,7 @@ import os
 import re
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -238,6 +239,46 @@ def test_web_processes_add_up_and_the_streams_of_one_that_ended_do_not(
     assert found["firekind_door_seconds_bucket", ("web", "3.0")] == 0
     assert found["firekind_door_seconds_bucket", ("web", "5.0")] == 2
     assert found["firekind_live_streams", ()] == 3
+
+
+@pytest.mark.parametrize("lives", [True, False])
+def test_a_counter_neither_falls_nor_leaps_however_long_a_process_was_quiet(tmp_path: Path, lives: bool) -> None:
+    """Prometheus takes a fall for a new beginning, and counts all that is left as if it had just come."""
+    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as process:
+        other = counted(tmp_path)
+        other.answered("web", 500, 4.0)
+        other.write()
+        theirs = (tmp_path / f"{os.getpid()}.json").rename(tmp_path / f"{process.pid if lives else _ended()}.json")
+        ours = counted(tmp_path)
+        ours.answered("web", 500, 4.0)
+        before = ours.of_all()
+        for days in (1, 8, 400):
+            ago = time.time() - days * 24 * 3600
+            if theirs.exists():
+                os.utime(theirs, (ago, ago))
+            for _ in range(2):
+                assert ours.of_all() == before
+        assert theirs.exists() == lives, "what has ended does not add up to ever more files"
+        process.communicate(b"\n")
+    assert counted(tmp_path).of_all().answers == {("web", "5xx"): 1}, "what was gathered is told by the next, too"
+
+
+def test_a_process_that_stands_still_while_it_gathers_holds_up_no_scrape(tmp_path: Path) -> None:
+    ours, other = counted(tmp_path), counted(tmp_path)
+    other.answered("web", 200, 0.1)
+    other.write()
+    theirs = (tmp_path / f"{os.getpid()}.json").rename(tmp_path / f"{_ended()}.json")
+    os.utime(theirs, (0, 0))
+    holds = "import fcntl, sys; held = open(sys.argv[1], 'a'); fcntl.flock(held, fcntl.LOCK_EX); print(); input()"
+    asked = [sys.executable, "-c", holds, str(tmp_path / "lock")]
+    with subprocess.Popen(asked, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        process.stdout.readline()
+        assert ours.of_all().answers == {("web", "2xx"): 1}
+        assert theirs.exists(), "one gathers at a time"
+        process.communicate(b"\n")
+    assert ours.of_all().answers == {("web", "2xx"): 1}
+    assert not theirs.exists()
 
 
 def _ended() -> int:
