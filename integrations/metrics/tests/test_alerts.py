@@ -301,7 +301,8 @@ def test_every_panel_of_the_dashboard_shows_something(well: Incident, tmp_path: 
     panels = json.loads((ROOT / "ops" / "grafana.json").read_text())["panels"]
     asked = [(panel["title"], one["expr"]) for panel in panels for one in panel.get("targets", ())]
     names = [f"{title}: {query}" for title, query in asked]
-    queries = [query.replace("$job", "firekind") for _, query in asked]
+    # A panel that shows 0 for want of a figure would do so for a misspelt one, too.
+    queries = [query.replace("$job", "firekind").removesuffix(" or vector(0)") for _, query in asked]
     assert queries
     shown = found(queries, [Stood([scraped(host) for host in hosts], grows=True)], tmp_path, names)
     assert {*names} - shown == set()
