@@ -99,11 +99,15 @@ class IncidentHistory(NamedTuple):
         ends = [one.at for one in self.steps[1:]]
         for step, end in zip(self.steps, [*ends, self.ended_at], strict=True):
             if end is not None:
-                yield step.slug, (end - step.at).total_seconds()
+                yield step.slug, between_s(step.at, end)
 
     def since_declared_s(self, at: datetime | None) -> float | None:
         """Return the seconds from the declaration to a moment; none where that never came."""
         if at is None:
             return None
-        seconds = (at - self.declared_at).total_seconds()
-        return seconds if seconds > 0 else 0.0
+        return between_s(self.declared_at, at)
+
+
+def between_s(start: datetime, end: datetime) -> float:
+    """Return the seconds between two moments; none where a clock that was put back has the second one first."""
+    return max(0.0, (end - start).total_seconds())

@@ -18,7 +18,7 @@ from insights.figures.figure import (  # fmt: skip
     in_order,
     name_of,
 )
-from insights.figures.history import IncidentHistory
+from insights.figures.history import IncidentHistory, between_s
 
 STEPS = 3  # retypes of one incident that are drawn
 
@@ -41,7 +41,7 @@ def paths(histories: Sequence[IncidentHistory], types: Types) -> list[FigureRow]
     for one in histories:
         changes = zip(one.steps, one.steps[1:], strict=False)
         for turn, (before, after) in enumerate(changes, 1):
-            waited = (after.at - before.at).total_seconds()
+            waited = between_s(before.at, after.at)
             filed[turn, before.slug, after.slug].append(CountedThing(one, waited))
     order = {slug: place for place, slug in enumerate(in_order({s for _, *both in filed for s in both}, types))}
     keys = sorted(filed, key=lambda key: (key[0], order[key[1]], order[key[2]]))
