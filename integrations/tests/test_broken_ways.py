@@ -23,10 +23,11 @@ from django.utils import timezone
 
 from incidents import lifecycle
 from integrations.pagerduty import checking as pagerduty_checking
+from integrations.pagerduty import fake
 from integrations.pagerduty.adapter.client import PagerDutyPager
 from integrations.pagerduty.adapter.wire import EventsWire
 from integrations.pagerduty.adapter.wire import Wire as PagerWire
-from integrations.pagerduty.tests.straight import Given, OwnRoutes
+from integrations.pagerduty.tests.straight import Given, OwnRoutes, pager_on
 from integrations.slack import checking as slack_checking
 from integrations.slack.adapter.client import SlackChat
 from integrations.slack.adapter.identity import Identity
@@ -39,6 +40,7 @@ from integrations.trackers.adapter import wire as tracker_wire
 from integrations.trackers.adapter.current import ADAPTERS as TRACKERS
 from integrations.trackers.tests.board import TrackerSetup
 from workflows import ports
+from workflows.pager_port import PageRequest
 from workflows.performing import perform
 from workflows.ports import VendorError
 from workflows.reconcile import reconcile
@@ -280,3 +282,13 @@ def test_the_doctor_says_it_of_each_vendor(certificates: Certificates) -> None:
         ]
     for findings in said:
         assert "certificate is not trusted" in " ".join(one.says for one in findings if not one.is_fine)
+
+
+def test_a_page_takes_the_fallback_while_the_certificate_is_not_trusted(certificates: Certificates) -> None:
+    pager = pager_on(fake.demo())
+    pager.targets()  # where the routing key leads was learnt when PagerDuty could be asked
+    with serving(behind(certificates.expired)) as url:
+        pager.wire = PagerWire(api_url=url, api_key=TOKEN, sender="a@example.com", timeout_s=PATIENCE_S)
+        rung = pager.ring(PageRequest("fk-1", "policy/PEMAJORINCIDENTS", "PVFIREKIND", "Slow", "known", "link"))
+    assert (rung.status, rung.via) == ("triggered", "events")
+    assert len(pager.account.account.incidents) == 1
