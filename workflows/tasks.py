@@ -21,7 +21,7 @@ from incidents.second_manager import notices
 from workflows import ports
 from workflows.alerts import intake
 from workflows.channels import membership
-from workflows.effects import announcements, credentials
+from workflows.effects import announcements, recovering
 from workflows.effects.keyed_executor import Aside
 from workflows.oncall import refresh
 from workflows.paging import poll_pages
@@ -142,9 +142,9 @@ def look_at_ticket(ticket_id: int) -> None:
 
 
 @shared_task
-def try_credentials() -> None:
-    """Have what failed for want of a valid token done once the vendor takes it again."""
-    credentials.retry(at=timezone.now())
+def recover() -> None:
+    """Have what failed because of a vendor as a whole done once that vendor is well again."""
+    recovering.retry(at=timezone.now())
 
 
 @shared_task

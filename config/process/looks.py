@@ -36,7 +36,7 @@ SHARED: Final = {
         RegularLook(45.0, "workflows.tasks.watch_members"),
         RegularLook(60.0, "workflows.tasks.look_at_pages"),
         RegularLook(60.0, "workflows.tasks.look_at_tickets"),
-        RegularLook(60.0, "workflows.tasks.try_credentials"),
+        RegularLook(60.0, "workflows.tasks.recover"),
         RegularLook(60.0, "workflows.tasks.try_announcements"),
         RegularLook(5.0, "integrations.slack.tasks.refresh_homes"),
         RegularLook(60.0, "workflows.tasks.refresh_directory"),

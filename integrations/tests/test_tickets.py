@@ -363,11 +363,11 @@ def test_a_ticket_that_an_expired_token_held_up_is_opened_once_the_token_works_a
     office.add()
     office.work()
     assert "TRACKER_TOKEN" in Effect.objects.get(state="failed").error
-    tasks.try_credentials()
+    tasks.recover()
     office.work()
     assert not office.board.tickets
 
     office.board.token = token
-    tasks.try_credentials()
+    tasks.recover()
     office.settle()
     assert len(office.board.tickets) == 1

@@ -1,4 +1,4 @@
-"""A token is revoked in the middle of an incident: people are told, and once it works again all follows, once."""
+"""A token is revoked in the middle of an incident, or a vendor is away for long: once it is well all follows, once."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import pytest
 from integrations.tests.duty import Duty
 from integrations.tests.house import House
 from workflows import tasks
+from workflows.effects import effect_queue, recovering
 from workflows.models import Effect
 from workflows.status import progress
 
@@ -21,12 +22,12 @@ def test_what_a_revoked_token_held_up_follows_by_itself_and_once(house: House, c
     assert "SLACK_BOT_TOKEN" in failed.detail
     events = incident.events.count()
     for _ in range(3):
-        tasks.try_credentials()
+        tasks.recover()
         house.settle(incident)
     assert incident.events.count() == events, "nothing is tried, and told, again and again"
 
     house.slack.faults.clear()
-    tasks.try_credentials()
+    tasks.recover()
     incident = house.settle(incident)
     assert not Effect.objects.filter(incident=incident).exclude(state="done").exists()
     assert house.slack.members(house.channel(incident)) == {"firekind", "dee", "ann", "ben", "lea"}
@@ -34,11 +35,46 @@ def test_what_a_revoked_token_held_up_follows_by_itself_and_once(house: House, c
     assert len(house.slack.pinned(house.channel(incident))) == 1
 
 
+@pytest.mark.parametrize("fault", ["server_error", "drop_before"])
+def test_what_a_long_outage_held_up_follows_by_itself_and_once(house: House, fault: str) -> None:
+    """Slack was away for an hour and more: every step was tried until it was given up, and told."""
+    house.slack.faults.add(fault)
+    incident = house.declare("Checkout is slow")
+    house.settle(incident, rounds=2 * effect_queue.ATTEMPTS)
+    assert Effect.objects.filter(incident=incident, state="failed").exists()
+    events = incident.events.count()
+    for _ in range(3):
+        tasks.recover()
+        house.settle(incident)
+    assert incident.events.count() == events, "nothing is tried, and told, again and again"
+
+    house.slack.faults.clear()
+    tasks.recover()
+    incident = house.settle(incident)
+    assert not Effect.objects.filter(incident=incident).exclude(state="done").exists()
+    assert house.slack.members(house.channel(incident)) == {"firekind", "dee", "ann", "ben", "lea"}
+    assert len(house.slack.texts("incidents")) == 1
+
+
+def test_what_fails_again_and_again_while_the_vendor_is_well_is_left_to_people(house: House) -> None:
+    house.slack.faults.add("server_error", method="bookmarks.add")
+    incident = house.declare("Checkout is slow")
+    house.settle(incident, rounds=2 * effect_queue.ATTEMPTS)
+    for _ in range(2 * recovering.TOLD):
+        tasks.recover()
+        house.settle(incident, rounds=2 * effect_queue.ATTEMPTS)
+    assert [one.kind for one in Effect.objects.filter(incident=incident, state="failed")] == ["bookmark"]
+    assert incident.events.filter(kind="failed").count() == recovering.TOLD
+    house.slack.calls.clear()
+    tasks.recover()
+    assert not list(house.slack.calls), "nobody is asked for what is left to people"
+
+
 def test_what_was_refused_for_another_reason_is_left_to_people(house: House) -> None:
     house.slack.faults.add("error", method="bookmarks.add", error="missing_scope")
     incident = house.declare()
     house.slack.faults.clear()
-    tasks.try_credentials()
+    tasks.recover()
     house.settle(incident)
     assert [one.kind for one in progress.of(incident).effects if one.state == "failed"] == ["bookmark"]
 
@@ -49,12 +85,12 @@ def test_a_page_that_a_revoked_key_held_up_is_opened_once_the_key_works_again(du
     incident = duty.house.declare(type="major")
     (failed,) = [one for one in progress.of(incident).effects if one.state == "failed"]
     assert (failed.kind, "PAGERDUTY_API_KEY" in failed.detail) == ("page", True)
-    tasks.try_credentials()
+    tasks.recover()
     duty.house.settle(incident)
     assert duty.times_rung("max") == 0
 
     duty.account.api_key = key
-    tasks.try_credentials()
+    tasks.recover()
     duty.house.settle(incident)
     assert duty.times_rung("max") == 1
     assert not Effect.objects.filter(incident=incident, state="failed").exists()

@@ -1,0 +1,77 @@
+"""What failed because of a vendor as a whole, and not of what was asked: tried again once that vendor is well again.
+
+It took our token for nobody's, or was away for longer than a step is tried. Each failure was told at once, with what
+to do. Hundreds of steps may wait for it: nobody is to press *Retry* on each of them afterwards.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
+from typing import Any, Final
+
+from incidents.models import Event
+from workflows import ports
+from workflows.effects import effect_queue
+from workflows.models import Effect
+from workflows.planning.actions import KINDS
+from workflows.ports import VendorError
+
+log = logging.getLogger(__name__)
+
+# Codes of errors that say nothing of what was asked: whatever else is asked with this token is refused as well. What a
+# token may not do is another matter, and that it works for something says nothing of it.
+REFUSED: Final = frozenset(
+    {
+        *("account_inactive", "invalid_auth", "not_authed", "token_expired", "token_revoked"),  # Slack's
+        *("2006", "2007", "http_401"),  # PagerDuty's, and those of trackers
+    }
+)
+# Codes of a vendor that is away, or that we do not get through to. What was asked may be to blame after all.
+AWAY: Final = frozenset(
+    {
+        *("certificate", "connection_failed", "connection_lost", "unavailable", "unreadable_answer"),
+        *("fatal_error", "internal_error", "request_timeout", "service_unavailable"),
+    }
+)
+TOLD: Final = 3  # times that a step may fail so, until it is left to people
+# A call by which a vendor says whether it takes the token, and that changes nothing; that there is no such thing is one
+# of its answers.
+ASKED: Final[Mapping[str, Callable[[Any, datetime], object]]] = {
+    "chat": lambda chat, at: chat.look("C0"),
+    "pager": lambda pager, at: pager.look("P0"),
+    "tracker": lambda tracker, at: tracker.changed_tickets(at),
+}
+AT_ONCE: Final = 200
+
+
+def retry(*, at: datetime) -> int:
+    """Try again what failed because of a vendor that is well again; return how many."""
+    connected = ports.connected()
+    return sum(_retry_of(name, connected[name], at=at) for name in ASKED if name in connected)
+
+
+def _retry_of(name: str, port: Any, *, at: datetime) -> int:
+    kinds = [kind for kind, about in KINDS.items() if about.port == name]
+    failed = Effect.objects.filter(state=Effect.State.FAILED, error_code__in=REFUSED | AWAY, kind__in=kinds)
+    effects = _worth_it(list(failed.order_by("-pk")[:AT_ONCE]))
+    return effect_queue.retry_all(effects, at=at) if effects and _is_well(name, port, at=at) else 0
+
+
+def _worth_it(failed: Sequence[Effect]) -> list[Effect]:
+    """Leave out what failed so again and again while others did not: it is what was asked that is to blame."""
+    away = [effect for effect in failed if effect.error_code in AWAY]
+    told = Event.objects.filter(kind="failed", incident__in={effect.incident_id for effect in away})
+    times = Counter(told.values_list("data__effect", flat=True)) if away else Counter[object]()
+    return [effect for effect in failed if times[effect.pk] < TOLD]
+
+
+def _is_well(name: str, port: Any, *, at: datetime) -> bool:
+    try:
+        ASKED[name](port, at)
+    except VendorError as error:
+        log.info("what failed because of the vendor waits on: %s", error)
+        return False
+    return True
