@@ -116,6 +116,9 @@ class Pager(Protocol):
     def retitle(self, id: str, title: str, *, key: str = "", codename: str = "") -> bool:
         """Change a page's title; return whether that was taken: not once it ended, nor where it is someone else's."""
 
+    def fallback_service(self) -> str:
+        """Return the id of the service that the fallback opens pages on; empty when that is not known. Asks nobody."""
+
     def resolve(self, id: str, *, key: str, via: str, codename: str = "") -> bool:
         """End a page; one that ended already is fine. Without an id it is ended the way it was sent, by its key.
 

@@ -111,9 +111,10 @@ def live_through(night: Duty, late: Late, incident: Incident, *, hears: str) -> 
     assert not late.held
 
 
-def hear(night: Duty) -> None:
+def hear(night: Duty, *, backwards: bool = False) -> None:
     """Let PagerDuty's webhooks come, and act on them."""
-    for delivery in night.account.take_deliveries():
+    deliveries = list(night.account.take_deliveries())
+    for delivery in reversed(deliveries) if backwards else deliveries:
         headers, body = fake.signed(delivery, [SECRET])
         answer = Client().post("/pagerduty/webhook", body, content_type="application/json", headers=headers)
         assert answer.status_code in {200, 202}, answer.content

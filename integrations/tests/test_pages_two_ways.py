@@ -168,3 +168,33 @@ def test_of_a_page_that_went_two_ways_one_is_left_or_none(
         assert [one for one in told if "because a request" in one and "late" in one], (
             "whoever was paged twice is told why"
         )
+
+
+@pytest.mark.parametrize("backwards", [False, True])
+@pytest.mark.parametrize(
+    ("night", "late"), [((leads_to, "down for 30 s"), (0.1, "", 10.0)) for leads_to in LEADS_TO], indirect=True
+)
+def test_each_of_several_pages_through_the_fallback_is_known_as_itself(
+    night: Duty, late: Late, backwards: bool
+) -> None:
+    """All of them are on the fallback's service then, under one title, whichever services they were meant for."""
+    incident = declared(night, late, target="Major incidents")
+    for choice in paging.choices(incident):
+        if choice.name.endswith(" service"):
+            paging.ask(incident, target=choice.target, by=night.house.person("dee"), at=late.now)
+    late.work_once(incident)
+    hear(night, backwards=backwards)
+    live_through(night, late, incident, hears=True)
+    pages = Page.objects.filter(incident=incident)
+    assert pages.count() >= 3
+    there = {key: one.id for one in night.account.account.incidents.values() for key in keys(one)}
+    assert {page.dedup_key: page.pager_id for page in pages} == {
+        page.dedup_key: there[page.dedup_key] for page in pages
+    }
+    act(night, late, incident, "resolve")
+    live_through(night, late, incident, hears=True)
+    assert still_open(night) == []
+
+
+def keys(one: fake.Incident) -> list[str]:
+    return [alert.key for alert in one.alerts] or [one.key or ""]

@@ -10,6 +10,7 @@ from typing import Final
 from django.db import connection
 from django.db.models import Exists, OuterRef, QuerySet
 
+from workflows import ports
 from workflows.models import Effect, Page
 from workflows.oncall.pager_events import PagerEvent, PagerIncident
 from workflows.planning.actions import CREATE
@@ -50,13 +51,20 @@ def find(news: PagerEvent) -> tuple[Page | None, list[int]]:
     fits = [(pk, id, service_id) for pk, _, id, codename, service_id in rows if is_titled(told.title, codename)]
     if not fits:
         return None, _opened_twice(told)
-    here = [
-        (pk, id) for pk, id, service_id in fits if not (service_id and told.service_id) or service_id == told.service_id
-    ]
+    here = [(pk, id) for pk, id, service_id in fits if _may_be_on(told.service_id, service_id)]
     doubtful = [pk for pk, *_ in fits]
     if len(here) == 1 and here[0][1] == "" and not (set(_opened_twice(told)) - {here[0][0]}):
         return Page.objects.get(pk=here[0][0]), []
     return None, doubtful
+
+
+def _may_be_on(told: str, own: str) -> bool:
+    """Return whether a page may be on the service that news name: its own, or that to which the fallback leads.
+
+    There are all pages that went through it, whichever services they were meant for.
+    """
+    pager = ports.pager()
+    return "" in {told, own, leads_to := pager.fallback_service() if pager else ""} or told in {own, leads_to}
 
 
 def look_soon(pages: Collection[int], *, at: datetime) -> None:

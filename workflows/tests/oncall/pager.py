@@ -74,6 +74,10 @@ class LittlePager:
     def retitle(self, id: str, title: str, *, key: str = "", codename: str = "") -> bool:
         raise NotImplementedError
 
+    def fallback_service(self) -> str:
+        """Know no fallback."""
+        return ""
+
     def resolve(self, id: str, *, key: str, via: str, codename: str = "") -> bool:
         raise NotImplementedError
 
