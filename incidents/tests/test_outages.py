@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, Final
 
 import psycopg
 import pytest
@@ -20,6 +20,8 @@ from incidents.outages.breaker import Breaker
 from incidents.outages.database_watch import Bounded, Patience
 from incidents.outages.hint_sender import HintTask
 from incidents.tests.ended import CUT_SHORT
+
+ASKS: Final = database_watch._ask_of_sessions  # which tests leave alone everywhere else
 
 
 @dataclass
@@ -45,6 +47,7 @@ def test_only_what_people_wait_for_waits_no_longer_for_locks(pooled: bool, setti
     settings.FIREKIND = replace(settings.FIREKIND, database_direct_url=direct)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(database_watch, "patience", Patience())
+        patch.setattr(database_watch, "_ask_of_sessions", ASKS)
         patch.setitem(settings.DATABASES["default"], "OPTIONS", {"options": "-c search_path=public"})
         database_watch.hurry()
         given = settings.DATABASES["default"]["OPTIONS"]["options"]

@@ -317,3 +317,23 @@ def test_an_effect_that_ends_while_a_plan_is_being_made_is_not_done_again(house:
         reconcile.reconcile(incident.pk, at=timezone.now())
     created = Effect.objects.filter(incident=incident, verb="create").values_list("thing", flat=True)
     assert len(created) == len(set(created))
+
+
+PLANS = ("enable_hashjoin", "enable_mergejoin", "enable_hashagg", "enable_material", "enable_memoize", "enable_sort")
+
+
+@pytest.mark.parametrize("off", [PLANS[:n] for n in range(len(PLANS) + 1)], ids=len)
+@pytest.mark.parametrize("limit", [1, 3])
+def test_no_more_is_claimed_than_was_asked_for_however_the_database_goes_about_it(
+    house: House, off: tuple[str, ...], limit: int
+) -> None:
+    incident = house.declare()
+    for n in range(12):
+        lifecycle.update(incident, text=f"Update {n}", by=house.person("dee"), at=house.now())
+    reconcile.reconcile(incident.pk, at=timezone.now())
+    with connection.cursor() as cursor:
+        for one in off:
+            cursor.execute(f"SET LOCAL {one} = off")
+    assert len(effect_queue.claim(incident.pk, at=timezone.now(), limit=limit)) == limit
+    with connection.cursor() as cursor:
+        cursor.execute("RESET ALL")

@@ -25,12 +25,14 @@ READY = """
        AND NOT EXISTS (SELECT FROM workflows_limit l WHERE l.method = e.method AND l.blocked_until > %(at)s)
 """
 
+# Chosen before, and once: a sub-select that locks may be run again for each row, and then chooses more than its limit.
 CLAIM = f"""
+    WITH chosen AS MATERIALIZED ({READY} AND e.incident_id = %(incident)s AND e.kind = ANY(%(kinds)s)
+                                 ORDER BY e.rank, e.id LIMIT %(limit)s FOR UPDATE OF e SKIP LOCKED)
     UPDATE workflows_effect SET state = 'running', {CLAIMED}, unsure = unsure OR state = 'running',
            begun_at = coalesce(begun_at, %(at)s),
            tried_at = CASE WHEN unsure OR state = 'running' THEN tried_at ELSE %(at)s END
-     WHERE id IN ({READY} AND e.incident_id = %(incident)s AND e.kind = ANY(%(kinds)s)
-                  ORDER BY e.rank, e.id LIMIT %(limit)s FOR UPDATE OF e SKIP LOCKED)
+     WHERE id IN (SELECT id FROM chosen)
  RETURNING *, (SELECT jsonb_object_agg(r.key, r.external) FROM workflows_resource r
                 WHERE r.incident_id = %(incident)s AND (r.kind = 'channel' OR r.key = ANY(needs)))::text AS known
 """  # noqa: S608  # all parts are constants
