@@ -13,6 +13,8 @@ from integrations.slack.adapter.client import SlackChat
 from integrations.tests.house import House
 from workflows import ports, tasks
 from workflows.models import Effect
+from workflows.performing import perform
+from workflows.reconcile import reconcile
 from workflows.status import progress
 
 
@@ -129,3 +131,21 @@ def test_many_that_wait_cost_as_many_questions_as_one(house: House) -> None:
         tasks.try_announcements()
         asked.append(len(house.slack.calls))
     assert asked[0] == asked[1]
+
+
+@pytest.mark.parametrize("way", ["archived", "renamed"])
+def test_what_may_have_been_announced_is_found_where_the_channel_was_lost_meanwhile(house: House, way: str) -> None:
+    """Its answer was lost, and it turned private before anyone looked for it."""
+    house.slack.faults.add("drop", method="chat.postMessage")
+    dee = house.person("dee")
+    incident = lifecycle.declare("Keys leaked", by=dee, at=house.now(), type=house.type("ambiguous"))
+    reconcile.reconcile(incident.pk, at=house.now())
+    perform.drain(incident.pk, side_by_side=False)
+    house.slack.faults.clear()
+    assert announced(house, incident), "it was carried out"
+    WAYS[way].lose(house)
+    incident = house.retype(incident, "security")
+    WAYS[way].mend(house)
+    for _ in range(2):
+        look(house, incident)
+    assert announced(house, incident) == []

@@ -19,8 +19,9 @@ from workflows.ports import VendorError
 
 AWAY: Final = frozenset({"channel_not_found", "is_archived", "is_inactive", "not_in_channel"})
 AT_ONCE: Final = 200
-# Nobody wants to be told of an incident that is over by now. What was said of one is still put right, or withdrawn.
-FOLLOWS: Final = Q(incident__status__in=ACTIVE) | Q(verb=CHANGE) | Q(thing="notice")
+# Nobody wants to be told of an incident that is over by now. What was said of one is still put right, or withdrawn, and
+# what may have been said is looked for.
+FOLLOWS: Final = Q(incident__status__in=ACTIVE) | Q(verb=CHANGE) | Q(thing="notice") | Q(unsure=True)
 
 
 def retry(*, at: datetime) -> int:

@@ -113,16 +113,27 @@ class SlackChat:
 
     def find_post(self, channel: str, *, mark: str, since: datetime) -> Posted | None:
         """Look for our message by its mark among those posted after ``since``."""
-        channel_id = self._id(channel)
-        if channel_id is None:
-            return None
         oldest = f"{since.timestamp() - SKEW_S:.6f}"
+        if CHANNEL_ID.fullmatch(channel):
+            return self._marked(channel, mark, oldest=oldest)
+        found = (self._marked_by_name(one, mark, oldest=oldest) for one in self._ever_named(channel.lstrip("#")))
+        return next((one for one in found if one), None)
+
+    def _ever_named(self, name: str) -> list[str]:
+        """Return the channels that have or had a name: since we posted in it, it may have been archived or renamed."""
+        kinds = "public_channel,private_channel"
+        pages = self._pages("conversations.list", exclude_archived=False, limit=LARGE_PAGE, types=kinds)
+        every = (one for page in pages for one in page["channels"])
+        return [str(one["id"]) for one in every if name in {one["name"], *(one.get("previous_names") or ())}]
+
+    def _marked_by_name(self, channel_id: str, mark: str, *, oldest: str) -> Posted | None:
         try:
             return self._marked(channel_id, mark, oldest=oldest)
         except VendorError as error:
-            if error.code != "not_in_channel" or CHANNEL_ID.fullmatch(channel):
+            if error.code != "not_in_channel":
                 raise
-            return self._marked(self._come_in(channel), mark, oldest=oldest)
+        self.wire.call("conversations.join", channel=channel_id)
+        return self._marked(channel_id, mark, oldest=oldest)
 
     def _marked(self, channel_id: str, mark: str, *, oldest: str) -> Posted | None:
         for message in self._messages(channel_id, oldest=oldest):
