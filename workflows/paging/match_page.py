@@ -64,7 +64,8 @@ def _may_be_on(told: str, own: str) -> bool:
     There are all pages that went through it, whichever services they were meant for.
     """
     pager = ports.pager()
-    return "" in {told, own, leads_to := pager.fallback_service() if pager else ""} or told in {own, leads_to}
+    places = {own, pager.fallback_service() if pager else ""}
+    return told == "" or "" in places or told in places
 
 
 def look_soon(pages: Collection[int], *, at: datetime) -> None:

@@ -121,9 +121,7 @@ class SlackChat:
 
     def _ever_named(self, name: str) -> list[str]:
         """Return the channels that have or had a name: since we posted in it, it may have been archived or renamed."""
-        kinds = "public_channel,private_channel"
-        pages = self._pages("conversations.list", exclude_archived=False, limit=LARGE_PAGE, types=kinds)
-        every = (one for page in pages for one in page["channels"])
+        every = self._every(archived=True)
         return [str(one["id"]) for one in every if name in {one["name"], *(one.get("previous_names") or ())}]
 
     def _marked_by_name(self, channel_id: str, mark: str, *, oldest: str) -> Posted | None:
@@ -236,6 +234,12 @@ class SlackChat:
         for page in self._pages("users.conversations", types=kinds, exclude_archived=False, limit=PAGE):
             yield from page["channels"]
 
+    def _every(self, *, archived: bool) -> Iterator[dict[str, Any]]:
+        """Yield every channel that Slack shows us, page by page, as far as anyone reads."""
+        kinds = "public_channel,private_channel"
+        for page in self._pages("conversations.list", exclude_archived=not archived, limit=LARGE_PAGE, types=kinds):
+            yield from page["channels"]
+
     def _messages(self, channel_id: str, *, oldest: str) -> Iterator[dict[str, Any]]:
         method = "conversations.history"
         for page in self._pages(method, channel=channel_id, oldest=oldest, limit=PAGE, include_all_metadata=True):
@@ -247,10 +251,7 @@ class SlackChat:
         name, known = channel.lstrip("#"), self._ids.get(channel)
         if known is not None and self._is_named(known, name):
             return known
-        pages = self._pages(
-            "conversations.list", exclude_archived=True, limit=LARGE_PAGE, types="public_channel,private_channel"
-        )
-        found = next((str(one["id"]) for page in pages for one in page["channels"] if one["name"] == name), None)
+        found = next((str(one["id"]) for one in self._every(archived=False) if one["name"] == name), None)
         if found is not None:
             self._ids[channel] = found
         return found
