@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import Final
 
+from stack.chaos.scenario import ANNOUNCED
 from stack.outside import SandboxWorkspace
 
 ID: Final = "C0INCIDENTS"  # as its workspace names it, whatever it is called
-NAME: Final = "incidents"
 OTHER_NAME: Final = "outages"
 OWNER: Final = "ada"  # who is in it in every house
-LOST: Final = ("archive_announcing", "rename_announcing")
 
 
 def lose(workspace: SandboxWorkspace, how: str) -> None:
@@ -20,8 +19,8 @@ def lose(workspace: SandboxWorkspace, how: str) -> None:
         return
     if how == "archive_announcing":
         workspace.act("archive", user=OWNER, channel=now["name"])
-    elif now["name"] == NAME:
-        workspace.act("rename", user=OWNER, channel=NAME, name=OTHER_NAME)
+    elif now["name"] == ANNOUNCED:
+        workspace.act("rename", user=OWNER, channel=ANNOUNCED, name=OTHER_NAME)
 
 
 def bring_back(workspace: SandboxWorkspace) -> None:
@@ -29,10 +28,10 @@ def bring_back(workspace: SandboxWorkspace) -> None:
     now = _now(workspace)
     if now["is_archived"]:
         workspace.act("unarchive", user=OWNER, channel=now["name"])
-    if now["name"] != NAME:
-        workspace.act("rename", user=OWNER, channel=now["name"], name=NAME)
+    if now["name"] != ANNOUNCED:
+        workspace.act("rename", user=OWNER, channel=now["name"], name=ANNOUNCED)
     if now["is_private"]:
-        workspace.act("invite", user=OWNER, channel=NAME, who=["firekind"])
+        workspace.act("invite", user=OWNER, channel=ANNOUNCED, who=["firekind"])
 
 
 def _now(workspace: SandboxWorkspace) -> dict[str, object]:

@@ -15,7 +15,7 @@ import redis
 
 from stack.chaos import announcing, refusing
 from stack.chaos.freezing import frozen
-from stack.chaos.scenario import PlannedFault
+from stack.chaos.scenario import LOST, PlannedFault
 from stack.errors import StackError
 from stack.outside import SandboxAccount, SandboxTracker, SandboxWorkspace
 from stack.processes import stepped_clock
@@ -198,6 +198,6 @@ FAULTS: Final[Mapping[str, Fault]] = {
     "slack": FaultMaker._slack,  # noqa: SLF001
     "pager": FaultMaker._pager,  # noqa: SLF001
     "tracker": FaultMaker._tracker,  # noqa: SLF001
-    **dict.fromkeys(announcing.LOST, FaultMaker._lose_announcing),  # noqa: SLF001
+    **dict.fromkeys(LOST, FaultMaker._lose_announcing),  # noqa: SLF001
     "step_clock": FaultMaker._step_clock,  # noqa: SLF001
 }

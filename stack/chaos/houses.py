@@ -13,14 +13,13 @@ import yaml
 
 from config.env import ROOT
 from integrations.slack.fake import seed as workspace
-from stack.chaos.scenario import GUESTS, OUTSIDERS, PAGED, STAFF
+from stack.chaos.scenario import ANNOUNCED, GUESTS, OUTSIDERS, PAGED, STAFF
 from stack.services import pgbouncer
 
 TYPES, WORKSPACE = "INCIDENT_TYPES_FILE", "FIREKIND_SANDBOX_WORKSPACE"
 SHIPPED: Final = ROOT / "fixtures" / "incident_types.yaml"
 LEFT, MACHINE = "jonas", "deploybot"  # someone who left the company, and a bot: both may be in a group
 SCHEDULES: Final = ("Leadership on call", "Engineering on call", "Support on call", "a schedule that is not there")
-ANNOUNCED: Final = "incidents"
 POOLED, POOL = 1, 10  # with which seed of five there is a pooler, and with how many connections
 
 

@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, Final
 
-from stack.chaos import announcing
 from workflows.effects import failpoints
 from workflows.planning.actions import KINDS
 
@@ -28,6 +27,8 @@ INCIDENTS_A_MINUTE: Final = 24
 ACTS_AN_INCIDENT: Final = (3, 9)
 LASTS_S: Final = 90.0  # how long after it was declared people act on an incident
 DRILLS: Final = 12  # one of so many is a drill
+ANNOUNCED: Final = "incidents"  # the channel in which incidents are announced
+LOST: Final = ("archive_announcing", "rename_announcing")  # how it is lost for a while
 QUIET_END: Final = 0.9  # share of the time within which incidents are declared
 # What of the pager breaks: a method and a path. Where its REST API does and its events do not, pages go the other way.
 PAGER_DOORS: Final = (
@@ -222,7 +223,7 @@ def _clock(chance: random.Random) -> tuple[str, float, dict[str, Any]]:
 
 
 def _announcing(chance: random.Random) -> tuple[str, float, dict[str, Any]]:
-    return chance.choice(announcing.LOST), round(chance.uniform(10, 60), 2), {}
+    return chance.choice(LOST), round(chance.uniform(10, 60), 2), {}
 
 
 LANES: Final[Mapping[str, tuple[Draw, float]]] = {

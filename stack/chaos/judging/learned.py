@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Final
 
 from stack.chaos.judging.aftermath import JOINS, Aftermath, Row
+from stack.chaos.scenario import ANNOUNCED
 
-ANNOUNCED: Final = "incidents"
 NOT_FOUND: Final = 404
 Broken = Iterator[tuple[str, ...]]
 
