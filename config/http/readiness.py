@@ -26,7 +26,7 @@ MENDS: Final[Mapping[str, str]] = {
 }
 # What is only seen through another part, so that nothing is known of it while that one is away.
 RESTS_ON: Final[Mapping[str, str]] = {MIGRATIONS: DATABASE, WORKER: MIGRATIONS, workers.EVIDENCE: MIGRATIONS}
-UNKNOWN: Final = "Not known while what it rests on is not right: mend that first."
+UNKNOWN: Final = "Unknown until what it depends on works. Fix that first."
 _migrated: list[bool] = []  # once they are all applied, they stay so for this process's code
 
 

@@ -6,6 +6,7 @@ from typing import Final
 
 REINSTALL = "Reinstall the app from its manifest (`manage.py slack_manifest`), then retry."
 NEW_TOKEN = "Set SLACK_BOT_TOKEN to a valid bot token and restart."  # noqa: S105 (words, not a secret)
+UNARCHIVE = "Unarchive it in Slack, and Firekind retries automatically."
 
 WORDS: Final[dict[str, str]] = {
     "access_denied": "Slack does not let the app do this here. Ask a workspace admin, then retry.",
@@ -31,8 +32,8 @@ WORDS: Final[dict[str, str]] = {
     "invalid_blocks": "Slack could not read the app's message. Please report this as a bug.",
     "invalid_name": "Slack does not accept this channel name. Check SLACK_CHANNEL_PREFIX.",
     "invitee_cant_see_channel": "This person's workspace does not share the channel. Invite them by hand.",
-    "is_inactive": "The channel is archived, so nothing in it can be changed. Unarchive it in Slack; this follows.",
-    "is_archived": "The channel is archived. Unarchive it in Slack, and this follows.",
+    "is_inactive": f"The channel is archived, so nothing in it can be changed. {UNARCHIVE}",
+    "is_archived": f"The channel is archived. {UNARCHIVE}",
     "messages_tab_disabled": (
         "The app's messages tab is off, so Slack does not let it write to anyone directly: it was installed from an "
         f"older manifest. {REINSTALL}"
