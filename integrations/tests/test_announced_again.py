@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import NamedTuple
 
 import pytest
+from django.conf import settings
 
 from incidents import lifecycle
 from incidents.models import Incident
 from integrations.slack.adapter.client import SlackChat
 from integrations.tests.house import House
 from workflows import ports, tasks
+from workflows.effects import announcements
 from workflows.models import Effect
 from workflows.performing import perform
 from workflows.reconcile import reconcile
@@ -131,6 +134,25 @@ def test_many_that_wait_cost_as_many_questions_as_one(house: House) -> None:
         tasks.try_announcements()
         asked.append(len(house.slack.calls))
     assert asked[0] == asked[1]
+
+
+def test_what_waits_for_a_channel_that_is_gone_holds_up_no_other(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another one was set meanwhile, say. What stands in the old one can't be changed, in however many incidents."""
+    monkeypatch.setattr(announcements, "AT_ONCE", 2)
+    house.slack.acts.archive("dee", "incidents")
+    for number in range(2 * announcements.AT_ONCE):
+        house.declare(f"Checkout is slow {number}")
+    house.slack.acts.create_channel("dee", "outages")
+    house.slack.acts.archive("dee", "outages")
+    slack = settings.FIREKIND.slack
+    assert slack is not None
+    another = replace(settings.FIREKIND, slack=replace(slack, announce_channel="outages"))
+    monkeypatch.setattr(settings, "FIREKIND", another)
+    waits = house.declare("Search is down")
+
+    house.slack.acts.unarchive("dee", "outages")
+    look(house, waits)
+    assert any(waits.codename in text for text in house.slack.texts("outages"))
 
 
 @pytest.mark.parametrize("way", ["archived", "renamed"])

@@ -70,6 +70,23 @@ def test_what_fails_again_and_again_while_the_vendor_is_well_is_left_to_people(h
     assert not list(house.slack.calls), "nobody is asked for what is left to people"
 
 
+def test_what_is_left_to_people_holds_up_nothing_else(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    house.slack.faults.add("error", error="token_revoked")
+    waits = house.declare("Search is down")
+    house.slack.faults.clear()
+    house.slack.faults.add("server_error", method="bookmarks.add")
+    monkeypatch.setattr(recovering, "AT_ONCE", 2)
+    blamed = [house.declare(f"Checkout is slow {number}") for number in range(recovering.AT_ONCE)]
+    for incident in blamed:
+        for _ in range(recovering.TOLD):
+            house.settle(incident, rounds=2 * effect_queue.ATTEMPTS)
+            effect_queue.retry_all(Effect.objects.filter(incident=incident, state="failed"), at=house.now())
+        house.settle(incident, rounds=2 * effect_queue.ATTEMPTS)
+    tasks.recover()
+    house.settle(waits)
+    assert house.channel(waits)
+
+
 def test_what_was_refused_for_another_reason_is_left_to_people(house: House) -> None:
     house.slack.faults.add("error", method="bookmarks.add", error="missing_scope")
     incident = house.declare()

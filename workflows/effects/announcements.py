@@ -8,7 +8,8 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Final
 
-from django.db.models import Q
+from django.db.models import Case, OuterRef, Q, Subquery, When
+from django.db.models.fields.json import KT
 
 from incidents.models.incident import ACTIVE
 from workflows import ports
@@ -23,24 +24,27 @@ AT_ONCE: Final = 200
 # what may have been said is looked for.
 FOLLOWS: Final = Q(incident__status__in=ACTIVE) | Q(verb=CHANGE) | Q(thing="notice") | Q(unsure=True)
 
+POSTED: Final = Resource.objects.filter(incident=OuterRef("incident"), key=OuterRef("thing"))
+# Where a post goes: by name, as settings have it, or by id where it stands already.
+CHANNEL: Final = Case(
+    When(verb=CHANGE, then=Subquery(POSTED.values_list(KT("external__channel_id"))[:1])), default=KT("spec__channel")
+)
+
 
 def retry(*, at: datetime) -> int:
-    """Try again what could not be posted or changed in a channel that we may post in by now; return how many."""
+    """Try again what could not be posted or changed in a channel that we may post in by now; return how many.
+
+    Channels are asked for one by one: what waits for one that stays away holds up no other.
+    """
     failed = Effect.objects.filter(
         FOLLOWS, state=Effect.State.FAILED, error_code__in=AWAY, kind="post", spec__has_key="channel"
+    ).annotate(channel=CHANNEL)
+    channels = failed.exclude(channel=None).values_list("channel", flat=True).distinct()
+    return sum(
+        effect_queue.retry_all(failed.filter(channel=channel).order_by("pk")[:AT_ONCE], at=at)
+        for channel in channels
+        if _is_open(channel)
     )
-    of: dict[str, list[Effect]] = {}
-    for effect in failed.order_by("pk")[:AT_ONCE]:
-        of.setdefault(_channel(effect), []).append(effect)
-    return sum(effect_queue.retry_all(effects, at=at) for channel, effects in of.items() if _is_open(channel))
-
-
-def _channel(effect: Effect) -> str:
-    """Return where a post goes: by name, as settings have it, or by id where it stands already."""
-    if effect.verb == CHANGE:
-        own = Resource.objects.get(incident=effect.incident_id, key=effect.thing)
-        return str(own.external["channel_id"])
-    return str(effect.spec["channel"])
 
 
 def _is_open(channel: str) -> bool:

@@ -7,10 +7,13 @@ to do. Hundreds of steps may wait for it: nobody is to press *Retry* on each of 
 from __future__ import annotations
 
 import logging
-from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import Any, Final
+
+from django.db.models import BigIntegerField, Exists, OuterRef, Q
+from django.db.models.fields.json import KT
+from django.db.models.functions import Cast
 
 from incidents.models import Event
 from workflows import ports
@@ -45,6 +48,14 @@ ASKED: Final[Mapping[str, Callable[[Any, datetime], object]]] = {
     "tracker": lambda tracker, at: tracker.changed_tickets(at),
 }
 AT_ONCE: Final = 200
+# The times that people were told of an effect. Whatever fails so again and again while the vendor is well has itself to
+# blame; nothing that a token failed has.
+TIMES_TOLD: Final = (
+    Event.objects.filter(incident=OuterRef("incident"), kind="failed")
+    .annotate(effect=Cast(KT("data__effect"), BigIntegerField()))
+    .filter(effect=OuterRef("pk"))
+)
+WORTH_IT: Final = Q(error_code__in=REFUSED) | ~Exists(TIMES_TOLD[TOLD - 1 : TOLD])
 
 
 def retry(*, at: datetime) -> int:
@@ -55,17 +66,9 @@ def retry(*, at: datetime) -> int:
 
 def _retry_of(name: str, port: Any, *, at: datetime) -> int:
     kinds = [kind for kind, about in KINDS.items() if about.port == name]
-    failed = Effect.objects.filter(state=Effect.State.FAILED, error_code__in=REFUSED | AWAY, kind__in=kinds)
-    effects = _worth_it(list(failed.order_by("-pk")[:AT_ONCE]))
+    failed = Effect.objects.filter(WORTH_IT, state=Effect.State.FAILED, error_code__in=REFUSED | AWAY, kind__in=kinds)
+    effects = list(failed.order_by("-pk")[:AT_ONCE])
     return effect_queue.retry_all(effects, at=at) if effects and _is_well(name, port, at=at) else 0
-
-
-def _worth_it(failed: Sequence[Effect]) -> list[Effect]:
-    """Leave out what failed so again and again while others did not: it is what was asked that is to blame."""
-    away = [effect for effect in failed if effect.error_code in AWAY]
-    told = Event.objects.filter(kind="failed", incident__in={effect.incident_id for effect in away})
-    times = Counter(told.values_list("data__effect", flat=True)) if away else Counter[object]()
-    return [effect for effect in failed if times[effect.pk] < TOLD]
 
 
 def _is_well(name: str, port: Any, *, at: datetime) -> bool:
