@@ -47,7 +47,7 @@ def jumps(q: str, *, person: Person, limit: int = 8) -> list[Incident]:
     seen = (
         visibility.visible_to(person)
         .order_by(*ORDER)
-        .only("codename", "title", "type_id", "status", "active", "declared_at")
+        .only("codename", "title", "policy_version_id", "status", "active", "declared_at")
     )
     if not q:
         return list(seen[:limit])
@@ -67,8 +67,8 @@ def newest(filters: IncidentFilters, *, person: Person) -> list[Incident]:
 
 
 COLUMNS = (
-    "codename", "title", "type_id", "status", "active", "private", "is_drill", "declared_at", "ended_at",
-    "update_due_at", "lead__name", "services",
+    "codename", "title", "type_id", "policy_version_id", "status", "active", "private", "is_drill", "declared_at",
+    "ended_at", "update_due_at", "lead__name", "services",
 )  # fmt: skip
 
 

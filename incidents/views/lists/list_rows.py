@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
@@ -15,7 +16,8 @@ from django.utils import timezone
 from django.utils.safestring import SafeString
 
 from incidents import sample_mark, timeline
-from incidents.models import Incident, IncidentType, Status
+from incidents.models import Incident, IncidentType, PolicyVersion, Status
+from incidents.policies.policy import Policy
 from incidents.search.snippets import Snippet
 from incidents.templatetags import firekind
 from incidents.views.lists import unanswered, urgency
@@ -87,12 +89,12 @@ def rows(
     """Return the rows of a page for the viewer's zone."""
     said = timeline.last_words(one for one in found if one.is_active)
     paging = unanswered.among([one.pk for one in found if one.is_active])
-    policies = {pk: one.policy for pk, one in types.items()}
+    policies = taken(found, types.values())
     here = timezone.get_current_timezone()
     zone, year = str(here), at.astimezone(here).year
     active, ended = [], []
     for one in found:
-        policy, stated, hit = policies[one.type_id], said.get(one.pk, {}), hits.get(one.pk)
+        policy, stated, hit = policies[one.policy_version_id], said.get(one.pk, {}), hits.get(one.pk)
         waited_for = one.is_active and policy.update_every_min is not None
         update, impact = stated.get("updated"), stated.get("impact")
         row = ShownRow(
@@ -133,6 +135,13 @@ def rows(
         else:
             ended.append(row)
     return ListedRows([row for _, row in sorted(active, key=itemgetter(0))], ended)
+
+
+def taken(found: Iterable[Incident], types: Iterable[IncidentType]) -> dict[int, Policy]:
+    """Return the policies that incidents took, by version: what their types ask for now, or asked for then."""
+    policies = {one.current.pk: one.policy for one in types if one.current}
+    older = {one.policy_version_id for one in found} - policies.keys()
+    return policies | {pk: one.policy for pk, one in PolicyVersion.objects.in_bulk(older).items()}
 
 
 @lru_cache(maxsize=KEPT)

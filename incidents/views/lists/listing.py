@@ -99,12 +99,12 @@ def whole(request: Request) -> HttpResponse:
 def jump(request: Request) -> JsonResponse:
     """Give the few incidents that somebody may mean by what they type, for the command palette."""
     found = jumps(IncidentFilters.read(request.GET).q, person=request.person)
-    names = {one.pk: one.policy.name for one in IncidentType.objects.select_related("current")}
+    policies = list_rows.taken(found, IncidentType.objects.select_related("current"))
     rows = [
         {
             "title": one.title,
             "codename": one.codename,
-            "type": names[one.type_id],
+            "type": policies[one.policy_version_id].name,
             "state": one.get_status_display(),
             "url": one.get_absolute_url(),
         }
