@@ -207,6 +207,16 @@ def test_who_is_of_a_workspace_that_does_not_share_the_channel_may_be_missing() 
     assert invariants.violations(replace(wanted, people=[{"id": WEI, "is_stranger": True}])) == []
 
 
+@pytest.mark.parametrize("kind", ["is_restricted", "is_ultra_restricted"])
+def test_a_guest_may_be_missing_only_where_people_were_told_so(kind: str) -> None:
+    wanted = replace(GOOD, wanted={"red-fox": [ADA, WEI]}, people=[{"id": WEI, "is_stranger": False, kind: True}])
+    assert {one.law for one in invariants.violations(wanted)} == {"everyone wanted is in the channel"}
+    told = [*GOOD.gaps, {"codename": "red-fox", "key": f"gap/invite/{WEI}"}]
+    assert invariants.violations(replace(wanted, gaps=told)) == []
+    anybody = replace(wanted, gaps=told, people=[{"id": WEI, "is_stranger": False}])
+    assert {one.law for one in invariants.violations(anybody)} == {"everyone wanted is in the channel"}
+
+
 def test_who_agreed_to_drills_or_does_something_in_one_may_be_invited() -> None:
     drill = replace(GOOD, **AT_A_DRILL, at_drills=[{"codename": "drill-owl", "chat_id": WEI}])
     assert invariants.violations(drill) == []

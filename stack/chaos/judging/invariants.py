@@ -87,12 +87,16 @@ def _the_sweep_finds_nothing(found: Aftermath) -> Broken:
 
 
 def _everyone_wanted_is_in(found: Aftermath) -> Broken:
-    """But for people of workspaces that do not share the channel, whom no app can invite."""
+    """But for whom no app can invite: people of workspaces that do not share it, and guests said to be missing."""
     channels, rooms = _channels(found), _current_rooms(found)
     elsewhere = {one["id"] for one in found.people if one["is_stranger"]}
+    guests = {one["id"] for one in found.people if one.get("is_restricted") or one.get("is_ultra_restricted")}
+    told = {(one["codename"], one["key"]) for one in found.gaps}
     for codename, wanted in found.wanted.items():
         channel = channels.get(rooms.get(codename, ""))
-        if channel and not channel["is_archived"] and (out := set(wanted) - set(channel["members"]) - elsewhere):
+        missing = {one for one in guests if (codename, f"gap/invite/{one}") in told}
+        in_it = {*(channel or {}).get("members", ()), *elsewhere, *missing}
+        if channel and not channel["is_archived"] and (out := set(wanted) - in_it):
             yield codename, f"{sorted(out)} should be in #{channel['name']} and are not", channel["id"]
 
 

@@ -14,6 +14,7 @@ from integrations.slack.interaction import incident_lookup, messages, plans
 from integrations.slack.interaction.answers import Answer, Open, Redraw, Replace, Say, Wrong
 from integrations.slack.interaction.request import Form, SlackRequest, keep, short
 from integrations.slack.interaction.slack_event import moment
+from integrations.slack.listeners.incident import room_words
 from integrations.slack.protocol import blocks, mrkdwn
 from workflows.reconcile import retyping
 
@@ -34,7 +35,7 @@ def command(asked: SlackRequest, *, drill: bool = False) -> Answer:
         return Open(_first(asked, title=title, chosen=near, doubt=doubt, drill=drill))
     incident = lifecycle.declare(title, by=asked.by, at=asked.at, source=Source.SLACK, type=type, is_drill=drill)
     already = _already(title, by=asked.by, beside=incident)
-    return Say("\n".join(filter(None, (_declared(incident, title), already))))
+    return Say("\n".join(filter(None, (_declared(incident, title, by=asked.by), already))))
 
 
 def drill(asked: SlackRequest) -> Answer:
@@ -124,7 +125,7 @@ def submitted(asked: SlackRequest) -> Answer:
         is_drill=bool(form.kept.get("d")),
     )
     _capture(incident, form, asked)
-    parts = [blocks.section(_declared(incident, form.text("title")))]
+    parts = [blocks.section(_declared(incident, form.text("title"), by=asked.by))]
     return Replace(blocks.modal("Declared", parts, callback_id="firekind:notice"))
 
 
@@ -215,13 +216,12 @@ def type_options(types: list[IncidentType]) -> list[blocks.Option]:
     return [blocks.option(one.policy.name, one.slug, says=one.policy.says) for one in types]
 
 
-def _declared(incident: Incident, title: str) -> str:
-    room = "private channel" if incident.private else "channel"
+def _declared(incident: Incident, title: str, *, by: Person) -> str:
     type = mrkdwn.escape(incident.policy.name)
     did, as_what = ("Opened", f"a drill ({type})") if incident.is_drill else ("Declared", type)
     return (
         f"{did} {mrkdwn.bold(incident.title)} as {as_what}: {incident_lookup.linked(incident)}.\n"
-        f"Its {room} opens in a moment, and you are invited to it."
+        f"{room_words.opens(incident, by=by)}"
         f"{f' {rules.TITLE_CUT}' if rules.is_long(title) else ''}"
     )
 

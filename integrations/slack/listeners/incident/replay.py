@@ -10,6 +10,7 @@ from incidents.models import Source
 from integrations.slack.interaction import incident_lookup
 from integrations.slack.interaction.answers import Answer, Nothing, Say
 from integrations.slack.interaction.request import SlackRequest
+from integrations.slack.listeners.incident import room_words
 from integrations.slack.protocol import setup
 
 
@@ -25,9 +26,8 @@ def command(asked: SlackRequest) -> Answer:
         raise lifecycle.BadInput("speed", f"Use a speed from {replays.SPEEDS[0]} to {replays.SPEEDS[1]}.")
     how_fast = int(speed) if speed else replays.SPEED
     drill = replays.start(incident, by=asked.by, at=asked.at, source=Source.SLACK, speed=how_fast)
-    room = "private channel" if drill.private else "channel"
-    name = incident_lookup.linked(drill)
-    return Say(f"Replaying {incident.codename} as {name}. Its {room} opens in a moment, and you are invited to it.")
+    replaying = f"Replaying {incident.codename} as {incident_lookup.linked(drill)}."
+    return Say(f"{replaying} {room_words.opens(drill, by=asked.by)}")
 
 
 def show_next(asked: SlackRequest) -> Answer:

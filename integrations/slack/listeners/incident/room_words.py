@@ -1,0 +1,14 @@
+"""What whoever opens an incident is told of its channel."""
+
+from __future__ import annotations
+
+from incidents.models import Incident, Person
+
+
+def opens(incident: Incident, *, by: Person) -> str:
+    """Say that its channel opens in a moment, and whether that brings ``by`` into it."""
+    room = "private channel" if incident.private else "channel"
+    if not by.not_invited:
+        return f"Its {room} opens in a moment, and you are invited to it."
+    why = "are from another workspace" if by.is_external else "are a guest"
+    return f"Its {room} opens in a moment. The app can't invite you because you {why}; ask someone in it to."
