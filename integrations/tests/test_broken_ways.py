@@ -22,6 +22,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from django.utils import timezone
 
 from incidents import lifecycle
+from integrations import bounded
 from integrations.pagerduty import checking as pagerduty_checking
 from integrations.pagerduty import fake
 from integrations.pagerduty.adapter.client import PagerDutyPager
@@ -29,6 +30,7 @@ from integrations.pagerduty.adapter.wire import EventsWire
 from integrations.pagerduty.adapter.wire import Wire as PagerWire
 from integrations.pagerduty.tests.straight import Given, OwnRoutes, pager_on
 from integrations.slack import checking as slack_checking
+from integrations.slack.adapter import transfer
 from integrations.slack.adapter.client import SlackChat
 from integrations.slack.adapter.identity import Identity
 from integrations.slack.adapter.wire import Wire as SlackWire
@@ -99,6 +101,7 @@ def trusted(certificates: Certificates, tmp_path: Path, monkeypatch: pytest.Monk
     file.write_bytes(b"".join(one.read_bytes().partition(b"-----BEGIN PRIVATE KEY-----")[0] for one in kept))
     monkeypatch.setenv("SSL_CERT_FILE", str(file))
     monkeypatch.setattr(tracker_wire, "TIMEOUT_S", PATIENCE_S)
+    monkeypatch.setattr(transfer, "TIMES", bounded.TIMES)
 
 
 Serve = Callable[[socket.socket, threading.Event], None]
@@ -168,6 +171,25 @@ def answers_half(taken: socket.socket, over: threading.Event) -> None:
     taken.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
 
 
+def trickles(head: bytes, rest: bytes) -> Serve:
+    """Give the second part of a good answer byte by byte: none comes late, and the whole takes for ever."""
+
+    def serve(taken: socket.socket, over: threading.Event) -> None:
+        taken.recv(1 << 16)
+        taken.sendall(head)
+        for byte in rest:
+            if over.wait(PATIENCE_S / 10):
+                return
+            taken.sendall(bytes([byte]))
+
+    return serve
+
+
+STATUS: Final = b"HTTP/1.1 200 OK\r\n"
+FIELDS: Final = b"Content-Type: application/json\r\nContent-Length: 60\r\n\r\n"
+GOOD: Final = b'{"ok": true, "status": "success", "text": "%s"}' % (b"x" * 15)
+
+
 @contextmanager
 def nobody() -> Iterator[str]:
     with socket.create_server(("127.0.0.1", 0)) as free:
@@ -199,6 +221,8 @@ def ways(certificates: Certificates) -> dict[str, Callable[[], object]]:
         "unknown": lambda: serving(behind(certificates.unknown)),
         "no answer": lambda: serving(behind(certificates.good)),
         "half an answer": lambda: serving(behind(certificates.good, answers_half)),
+        "the head trickles": lambda: serving(behind(certificates.good, trickles(STATUS, FIELDS + GOOD))),
+        "the answer trickles": lambda: serving(behind(certificates.good, trickles(STATUS + FIELDS, GOOD))),
     }
 
 

@@ -1,13 +1,20 @@
-"""The transport to PagerDuty: TLS, or plain HTTP to a stand-in on this machine only."""
+"""The transport to PagerDuty: TLS, or plain HTTP to a stand-in on this machine only; a whole answer comes in time."""
 
 from __future__ import annotations
 
 import ssl
-from typing import Final
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any, Final
 from urllib.parse import urlsplit
 
+import httpcore2
 import httpx2
 
+from integrations.bounded import Ending
+
+_ending: ContextVar[Ending | None] = ContextVar("ending", default=None)
 LOOPBACK: Final = frozenset({"localhost", "127.0.0.1", "::1"})
 
 
@@ -24,7 +31,7 @@ class Loopback(httpx2.BaseTransport):
 
     def __init__(self, inner: httpx2.BaseTransport | None = None) -> None:
         # Without authorities, which take megabytes and milliseconds to load and nothing here would ask.
-        self._inner = inner or httpx2.HTTPTransport(trust_env=False, verify=ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT))
+        self.inner = inner or httpx2.HTTPTransport(trust_env=False, verify=ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT))
 
     def handle_request(self, request: httpx2.Request) -> httpx2.Response:
         """Send a request on to this machine; raise ``UnsupportedProtocol`` for anywhere else."""
@@ -37,11 +44,11 @@ class Loopback(httpx2.BaseTransport):
             stream=request.stream,
             extensions=request.extensions,
         )
-        return self._inner.handle_request(plain)
+        return self.inner.handle_request(plain)
 
     def close(self) -> None:
         """Let go of the connections."""
-        self._inner.close()
+        self.inner.close()
 
 
 def way(url: str) -> tuple[str, httpx2.BaseTransport | None]:
@@ -55,3 +62,72 @@ def way(url: str) -> tuple[str, httpx2.BaseTransport | None]:
     if parts.scheme == "http" and parts.hostname in LOOPBACK:
         return f"https://{parts.netloc}{parts.path}", Loopback()
     raise BadAddress("PagerDuty is only reached over https://; http:// is for this machine.")
+
+
+@contextmanager
+def within(whole_s: float) -> Iterator[None]:
+    """Let a request that is made now, with its whole answer, take so long at most."""
+    token = _ending.set(Ending(whole_s))
+    try:
+        yield
+    finally:
+        _ending.reset(token)
+
+
+def bound(client: httpx2.Client) -> None:
+    """Have every connection of a client keep to ``within``.
+
+    httpx2 has no public way to name the network it reads from, nor a time-out of more than one byte.
+    """
+    own = client._transport  # noqa: SLF001 (said above; a test of a server that trickles holds it)
+    for way in (own.inner if isinstance(own, Loopback) else own, *client._mounts.values()):  # noqa: SLF001 (the same)
+        if isinstance(way, httpx2.HTTPTransport):
+            pool = way._pool  # noqa: SLF001 (the same)
+            pool._network_backend = _Network(pool._network_backend)  # noqa: SLF001 (the same)
+
+
+class _Stream(httpcore2.NetworkStream):
+    def __init__(self, inner: httpcore2.NetworkStream) -> None:
+        self._inner = inner
+
+    def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
+        return self._inner.read(max_bytes, _left(timeout, httpcore2.ReadTimeout))
+
+    def write(self, buffer: bytes, timeout: float | None = None) -> None:
+        self._inner.write(buffer, _left(timeout, httpcore2.WriteTimeout))
+
+    def close(self) -> None:
+        self._inner.close()
+
+    def start_tls(
+        self, ssl_context: ssl.SSLContext, server_hostname: str | None = None, timeout: float | None = None
+    ) -> httpcore2.NetworkStream:
+        left = _left(timeout, httpcore2.ConnectTimeout)
+        return _Stream(self._inner.start_tls(ssl_context, server_hostname, left))
+
+    def get_extra_info(self, info: str) -> Any:
+        return self._inner.get_extra_info(info)
+
+
+class _Network(httpcore2.NetworkBackend):
+    def __init__(self, inner: httpcore2.NetworkBackend) -> None:
+        self._inner = inner
+
+    def connect_tcp(
+        self,
+        host: str,
+        port: int,
+        timeout: float | None = None,
+        local_address: str | None = None,
+        socket_options: Iterable[Any] | None = None,
+    ) -> httpcore2.NetworkStream:
+        left = _left(timeout, httpcore2.ConnectTimeout)
+        return _Stream(self._inner.connect_tcp(host, port, left, local_address, socket_options))
+
+
+def _left(patience_s: float | None, late: type[httpcore2.TimeoutException]) -> float | None:
+    ending = _ending.get()
+    try:
+        return ending.left(patience_s) if ending else patience_s
+    except TimeoutError as error:
+        raise late(*error.args) from error

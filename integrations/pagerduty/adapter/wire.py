@@ -13,7 +13,7 @@ import httpx2
 from pagerduty import ApiClient, Error, EventsApiV2Client, HttpError, RestApiV2Client
 
 from incidents.claiming import in_hand
-from integrations import unreached, vendor_answer, vendor_clock
+from integrations import bounded, unreached, vendor_answer, vendor_clock
 from integrations.pagerduty.adapter import transport
 from integrations.pagerduty.protocol import error_messages
 from workflows.ports import VendorError
@@ -45,6 +45,7 @@ class _Once(ApiClient):
 
     max_network_attempts = 0
     ahead_s: float | None = None
+    whole_s: float = bounded.TIMES * TIMEOUT_S
 
     def postprocess(self, response: httpx2.Response, suffix: str | None = None) -> None:
         """Hand a rate limit over, instead of sleeping through it; keep no counts, which grow with every address."""
@@ -151,17 +152,20 @@ class EventsWire:
         self._client.close()
 
 
-def _prepare(client: ApiClient, timeout_s: float) -> None:
+def _prepare(client: _Once, timeout_s: float) -> None:
     within = httpx2.Timeout(timeout_s, connect=min(timeout_s, CONNECT_S))
+    transport.bound(client)
+    client.whole_s = bounded.TIMES * timeout_s
     client.timeout = within  # type: ignore[assignment]  # handed to httpx2 as it is, which takes both
 
 
-def _sent(client: ApiClient, method: str, path: str, address: str, options: Mapping[str, Any]) -> dict[str, Any]:
+def _sent(client: _Once, method: str, path: str, address: str, options: Mapping[str, Any]) -> dict[str, Any]:
     name = f"pagerduty {method} {path}"
     writes = method != "GET"
     in_hand.before_request(writes=writes)
     try:
-        response = client.request(method, address, **options)
+        with transport.within(client.whole_s):
+            response = client.request(method, address, **options)
     except HttpError as error:  # 401, 429 and redirects are raised, everything else is handed over
         answer: httpx2.Response = error.response  # type: ignore[assignment]  # an HttpError always has one
         raise _refused(name, answer, writes=writes) from error

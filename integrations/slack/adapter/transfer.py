@@ -12,7 +12,7 @@ from urllib.error import HTTPError, URLError
 from urllib.parse import urlsplit
 
 from incidents.claiming import in_hand
-from integrations import unreached
+from integrations import bounded, unreached
 from integrations.slack.protocol import error_messages
 from workflows.ports import VendorError
 
@@ -20,6 +20,7 @@ CHUNK: Final = 1 << 18
 UPLOAD, DOWNLOAD = "files.getUploadURLExternal", "files.info"  # what a rate limit of the file server applies to
 TOO_MANY, SERVER_ERROR = 429, 500
 PAGE: Final = "text/html"  # what Slack shows to someone who has not signed in
+TIMES: Final = 20  # so many time-outs, of one byte each, may a file take as a whole
 WAIT_AT_MOST_S: Final = 300.0  # and then it is asked again, whatever it said
 BROKEN: Final = (OSError, http.client.HTTPException, ValueError)  # the last for a redirect to what is no address
 
@@ -39,8 +40,10 @@ class FileTransfer:
         self.token = token
         self.timeout_s = timeout_s
         # A plain address is a stand-in on this machine, out of a proxy's reach.
-        more = [urllib.request.HTTPSHandler(context=tls)] if tls else [urllib.request.ProxyHandler({})]
-        self._opener = urllib.request.build_opener(_NoRedirect, *more)
+        way = bounded.OverTls(tls, times=TIMES) if tls else bounded.Plainly(times=TIMES)
+        self._opener = urllib.request.build_opener(
+            _NoRedirect, way, *([] if tls else [urllib.request.ProxyHandler({})])
+        )
 
     def send(self, url: str, content: bytes) -> None:
         """Send the bytes of a file to the address that was handed out for it."""

@@ -20,7 +20,7 @@ from slack_sdk.webhook import WebhookClient, WebhookResponse
 
 from incidents.claiming import in_hand
 from incidents.outages import spare_connections
-from integrations import unreached, vendor_clock
+from integrations import bounded, unreached, vendor_clock
 from integrations.slack.adapter import transfer
 from integrations.slack.adapter.transfer import FileTransfer
 from integrations.slack.protocol import error_messages
@@ -77,10 +77,10 @@ class _DirectWebhook(WebhookClient):
 
 def _answered(client: WebClient | WebhookClient, request: urllib.request.Request) -> dict[str, Any]:
     proxies = {"http": client.proxy, "https": client.proxy} if client.proxy else {}
-    more = [urllib.request.HTTPSHandler(context=client.ssl)] if client.ssl else []
-    opener = urllib.request.build_opener(_AsItIs, urllib.request.ProxyHandler(proxies), *more)
+    ways = [bounded.OverTls(client.ssl)] if client.ssl else [bounded.Plainly()]
+    opener = urllib.request.build_opener(_AsItIs, urllib.request.ProxyHandler(proxies), *ways)
     with opener.open(request, timeout=client.timeout) as answer:
-        return {"status": answer.status, "headers": answer.headers, "body": answer.read().decode()}
+        return {"status": answer.status, "headers": answer.headers, "body": bounded.whole(answer).decode()}
 
 
 class Wire:

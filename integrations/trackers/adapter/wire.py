@@ -12,7 +12,7 @@ from typing import Any, Final
 from urllib.parse import urlencode, urlsplit
 
 from incidents.claiming import in_hand
-from integrations import unreached, vendor_answer
+from integrations import bounded, unreached, vendor_answer
 from integrations.vendor_answer import VendorAnswer
 from workflows.ports import VendorError
 
@@ -156,11 +156,9 @@ def carry(request: TrackerRequest) -> TrackerReply:
     path = f"{parts.path or '/'}{f'?{parts.query}' if parts.query else ''}"
     if parts.scheme == "https":
         context = ssl.create_default_context()
-        connection: http.client.HTTPConnection = http.client.HTTPSConnection(
-            parts.netloc, timeout=TIMEOUT_S, context=context
-        )
+        connection: http.client.HTTPConnection = bounded.TlsConnection(parts.netloc, timeout=TIMEOUT_S, context=context)
     else:
-        connection = http.client.HTTPConnection(parts.netloc, timeout=TIMEOUT_S)
+        connection = bounded.Connection(parts.netloc, timeout=TIMEOUT_S)
     try:
         try:
             connection.connect()
@@ -168,9 +166,7 @@ def carry(request: TrackerRequest) -> TrackerReply:
             raise NeverSent(*error.args) from error
         connection.request(request.method, path, body=request.body or None, headers=dict(request.headers))
         with closing(connection.getresponse()) as answer:  # one that is refused half way, too
-            body = answer.read(LARGEST + 1)
-            if len(body) > LARGEST:
-                raise http.client.HTTPException("the answer is too large")
+            body = bounded.whole(answer, most=LARGEST)
             return TrackerReply(answer.status, body, {name.lower(): value for name, value in answer.getheaders()})
     finally:
         connection.close()

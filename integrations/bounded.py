@@ -1,0 +1,117 @@
+"""Connections on which a whole answer has to come in time, however slowly its bytes do.
+
+A time-out counts from one byte to the next: an answer that trickles, as one does through a broken proxy, would hold
+the thread that waits for it for as long as it likes.
+"""
+
+from __future__ import annotations
+
+import http.client
+import io
+import socket
+import ssl
+import time
+import urllib.request
+from typing import Any, Final, cast
+
+TIMES: Final = 2  # so many time-outs, of one byte each, may an answer take as a whole
+LARGEST: Final = 1 << 26  # bytes that no vendor's answer in JSON comes near
+
+
+class Ending:
+    """When an answer has to be whole: counted from now."""
+
+    def __init__(self, whole_s: float) -> None:
+        self._at = time.monotonic() + whole_s
+
+    def left(self, patience_s: float | None) -> float:
+        """Return how long the next byte may be waited for; raise ``TimeoutError`` where it would come too late."""
+        left = self._at - time.monotonic()
+        if left <= 0:
+            raise TimeoutError("the answer as a whole took too long")
+        return left if patience_s is None else min(patience_s, left)
+
+
+class _Reading(io.RawIOBase):
+    """Reads what a socket brings, each time for as long as is left."""
+
+    def __init__(self, sock: socket.socket, ending: Ending) -> None:
+        self._sock, self._ending, self._patience_s = sock, ending, sock.gettimeout()
+        self._raw = sock.makefile("rb", buffering=0)
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int | None:
+        self._sock.settimeout(self._ending.left(self._patience_s))
+        return self._raw.readinto(buffer)
+
+    def close(self) -> None:
+        self._raw.close()
+        super().close()
+
+
+class _Socket:
+    """A socket that gives its answer in time or not at all."""
+
+    def __init__(self, sock: socket.socket, ending: Ending) -> None:
+        self._sock, self._ending = sock, ending
+
+    def makefile(self, mode: str = "rb") -> io.BufferedReader:
+        assert mode == "rb", "http.client reads answers so"
+        return io.BufferedReader(_Reading(self._sock, self._ending))
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._sock, name)
+
+
+class Connection(http.client.HTTPConnection):
+    """A connection for one request, in the clear; the whole takes so many time-outs at most."""
+
+    def __init__(self, *args: Any, times: float = TIMES, **more: Any) -> None:
+        super().__init__(*args, **more)
+        self._times = times
+
+    def connect(self) -> None:
+        """Connect; what is read from then on comes in time."""
+        ending = Ending(self._times * cast("float", self.timeout))
+        super().connect()
+        self.sock = cast("socket.socket", _Socket(self.sock, ending))
+
+
+class TlsConnection(Connection, http.client.HTTPSConnection):
+    """The same over TLS."""
+
+
+def whole(answer: http.client.HTTPResponse, *, most: int = LARGEST) -> bytes:
+    """Return the bytes of an answer; raise ``HTTPException`` for one that is longer, or shorter than it says."""
+    body = answer.read(most + 1)
+    if len(body) > most:
+        raise http.client.HTTPException("the answer is too large")
+    if answer.length:  # a read with a limit does not say so itself
+        raise http.client.IncompleteRead(body, answer.length)
+    return body
+
+
+class Plainly(urllib.request.HTTPHandler):
+    """Opens plain addresses on such connections."""
+
+    def __init__(self, *, times: float = TIMES) -> None:
+        super().__init__()
+        self._times = times
+
+    def http_open(self, req: urllib.request.Request) -> http.client.HTTPResponse:
+        """Open an address."""
+        return self.do_open(Connection, req, times=self._times)
+
+
+class OverTls(urllib.request.HTTPSHandler):
+    """Opens addresses over TLS on such connections."""
+
+    def __init__(self, context: ssl.SSLContext, *, times: float = TIMES) -> None:
+        super().__init__(context=context)
+        self._tls, self._times = context, times
+
+    def https_open(self, req: urllib.request.Request) -> http.client.HTTPResponse:
+        """Open an address."""
+        return self.do_open(TlsConnection, req, context=self._tls, times=self._times)
