@@ -139,9 +139,12 @@ def test_many_that_wait_cost_as_many_questions_as_one(house: House) -> None:
 def test_what_waits_for_a_channel_that_is_gone_holds_up_no_other(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
     """Another one was set meanwhile, say. What stands in the old one can't be changed, in however many incidents."""
     monkeypatch.setattr(announcements, "AT_ONCE", 2)
+    stand = [house.declare(f"Checkout is slow {number}") for number in range(2 * announcements.AT_ONCE)]
     house.slack.acts.archive("dee", "incidents")
-    for number in range(2 * announcements.AT_ONCE):
-        house.declare(f"Checkout is slow {number}")
+    for one in stand:
+        lifecycle.set_lead(one, lead=house.person("ann"), by=None, at=house.now())
+        house.settle(one)
+    assert Effect.objects.filter(state="failed", thing="announcement").count() == len(stand)
     house.slack.acts.create_channel("dee", "outages")
     house.slack.acts.archive("dee", "outages")
     slack = settings.FIREKIND.slack

@@ -8,7 +8,8 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Final
 
-from django.db.models import Case, OuterRef, Q, Subquery, When
+from django.conf import settings
+from django.db.models import Case, OuterRef, Q, Subquery, TextField, Value, When
 from django.db.models.fields.json import KT
 
 from incidents.models.incident import ACTIVE
@@ -25,10 +26,7 @@ AT_ONCE: Final = 200
 FOLLOWS: Final = Q(incident__status__in=ACTIVE) | Q(verb=CHANGE) | Q(thing="notice") | Q(unsure=True)
 
 POSTED: Final = Resource.objects.filter(incident=OuterRef("incident"), key=OuterRef("thing"))
-# Where a post goes: by name, as settings have it, or by id where it stands already.
-CHANNEL: Final = Case(
-    When(verb=CHANGE, then=Subquery(POSTED.values_list(KT("external__channel_id"))[:1])), default=KT("spec__channel")
-)
+STANDS_IN: Final = Subquery(POSTED.values_list(KT("external__channel_id"))[:1])
 
 
 def retry(*, at: datetime) -> int:
@@ -38,13 +36,24 @@ def retry(*, at: datetime) -> int:
     """
     failed = Effect.objects.filter(
         FOLLOWS, state=Effect.State.FAILED, error_code__in=AWAY, kind="post", spec__has_key="channel"
-    ).annotate(channel=CHANNEL)
+    ).annotate(channel=_channel())
     channels = failed.exclude(channel=None).values_list("channel", flat=True).distinct()
     return sum(
         effect_queue.retry_all(failed.filter(channel=channel).order_by("pk")[:AT_ONCE], at=at)
         for channel in channels
         if _is_open(channel)
     )
+
+
+def _channel() -> Case:
+    """Return where a post goes: where it stands already, by id, or else by name, as settings have it now.
+
+    One that may have been posted is looked for where it was to be.
+    """
+    slack = settings.FIREKIND.slack
+    now = Value(slack.announce_channel) if slack and slack.announce_channel else KT("spec__channel")
+    where = When(verb=CHANGE, then=STANDS_IN), When(unsure=True, then=KT("spec__channel"))
+    return Case(*where, default=now, output_field=TextField())
 
 
 def _is_open(channel: str) -> bool:

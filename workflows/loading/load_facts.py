@@ -152,6 +152,7 @@ def _facts(incident: Incident, rows: IncidentRows, observed: Observed) -> Facts:
         due_at=_due_at(incident, events),
         archive_asked=incident.archive_asked,
         announce_channel=slack.announce_channel if slack else "incidents",
+        announced_in=observing.announced_in(observed),
         there=observing.there(observed),
         chat=rows.chat,
         services=tuple(incident.services),

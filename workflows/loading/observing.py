@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable
+from typing import Final
 
 from workflows.models import Effect, Resource
 from workflows.planning.actions import CREATE, RETIRE
 from workflows.planning.observed import GONE, REFUSED, THERE, UNSETTLED, Observed, ObservedThing, Owed
+
+ANNOUNCED: Final = ("announcement", "notice")
 
 
 def thing(resource: Resource, ended: Collection[str]) -> ObservedThing:
@@ -47,3 +50,11 @@ def there(observed: Observed) -> frozenset[str]:
     seen = {key for key, one in observed.seen.items() if one.state == THERE}
     begun = {key for key, chain in observed.owed.items() if any(one.under_way for one in chain)}
     return frozenset(seen | begun)
+
+
+def announced_in(observed: Observed) -> dict[str, str]:
+    """Return the names of the channels where posts stand that are in no channel of the incident, or may by now."""
+    stand = {key: one.spec for key, one in observed.seen.items() if one.state == THERE}
+    begun = {key: one.spec for key, chain in observed.owed.items() for one in chain if one.under_way and one.spec}
+    posts = {key: spec for key, spec in (begun | stand).items() if key in ANNOUNCED}
+    return {key: str(spec["channel"]) for key, spec in posts.items()}

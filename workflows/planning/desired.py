@@ -69,9 +69,9 @@ def _summary(facts: Facts) -> Iterator[Thing]:
     yield Thing("outlet", "outlet", spec, f"#{facts.published.channel}")
     said = {"in": "outlet", "card": cards.summary(facts.published).as_dict()}
     yield Thing("summary", "post", said, "the public summary", needs=("outlet",))
-    if facts.announce_channel:
-        notice = {"channel": facts.announce_channel, "card": cards.notice(facts.published).as_dict()}
-        where = f"the link to the summary in #{facts.announce_channel}"
+    if channel := facts.announces_in("notice"):
+        notice = {"channel": channel, "card": cards.notice(facts.published).as_dict()}
+        where = f"the link to the summary in #{channel}"
         yield Thing("notice", "post", notice, where, needs=("outlet", "summary"))
 
 

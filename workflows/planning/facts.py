@@ -150,6 +150,8 @@ class Facts:
     ``on_call`` maps a schedule's name to those on call, or to None where the pager has no such schedule; ``callees`` a
     name that a policy pages to who that is. ``otherwise`` are those a policy names itself, by what it calls them.
     ``guests`` says that someone is in who may be told no names but of those they respond with.
+    ``announce_channel`` is where incidents are announced now, if anywhere; ``announced_in`` where what was announced
+    stands, or is being posted, by its key.
     ``published`` is what two people confirmed that everyone may read of a private incident. ``converts`` says that the
     vendor may make a public channel private. ``tracker`` is where ``followups`` go, if anywhere; ``tickets`` maps keys
     of tickets that exist, or are being opened, to their projects.
@@ -186,6 +188,7 @@ class Facts:
     due_at: datetime | None = None
     archive_asked: bool = False
     announce_channel: str = "incidents"
+    announced_in: Mapping[str, str] = field(default_factory=dict)
     there: frozenset[str] = frozenset()
     chat: bool = True
     services: tuple[str, ...] = ()
@@ -207,6 +210,10 @@ class Facts:
     def is_there(self, key: str) -> bool:
         """Whether a thing exists outside or is being made right now."""
         return key in self.there
+
+    def announces_in(self, key: str) -> str:
+        """Return the name of the channel in which an announcement stands, or else is to be posted; empty for none."""
+        return self.announced_in.get(key, self.announce_channel)
 
     def room_of(self, number: int) -> Room:
         """Return a room by its number."""

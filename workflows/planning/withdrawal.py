@@ -13,8 +13,9 @@ from workflows.planning.wording import cards, headline, posts
 
 def announcement(facts: Facts) -> Iterator[Thing]:
     """The message in the announce channel: kept current, ended, or emptied."""
+    channel = facts.announces_in("announcement")
     announce = facts.policy.announce and not facts.private
-    if not announce and not facts.is_there("announcement"):
+    if not channel or not (announce or facts.is_there("announcement")):
         return
     if facts.private:
         card = cards.withdrawn_announcement()
@@ -22,8 +23,8 @@ def announcement(facts: Facts) -> Iterator[Thing]:
         card = headline.announcement(facts)
     else:
         card = cards.ended_announcement(facts)
-    label = f"the announcement in #{facts.announce_channel}"
-    spec = {"channel": facts.announce_channel, "card": card.as_dict()}
+    label = f"the announcement in #{channel}"
+    spec = {"channel": channel, "card": card.as_dict()}
     waits = announce and not facts.room_of(facts.room).gone  # a channel that is gone is not waited for
     yield Thing("announcement", "post", spec, label, needs=(f"channel/{facts.room}",) if waits else ())
 

@@ -49,7 +49,7 @@ def opening(after: Facts, gaining: Iterable[Standing]) -> Iterator[PlanNote]:
 def _closes(before: Facts, after: Facts) -> Iterator[str]:
     yield from EVERYWHERE
     if before.chat and before.is_there("announcement"):
-        yield f"The announcement in #{before.announce_channel} is replaced by one neutral line."
+        yield f"The announcement in #{before.announces_in('announcement')} is replaced by one neutral line."
     if count := _tickets(before):
         name = before.tracker.name if before.tracker else "the issue tracker"
         says = "is emptied and closed" if count == 1 else "are emptied and closed"
