@@ -35,6 +35,7 @@ def findings(slack: SlackChat, given: Setup, *, base_url: str, tell: str = "") -
     yield from _scopes(slack)
     yield from _door(given)
     yield from _domain(base_url)
+    yield _announcing(slack, given.announce_channel)
     yield _tried(slack, tell) if tell else _told()
 
 
@@ -72,6 +73,21 @@ def _door(given: Setup) -> Iterator[CheckResult]:
 def _domain(base_url: str) -> Iterator[CheckResult]:
     if not installation.unfurl_domains(base_url):
         yield note("FIREKIND_BASE_URL has no domain name, so Slack shows no previews of links.")
+
+
+def _announcing(slack: SlackChat, channel: str) -> CheckResult:
+    if not channel:
+        return note("SLACK_ANNOUNCE_CHANNEL is empty, so no incident is announced.")
+    try:
+        is_open = slack.is_open(channel)
+    except VendorError as error:
+        return note(f"Whether incidents can be announced in #{channel} could not be seen: {error.says}")
+    if is_open:
+        return CheckResult(f"Incidents are announced in #{channel}.")
+    return wrong(
+        f"Incidents can't be announced in #{channel}: there is no such channel, it is archived, or it is private and "
+        "the app is not in it. Create or unarchive it, or /invite the app; or name another in SLACK_ANNOUNCE_CHANNEL."
+    )
 
 
 def _told() -> CheckResult:

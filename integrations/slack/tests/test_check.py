@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable
 from io import StringIO
 from typing import Any
 
 import pytest
+from django.conf import settings
 from django.core.management import CommandError, call_command
 from hypothesis import given
 from hypothesis import strategies as st
@@ -29,7 +31,10 @@ ASKED = sorted(installation.scopes())
 
 
 def chat_of(slack: fake.FakeSlack) -> SlackChat:
-    """The adapter on a workspace."""
+    """The adapter on a workspace, in which incidents are announced."""
+    if "incidents" not in {one.name for one in slack.workspace.channels.values()}:
+        slack.add_person("owner", name="Owner", email="owner@example.com")
+        slack.acts.create_channel("owner", "incidents")
     wire = StraightWire(slack, token=TOKEN)
     return SlackChat(wire, identity=Identity(wire))
 
@@ -103,6 +108,36 @@ def test_what_settings_leave_out_is_said() -> None:
     assert any("no domain name" in one for one in said)
     socket = dataclasses.replace(given, signing_secret="", app_token="xapp-1")
     assert any("Socket Mode" in one.says for one in findings(chat, socket, base_url="https://x.example"))
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("made", "says"),
+    [
+        (lambda acts: None, "fix  Incidents can't be announced in #outages"),
+        (lambda acts: acts.create_channel("owner", "outages"), "fine  Incidents are announced in #outages."),
+        (
+            lambda acts: (acts.create_channel("owner", "outages"), acts.archive("owner", "outages")),
+            "fix  Incidents can't be announced in #outages",
+        ),
+        (
+            lambda acts: acts.create_channel("owner", "outages", is_private=True),
+            "fix  Incidents can't be announced in #outages",
+        ),
+    ],
+    ids=["absent", "there", "archived", "private"],
+)
+def test_a_channel_that_cannot_be_announced_in_is_named(
+    monkeypatch: pytest.MonkeyPatch, made: Callable[[Any], object], says: str
+) -> None:
+    slack = fake.FakeSlack(bot_token=TOKEN)
+    chat = chat_of(slack)
+    made(slack.acts)
+    given: Any = setup.current()
+    another = dataclasses.replace(given, announce_channel="outages")
+    monkeypatch.setattr(settings, "FIREKIND", dataclasses.replace(settings.FIREKIND, slack=another))
+    lines, _ = checked(chat)
+    assert any(line.startswith(says) for line in lines)
 
 
 @pytest.mark.parametrize("tab", [True, False])
