@@ -303,6 +303,21 @@ def test_one_that_is_deleted_between_our_look_and_our_edit_is_known_to_be_and_fa
         assert at.row().state == "open"
 
 
+def test_a_ticket_in_a_project_that_is_not_set_any_more_is_said_to_stay(office: Desk) -> None:
+    office.add("Rotate the leaked keys")
+    office.settle()
+    office.tracker._projects[False] = "acme/elsewhere"  # type: ignore[attr-defined]
+    plan = retyping.preview(office.incident, to=IncidentType.objects.get(slug="security"), by=office.people[0])
+    assert not [line.text for line in plan.lines if line.text.startswith("withdraw the ticket")]
+    (said,) = [
+        note.text for note in plan.notes if "ticket" in note.text and "title" in note.text and "by hand" in note.text
+    ]
+    assert office.ticket().project in said
+    office.turn_private()
+    office.settle()
+    assert not Effect.objects.filter(state="failed").exists()
+
+
 def test_redacted_words_leave_the_ticket(office: Desk) -> None:
     office.add("Ana Ruiz lost the keys")
     office.settle()

@@ -8,6 +8,7 @@ import pytest
 
 from workflows.planning.facts import ChannelPost, Stay
 from workflows.planning.pages import RESOLVED, TRIGGERED, Paged
+from workflows.planning.tickets.wanted import TrackerNow
 from workflows.planning.wording import privacy_notes
 from workflows.planning.wording.privacy_notes import CLOSES, EVERYWHERE, MOVES, STAYS
 from workflows.tests.shipped_facts import POLICIES, facts, someone
@@ -17,7 +18,7 @@ OPENED = ("channel/1", "headline/1", "told/2", "announcement")
 
 def said(*there: str, converts: bool = False, alerts: int = 0, **given: object) -> dict[str, list[str]]:
     """The notes by heading for an incident that turns private."""
-    before = replace(facts("major"), there=frozenset(there), **given)  # type: ignore[arg-type]  # a table of facts
+    before = replace(facts("major", pager=True), there=frozenset(there), **given)  # type: ignore[arg-type]  # a table of facts
     stays = (Stay(someone("dee"), "declared"),)
     after = before.retyped(POLICIES["security"], staying=stays, bring=(), converts=converts)
     found: dict[str, list[str]] = {}
@@ -117,6 +118,40 @@ def test_pages_and_alerts_leave_traces_with_the_pager() -> None:
     assert has(ringing, "2 alerts that joined")
     assert not has(said()[STAYS], "alert")
     assert not has(said()[STAYS], "phones")
+
+
+@pytest.mark.parametrize(
+    ("known", "stays", "says"),
+    [
+        ({"chat": False}, ["announcement"], ["Slack is not connected", "announcement in #incidents stays"]),
+        (
+            {"chat": False, "announced_in": {"announcement": "outages"}},
+            ["announcement"],
+            ["Slack is not connected", "#outages"],
+        ),
+        ({"pager": False, "paged": (page(1), page(2))}, [], ["PagerDuty is not connected", "2 pages stay"]),
+        ({"tickets": {"ticket/1": "github:a/b"}}, [], ["1 ticket keeps its title in a/b", "by hand"]),
+        (
+            {"tracker": TrackerNow("Jira", "jira:NEW", "jira:SEC"), "tickets": {"ticket/1": "github:a/b"}},
+            [],
+            ["1 ticket keeps its title in a/b", "by hand"],
+        ),
+    ],
+)
+def test_what_is_public_and_out_of_reach_is_named_and_not_promised(
+    known: dict[str, object], stays: list[str], says: list[str]
+) -> None:
+    found = said(*stays, **known)  # type: ignore[arg-type]  # a table of facts
+    assert has(found[STAYS], *says)
+    assert found[CLOSES] == list(EVERYWHERE)
+
+
+def test_tickets_that_are_withdrawn_or_private_are_not_said_to_stay() -> None:
+    tracker = TrackerNow("Jira", "jira:OPS", "jira:SEC")
+    kept = {"ticket/1": "jira:OPS", "ticket/1/private": "github:hidden"}
+    found = said(tracker=tracker, tickets=kept)
+    assert has(found[CLOSES], "1 ticket in Jira is emptied and closed")
+    assert not has(found[STAYS], "by hand")
 
 
 def test_headings_come_in_the_order_of_what_matters() -> None:

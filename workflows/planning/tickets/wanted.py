@@ -11,6 +11,7 @@ from workflows.planning.things import Thing
 FIELDS: Final = ("title", "state", "owner", "due")
 OPEN: Final = "open"
 TITLE_CHARS: Final = 200  # every tracker takes as much
+PRIVATE: Final = "/private"
 REDACTED: Final = "Redacted follow-up"
 
 
@@ -36,7 +37,12 @@ class TrackedFollowup:
 
 def key(n: int, *, private: bool = False) -> str:
     """Return the key of a follow-up's ticket; in a private project it is another one."""
-    return f"ticket/{n}/private" if private else f"ticket/{n}"
+    return f"ticket/{n}{PRIVATE}" if private else f"ticket/{n}"
+
+
+def is_private(ticket: str) -> bool:
+    """Return whether a ticket's key is of one in the private project."""
+    return ticket.endswith(PRIVATE)
 
 
 def number(ticket: str) -> int:

@@ -9,6 +9,7 @@ from workflows.planning.facts import Facts
 from workflows.planning.pages import ACKNOWLEDGED, RESOLVED, TRIGGERED
 from workflows.planning.participation import Standing
 from workflows.planning.plan import PlanNote
+from workflows.planning.tickets.wanted import is_private
 from workflows.planning.wording import cards
 
 CLOSES, MOVES, STAYS = "What closes immediately", "What moves", "What cannot be undone"
@@ -54,7 +55,7 @@ def _closes(before: Facts, after: Facts) -> Iterator[str]:
         name = before.tracker.name if before.tracker else "the issue tracker"
         says = "is emptied and closed" if count == 1 else "are emptied and closed"
         yield f"{_counted(count, 'ticket')} in {name} {says}{_again(before)}."
-    if standing := sum(one.status in {TRIGGERED, ACKNOWLEDGED} for one in before.paged):
+    if before.pager and (standing := _ringing(before)):
         yield f"The titles of {_counted(standing, 'page')} in PagerDuty change to “{cards.page_title(after)}”."
 
 
@@ -85,6 +86,7 @@ def _old_room(before: Facts, shown: str) -> str:
 
 def _stays(before: Facts, after: Facts, alerts: int) -> Iterator[str]:
     yield "It stays private from then on, even if you retype it again."
+    yield from _out_of_reach(before)
     if before.is_there(f"channel/{before.room}"):
         yield from _left_behind(before, after)
     if ended := sum(one.status == RESOLVED for one in before.paged):
@@ -99,6 +101,19 @@ def _stays(before: Facts, after: Facts, alerts: int) -> Iterator[str]:
     if alerts:
         says = "belongs to PagerDuty's own incidents; Firekind cannot change their titles"
         yield f"The text of {_counted(alerts, 'alert')} that joined {says}."
+
+
+def _out_of_reach(before: Facts) -> Iterator[str]:
+    """Name what is public and can't be taken back now: it stands where nothing is connected, or not any more."""
+    if not before.chat and before.is_there("announcement"):
+        channel = before.announces_in("announcement")
+        yield f"Slack is not connected, so the announcement in #{channel} stays until it is."
+    if not before.pager and (standing := _ringing(before)):
+        yield f"PagerDuty is not connected, so the titles of {_counted(standing, 'page')} stay until it is."
+    if elsewhere := _tickets_elsewhere(before):
+        one, many = "ticket keeps its title", "tickets keep their titles"
+        where = ", ".join(sorted({place.partition(":")[2] or place for place in elsewhere}))
+        yield f"{_counted(len(elsewhere), one, many)} in {where}, which is not connected now. Empty them by hand."
 
 
 def _left_behind(before: Facts, after: Facts) -> Iterator[str]:
@@ -118,6 +133,17 @@ def _tickets(facts: Facts) -> int:
     if facts.tracker is None or facts.private:
         return 0
     return sum(place == facts.tracker.place for place in facts.tickets.values())
+
+
+def _tickets_elsewhere(facts: Facts) -> list[str]:
+    """Return the projects of tickets that a tracker that was set before shows to everyone who reads it."""
+    now = facts.tracker.place if facts.tracker else ""
+    return [place for key, place in facts.tickets.items() if place != now and not is_private(key)]
+
+
+def _ringing(facts: Facts) -> int:
+    """Count the pages that are open in the pager."""
+    return sum(one.status in {TRIGGERED, ACKNOWLEDGED} for one in facts.paged)
 
 
 def _again(facts: Facts) -> str:
