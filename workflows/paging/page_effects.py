@@ -165,7 +165,8 @@ def _of(work: Work) -> Page:
 def _written(work: Work) -> Page:
     """Return the row of the page, written and committed before the pager is called."""
     effect, spec = work.effect, work.effect.spec
-    key = salted_hmac("workflows.page", f"{effect.incident_id}/{effect.thing}").hexdigest()[:32]
+    # By a name that is given out once: a number comes again after a restore, and with it the page of what was lost.
+    key = salted_hmac("workflows.page", f"{effect.incident.codename}/{effect.thing}").hexdigest()[:32]
     values = {
         "target": spec["target"],
         "name": spec["name"],

@@ -86,8 +86,8 @@ def look_whether_changed(tracker: Tracker, work: Work) -> Outcome | None:
 
 
 def mark(work: Work) -> str:
-    """The opaque mark of a follow-up's ticket, the same whichever effect opens it."""
-    about = f"{work.effect.incident_id}/{work.effect.thing}/{work.effect.spec['place']}"
+    """The opaque mark of a follow-up's ticket, the same whichever effect opens it; as a page's, by a name."""
+    about = f"{work.effect.incident.codename}/{work.effect.thing}/{work.effect.spec['place']}"
     return salted_hmac("workflows.ticket", about).hexdigest()[:32]
 
 
