@@ -13,6 +13,7 @@ from incidents.models import Incident, Person
 
 LOOKED_AT: Final = 200  # the open incidents whose titles are compared, the newest first
 SHOWN: Final = 3
+FIELDS: Final = ("id", "codename", "title", "declared_at")  # in the order of the model
 KEPT: Final = 500  # titles whose words are kept: each declaration compares the same ones again
 LIKE: Final = 0.85  # how alike two words are at least, as difflib counts: a slip of the finger
 WORD: Final = re.compile(r"[\w-]{3,}")
@@ -32,18 +33,16 @@ SAYS_LITTLE: Final = frozenset({
 def near(title: str, *, person: Person) -> list[Incident]:
     """Return the open incidents whose titles share telling words with this one and that ``person`` may see.
 
-    Those that share the most come first, then the newest. Two queries at most, however many there are; drills are left
-    out.
+    Those that share the most come first, then the newest. One query at most; drills are left out.
     """
     said = words(title)
     if not said - SAYS_LITTLE:
         return []
     seen = visibility.visible_to(person).filter(active=True, is_drill=False)
-    titles = dict(seen.order_by("-declared_at", "-pk").values_list("pk", "title")[:LOOKED_AT])
-    counts = alike(said, {pk: words(other) for pk, other in titles.items()})
+    rows = {row[0]: row for row in seen.order_by("-declared_at", "-pk").values_list(*FIELDS)[:LOOKED_AT]}
+    counts = alike(said, {pk: words(other) for pk, _, other, _ in rows.values()})
     nearest = sorted(filter(counts.get, counts), key=lambda pk: -counts[pk])[:SHOWN]
-    found = seen.only("codename", "title", "declared_at").in_bulk(nearest) if nearest else {}
-    return [found[pk] for pk in nearest if pk in found]
+    return [Incident.from_db(seen.db, FIELDS, rows[pk]) for pk in nearest]  # of the others, nothing is made
 
 
 @lru_cache(maxsize=KEPT)
