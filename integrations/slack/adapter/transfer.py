@@ -40,10 +40,9 @@ class FileTransfer:
         self.token = token
         self.timeout_s = timeout_s
         # A plain address is a stand-in on this machine, out of a proxy's reach.
-        way = bounded.OverTls(tls, times=TIMES) if tls else bounded.Plainly(times=TIMES)
-        self._opener = urllib.request.build_opener(
-            _NoRedirect, way, *([] if tls else [urllib.request.ProxyHandler({})])
-        )
+        plainly = (bounded.Plainly(times=TIMES), urllib.request.ProxyHandler({}))
+        ways = (bounded.OverTls(tls, times=TIMES),) if tls else plainly
+        self._opener = urllib.request.build_opener(_NoRedirect, *ways)
 
     def send(self, url: str, content: bytes) -> None:
         """Send the bytes of a file to the address that was handed out for it."""
