@@ -56,7 +56,7 @@ async def changes(incident: int, *, n: int, seen: int, reader: Viewer) -> AsyncG
     When access cannot be checked in time, it ends silently and the page retries.
     """
     ends_at = monotonic() + LASTS_S
-    say, patience_s = f"retry: 2000\n{_changed(n) if n > seen else ': hello'}\n\n", watching.OPENING_S
+    say, patience_s = f"retry: 2000\n{_changed(n) if n != seen else ': hello'}\n\n", watching.OPENING_S
     with counted(reader.person), hub.listening(incident) as heard, suppress(watching.Unanswered, TimeoutError):
         while await watching.may_go_on(reader, incident, within_s=patience_s):
             yield say

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
+from django.db import transaction
 from django.utils import timezone
 
 from incidents import lifecycle, timeline
@@ -74,6 +75,26 @@ def test_a_page_left_open_for_long_starts_over(
     fragment = client.get(ask).content.decode()
     assert len(shown(fragment)) == 5
     assert 'id="further"' in fragment
+
+
+@pytest.mark.parametrize("since", [0, 1])
+def test_entries_that_the_database_lost_go_from_an_open_page(
+    incident: Incident, ada: Person, browse: Open, since: int
+) -> None:
+    """It was put back, or failed over to a copy that lacked the last moments."""
+    client = browse(ada)
+    with transaction.atomic():
+        for n in range(3):
+            lifecycle.note(incident, text=f"of the future {n}", by=ada, at=timezone.now())
+        ask = cursor(client.get(page_of(incident)).content.decode())
+        transaction.set_rollback(True)
+    incident.refresh_from_db()
+    for n in range(since):
+        lifecycle.note(incident, text=f"since then {n}", by=ada, at=timezone.now())
+    fragment = client.get(ask).content.decode()
+    assert shown(fragment) == shown(client.get(page_of(incident)).content.decode())
+    assert "of the future" not in fragment
+    assert client.get(cursor(fragment)).status_code == 204
 
 
 def test_an_edit_is_shown_where_the_entry_stands(incident: Incident, ada: Person, browse: Open) -> None:

@@ -48,6 +48,16 @@ async def following(stream: AsyncIterator[str]) -> str:
     return await asyncio.wait_for(anext(stream), SOON_S)
 
 
+def test_it_says_at_once_that_a_page_shows_what_is_no_more(hub: Hub) -> None:
+    async def listen() -> str:
+        stream = live_stream.changes(7, n=5, seen=8, reader=ADA)
+        said = await following(stream)
+        await stream.aclose()
+        return said
+
+    assert "event: changed\ndata: 5\n\n" in asyncio.run(listen())
+
+
 def test_it_says_at_once_what_was_missed_and_then_what_comes(hub: Hub) -> None:
     async def listen() -> list[str]:
         stream = live_stream.changes(7, n=5, seen=3, reader=ADA)

@@ -51,9 +51,13 @@ def page(request: Request, codename: str) -> HttpResponse:
 
 @signed_in
 def live(request: Request, codename: str) -> HttpResponse:
-    """Return what is new after event ``n`` and every panel that changed since it was ``seen``; 204 when nothing is."""
+    """Return what is new after event ``n`` and every panel that changed since it was ``seen``; 204 when nothing is.
+
+    A page that has seen more than there is shows what the database lost: it is drawn anew.
+    """
     incident = incident_or_404(request.person, codename)
     seen = number(request.GET.get("n"))
+    seen = None if seen is not None and seen > incident.last_n else seen
     is_news = seen is None or incident.last_n > seen
     context, facts = _news(request, incident, seen=seen) if is_news else ({}, page_reading.facts(incident))
     drawn = panels.draw(request, incident, facts, seen=panels.read_seen(request.GET))
