@@ -65,7 +65,7 @@ class _Socket:
         return getattr(self._sock, name)
 
 
-class Connection(http.client.HTTPConnection):
+class TimedConnection(http.client.HTTPConnection):
     """A connection for one request, in the clear; the whole takes so many time-outs at most."""
 
     def __init__(self, *args: Any, times: float = TIMES, **more: Any) -> None:
@@ -79,7 +79,7 @@ class Connection(http.client.HTTPConnection):
         self.sock = cast("socket.socket", _Socket(self.sock, ending))
 
 
-class TlsConnection(Connection, http.client.HTTPSConnection):
+class TimedTlsConnection(TimedConnection, http.client.HTTPSConnection):
     """The same over TLS."""
 
 
@@ -102,7 +102,7 @@ class Plainly(urllib.request.HTTPHandler):
 
     def http_open(self, req: urllib.request.Request) -> http.client.HTTPResponse:
         """Open an address."""
-        return self.do_open(Connection, req, times=self._times)
+        return self.do_open(TimedConnection, req, times=self._times)
 
 
 class OverTls(urllib.request.HTTPSHandler):
@@ -114,4 +114,4 @@ class OverTls(urllib.request.HTTPSHandler):
 
     def https_open(self, req: urllib.request.Request) -> http.client.HTTPResponse:
         """Open an address."""
-        return self.do_open(TlsConnection, req, context=self._tls, times=self._times)
+        return self.do_open(TimedTlsConnection, req, context=self._tls, times=self._times)

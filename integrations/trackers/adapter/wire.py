@@ -156,9 +156,11 @@ def carry(request: TrackerRequest) -> TrackerReply:
     path = f"{parts.path or '/'}{f'?{parts.query}' if parts.query else ''}"
     if parts.scheme == "https":
         context = ssl.create_default_context()
-        connection: http.client.HTTPConnection = bounded.TlsConnection(parts.netloc, timeout=TIMEOUT_S, context=context)
+        connection: http.client.HTTPConnection = bounded.TimedTlsConnection(
+            parts.netloc, timeout=TIMEOUT_S, context=context
+        )
     else:
-        connection = bounded.Connection(parts.netloc, timeout=TIMEOUT_S)
+        connection = bounded.TimedConnection(parts.netloc, timeout=TIMEOUT_S)
     try:
         try:
             connection.connect()
