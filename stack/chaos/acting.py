@@ -37,7 +37,7 @@ class CommandDoor:
 
 
 COMMAND_DOORS: Final[Mapping[str, CommandDoor]] = {
-    "declare": CommandDoor("{opens} {prefix}{word} is slow", "opens in a moment", "declared"),
+    "declare": CommandDoor("{opens} {prefix}{word} is slow", "* as ", "declared"),
     "update": CommandDoor("update {codename} {word} is being looked at", "Update posted", "updated"),
     "note": CommandDoor("note {codename} {word} was seen", "Added to the timeline", "noted"),
     "summary": CommandDoor("summary {codename} {word} sums it up", "has its new summary", "described"),

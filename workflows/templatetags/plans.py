@@ -15,6 +15,8 @@ from django.utils.safestring import SafeString
 from incidents.models import Incident
 from workflows.models import PagerUser
 from workflows.planning.plan_lines import PlanLine
+from workflows.status import workers
+from workflows.status.workers import WorkersNow
 
 register = template.Library()
 
@@ -26,6 +28,12 @@ MEANINGS = {
     "!": "missing",
     "=": "unchanged",
 }
+
+
+@register.simple_tag
+def workers_now() -> WorkersNow:
+    """Read since when no worker carries out effects, for whoever is about to ask for some."""
+    return workers.now(at=timezone.now())
 
 
 @register.simple_tag

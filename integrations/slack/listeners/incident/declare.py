@@ -10,7 +10,7 @@ from incidents import lifecycle
 from incidents.lifecycle import rules
 from incidents.models import Incident, IncidentType, Person, Source
 from incidents.search import already_open
-from integrations.slack.interaction import incident_lookup, messages, plans
+from integrations.slack.interaction import carrying_out, incident_lookup, messages, plans
 from integrations.slack.interaction.answers import Answer, Open, Redraw, Replace, Say, Wrong
 from integrations.slack.interaction.request import Form, SlackRequest, keep, short
 from integrations.slack.interaction.slack_event import moment
@@ -172,6 +172,7 @@ def modal(
     types = list(IncidentType.objects.usable())
     default = chosen or next((one for one in types if one.is_default), None)
     parts = [
+        *carrying_out.warned(),
         *([blocks.section(doubt)] if doubt else ()),
         blocks.field(
             "What is wrong?",

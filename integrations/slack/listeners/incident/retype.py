@@ -10,7 +10,7 @@ from typing import Final
 from incidents import lifecycle
 from incidents.models import Incident, IncidentType, Person, Source
 from incidents.policies.policy import moves_room
-from integrations.slack.interaction import incident_lookup, messages, plans
+from integrations.slack.interaction import carrying_out, incident_lookup, messages, plans
 from integrations.slack.interaction.answers import Answer, Nothing, Open, Redraw, Replace
 from integrations.slack.interaction.request import Form, SlackRequest, keep
 from integrations.slack.listeners.incident.declare import type_options
@@ -143,6 +143,7 @@ def modal(
     is_now = f"{incident_lookup.linked(incident)} is *{mrkdwn.escape(incident.policy.name)}* now."
     types = [one for one in IncidentType.objects.usable() if one.pk != incident.type_id]
     parts = [
+        *carrying_out.warned(),
         *doubt,
         blocks.section(f"{CHANGED}\n{is_now}" if changed else is_now),
         blocks.field(

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from incidents.models import Incident, Person
+from integrations.slack.interaction import carrying_out
 
 
 def opens(incident: Incident, *, by: Person) -> str:
-    """Say that its channel opens in a moment, and whether that brings ``by`` into it."""
+    """Say that its channel opens in a moment, and whether that brings ``by`` into it; or that nothing happens now."""
+    if nothing_happens := carrying_out.none_does():
+        return nothing_happens
     room = "private channel" if incident.private else "channel"
     if not by.not_invited:
         return f"Its {room} opens in a moment, and you are invited to it."

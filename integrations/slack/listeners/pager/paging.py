@@ -9,7 +9,7 @@ from typing import Final
 from incidents import lifecycle
 from incidents.models import Incident, Person, Source
 from incidents.people import person_matching
-from integrations.slack.interaction import incident_lookup, messages
+from integrations.slack.interaction import carrying_out, incident_lookup, messages
 from integrations.slack.interaction.answers import Answer, Nothing, Open, Redraw, Replace, Say, Wrong
 from integrations.slack.interaction.request import Form, SlackRequest, keep
 from integrations.slack.protocol import blocks, mrkdwn, setup
@@ -80,7 +80,7 @@ def modal(
     changed: bool = False,
 ) -> blocks.Block:
     """Build the modal, with who would be paged once someone is chosen."""
-    parts = [blocks.section(incident_lookup.titled(incident))]
+    parts = [blocks.section(incident_lookup.titled(incident)), *carrying_out.warned()]
     parts += [blocks.section(CHANGED)] if changed else []
     parts.append(_whom(among, choice))
     if choice is not None:

@@ -1,0 +1,67 @@
+"""While no worker runs, nobody is promised that something follows: not before they ask for it, nor when they did."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Final
+
+import pytest
+from django.contrib.auth.models import User
+from django.utils import timezone
+
+from incidents.models import Incident
+from integrations.slack.tests import test_paging
+from integrations.slack.tests.door import Door
+from workflows.status import workers
+
+pager = test_paging.pager
+
+AGO: Final = timedelta(minutes=5)
+PROMISES: Final = ("opens in a moment", "paged right away", "you are invited")
+SAYS: Final = "Nothing is being carried out"
+
+
+def form(door: Door, words: str, incident: Incident) -> str:
+    """What the form says that a command opens."""
+    door.command("ann", words, channel=door.house.channel(incident))
+    return door.reads(door.modal("ann"))
+
+
+def page(door: Door, address: str, **sent: str) -> str:
+    """What a page says in the browser of the same person."""
+    ann = door.house.person("ann")
+    if ann.user is None:
+        ann.user = User.objects.create_user("ann")
+        ann.save()
+    door.client.force_login(ann.user)
+    answer = door.client.post(address, sent) if sent else door.client.get(address)
+    assert answer.status_code == 200
+    return answer.content.decode()
+
+
+WAYS: dict[str, Callable[[Door, Incident], str]] = {
+    "declare": lambda door, _: door.command("ann", "declare checkout is slow"),
+    "declare what is private": lambda door, _: door.command("ann", "declare security: keys leaked"),
+    "open a drill": lambda door, _: door.command("ann", "drill checkout is slow"),
+    "the form to declare": lambda door, one: form(door, "declare", one),
+    "the form to retype": lambda door, one: form(door, "retype major", one),
+    "the form to page": lambda door, one: form(door, "page Major incidents", one),
+    "the plan of declaring": lambda door, _: page(door, "/declare/plan?type=major"),
+    "the plan of a retype": lambda door, one: page(door, f"/incidents/{one.codename}/retype?to=major"),
+    "who would be paged": lambda door, one: page(
+        door, f"/incidents/{one.codename}/pages", target="policy/PPOL1", look="1"
+    ),
+    "the page of an incident": lambda door, one: page(door, f"/incidents/{one.codename}/"),
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_while_no_worker_runs_nothing_is_promised(door: Door, incident: Incident, way: str) -> None:
+    now = timezone.now()
+    workers.say_alive("here", kind=workers.WORKER, alone_since=None, at=now)
+    assert SAYS not in WAYS[way](door, incident)
+    workers.say_alive("here", kind=workers.WORKER, alone_since=None, at=now - AGO)
+    said = WAYS[way](door, incident)
+    assert SAYS in said
+    assert not [one for one in PROMISES if one in said]
