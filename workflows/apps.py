@@ -8,12 +8,14 @@ class WorkflowsConfig(AppConfig):
     def ready(self) -> None:
         """Begin to listen for incidents that changed."""
         from audit.sealed import heads
+        from evidence.intake import hints
         from incidents.audited import copies
         from workflows import tasks  # noqa: F401  # importing them registers the tasks, and who listens
         from workflows.effects import forgetting
         from workflows.reconcile import admitting  # noqa: F401  # importing it answers whom a type lets in
-        from workflows.status import audit_head
+        from workflows.status import audit_head, workers
         from workflows.usergroups import changes  # noqa: F401  # importing them makes them known
 
         copies.keepers.append(forgetting.forget)
         heads.publishers.append(audit_head.post)
+        hints.absences.append(workers.evidence_gone_since)

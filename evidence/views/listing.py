@@ -12,7 +12,7 @@ from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_POST
 
-from evidence.intake import receiving, withdrawing
+from evidence.intake import hints, receiving, withdrawing
 from evidence.intake.forms import AddFile, AddLink
 from evidence.models import Evidence
 from evidence.models.evidence import State
@@ -117,6 +117,7 @@ def _context(request: Request, incident: Incident) -> dict[str, Any]:
     forms = {"file_form": AddFile(), "link_form": AddLink()}
     reading = any(one.state == State.READING for one in found)
     more = {"policy": incident.policy, "reading": reading, "comparable": pairs.comparable(found)}
+    more |= {"unread_since": hints.unread_since() if reading else None}
     withdrawable = {one.pk for one in found if one.is_withdrawable_by(request.person)}
     return {**context, **forms, **more, "withdrawable": withdrawable}
 

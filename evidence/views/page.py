@@ -8,6 +8,7 @@ from django.http import HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
 
+from evidence.intake import hints
 from evidence.models import Evidence
 from evidence.models.evidence import Kind, State
 from evidence.views.finding import evidence_of
@@ -33,6 +34,7 @@ def page(request: Request, codename: str, n: int) -> HttpResponseBase:
 
 def _plain(request: Request, evidence: Evidence) -> HttpResponse:
     context: dict[str, Any] = {"incident": evidence.incident, "one": evidence, "policy": evidence.incident.policy}
+    context["unread_since"] = hints.unread_since() if evidence.state == State.READING else None
     context["may_withdraw"] = evidence.is_withdrawable_by(request.person)
     name = "evidence/plain.html#state" if request.htmx else "evidence/plain.html"
     return render(request, name, context)

@@ -71,6 +71,13 @@ def now(*, at: datetime) -> WorkersNow:
     return WorkersNow(last if last is not None and last < at - LATELY else None, seen["alone"])
 
 
+def evidence_gone_since(at: datetime) -> datetime | None:
+    """Return since when no process reads evidence; None while one does, and where none ever did."""
+    at = clock.at(at)
+    last: datetime | None = WorkerProcess.objects.filter(kind=EVIDENCE).aggregate(last=Max("seen_at"))["last"]
+    return last if last is not None and last < at - LATELY else None
+
+
 def living(*, at: datetime) -> set[str]:
     """Return the kinds of which a process was seen lately."""
     return set(WorkerProcess.objects.filter(seen_at__gte=clock.at(at) - LATELY).values_list("kind", flat=True))

@@ -9,6 +9,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
 from django.utils import timezone
 
 from incidents.claiming.shared_clock import SharedClock
@@ -132,3 +133,19 @@ def test_an_hour_between_two_hosts_neither_ends_a_worker_nor_keeps_a_gone_one(wo
         gone_since = workers.now(at=timezone.now()).gone_since
     assert gone_since is not None
     assert timedelta(seconds=55) < timezone.now() - gone_since < timedelta(seconds=65)
+
+
+def test_while_no_process_reads_evidence_nobody_is_told_that_it_is_being_read(
+    incident: Incident, ada: Person, browse: Open
+) -> None:
+    client = browse(ada)
+    client.post(
+        f"/incidents/{incident.codename}/evidence/add", {"file": SimpleUploadedFile("cpu.folded", b"main;work 4")}
+    )
+    addresses = (f"/incidents/{incident.codename}/evidence/1/", f"/incidents/{incident.codename}/evidence/")
+    for ago_s, says, unsaid in ((0, "Processing…", "Nothing is"), (300, "Nothing is", "Processing…")):
+        alive("evidence", ago_s=ago_s)
+        for address in addresses:
+            page = client.get(address).content.decode()
+            assert says in page
+            assert unsaid not in page
