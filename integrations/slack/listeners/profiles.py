@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from incidents.models import Incident, Source
+from integrations.slack.interaction import carrying_out
 from integrations.slack.interaction.answers import Answer, Say
 from integrations.slack.interaction.request import SlackRequest
 from integrations.slack.protocol import mrkdwn, setup
@@ -19,7 +20,8 @@ def command(asked: SlackRequest, incident: Incident) -> Answer:
     done = capturing.ask(
         incident, source=source, kind=kind, seconds=seconds, by=asked.by, at=asked.at, via=Source.SLACK
     )
-    return Say(f"Requested: {mrkdwn.escape(done)}. The result is posted in the channel.")
+    follows = carrying_out.none_does() or "The result is posted in the channel."
+    return Say(f"Requested: {mrkdwn.escape(done)}. {follows}")
 
 
 def _read(said: list[str]) -> tuple[str, str, int | None]:

@@ -65,3 +65,18 @@ def test_while_no_worker_runs_nothing_is_promised(door: Door, incident: Incident
     said = WAYS[way](door, incident)
     assert SAYS in said
     assert not [one for one in PROMISES if one in said]
+
+
+def test_while_no_worker_runs_nothing_is_said_to_be_under_way(door: Door) -> None:
+    """By a button under a failure, and by a command that has a channel archived."""
+    workers.say_alive("here", kind=workers.WORKER, alone_since=None, at=timezone.now() - AGO)
+    door.slack.faults.add("error", method="conversations.setTopic", error="restricted_action", times=1)
+    incident = door.declared()
+    channel = door.house.channel(incident)
+    door.press("ann", "firekind:retry", channel=channel)
+    assert SAYS in door.slack.ephemerals("ann")[-1].text
+    door.command("ann", "resolved rolled back", channel=channel)
+    door.house.settle(incident)
+    said = door.command("ann", "archive", channel=channel)
+    assert SAYS in said
+    assert "being archived" not in said

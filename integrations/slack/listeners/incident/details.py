@@ -8,7 +8,7 @@ from typing import Final
 from incidents import lifecycle
 from incidents.lifecycle import rules
 from incidents.models import Incident, Person, Source
-from integrations.slack.interaction import incident_lookup, mentions, messages
+from integrations.slack.interaction import carrying_out, incident_lookup, mentions, messages
 from integrations.slack.interaction.answers import Answer, Say
 from integrations.slack.interaction.request import SlackRequest
 from integrations.slack.protocol import mrkdwn, setup
@@ -91,7 +91,8 @@ def services(asked: SlackRequest, incident: Incident) -> Answer:
 def archive(asked: SlackRequest, incident: Incident) -> Answer:
     """Archive the channel of an incident that has ended."""
     lifecycle.archive_channel(incident, by=asked.by, at=asked.at, source=Source.SLACK)
-    return Say(f"The channel of {incident_lookup.linked(incident)} is being archived. Only a person can unarchive it.")
+    archived = f"The channel of {incident_lookup.linked(incident)} is being archived. Only a person can unarchive it."
+    return Say(carrying_out.none_does() or archived)
 
 
 def _one(asked: SlackRequest) -> Person:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from incidents.models import Source
-from integrations.slack.interaction import incident_lookup
+from integrations.slack.interaction import carrying_out, incident_lookup
 from integrations.slack.interaction.answers import Answer, Say
 from integrations.slack.interaction.request import SlackRequest
 from workflows.channels import rooms
@@ -13,4 +13,4 @@ def pressed(asked: SlackRequest) -> Answer:
     """Have it created; a second press is refused in words."""
     incident = incident_lookup.named(asked.value, by=asked.by)
     rooms.open_another(incident, by=asked.by, at=asked.at, source=Source.SLACK)
-    return Say("A new channel is being created.")
+    return Say(carrying_out.none_does() or "A new channel is being created.")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from incidents.models import Source
-from integrations.slack.interaction import incident_lookup
+from integrations.slack.interaction import carrying_out, incident_lookup
 from integrations.slack.interaction.answers import Answer, Say
 from integrations.slack.interaction.request import SlackRequest
 from workflows.status import progress
@@ -15,5 +15,5 @@ def pressed(asked: SlackRequest) -> Answer:
     incident = incident_lookup.named(codename, by=asked.by)
     number = int(effect) if effect.isdecimal() else 0
     if progress.retry(number, incident, by=asked.by, at=asked.at, source=Source.SLACK):
-        return Say("Retrying now.")
+        return Say(carrying_out.none_does() or "Retrying now.")
     return Say("Nothing to retry here: it is done or in progress.")
