@@ -158,8 +158,9 @@ def _nothing_left_out(covered: Covered, *, tops: Mapping[str, int], at: datetime
         gaps = chain.gaps(_joined(kept, covered[name]), above=tops.get(name, 0))
         for row in rows.in_gaps(kept, gaps, limit=1, before=at - LATE):
             raise ChainBroken(
-                f"Row {row.id} of {kept.table} is over a minute old and not sealed. After a restore, or where no "
-                "worker ran, seal it with `manage.py audit seal` and verify again; else it was slipped in."
+                f"Row {row.id} of {kept.table} is over a minute old and not sealed. Verify again in a few seconds: the "
+                "clock of the host that wrote it may be behind. After a restore, or where no worker ran, seal it with "
+                "`manage.py audit seal` first. Else it was slipped in."
             )
 
 

@@ -76,6 +76,14 @@ def test_a_row_that_was_slipped_in_long_ago_is_named(sealed: list[int], now: dat
         verifying.verify(at=now)
 
 
+def test_a_row_of_a_host_whose_clock_is_behind_holds_once_it_is_sealed(sealed: list[int], now: datetime) -> None:
+    audit.note("sign-in", by=9, at=now - timedelta(minutes=5))
+    with pytest.raises(verifying.ChainBroken, match="Verify again in a few seconds"):
+        verifying.verify(at=now)
+    sealing.seal(at=now)
+    assert not verifying.verify(at=now).late
+
+
 def test_a_row_that_is_new_waits_for_its_seal_and_breaks_nothing(sealed: list[int], now: datetime) -> None:
     audit.note("sign-in", by=9)
     verifying.verify(at=now)

@@ -184,7 +184,7 @@ class ActingTime:
 
 
 def _settle(run: ChaosRun, stack: Stack, tell: Tell, *, settle_s: float) -> None:
-    """Wait until nothing is owed twice in a row, everybody was told everything, and the audit has sealed it."""
+    """Wait until nothing is owed twice in a row, and everybody was told everything."""
     began = time.monotonic()
     workspace, account = SandboxWorkspace(stack.sandbox_url), SandboxAccount(stack.sandbox_url)
     until(lambda: _answers(stack.database_url), what="the database was not back", timeout_s=PATIENCE_S)
