@@ -76,7 +76,7 @@ def _fresh(one: Freshness, at: datetime) -> str:
 
 
 def _late(one: Freshness, at: datetime) -> str:
-    return f"{_fresh(one, at)} Updates have stopped: check that a worker and beat are running."
+    return f"{_fresh(one, at)} Updates have stopped: check that a worker is running."
 
 
 def _silent(one: Freshness, at: datetime) -> Words:

@@ -23,7 +23,7 @@ from workflows.ports import VendorError
 
 log = logging.getLogger(__name__)
 
-EVERY: Final = timedelta(seconds=55)  # a little less than the beat, so that none is left out every other time
+EVERY: Final = timedelta(seconds=55)  # a little less than a minute, so that none is left out every other time
 AT_ONCE: Final = 120  # calls a minute of the 960 that PagerDuty grants a key
 ENDED_AT_ONCE: Final = 5  # each may take as many calls
 PATIENCE: Final = timedelta(minutes=10)  # for a page that is being opened: its effect looks for it itself
