@@ -67,6 +67,20 @@ def test_while_no_worker_runs_nothing_is_promised(door: Door, incident: Incident
     assert not [one for one in PROMISES if one in said]
 
 
+def test_while_no_worker_runs_nobody_is_said_to_be_told(door: Door) -> None:
+    secret = door.declared("keys leaked", type="security", by="ann")
+    workers.say_alive("here", kind=workers.WORKER, alone_since=None, at=timezone.now() - AGO)
+    asked = {
+        door.command(who, f"access {name} because mine")
+        for who, name in (("out", secret.codename), ("ben", "quiet-heron"))
+    }
+    assert len(asked) == 1, "the same of what there is and what there is not"
+    assert all(SAYS in one for one in asked)
+    said = door.command("out", f"break-glass {secret.codename} because I am on call")
+    assert SAYS in said
+    assert "are told" not in said
+
+
 def test_while_no_worker_runs_nothing_is_said_to_be_under_way(door: Door) -> None:
     """By a button under a failure, and by a command that has a channel archived."""
     workers.say_alive("here", kind=workers.WORKER, alone_since=None, at=timezone.now() - AGO)

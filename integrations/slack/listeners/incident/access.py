@@ -8,7 +8,7 @@ from typing import Final
 
 from incidents import lifecycle, visibility
 from incidents.models import Incident, Source
-from integrations.slack.interaction import incident_lookup, messages
+from integrations.slack.interaction import carrying_out, incident_lookup, messages
 from integrations.slack.interaction.answers import Answer, Nothing, Say
 from integrations.slack.interaction.request import SlackRequest
 from integrations.slack.protocol import mrkdwn, setup
@@ -26,7 +26,7 @@ def command(asked: SlackRequest) -> Answer:
         seen = visibility.find(asked.by, said["name"].lower())
     except Incident.DoesNotExist:
         lifecycle.ask_in(said["name"], person=asked.by, because=said["because"], at=asked.at)
-        return Say(ASKED)
+        return Say("\n".join(filter(None, (ASKED, carrying_out.none_does()))))
     return Say(f"You already have access: {incident_lookup.linked(seen)}.")
 
 
@@ -49,7 +49,8 @@ def glass(asked: SlackRequest) -> Answer:
         incident = lifecycle.break_glass(name, by=asked.by, because=why, at=asked.at, source=Source.SLACK)
     except lifecycle.Refused as refused:
         return Say(mrkdwn.escape(str(refused)))
-    return Say(f"You have access to {incident_lookup.linked(incident)} now. Its people are told who you are and why.")
+    follows = carrying_out.none_does() or "Its people are told who you are and why."
+    return Say(f"You have access to {incident_lookup.linked(incident)} now. {follows}")
 
 
 def answer(verb: Callable[..., object]) -> Callable[[SlackRequest], Answer]:
