@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -130,6 +130,8 @@ def _tell(effect: Effect, outcome: Outcome, *, at: datetime) -> None:
 
 
 def _keep(effect: Effect, resources: Sequence[Resource], *, at: datetime, settled: bool = True) -> None:
+    if effect.kind == "member":
+        resources = list(_unless_moved(effect, resources))
     for resource in resources:
         if not settled:
             resource.spec = resource.spec | {UNSETTLED: True}
@@ -142,6 +144,21 @@ def _keep(effect: Effect, resources: Sequence[Resource], *, at: datetime, settle
         unique_fields=["incident", "key"],
         update_fields=["kind", "room", "label", "spec", "external", "external_id", "state"],
     )
+
+
+def _unless_moved(effect: Effect, members: Sequence[Resource]) -> Iterator[Resource]:
+    """Yield members but for those of whom the vendor told something newer than this request: that they left, say.
+
+    When it last told something of one is kept, so that what is older and comes late stays known as that.
+    """
+    sent = effect.tried_at or effect.begun_at
+    known = Resource.objects.filter(incident=effect.incident_id, key__in=[one.key for one in members])
+    moved = dict(known.filter(external__has_key="moved").values_list("key", "external__moved"))
+    for one in members:
+        last = moved.get(one.key)
+        if last is None or sent is None or last <= sent.timestamp():
+            one.external = one.external | ({} if last is None else {"moved": last})
+            yield one
 
 
 def record_error(work: Work, error: VendorError, *, at: datetime) -> None:
