@@ -95,6 +95,20 @@ def usable_type(said: str) -> IncidentType:
     raise lifecycle.Refused(f"There is no type “{said.strip()}”.{meant} The types are: {known}.")
 
 
+def meant_type(said: str) -> IncidentType | None:
+    """Return the type to ask about where someone may mean one that is misspelt, or archived by now.
+
+    In place of an archived one that is one as private, the default before others.
+    """
+    usable = list(IncidentType.objects.usable())
+    archived = IncidentType.objects.filter(archived_at__isnull=False).select_related("current")
+    near = near_type(said, [*usable, *archived])
+    if near is None or near.archived_at is None:
+        return near
+    alike = [one for one in usable if one.policy.private == near.policy.private]
+    return min(alike or usable, key=lambda one: not one.is_default)
+
+
 def near_type(said: str, types: Collection[IncidentType]) -> IncidentType | None:
     """Return the type that someone most likely means who did not quite write its name, if any."""
     wanted, first = _bare(said), _bare(said.strip().partition(" ")[0])

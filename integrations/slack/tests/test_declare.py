@@ -1,9 +1,12 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from incidents.lifecycle import rules
-from incidents.models import Incident
+from incidents.models import Incident, IncidentType
+from incidents.policies import types
 from integrations.slack.tests.door import Door
 
 
@@ -69,6 +72,19 @@ def test_what_is_nearly_a_type_is_asked_about_and_declares_nothing(door: Door, t
     assert typed.partition(":")[0] in door.reads(shown)
     door.submit("ann")
     assert (door.incident().type.slug, door.incident().title) == (meant, typed.partition(": ")[2])
+
+
+@pytest.mark.parametrize("written", ["security", "Securty"])
+def test_what_names_a_type_that_was_archived_since_is_asked_about_and_not_announced(door: Door, written: str) -> None:
+    """It would be announced to everyone, as of the default type, with the name for a title."""
+    policy = replace(IncidentType.objects.get(slug="security").policy, slug="breach", name="Breach")
+    types.add(policy, by=None, at=door.house.now())
+    types.archive(IncidentType.objects.get(slug="security"), by=None, at=door.house.now())
+    assert door.command("ann", f"declare {written}: someone has our keys") == ""
+    assert not Incident.objects.exists()
+    assert f"There is no type “{written}”" in door.reads(door.modal("ann"))
+    door.submit("ann")
+    assert (door.incident().type.slug, door.incident().title) == ("breach", "someone has our keys")
 
 
 def test_a_type_that_is_nearly_named_is_suggested_for_a_retype(door: Door, incident: Incident) -> None:

@@ -61,8 +61,8 @@ def drill_form(asked: SlackRequest) -> Answer:
 def typed(said: str) -> tuple[IncidentType | None, str, IncidentType | None]:
     """Split ``security: someone has our keys`` into type and title; other colons are part of the title.
 
-    The third is the type that is most likely meant where the first is none, as in ``securty: …``: it is asked about,
-    since what was meant to be private must not be public by a slip.
+    The third is the type that is most likely meant where the first is none, as in ``securty: …``, or of one that is
+    archived by now: it is asked about, since what was meant to be private must not be public by a slip.
     """
     match = TYPED.fullmatch(said)
     if match is None:
@@ -70,7 +70,7 @@ def typed(said: str) -> tuple[IncidentType | None, str, IncidentType | None]:
     try:
         return incident_lookup.usable_type(match[1]), match[2], None
     except lifecycle.Refused:
-        near = incident_lookup.near_type(match[1], list(IncidentType.objects.usable()))
+        near = incident_lookup.meant_type(match[1])
         return None, match[2] if near else said, near
 
 
