@@ -48,14 +48,20 @@ async def following(stream: AsyncIterator[str]) -> str:
     return await asyncio.wait_for(anext(stream), SOON_S)
 
 
-def test_it_says_at_once_that_a_page_shows_what_is_no_more(hub: Hub) -> None:
+def first_said(*, n: int, seen: int) -> str:
+    """What a stream says as it opens."""
+
     async def listen() -> str:
-        stream = live_stream.changes(7, n=5, seen=8, reader=ADA)
+        stream = live_stream.changes(7, n=n, seen=seen, reader=ADA)
         said = await following(stream)
         await stream.aclose()
         return said
 
-    assert "event: changed\ndata: 5\n\n" in asyncio.run(listen())
+    return asyncio.run(listen())
+
+
+def test_it_says_at_once_that_a_page_shows_what_is_no_more(hub: Hub) -> None:
+    assert "event: changed\ndata: 5\n\n" in first_said(n=5, seen=8)
 
 
 def test_it_says_at_once_what_was_missed_and_then_what_comes(hub: Hub) -> None:
@@ -99,13 +105,7 @@ def test_what_comes_while_it_gives_way_is_told_in_one(hub: Hub, monkeypatch: pyt
 
 
 def test_nothing_was_missed_when_the_cursor_is_current(hub: Hub) -> None:
-    async def listen() -> str:
-        stream = live_stream.changes(7, n=5, seen=5, reader=ADA)
-        said = await following(stream)
-        await stream.aclose()
-        return said
-
-    assert "event:" not in asyncio.run(listen())
+    assert "event:" not in first_said(n=5, seen=5)
 
 
 def test_it_ends_with_a_bye_once_access_is_gone(hub: Hub, monkeypatch: pytest.MonkeyPatch) -> None:

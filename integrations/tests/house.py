@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
+import pytest
+from django.conf import settings
 from django.utils import timezone
 
 from incidents import lifecycle
@@ -144,6 +146,15 @@ def house(slack: fake.FakeSlack | None = None) -> Iterator[House]:
     with ports.using(chat=chat):
         workspace_cache.refresh(everybody=True)
         yield House(slack, chat, timezone.now() - timedelta(days=1))
+
+
+def announce_in(monkeypatch: pytest.MonkeyPatch, channel: str) -> None:
+    """Set where incidents are announced, as an operator does who then restarts the processes; empty for nowhere."""
+    slack = settings.FIREKIND.slack
+    assert slack is not None
+    monkeypatch.setattr(
+        settings, "FIREKIND", replace(settings.FIREKIND, slack=replace(slack, announce_channel=channel))
+    )
 
 
 @contextmanager

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import NamedTuple
 
 import pytest
-from django.conf import settings
 
 from incidents import lifecycle
 from incidents.models import Incident
 from integrations.slack.adapter.client import SlackChat
-from integrations.tests.house import House
+from integrations.tests.house import House, announce_in
 from workflows import ports, tasks
 from workflows.effects import announcements
 from workflows.models import Effect
@@ -147,10 +145,7 @@ def test_what_waits_for_a_channel_that_is_gone_holds_up_no_other(house: House, m
     assert Effect.objects.filter(state="failed", thing="announcement").count() == len(stand)
     house.slack.acts.create_channel("dee", "outages")
     house.slack.acts.archive("dee", "outages")
-    slack = settings.FIREKIND.slack
-    assert slack is not None
-    another = replace(settings.FIREKIND, slack=replace(slack, announce_channel="outages"))
-    monkeypatch.setattr(settings, "FIREKIND", another)
+    announce_in(monkeypatch, "outages")
     waits = house.declare("Search is down")
 
     house.slack.acts.unarchive("dee", "outages")

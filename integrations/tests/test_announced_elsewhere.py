@@ -2,29 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
-from django.conf import settings
 
 from incidents import lifecycle
 from incidents.models import Incident
 from integrations.slack.adapter.client import SlackChat
-from integrations.tests.house import House
+from integrations.tests.house import House, announce_in
 from workflows import ports, tasks
 from workflows.models import Effect
 from workflows.reconcile import retyping
 
 SET_TO = ["outages", ""]
-
-
-def announce_in(monkeypatch: pytest.MonkeyPatch, channel: str) -> None:
-    """What an operator sets, once the processes were restarted."""
-    slack = settings.FIREKIND.slack
-    assert slack is not None
-    monkeypatch.setattr(
-        settings, "FIREKIND", replace(settings.FIREKIND, slack=replace(slack, announce_channel=channel))
-    )
 
 
 @pytest.fixture

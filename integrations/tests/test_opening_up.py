@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
-from django.conf import settings
 from django.utils import timezone
 
 from incidents import lifecycle
 from incidents.models import Incident, Summary
-from integrations.tests.house import House
+from integrations.tests.house import House, announce_in
 from workflows.status import progress
 
 TEXT = "A key was public for an hour. Nobody used it."
@@ -74,10 +71,7 @@ def test_a_summary_stands_where_it_cannot_be_announced(house: House) -> None:
 
 
 def test_nothing_is_announced_where_no_channel_is_set(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
-    slack = settings.FIREKIND.slack
-    assert slack is not None
-    without = replace(settings.FIREKIND, slack=replace(slack, announce_channel=""))
-    monkeypatch.setattr(settings, "FIREKIND", without)
+    announce_in(monkeypatch, "")
     incident = house.declare("our keys leaked", type="security")
     done = publish(house, incident)
     assert len(house.slack.messages(f"inc-{done.codename}")) == 1

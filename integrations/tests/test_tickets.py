@@ -11,7 +11,6 @@ from unittest.mock import patch
 
 import pytest
 from django.conf import LazySettings
-from django.core.management import call_command
 from django.db import transaction
 from hypothesis import example, given
 from hypothesis import settings as bounded
@@ -21,7 +20,6 @@ from hypothesis.extra.django import TestCase
 from incidents import lifecycle
 from incidents.followups import followup_lists
 from incidents.models import Event, Incident, IncidentType
-from integrations.tests.losing import lost
 from integrations.tests.ticket_desk import Desk, desk
 from integrations.trackers.adapter.ticket_text import NEUTRAL_TITLE
 from integrations.trackers.fake.board import BoardTicket
@@ -303,40 +301,6 @@ def test_one_that_is_deleted_between_our_look_and_our_edit_is_known_to_be_and_fa
         assert not Effect.objects.filter(state="failed").exists()
         assert len(at.board.tickets) == 1, "a deleted ticket stays deleted"
         assert at.row().state == "open"
-
-
-def test_a_ticket_in_a_project_that_is_not_set_any_more_is_said_to_stay(office: Desk) -> None:
-    office.add("Rotate the leaked keys")
-    office.settle()
-    office.tracker._projects[False] = "acme/elsewhere"  # type: ignore[attr-defined]
-    plan = retyping.preview(office.incident, to=IncidentType.objects.get(slug="security"), by=office.people[0])
-    assert not [line.text for line in plan.lines if line.text.startswith("withdraw the ticket")]
-    (said,) = [
-        note.text for note in plan.notes if "ticket" in note.text and "title" in note.text and "by hand" in note.text
-    ]
-    assert office.ticket().project in said
-    office.turn_private()
-    office.settle()
-    assert not Effect.objects.filter(state="failed").exists()
-
-
-@pytest.mark.parametrize("commands", [(), ("restored",)], ids=["nobody-says-so", "restored"])
-def test_a_ticket_of_what_the_database_lost_is_not_taken_for_ours(office: Desk, commands: tuple[str, ...]) -> None:
-    """Numbers that were given out then are given out again, and the answer that would tell is lost."""
-    about, by, first = office.incident.type, office.people[0], office.incident
-    with lost():
-        office.incident = lifecycle.declare("Payments fail", type=about, by=by, at=office.now())
-        office.add("Tell the bank")
-        office.settle()
-        office.incident = first
-    for one in commands:
-        call_command(one)
-    office.incident = lifecycle.declare("Checkout is slow", type=about, by=by, at=office.now())
-    office.add("Rotate the keys")
-    office.board.faults.add("down", times=1)
-    office.settle()
-    assert office.ticket().title == "Rotate the keys"
-    assert {one.title for one in office.board.tickets} == {"Tell the bank", "Rotate the keys"}
 
 
 def test_redacted_words_leave_the_ticket(office: Desk) -> None:

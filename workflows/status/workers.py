@@ -67,14 +67,18 @@ def now(*, at: datetime) -> WorkersNow:
     seen = WorkerProcess.objects.filter(kind=WORKER).aggregate(
         last=Max("seen_at"), alone=Min("alone_since", filter=living)
     )
-    last = seen["last"]
-    return WorkersNow(last if last is not None and last < at - LATELY else None, seen["alone"])
+    return WorkersNow(_gone_since(seen["last"], at=at), seen["alone"])
 
 
 def evidence_gone_since(at: datetime) -> datetime | None:
     """Return since when no process reads evidence; None while one does, and where none ever did."""
     at = clock.at(at)
-    last: datetime | None = WorkerProcess.objects.filter(kind=EVIDENCE).aggregate(last=Max("seen_at"))["last"]
+    last = WorkerProcess.objects.filter(kind=EVIDENCE).aggregate(last=Max("seen_at"))["last"]
+    return _gone_since(last, at=at)
+
+
+def _gone_since(last: datetime | None, *, at: datetime) -> datetime | None:
+    """Return when the last of a kind was seen if that was not lately; both by the database's clock."""
     return last if last is not None and last < at - LATELY else None
 
 

@@ -94,9 +94,10 @@ def _everyone_wanted_is_in(found: Aftermath) -> Broken:
     told = {(one["codename"], one["key"]) for one in found.gaps}
     for codename, wanted in found.wanted.items():
         channel = channels.get(rooms.get(codename, ""))
+        if not channel or channel["is_archived"]:
+            continue
         missing = {one for one in guests if (codename, f"gap/invite/{one}") in told}
-        in_it = {*(channel or {}).get("members", ()), *elsewhere, *missing}
-        if channel and not channel["is_archived"] and (out := set(wanted) - in_it):
+        if out := set(wanted) - set(channel["members"]) - elsewhere - missing:
             yield codename, f"{sorted(out)} should be in #{channel['name']} and are not", channel["id"]
 
 
