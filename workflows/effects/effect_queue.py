@@ -47,6 +47,7 @@ ARRIVES: Mapping[str, timedelta] = {
     "pager": timedelta(seconds=45),
     "tracker": timedelta(seconds=75),
 }
+CONNECTED_AGAIN = timedelta(minutes=1)  # until what stands where nothing is connected is asked for again
 LOOKED_FOR_EVERY = timedelta(seconds=15)  # as long as it may
 
 HASTY = [name for name, kind in KINDS.items() if kind.queue == EFFECTS]
@@ -212,6 +213,15 @@ def give_up(work: Work, *, at: datetime) -> None:
             put_back(work, until=clock.at(at))
 
 
+def leave_elsewhere(work: Work, *, at: datetime) -> None:
+    """Give back what is about a project that is not connected now, and plan again; cancel it once nobody wants it."""
+    with transaction.atomic():
+        timeline.hold(work.effect.incident_id)
+        if not _cancel_abandoned(work.effect, at=at):
+            put_back(work, until=clock.at(at) + CONNECTED_AGAIN)
+            plan_anew(work.effect.incident_id)
+
+
 def _cancel_abandoned(effect: Effect, *, at: datetime) -> bool:
     held = CLAIMS.mine(effect).filter(abandoned=True)
     if not held.update(state=Effect.State.CANCELLED, ended_at=at, leased_until=None):
@@ -365,6 +375,24 @@ def retry(effect: Effect, *, at: datetime) -> bool:
     if again:
         plan_anew(effect.incident_id)
     return bool(again)
+
+
+def look_for_failed(incident_id: int, keys: Iterable[str], *, at: datetime) -> int:
+    """Have failed effects that nobody wants any more be looked for once, in the caller's transaction; return how many.
+
+    What fails then as well follows with the vendor, or once someone presses *Retry*.
+    """
+    failed = Effect.objects.filter(incident=incident_id, key__in=list(keys), state=Effect.State.FAILED, unsure=True)
+    return failed.filter(abandoned=False).update(
+        state=Effect.State.WAITING,
+        abandoned=True,
+        attempt=0,
+        unanswered=0,
+        due_at=clock.at(at),
+        ended_at=None,
+        error="",
+        error_code="",
+    )
 
 
 def retry_all(effects: Iterable[Effect], *, at: datetime) -> int:

@@ -154,6 +154,8 @@ def _empty_ticket(effect: Effect, room: int, resources: Resources) -> str:
 def _look_at_ticket(tracker: Tracker, work: Work) -> Outcome | str:
     own = work.external[work.effect.thing]
     before = Resource.objects.get(incident=work.effect.incident_id, key=work.effect.thing)
+    if before.spec["place"] != tracker.place():  # one of the same number there is a stranger's
+        return f"{own['label']} is in a project that is not connected now, so Firekind can't check it."
     found = tracker.look_at_ticket(own["ref"])
     if found is not None and found.fields["title"] == before.spec.get("title"):
         return f"{own['label']} still has its title."

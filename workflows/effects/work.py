@@ -16,6 +16,10 @@ from workflows.planning.observed import THERE
 WAITED_S = 0.5  # older claims are looked at again before a vendor is called
 
 
+class Elsewhere(Exception):
+    """What an effect is about stands in a project that is not connected now: no other is asked for it."""
+
+
 @dataclass(frozen=True, slots=True)
 class Work:
     """A claimed effect with what its performer needs: the ids of things that it is about.

@@ -94,8 +94,8 @@ def read(incidents: Sequence[Incident], *, kinds: Collection[str] = NEWS) -> Inc
             rows.followups,
             Followup.objects.filter(incident__in=begun).select_related("owner", "incident").defer("incident__words"),
         )
-    if rows.pager:
-        _file(rows.pages, _pages(ids))
+    _file(rows.pages, _pages(ids))  # also while no pager is connected: they stand, or have ended, all the same
+    if rows.pages:
         rows.users = page_reach.users_of([page for some in rows.pages.values() for page in some])
     rows.calling = callees.known(
         [incident.policy for incident in incidents],

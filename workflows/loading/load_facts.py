@@ -170,6 +170,7 @@ def _facts(incident: Incident, rows: IncidentRows, observed: Observed) -> Facts:
         tracker=ticket_rows.tracker(),
         followups=ticket_rows.tracked(rows.followups[incident.pk], tickets=tickets),
         tickets=tickets,
+        stranded=ticket_rows.stranded(observed),
     )
 
 

@@ -11,6 +11,7 @@ from workflows.planning.actions import CREATE, RETIRE
 from workflows.planning.observed import GONE, REFUSED, THERE, UNSETTLED, Observed, ObservedThing, Owed
 
 ANNOUNCED: Final = ("announcement", "notice")
+WORDS: Final = frozenset({"post", "topic", "picture", "ticket"})  # kinds that say something to whoever reads them
 
 
 def thing(resource: Resource, ended: Collection[str]) -> ObservedThing:
@@ -26,7 +27,8 @@ def owed(effects: Iterable[Effect]) -> dict[str, tuple[Owed, ...]]:
     for effect in effects:
         started = effect.state != Effect.State.WAITING or effect.unsure
         failed = effect.state == Effect.State.FAILED
-        how = (started, effect.room, failed, tuple(effect.needs))
+        doubted = failed and effect.unsure and effect.verb == CREATE and effect.kind in WORDS
+        how = (started, effect.room, failed, tuple(effect.needs), doubted)
         if effect.kind == "member":
             for person in effect.spec["people"]:
                 member = {"room": effect.room, "person": person}

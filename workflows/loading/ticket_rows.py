@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 
 from incidents.models import Followup
 from workflows import ports
-from workflows.planning.observed import Observed
+from workflows.planning.observed import THERE, Observed
 from workflows.planning.tickets import wanted
 from workflows.planning.tickets.wanted import TrackedFollowup, TrackerNow
 from workflows.tracker_port import Tracker
@@ -42,6 +42,15 @@ def known(observed: Observed) -> Mapping[str, str]:
     }
     there = {key: str(one.spec["place"]) for key, one in observed.seen.items() if one.kind == "ticket"}
     return begun | there
+
+
+def stranded(observed: Observed) -> tuple[str, ...]:
+    """Return the projects of tickets outside the private one that hold our words where nothing is connected now."""
+    now = tracker()
+    place = now.place if now is not None else ""
+    seen = [one for key, one in observed.seen.items() if one.kind == "ticket" and not wanted.is_private(key)]
+    stand = [one.spec for one in seen if one.state == THERE and not one.spec.get("withdrawn")]
+    return tuple(sorted(str(spec["place"]) for spec in stand if spec["place"] != place))
 
 
 def _tracked(one: Followup, tracker: Tracker) -> TrackedFollowup:

@@ -21,7 +21,7 @@ from incidents.outages import database_watch, spare_connections
 from workflows import ports
 from workflows.effects import effect_queue, failpoints, lost_channels, vendor_errors
 from workflows.effects.priority_semaphore import Turns
-from workflows.effects.work import Outcome, Work
+from workflows.effects.work import Elsewhere, Outcome, Work
 from workflows.models import Effect
 from workflows.performing.performers import LOOKERS, PERFORMERS
 from workflows.planning import actions
@@ -160,6 +160,9 @@ def _called(port: Any, work: Work) -> Outcome | None:
         with _traced(effect), _in_hand(work):
             outcome = _outcome(port, work)
     except in_hand.OutOfHand:
+        return None
+    except Elsewhere:
+        effect_queue.leave_elsewhere(work, at=timezone.now())
         return None
     except _OnItsWay as later:
         effect_queue.put_back(work, until=later.look_at)

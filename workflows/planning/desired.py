@@ -18,7 +18,7 @@ def desired_state(facts: Facts) -> Desired:
     facts = drills.within_reach(facts)
     who = participation.of(facts)
     talk = _talk(facts, who)
-    gaps = [*talk.gaps, *_missing_callees(facts), *_missing_sources(facts)]
+    gaps = [*talk.gaps, *_missing_callees(facts), *_missing_sources(facts), *_stranded(facts)]
     things = (
         *talk.things,
         *_summary(facts),
@@ -86,7 +86,10 @@ def _pages(facts: Facts) -> Iterator[Thing]:
 
 
 def _page(wanted: pages.WantedPage, facts: Facts) -> Thing:
-    spec, names = wanted.spec(cards.page_title(facts)), wanted.callee.names
+    title, names = cards.page_title(facts), wanted.callee.names
+    if not facts.pager:  # it keeps the title that it has: nothing can be changed there now
+        title = next((one.title for one in facts.paged if one.key == wanted.key and one.title), title)
+    spec = wanted.spec(title)
     return Thing(wanted.key, "page", spec, wanted.label, why=wanted.before, reaches=names)
 
 
@@ -102,6 +105,11 @@ def _missing_callees(facts: Facts) -> Iterator[Gap]:
             yield Gap(key, says)
         for key, says in pages.strangers(participation.pages_of(facts) if facts.chat else (), private=facts.private):
             yield Gap(key, says)
+
+
+def _stranded(facts: Facts) -> Iterator[Gap]:
+    if facts.private:
+        yield from wanted.stranded(facts.stranded)
 
 
 def _captures(facts: Facts) -> Iterator[Thing]:

@@ -32,7 +32,8 @@ class ObservedThing:
 class Owed:
     """An effect that is not done yet: ``verb`` is create, change or retire; ``spec`` is None for the last.
 
-    ``needs`` are the keys of things that it waits for.
+    ``needs`` are the keys of things that it waits for. ``doubted`` says that it failed, and may have been done all the
+    same: words that may stand outside, and that nobody has looked for to the end.
     """
 
     effect: str
@@ -42,6 +43,7 @@ class Owed:
     room: int | None = None
     failed: bool = False
     needs: tuple[str, ...] = ()
+    doubted: bool = False
 
     @property
     def under_way(self) -> bool:

@@ -181,11 +181,16 @@ def _standing(pk: int, found: _Reasons, facts: Facts, stay: Stay | None) -> Stan
 
 
 def pages_of(facts: Facts) -> tuple[pages.WantedPage, ...]:
-    """Pages that should be open: none once the incident has ended, and none that nobody could send."""
-    if not (facts.pager and facts.active) or facts.is_drill:
+    """Pages that should be open: none once the incident has ended, and none that nobody could send.
+
+    Those that are open stay so while the pager is not connected.
+    """
+    if not facts.active or facts.is_drill:
         return ()
-    names = facts.policy.pages
-    return tuple(pages.wanted(names, callees=facts.callees, asked=facts.asked, paged=facts.paged, room=facts.room))
+    names, paged = facts.policy.pages, facts.paged
+    wanted = pages.wanted(names, callees=facts.callees, asked=facts.asked, paged=paged, room=facts.room)
+    standing = {one.key for one in paged if one.is_open}
+    return tuple(one for one in wanted if facts.pager or one.key in standing)
 
 
 def _offers(facts: Facts, chosen: Mapping[str, Invitee], stays: Mapping[int, Stay]) -> Iterator[Offer]:

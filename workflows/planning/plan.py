@@ -39,7 +39,8 @@ class Plan:
     """What will be done: ``actions`` to become effects, effects to cancel, and how it reads.
 
     ``abandons`` are effects under way that nobody wants any more: they cannot be called back, but once their outcome
-    is unknown they are only looked for.
+    is unknown they are only looked for. ``doubts`` are effects that failed, that nobody wants any more, and that may
+    have been done all the same: they are looked for, too.
     ``notes`` say what cannot be undone and what else happens at once. ``whom`` are the ids of those who come in, are
     invited or paged, or lose access: two people may have one name. ``digest`` is what a person confirms: it changes
     with every word they read, and with whom it means. ``basis`` is what it was worked out from.
@@ -48,6 +49,7 @@ class Plan:
     actions: tuple[Action, ...] = ()
     cancels: tuple[str, ...] = ()
     abandons: tuple[str, ...] = ()
+    doubts: tuple[str, ...] = ()
     lines: tuple[PlanLine, ...] = ()
     notes: tuple[PlanNote, ...] = ()
     gaps: tuple[Gap, ...] = ()
@@ -105,7 +107,8 @@ def plan(desired: Desired, observed: Observed) -> Plan:
     actions = tuple(_ordered(found.run()))
     gaps = (PlanLine("!", gap.says, gap.key) for gap in desired.gaps)
     said = (*lines(actions, desired, observed), *gaps)
-    return Plan(actions, tuple(dict.fromkeys(found.cancels)), tuple(found.abandons), said, (), desired.gaps)
+    cancels, abandons = tuple(dict.fromkeys(found.cancels)), tuple(found.abandons)
+    return Plan(actions, cancels, abandons, tuple(found.doubts), said, (), desired.gaps)
 
 
 class _Comparison:
@@ -118,6 +121,8 @@ class _Comparison:
         self.owed = {key: [one for one in chain if one.effect not in stale] for key, chain in observed.owed.items()}
         self.cancels = sorted(stale)
         self.abandons = sorted(self._unwanted())
+        unwanted = (chain for key, chain in observed.owed.items() if key not in self.wanted)
+        self.doubts = sorted(one.effect for chain in unwanted for one in chain if one.doubted)
         self.counts = Counter(observed.counts)
         self.closed = observed.rooms_closed()
 
@@ -126,7 +131,8 @@ class _Comparison:
             return False
         if owed.verb == CHANGE and self._is_gone(key):
             return True
-        return owed.room in self.observed.rooms_closed() or (owed.verb != RETIRE and key not in self.wanted)
+        unwanted = owed.verb != RETIRE and not owed.doubted and key not in self.wanted
+        return owed.room in self.observed.rooms_closed() or unwanted or self._is_too_early(key, owed.room)
 
     def _is_gone(self, key: str) -> bool:
         seen = self.observed.seen.get(key)
@@ -166,7 +172,7 @@ class _Comparison:
 
     def _verb(self, thing: Thing) -> tuple[str | None, tuple[str, ...]]:
         """What to do about one thing, and the effects to wait for; None when there is nothing to do."""
-        if thing.room in self.closed:
+        if thing.room in self.closed or self._is_too_early(thing.key, thing.room):
             return None, ()
         seen, chain = self.observed.seen.get(thing.key), self.owed.get(thing.key, [])
         after = tuple(owed.effect for owed in chain if owed.under_way)
@@ -174,12 +180,17 @@ class _Comparison:
             return None, ()
         self.cancels += [owed.effect for owed in chain if not owed.under_way]
         if seen is None:
-            return (CHANGE, after) if after else (CREATE, ())
+            return _unseen(thing, after)
         if seen.state == GONE and thing.kind == "member":
             return CREATE, ()  # people who left by hand are only invited once someone names them again
         if seen.state != THERE or (seen.spec == thing.spec and not after) or KINDS[thing.kind].change is None:
             return None, ()
         return CHANGE, after
+
+    def _is_too_early(self, key: str, room: int | None) -> bool:
+        """Whether it archives a room in which words may stand that nobody found yet: they could not be withdrawn."""
+        chains = self.observed.owed.values() if key.startswith("archived/") else ()
+        return any(one.doubted and one.room == room for chain in chains for one in chain)
 
     def _is_enough(self, owed: Owed, thing: Thing, after: tuple[str, ...]) -> bool:
         """Whether what is owed already will do.
@@ -271,6 +282,16 @@ class _Comparison:
     def _key(self, thing: str) -> str:
         self.counts[thing] += 1
         return f"{thing}#{self.counts[thing]}"
+
+
+def _unseen(thing: Thing, after: tuple[str, ...]) -> tuple[str | None, tuple[str, ...]]:
+    """What to do about a thing that nobody has seen yet, while these effects of it are under way.
+
+    What comes of them may not be changeable: then it will do as it is, or is made anew where it was not made.
+    """
+    if not after:
+        return CREATE, ()
+    return (CHANGE, after) if KINDS[thing.kind].change is not None else (None, ())
 
 
 def _waits(owed: Owed, thing: Thing) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from workflows.planning.facts import Facts
-from workflows.planning.pages import RESOLVED
+from workflows.planning.pages import RESOLVED, Paged
 from workflows.planning.things import Thing, post
 from workflows.planning.wording import cards, headline, posts
 
@@ -118,8 +118,17 @@ def titles(facts: Facts) -> Iterator[Thing]:
     """Titles of pages that ended before the incident turned private, where they say what it is about."""
     if not (facts.private and facts.pager):
         return
-    title = cards.page_title(facts)
-    for page in facts.paged:
-        if page.status == RESOLVED and page.title not in {"", title}:
-            spec = {"page": page.key, "title": title}
+    for page in _titled(facts):
+        if page.status == RESOLVED:
+            spec = {"page": page.key, "title": cards.page_title(facts)}
             yield Thing(f"title/{page.key}", "title", spec, f"the resolved page to {page.name}")
+
+
+def has_titles(facts: Facts) -> bool:
+    """Return whether pages of a private incident say what it is about, and nobody has tried to change that."""
+    return any(not facts.is_there(f"title/{page.key}") for page in _titled(facts))
+
+
+def _titled(facts: Facts) -> Iterator[Paged]:
+    title = cards.page_title(facts)
+    return (page for page in facts.paged if page.title not in {"", title})

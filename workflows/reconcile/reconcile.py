@@ -13,11 +13,12 @@ from incidents import sentences, timeline
 from incidents.claiming.shared_clock import clock
 from incidents.lifecycle import circle
 from incidents.models import Incident, Participant, Source
+from workflows.effects import effect_queue
 from workflows.loading import load_facts
 from workflows.loading.load_facts import IncidentState
 from workflows.models import Effect, Planned, Resource
 from workflows.paging import called_off
-from workflows.planning import participation
+from workflows.planning import participation, withdrawal
 from workflows.planning.actions import CREATE, KINDS, Action
 from workflows.planning.desired import desired_state
 from workflows.planning.participation import Participation
@@ -131,6 +132,8 @@ def _abandon(incident: Incident, result: Plan, *, at: datetime) -> None:
     again.update(abandoned=False)
     if result.abandons:
         begun.filter(key__in=result.abandons).update(abandoned=True)
+    if result.doubts and effect_queue.look_for_failed(incident.pk, result.doubts, at=at):
+        effect_queue.plan_anew(incident.pk)  # what may be found is withdrawn, or kept as it should be
 
 
 def _note_planned(incident: Incident, known: IncidentState, *, at: datetime) -> None:
@@ -142,8 +145,11 @@ def _note_planned(incident: Incident, known: IncidentState, *, at: datetime) -> 
 
 
 def _is_cut_off(known: IncidentState) -> bool:
-    """Return whether something of it stands in a chat that is not connected now: what changes waits until it is."""
-    return not known.facts.chat and any(one.kind == "channel" for one in known.observed.seen.values())
+    """Return whether something of it stands where nothing is connected now, and is to change once that is."""
+    facts = known.facts
+    if not facts.chat and any(one.kind == "channel" for one in known.observed.seen.values()):
+        return True
+    return facts.private and (bool(facts.stranded) or (not facts.pager and withdrawal.has_titles(facts)))
 
 
 def _note_people(incident: Incident, known: IncidentState, who: Participation, *, at: datetime) -> bool:

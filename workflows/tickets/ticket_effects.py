@@ -12,7 +12,7 @@ from django.utils.crypto import salted_hmac
 
 from incidents.models import Incident
 from workflows.effects import effect_queue
-from workflows.effects.work import Outcome, Work, made
+from workflows.effects.work import Elsewhere, Outcome, Work, made
 from workflows.planning.observed import GONE
 from workflows.planning.tickets import merging, wanted
 from workflows.ports import VendorError
@@ -23,7 +23,8 @@ CLOCK_SKEW: Final = timedelta(minutes=2)
 
 
 def open_ticket(tracker: Tracker, work: Work) -> Outcome:
-    """Open a ticket for a follow-up, marked so that it can be found again."""
+    """Open a ticket for a follow-up, marked so that it can be found again. Raises ``Elsewhere``, as all of these do."""
+    _in_its_place(tracker, work)
     spec = work.effect.spec
     draft = TicketDraft(_fields(spec), _body(work), mark(work), private=spec["private"])
     found = tracker.open_ticket(draft)
@@ -32,6 +33,7 @@ def open_ticket(tracker: Tracker, work: Work) -> Outcome:
 
 def look_for_ticket(tracker: Tracker, work: Work) -> Outcome | None:
     """Look for the ticket by its mark."""
+    _in_its_place(tracker, work)
     begun = work.effect.begun_at
     assert begun is not None, "claiming sets it"
     private = work.effect.spec["private"]
@@ -48,6 +50,7 @@ def look_for_ticket(tracker: Tracker, work: Work) -> Outcome | None:
 
 def change_ticket(tracker: Tracker, work: Work) -> Outcome:
     """Look at the ticket, send what we changed and take what was changed there; the newer edit of a field stands."""
+    _in_its_place(tracker, work)
     spec, own = work.effect.spec, work.external[work.effect.thing]
     if spec.get("withdrawn"):
         tracker.withdraw_ticket(own["ref"])
@@ -74,6 +77,7 @@ def change_ticket(tracker: Tracker, work: Work) -> Outcome:
 
 def look_whether_changed(tracker: Tracker, work: Work) -> Outcome | None:
     """Look whether an edit went through whose answer was lost: an echo of our own is no news."""
+    _in_its_place(tracker, work)
     spec, own = work.effect.spec, work.external[work.effect.thing]
     if spec.get("withdrawn"):
         return None  # done again, which does no harm
@@ -83,6 +87,13 @@ def look_whether_changed(tracker: Tracker, work: Work) -> Outcome | None:
     if not all(merging.alike(name, spec[name], value) for name, value in found.fields.items()):
         return None
     return _settled(tracker, work, spec, own | {"shown": news.shown(found.fields)})
+
+
+def _in_its_place(tracker: Tracker, work: Work) -> None:
+    """Raise ``Elsewhere`` where another project is set by now: a ticket of the same number there is a stranger's."""
+    spec = work.effect.spec
+    if spec["place"] != tracker.place(private=spec["private"]):
+        raise Elsewhere(spec["place"])
 
 
 def mark(work: Work) -> str:

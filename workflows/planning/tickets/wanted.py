@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from workflows.planning.things import Thing
+from workflows.planning.things import Gap, Thing
 
 FIELDS: Final = ("title", "state", "owner", "due")
 OPEN: Final = "open"
@@ -73,6 +74,18 @@ def tickets(
         if private and known.get(key(one.n)) == tracker.place:
             spec = {"place": tracker.place, "private": False, "withdrawn": True}
             yield Thing(key(one.n), "ticket", spec, f"the ticket of follow-up {one.n}")
+
+
+def stranded(places: Iterable[str]) -> Iterator[Gap]:
+    """Say of each project that is not connected any more that what was public there still is, and how to mend that."""
+    for place, count in sorted(Counter(places).items()):
+        has, them = ("ticket still has its", "it") if count == 1 else ("tickets still have their", "them")
+        shown = place.partition(":")[2] or place
+        says = (
+            f"{count} {has} title in {shown}, which is not connected now, so Firekind can't withdraw {them}. Empty "
+            f"{them} by hand, or connect {shown} again, and that is done."
+        )
+        yield Gap(f"tickets/{place}", says)
 
 
 def _ticket(own: str, one: TrackedFollowup, place: str, *, private: bool) -> Thing:

@@ -1,0 +1,76 @@
+"""What failed, and was said all the same because only its answer was lost, is withdrawn once it is private."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from django.conf import settings
+
+from incidents import lifecycle
+from incidents.models import Incident
+from integrations.tests.house import House
+from workflows import tasks
+from workflows.effects import effect_queue
+from workflows.models import Effect
+
+METHODS = {"announcement": "chat.postMessage", "headline/1": "chat.postMessage", "topic/1": "conversations.setTopic"}
+
+
+@pytest.fixture
+def said(house: House, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> Incident:
+    """Slack carries everything out and does not answer, for longer than a step is tried."""
+    monkeypatch.setattr(effect_queue, "ATTEMPTS", 1)
+    house.slack.faults.add("drop", method=METHODS[request.param])
+    incident = lifecycle.declare("Keys leaked", by=house.person("dee"), at=house.now(), type=house.type("major"))
+    incident = house.settle(incident)
+    house.slack.faults.clear()
+    assert Effect.objects.get(thing=request.param, state="failed").unsure
+    assert "Keys" in public(house)
+    return incident
+
+
+def public(house: House) -> str:
+    """Everything of ours that anyone in the workspace can read."""
+    rooms = [one for one in house.slack.workspace.channels.values() if not one.is_private]
+    return str([(one.topic, house.slack.texts(one.name)) for one in rooms])
+
+
+@pytest.mark.parametrize("channel", ["incidents", "outages", ""])
+@pytest.mark.parametrize("said", METHODS, indirect=True)
+def test_it_is_withdrawn_wherever_announcements_go_by_now(
+    house: House, said: Incident, monkeypatch: pytest.MonkeyPatch, channel: str
+) -> None:
+    house.slack.acts.create_channel("dee", "outages")
+    slack = settings.FIREKIND.slack
+    assert slack is not None
+    now = replace(settings.FIREKIND, slack=replace(slack, announce_channel=channel))
+    monkeypatch.setattr(settings, "FIREKIND", now)
+    incident = house.retype(said, "security")
+    assert "Keys" not in public(house)
+    assert not Effect.objects.filter(incident=incident, state="failed").exists()
+
+
+@pytest.mark.parametrize("said", ["announcement"], indirect=True)
+def test_a_look_that_fails_as_well_follows_with_the_vendor_and_is_told_once(house: House, said: Incident) -> None:
+    house.slack.faults.add("drop", method="conversations.history")
+    incident = house.retype(said, "security")
+    told = incident.events.filter(kind="failed").count()
+    for _ in range(3):
+        incident = house.settle(incident)
+    assert incident.events.filter(kind="failed").count() == told
+    house.slack.faults.clear()
+    tasks.recover()
+    house.settle(incident)
+    assert "Keys" not in public(house)
+    assert not Effect.objects.filter(incident=incident, state="failed").exists()
+
+
+@pytest.mark.parametrize("said", ["announcement"], indirect=True)
+def test_what_is_public_still_is_said_once(house: House, said: Incident) -> None:
+    lifecycle.set_lead(said, lead=house.person("ann"), by=None, at=house.now())
+    house.settle(said)
+    tasks.recover()
+    house.settle(said)
+    (once,) = [text for text in house.slack.texts("incidents") if "Keys" in text]
+    assert "Lead: Ann" in once

@@ -1,0 +1,95 @@
+"""Tickets that nobody knows of, or that stand where nothing is connected now: withdrawn, and no stranger's touched."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from unittest.mock import patch
+
+import pytest
+
+from incidents import lifecycle
+from integrations.tests.ticket_desk import Desk, desk
+from integrations.trackers.fake.board import BoardTicket
+from integrations.trackers.tests.board import VENDORS
+from workflows import ports
+from workflows.effects import effect_queue
+from workflows.models import Effect
+
+STRANGERS = "Somebody's own"
+OWED = ["edit", "withdrawal"]
+MEANWHILE = ["waiting", "unsure", "failed"]
+
+
+@contextmanager
+def switched(at: Desk, kind: str) -> Iterator[Desk]:
+    """Connect another tracker, or another project of the same, in which others' tickets bear the same numbers."""
+    board, tracker = VENDORS[kind](at.now)
+    for private in (False, True):
+        there = tracker.place(private=private).partition(":")[2]
+        tracker._projects[private] = another = f"{there}X"  # type: ignore[attr-defined]
+        board.projects = (*board.projects, another)
+        for one in at.board.tickets:
+            board.tickets.append(BoardTicket(one.n, another, STRANGERS, id=one.id, updated_at=at.now()))
+    before = at.board, at.tracker
+    with ports.using(tracker=tracker):
+        at.board, at.tracker = board, tracker
+        yield at
+    at.board, at.tracker = before
+
+
+def owe(at: Desk, what: str, how: str) -> None:
+    """Owe an edit or a withdrawal that is not done before the processes are restarted."""
+    at.add("Rotate the leaked keys")
+    at.settle()
+    if what == "edit":
+        lifecycle.edit(at.incident, n=at.row().entry_n, text="Rotate all keys", by=at.people[0], at=at.now())
+    else:
+        at.turn_private()
+    at.board.faults.add("down" if how == "waiting" else "lost", times=99)
+    attempts = effect_queue.ATTEMPTS
+    effect_queue.ATTEMPTS = 1 if how == "failed" else attempts
+    at.work()
+    effect_queue.ATTEMPTS = attempts
+    at.board.faults.clear()
+    assert Effect.objects.filter(thing="ticket/1", verb="change").exclude(state="done").exists()
+
+
+@pytest.mark.parametrize("how", MEANWHILE)
+@pytest.mark.parametrize("what", OWED)
+@pytest.mark.parametrize(("kind", "another"), [("github", "gitlab"), ("jira", "jira")])
+def test_what_was_owed_in_one_is_done_to_no_ticket_of_another(
+    db: None, kind: str, another: str, what: str, how: str
+) -> None:
+    with desk(kind) as at:
+        owe(at, what, how)
+        with switched(at, another) as there:
+            strangers = list(there.board.tickets)
+            with patch("integrations.tests.ticket_desk.reconcile.reconcile"):
+                there.work()  # what a worker finds when it starts, before anything is planned again
+            for effect in Effect.objects.filter(state="failed"):
+                effect_queue.retry(effect, at=at.now())
+            there.settle()
+            assert {(one.title, one.state) for one in strangers} == {(STRANGERS, "open")}
+            assert at.row().text != STRANGERS
+            said = [one.text for one in at.incident.events.filter(kind="gap")]
+            assert len([one for one in said if "by hand" in one]) == (what == "withdrawal")
+        for _ in range(2):
+            at.settle()
+        if what == "withdrawal":
+            assert "keys" not in at.ticket().title, "connected again, it is withdrawn"
+            assert at.incident.events.filter(kind="gap_closed").exists()
+
+
+def test_one_that_was_opened_all_the_same_is_withdrawn(db: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(effect_queue, "ATTEMPTS", 1)
+    with desk() as at:
+        at.board.faults.add("lost", times=99)
+        at.add("Rotate the leaked keys")
+        at.work()
+        at.board.faults.clear()
+        assert Effect.objects.get(thing="ticket/1", state="failed").unsure
+        (public,) = at.board.tickets
+        at.turn_private()
+        at.settle()
+        assert "keys" not in public.title
