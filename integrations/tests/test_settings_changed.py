@@ -74,6 +74,26 @@ def test_while_pagerduty_is_not_connected_nothing_of_a_page_is_forgotten(duty: D
     assert incident.events.filter(kind="page").count() == told, "a page that has ended is not resolved again"
 
 
+@pytest.mark.parametrize("private", [False, True], ids=["public", "private"])
+def test_what_was_said_is_found_after_secret_key_was_changed(
+    duty: Duty, monkeypatch: pytest.MonkeyPatch, private: bool
+) -> None:
+    """Workers are killed as the key is rotated, and leave messages whose answers nobody saw."""
+    house = duty.house
+    house.slack.faults.add("drop", method="chat.postMessage")
+    incident = lifecycle.declare("Keys leaked", by=house.person("dee"), at=house.now(), type=house.type("major"))
+    house.settle(incident, rounds=1)
+    house.slack.faults.clear()
+    assert [text for text in house.slack.texts("incidents") if "Keys" in text]
+    monkeypatch.setattr(settings, "SECRET_KEY", "another " * 10)
+    incident = house.retype(incident, "security") if private else house.settle(incident)
+    found = [text for text in house.slack.texts("incidents") if "Keys" in text]
+    assert len(found) == (0 if private else 1)
+    rooms = [one.name for one in house.slack.workspace.channels.values() if incident.codename in one.name]
+    said = [text for name in rooms for text in house.slack.texts(name)]
+    assert len([text for text in said if "Keys" in text]) == (0 if private else 1)
+
+
 def test_another_prefix_while_a_channel_is_being_created_holds_nothing_up(
     duty: Duty, monkeypatch: pytest.MonkeyPatch
 ) -> None:

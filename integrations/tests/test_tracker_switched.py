@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from unittest.mock import patch
 
 import pytest
+from django.conf import settings
 
 from incidents import lifecycle
 from integrations.tests.ticket_desk import Desk, desk
@@ -79,6 +80,18 @@ def test_what_was_owed_in_one_is_done_to_no_ticket_of_another(
         if what == "withdrawal":
             assert "keys" not in at.ticket().title, "connected again, it is withdrawn"
             assert at.incident.events.filter(kind="gap_closed").exists()
+
+
+def test_one_is_found_after_secret_key_was_changed(db: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    with desk() as at:
+        at.board.faults.add("lost", times=99)
+        at.add("Rotate the leaked keys")
+        at.work()
+        at.board.faults.clear()
+        assert Effect.objects.get(thing="ticket/1", state="waiting").unsure
+        monkeypatch.setattr(settings, "SECRET_KEY", "another " * 10)
+        at.settle()
+        assert len(at.board.tickets) == 1
 
 
 def test_one_that_was_opened_all_the_same_is_withdrawn(db: None, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -43,8 +43,11 @@ class Work:
 
     @property
     def mark(self) -> str:
-        """The opaque mark by which our message of this effect is found again; it tells nothing to others."""
-        return salted_hmac("workflows.mark", str(self.effect.pk)).hexdigest()[:24]
+        """The opaque mark by which our message of this effect is found again; it tells nothing to others.
+
+        It is kept with the effect: settings may be others by the time that it is looked for, ``SECRET_KEY`` among them.
+        """
+        return self.effect.mark or salted_hmac("workflows.mark", str(self.effect.pk)).hexdigest()[:24]
 
     def channel_id(self, room: int) -> str:
         """Return the vendor's id of a room's channel."""

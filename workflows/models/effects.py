@@ -49,6 +49,7 @@ class Effect(models.Model):
     leased_until = models.DateTimeField(null=True)
     error = models.TextField(blank=True)
     error_code = models.CharField(max_length=80, blank=True)
+    mark = models.CharField(max_length=32, blank=True, default="", db_default="")  # by which what it made is found
     traceparent = models.CharField(max_length=55, blank=True, default="", db_default="")  # of the plan that wrote it
     created_at = models.DateTimeField()
     begun_at = models.DateTimeField(null=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
 
@@ -103,6 +104,7 @@ def _owe(incident: Incident, actions: Iterable[Action], revision: int, *, at: da
             needs=list(dict.fromkeys(action.needs)),
             after=list(action.after),
             revision=revision,
+            mark=secrets.token_hex(12),
             traceparent=tracing.here(),
             due_at=max(now, action.due_at or now),
             created_at=now,

@@ -13,6 +13,8 @@ from django.utils.crypto import salted_hmac
 from incidents.models import Incident
 from workflows.effects import effect_queue
 from workflows.effects.work import Elsewhere, Outcome, Work, made
+from workflows.models import Effect
+from workflows.planning.actions import CREATE
 from workflows.planning.observed import GONE
 from workflows.planning.tickets import merging, wanted
 from workflows.ports import VendorError
@@ -97,7 +99,11 @@ def _in_its_place(tracker: Tracker, work: Work) -> None:
 
 
 def mark(work: Work) -> str:
-    """The opaque mark of a follow-up's ticket, the same whichever effect opens it; as a page's, by a name."""
+    """The opaque mark of a follow-up's ticket, the same whichever effect opens it: that of the first one."""
+    opens = Effect.objects.filter(incident=work.effect.incident_id, thing=work.effect.thing, verb=CREATE)
+    first = opens.filter(spec__place=work.effect.spec["place"]).order_by("pk").values_list("mark", flat=True).first()
+    if first:
+        return first
     about = f"{work.effect.incident.codename}/{work.effect.thing}/{work.effect.spec['place']}"
     return salted_hmac("workflows.ticket", about).hexdigest()[:32]
 
