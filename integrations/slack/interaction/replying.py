@@ -11,7 +11,7 @@ from slack_bolt import Ack, BoltResponse
 from integrations.slack.adapter import current
 from integrations.slack.interaction import answers
 from integrations.slack.interaction.answers import Answer
-from integrations.slack.protocol import blocks
+from integrations.slack.protocol import blocks, mrkdwn
 from workflows.ports import VendorError
 
 log = logging.getLogger(__name__)
@@ -45,6 +45,8 @@ def to_button(answer: Answer, *, ack: Ack, trigger_id: str, response_url: str) -
             _try("views.open", trigger_id=trigger_id, view=notice(text))
         case answers.Open(view):
             _open(view, trigger_id=trigger_id, response_url=response_url)
+        case answers.Wrong(errors):  # Slack shows words under fields only of a modal that was submitted
+            _try("views.push", trigger_id=trigger_id, view=notice(mrkdwn.escape("\n".join(errors.values()))))
         case answers.Redraw(view, view_id, hash):
             _try("views.update", view_id=view_id, hash=hash, view=view)
         case answers.Publish(chat_id, view):

@@ -40,6 +40,7 @@ METHODS: Final = (
     "users.list",
     "views.open",
     "views.publish",
+    "views.push",
     "views.update",
 )
 """Every Web API method that we call as the app."""

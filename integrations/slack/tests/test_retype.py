@@ -4,7 +4,8 @@ import re
 
 import pytest
 
-from incidents.models import Incident
+from incidents.models import Incident, IncidentType
+from incidents.policies import types
 from integrations.slack.fake.server.fields import Incomplete
 from integrations.slack.tests.door import Door
 from workflows.planning.wording import privacy_notes
@@ -59,6 +60,16 @@ def test_without_a_type_the_form_lets_one_choose_and_then_shows_the_plan(
     assert "`+`  invite Eli, Eve (@engineering-oncall)" in door.reads(door.modal("ann"))
     door.submit("ann", because="it will grow")
     assert now(incident).type.slug == "time-bomb"
+
+
+@pytest.mark.parametrize("form", ["declare", "type"])
+def test_choosing_a_type_that_was_archived_since_the_form_was_opened_is_answered(
+    door: Door, incident: Incident, channel: str, form: str
+) -> None:
+    door.command("ann", form, channel=channel)
+    types.archive(IncidentType.objects.get(slug="major"), by=None, at=door.house.now())
+    door.press("ann", f"firekind:{'retype' if form == 'type' else form}-type", value="major")
+    assert "There is no type “major”" in door.reads(door.modal("ann"))
 
 
 def test_sent_before_the_plan_was_drawn_it_is_drawn_instead(door: Door, incident: Incident, channel: str) -> None:
