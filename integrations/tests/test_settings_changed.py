@@ -17,6 +17,7 @@ from workflows.models import Effect
 from workflows.reconcile import retyping, sweep
 
 LATER = timedelta(minutes=2)
+OLD = settings.FIREKIND.base_url
 
 
 def titles(duty: Duty) -> list[str]:
@@ -92,6 +93,21 @@ def test_what_was_said_is_found_after_secret_key_was_changed(
     rooms = [one.name for one in house.slack.workspace.channels.values() if incident.codename in one.name]
     said = [text for name in rooms for text in house.slack.texts(name)]
     assert len([text for text in said if "Keys" in text]) == (0 if private else 1)
+
+
+def test_another_address_is_where_people_talk_about_what_is_open(
+    duty: Duty, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    house = duty.house
+    incident = house.declare(type="major")
+    monkeypatch.setattr(settings, "FIREKIND", replace(settings.FIREKIND, base_url="https://moved.example"))
+    assert incident.pk in sweep.unsettled()
+    incident = house.settle(incident)
+    channel = house.slack.channel(house.channel(incident))
+    assert [one["link"] for one in channel.bookmarks] == [f"https://moved.example{incident.get_absolute_url()}"]
+    stands = [*channel.messages.values(), *house.slack.messages("incidents")]
+    assert f"{OLD}{incident.get_absolute_url()}" not in str([message.blocks for message in stands])
+    assert incident.pk not in sweep.unsettled()
 
 
 def test_another_prefix_while_a_channel_is_being_created_holds_nothing_up(

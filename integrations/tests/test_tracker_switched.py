@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import timedelta
 from unittest.mock import patch
 
 import pytest
 from django.conf import settings
+from django.utils import timezone
 
 from incidents import lifecycle
 from integrations.tests.ticket_desk import Desk, desk
@@ -16,6 +18,7 @@ from integrations.trackers.tests.board import VENDORS
 from workflows import ports
 from workflows.effects import effect_queue
 from workflows.models import Effect
+from workflows.reconcile import sweep
 
 STRANGERS = "Somebody's own"
 OWED = ["edit", "withdrawal"]
@@ -80,6 +83,21 @@ def test_what_was_owed_in_one_is_done_to_no_ticket_of_another(
         if what == "withdrawal":
             assert "keys" not in at.ticket().title, "connected again, it is withdrawn"
             assert at.incident.events.filter(kind="gap_closed").exists()
+
+
+def test_without_a_tracker_it_is_said_what_stays_and_withdrawn_once_there_is_one(db: None) -> None:
+    with desk() as at:
+        at.add("Rotate the leaked keys")
+        at.settle()
+        with ports.using(tracker=None):
+            at.turn_private()
+            lifecycle.resolve(at.incident, by=at.people[0], at=at.now(), text="Rotated")
+            at.work()
+            (said,) = [one.text for one in at.incident.events.filter(kind="gap") if "by hand" in one.text]
+            assert "acme/ops" in said
+        assert at.incident.pk in sweep.unplanned(at=timezone.now() + timedelta(minutes=2)), "also once it is over"
+        at.settle()
+        assert "keys" not in at.ticket().title
 
 
 def test_one_is_found_after_secret_key_was_changed(db: None, monkeypatch: pytest.MonkeyPatch) -> None:
