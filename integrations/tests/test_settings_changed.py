@@ -95,9 +95,7 @@ def test_what_was_said_is_found_after_secret_key_was_changed(
     assert len([text for text in said if "Keys" in text]) == (0 if private else 1)
 
 
-def test_another_address_is_where_people_talk_about_what_is_open(
-    duty: Duty, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_another_address_is_where_people_talk_about_what_is_open(duty: Duty, monkeypatch: pytest.MonkeyPatch) -> None:
     house = duty.house
     incident = house.declare(type="major")
     monkeypatch.setattr(settings, "FIREKIND", replace(settings.FIREKIND, base_url="https://moved.example"))

@@ -155,6 +155,26 @@ def test_what_is_under_way_and_is_to_be_otherwise_by_now_is_only_looked_for() ->
     assert planned(TOPIC, owed=[hasty(CREATE, NEW, GOING)]).abandons == ("E1",)
 
 
+@pytest.mark.parametrize("kind", sorted(KINDS))
+def test_what_is_under_way_and_is_to_be_otherwise_is_changed_only_where_that_can_be(kind: str) -> None:
+    spec = {**NEW, "person": "ANN", "name": "Ann", "card": {"kind": "headline"}}
+    thing = Thing("topic/1", kind, spec, "the thing", (), 1)
+    found = planned(thing, owed=[owed(CREATE, spec | OLD, GOING)])
+    assert [one.verb for one in found.actions if one.verb == CHANGE] == [CHANGE] * (KINDS[kind].change is not None)
+    assert found.abandons == ("E1",)
+
+
+def test_words_that_may_stand_although_they_failed_are_looked_for_and_keep_their_room_open() -> None:
+    doubted = replace(owed(CREATE, NEW, "failed"), doubted=True)
+    found = planned(owed=[doubted])
+    assert (found.cancels, found.abandons, found.doubts) == ((), (), ("E1",))
+    assert planned(TOPIC, owed=[doubted]).doubts == (), "of what is wanted a retry is enough"
+    archived = Thing("archived/1", "archived", {"room": 1}, "#inc-1", (), 1)
+    other = replace(doubted, room=2)
+    assert [one.thing for one in planned(archived, owed=[doubted]).actions] == []
+    assert [one.thing for one in planned(archived, owed=[other]).actions] == ["archived/1"]
+
+
 def test_in_an_archived_room_what_is_owed_is_cancelled_but_taking_back_what_outlives_it() -> None:
     assert planned(TOPIC, seen=ARCHIVED, owed=[owed(CHANGE)]).cancels == ("E1",)
     for kind, cancels in (("picture", ()), ("bookmark", ("E1",))):
