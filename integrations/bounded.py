@@ -1,7 +1,8 @@
 """Connections on which a whole answer has to come in time, however slowly its bytes do.
 
 A time-out counts from one byte to the next: an answer that trickles, as one does through a broken proxy, would hold
-the thread that waits for it for as long as it likes.
+the thread that waits for it for as long as it likes. It counts for each of a name's addresses, too, and for each piece
+of a body that is sent over TLS.
 """
 
 from __future__ import annotations
@@ -12,10 +13,18 @@ import socket
 import ssl
 import time
 import urllib.request
+from functools import partial
 from typing import Any, Final, cast
+
+from incidents.claiming import in_hand
 
 TIMES: Final = 2  # so many time-outs, of one byte each, may an answer take as a whole
 LARGEST: Final = 1 << 26  # bytes that no vendor's answer in JSON comes near
+PIECE: Final = 1 << 14  # what TLS sends at once
+
+
+class NotReached(TimeoutError):
+    """There was no connection in time: nothing was sent."""
 
 
 class Ending:
@@ -35,8 +44,8 @@ class Ending:
 class _Reading(io.RawIOBase):
     """Reads what a socket brings, each time for as long as is left."""
 
-    def __init__(self, sock: socket.socket, ending: Ending) -> None:
-        self._sock, self._ending, self._patience_s = sock, ending, sock.gettimeout()
+    def __init__(self, sock: socket.socket, ending: Ending, patience_s: float | None) -> None:
+        self._sock, self._ending, self._patience_s = sock, ending, patience_s
         self._raw = sock.makefile("rb", buffering=0)
 
     def readable(self) -> bool:
@@ -52,14 +61,22 @@ class _Reading(io.RawIOBase):
 
 
 class _Socket:
-    """A socket that gives its answer in time or not at all."""
+    """A socket that takes a request and gives its answer in time or not at all."""
 
-    def __init__(self, sock: socket.socket, ending: Ending) -> None:
-        self._sock, self._ending = sock, ending
+    def __init__(self, sock: socket.socket, ending: Ending, patience_s: float | None) -> None:
+        self._sock, self._ending, self._patience_s = sock, ending, patience_s
 
     def makefile(self, mode: str = "rb") -> io.BufferedReader:
         assert mode == "rb", "http.client reads answers so"
-        return io.BufferedReader(_Reading(self._sock, self._ending))
+        return io.BufferedReader(_Reading(self._sock, self._ending, self._patience_s))
+
+    def sendall(self, data: bytes) -> None:
+        """Send all of it, piece by piece: over TLS a time-out would count for each of them."""
+        left = memoryview(data)
+        while left:
+            self._sock.settimeout(self._ending.left(self._patience_s))
+            self._sock.sendall(left[:PIECE])
+            left = left[PIECE:]
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._sock, name)
@@ -73,10 +90,37 @@ class TimedConnection(http.client.HTTPConnection):
         self._times = times
 
     def connect(self) -> None:
-        """Connect; what is read from then on comes in time."""
-        ending = Ending(self._times * cast("float", self.timeout))
-        super().connect()
-        self.sock = cast("socket.socket", _Socket(self.sock, ending))
+        """Connect; the whole comes in time from then on.
+
+        Raises ``NotReached``, and ``OutOfHand`` where nobody wants it any more.
+        """
+        patience_s = cast("float", self.timeout)
+        ending = Ending(self._times * patience_s)
+        self._create_connection = partial(_connected, ending=ending)
+        try:
+            super().connect()
+            ending.left(patience_s)
+        except TimeoutError as error:
+            raise NotReached(*error.args) from error
+        self.sock = cast("socket.socket", _Socket(self.sock, ending, patience_s))
+        in_hand.before_sending()
+
+
+def _connected(
+    address: tuple[str, int], timeout: float, source_address: tuple[str, int] | None = None, *, ending: Ending
+) -> socket.socket:
+    """Connect to the first address of a name that takes it, with what is left for each."""
+    failed: OSError | None = None
+    for _, _, _, _, found in socket.getaddrinfo(*address, type=socket.SOCK_STREAM):
+        left = ending.left(timeout)
+        try:
+            sock = socket.create_connection(found[:2], left, source_address)
+        except OSError as error:
+            failed = failed or error
+        else:
+            sock.settimeout(ending.left(timeout))  # of the handshake
+            return sock
+    raise failed or OSError("the name has no address")
 
 
 class TimedTlsConnection(TimedConnection, http.client.HTTPSConnection):

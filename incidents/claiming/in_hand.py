@@ -21,11 +21,20 @@ class OutOfHand(Exception):
 
 @dataclass(slots=True)
 class InHand:
-    """Work of this thread: whether it is ours still, and wanted, which is no matter once the first request wrote."""
+    """Work of this thread: whether it is ours still, and wanted, which is no matter once the first request wrote.
+
+    ``wrote_before`` is whether one before the latest did.
+    """
 
     is_ours: Callable[[], bool]
     is_wanted: Callable[[], bool]
     wrote: bool = False
+    wrote_before: bool = False
+
+    def look(self) -> None:
+        """Raise ``OutOfHand`` where the next request is not to be sent."""
+        if not self.is_ours() or not (self.wrote_before or self.is_wanted()):
+            raise OutOfHand
 
 
 _current: Final[ContextVar[InHand | None]] = ContextVar("in_hand", default=None)
@@ -48,7 +57,18 @@ def before_request(*, writes: bool) -> None:
     """
     now = _current.get()
     if now is not None:
-        if not now.is_ours() or not (now.wrote or now.is_wanted()):
-            raise OutOfHand
+        now.wrote_before = now.wrote
+        now.look()
         now.wrote = now.wrote or writes
     spare_connections.give_back()
+
+
+def before_sending() -> None:
+    """Look once more, now that there is a connection: a resolver and a handshake may have taken seconds.
+
+    Raises ``OutOfHand``.
+    """
+    now = _current.get()
+    if now is not None:
+        now.look()
+        spare_connections.give_back()

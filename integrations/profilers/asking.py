@@ -84,6 +84,7 @@ def request(
     try:
         with ExitStack() as undo:
             with _connected(source, patience_s=patience_s) as connection:
+                in_hand.before_sending()
                 connection.request(method, f"{parts.path}{path}", body=body or None, headers=sent)
                 with closing(connection.getresponse()) as response:  # one that is refused half way, too
                     answer = _answer(source, response)
@@ -107,9 +108,10 @@ def _connected(source: Listed, *, patience_s: float) -> Iterator[http.client.HTT
     port = parts.port or (443 if secure else 80)
     address = addresses.resolve(host, port, internal=source.internal)
     plain = socket.create_connection((address, port), timeout=CONNECT_S)
-    # However a slow peer spreads its bytes, the whole ends here: the socket is shut down while it is being read.
-    late = threading.Event()
-    cut = threading.Timer(patience_s, _cut, args=(plain, late))
+    # However a slow peer spreads its bytes, the whole ends here: the socket is shut down while it is being read. What
+    # is shut down has to be a handle of our own, since TLS takes the socket's away from it.
+    late, handle = threading.Event(), plain.dup()
+    cut = threading.Timer(patience_s, _cut, args=(handle, late))
     cut.daemon = True
     cut.start()
     try:
@@ -128,6 +130,7 @@ def _connected(source: Listed, *, patience_s: float) -> Iterator[http.client.HTT
     finally:
         cut.cancel()
         plain.close()
+        handle.close()
 
 
 def _cut(sock: socket.socket, late: threading.Event) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 import ssl
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -12,7 +13,8 @@ from urllib.parse import urlsplit
 import httpcore2
 import httpx2
 
-from integrations.bounded import Ending
+from incidents.claiming import in_hand
+from integrations.bounded import PIECE, Ending
 
 _ending: ContextVar[Ending | None] = ContextVar("ending", default=None)
 LOOPBACK: Final = frozenset({"localhost", "127.0.0.1", "::1"})
@@ -94,7 +96,8 @@ class _Stream(httpcore2.NetworkStream):
         return self._inner.read(max_bytes, _left(timeout, httpcore2.ReadTimeout))
 
     def write(self, buffer: bytes, timeout: float | None = None) -> None:
-        self._inner.write(buffer, _left(timeout, httpcore2.WriteTimeout))
+        for begin in range(0, len(buffer), PIECE):  # its time-out would count for each of them
+            self._inner.write(buffer[begin : begin + PIECE], _left(timeout, httpcore2.WriteTimeout))
 
     def close(self) -> None:
         self._inner.close()
@@ -103,7 +106,7 @@ class _Stream(httpcore2.NetworkStream):
         self, ssl_context: ssl.SSLContext, server_hostname: str | None = None, timeout: float | None = None
     ) -> httpcore2.NetworkStream:
         left = _left(timeout, httpcore2.ConnectTimeout)
-        return _Stream(self._inner.start_tls(ssl_context, server_hostname, left))
+        return _ready(self._inner.start_tls(ssl_context, server_hostname, left))
 
     def get_extra_info(self, info: str) -> Any:
         return self._inner.get_extra_info(info)
@@ -121,8 +124,34 @@ class _Network(httpcore2.NetworkBackend):
         local_address: str | None = None,
         socket_options: Iterable[Any] | None = None,
     ) -> httpcore2.NetworkStream:
-        left = _left(timeout, httpcore2.ConnectTimeout)
-        return _Stream(self._inner.connect_tcp(host, port, left, local_address, socket_options))
+        failed: Exception | None = None
+        for address in _addresses(host, port):
+            left = _left(timeout, httpcore2.ConnectTimeout)
+            try:
+                return _ready(self._inner.connect_tcp(address, port, left, local_address, socket_options))
+            except (httpcore2.ConnectError, httpcore2.ConnectTimeout) as error:
+                failed = failed or error
+        raise failed or httpcore2.ConnectError("the name has no address")
+
+
+def _addresses(host: str, port: int) -> list[str]:
+    """Resolve a name, so that each of its addresses is waited for with what is left; one of them waits for all."""
+    try:
+        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    except OSError as error:
+        raise httpcore2.ConnectError(str(error)) from error
+    return list(dict.fromkeys(str(one[4][0]) for one in found))
+
+
+def _ready(stream: httpcore2.NetworkStream) -> _Stream:
+    """Return a connection to send something on, while there is time for it, and it is wanted still."""
+    try:
+        _left(None, httpcore2.ConnectTimeout)
+        in_hand.before_sending()
+    except BaseException:
+        stream.close()
+        raise
+    return _Stream(stream)
 
 
 def _left(patience_s: float | None, late: type[httpcore2.TimeoutException]) -> float | None:

@@ -133,6 +133,7 @@ def _sign_in(method: str = DOWNLOAD) -> VendorError:
 def _broken(method: str, error: Exception | None = None) -> VendorError:
     if error and (unreached_because := unreached.error_of(error, vendor="Slack", method=method)):
         return unreached_because
-    refused = isinstance(error.reason if isinstance(error, URLError) else error, ConnectionRefusedError)
-    code = "connection_failed" if refused else "connection_lost"
-    return VendorError(error_messages.words(code), code=code, method=method, retryable=True, unknown=not refused)
+    reason = error.reason if isinstance(error, URLError) else error
+    sent = not isinstance(reason, (ConnectionRefusedError, bounded.NotReached))
+    code = "connection_lost" if sent else "connection_failed"
+    return VendorError(error_messages.words(code), code=code, method=method, retryable=True, unknown=sent)

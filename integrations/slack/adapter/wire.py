@@ -39,7 +39,7 @@ CODE: Final = re.compile(r"[a-z0-9_]{1,80}")
 SILENT: Final = logging.getLogger("integrations.slack.from_sdk")
 SILENT.setLevel(logging.CRITICAL)
 # A connection that was never made did nothing; every other broken one may have.
-NEVER_SENT = (ConnectionRefusedError, socket.gaierror)
+NEVER_SENT = (ConnectionRefusedError, socket.gaierror, bounded.NotReached)
 BROKEN = (OSError, http.client.HTTPException, SlackRequestError)
 # What the SDK makes of bytes that are no text, of text in no known encoding, of a list and of brackets without end.
 UNREADABLE = (ValueError, LookupError, AttributeError, RecursionError)
@@ -205,7 +205,7 @@ def _broken(method: str, error: Exception) -> VendorError:
     reason = error.reason if isinstance(error, URLError) else error
     sent = not isinstance(reason, NEVER_SENT)
     code = "connection_lost" if sent else "connection_failed"
-    words, lingers = error_messages.words(code), isinstance(reason, TimeoutError)
+    words, lingers = error_messages.words(code), sent and isinstance(reason, TimeoutError)
     return VendorError(words, code=code, method=method, retryable=True, unknown=sent, lingers=lingers)
 
 

@@ -98,7 +98,7 @@ def _only_ours(given: Setup) -> Callable[..., BoltResponse | None]:
 def _command(body: Body, ack: Ack) -> BoltResponse:
     question = request.by_command(body, at=timezone.now())
     answer = _once(question, commands.run)
-    return replying.to_command(answer, ack=ack, trigger_id=question.trigger_id)
+    return replying.to_command(answer, ack=ack, trigger_id=question.trigger_id, response_url=_response_url(body))
 
 
 def _button(body: Body, ack: Ack) -> BoltResponse:
@@ -161,7 +161,8 @@ def _unless_refused(deed: Callable[[], object]) -> None:
 def _once(question: SlackRequest, listener: Callable[[SlackRequest], Answer]) -> Answer:
     """Do what was asked in one transaction with the note that it was; a repeated request does nothing.
 
-    No call goes out in here: an answer that needs one is carried out after the commit.
+    No call goes out in here but one that is waited for a moment: an answer that needs one is carried out after the
+    commit.
     """
     try:
         with transaction.atomic():

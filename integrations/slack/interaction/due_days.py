@@ -50,9 +50,9 @@ def day(word: str, *, today: date) -> date:
 
 
 def today_of(person: Person, *, at: datetime) -> date:
-    """Return the day it is where someone is, as Slack knows it; in UTC where Slack does not say."""
+    """Return the day it is where someone is, as Slack knows it; in UTC where Slack does not say so soon."""
     try:
-        user = replying.call("users.info", user=person.chat_id)["user"]
+        user = replying.asked("users.info", user=person.chat_id)["user"]
         return at.astimezone(ZoneInfo(str(user.get("tz") or "UTC"))).date()
     except (VendorError, KeyError, ValueError, OSError):  # a zone that this machine does not know
         return at.date()

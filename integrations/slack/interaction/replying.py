@@ -1,15 +1,20 @@
-"""Carry out an answer: in the acknowledgement where Slack allows it, otherwise with one call."""
+"""Carry out an answer: in the acknowledgement where Slack allows it, otherwise with one call.
+
+No acknowledgement waits long for that call, which goes on without it.
+"""
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future
+from functools import partial
 from typing import Any
 
 from slack_bolt import Ack, BoltResponse
 
 from integrations.slack.adapter import current
-from integrations.slack.interaction import answers
+from integrations.slack.interaction import afterwards, answers, soon
 from integrations.slack.interaction.answers import Answer
 from integrations.slack.protocol import blocks, mrkdwn
 from workflows.ports import VendorError
@@ -20,37 +25,40 @@ PASSED = frozenset({"hash_conflict", "not_found"})
 SPENT = frozenset({"expired_trigger_id", "exchanged_trigger_id", "invalid_trigger_id", "trigger_expired"})
 
 
-def to_command(answer: Answer, *, ack: Ack, trigger_id: str) -> BoltResponse:
+def to_command(answer: Answer, *, ack: Ack, trigger_id: str, response_url: str) -> BoltResponse:
     """Answer a slash command; what is said, only its author sees."""
     match answer:
         case answers.Say(text, shown):
             return ack(text, blocks=list(shown) or None, response_type="ephemeral")
         case answers.Open(view):
-            try:
-                call("views.open", trigger_id=trigger_id, view=view)
-            except VendorError as error:
-                return ack(_late(error), response_type="ephemeral")
+            opening = soon.asked(partial(call, "views.open", trigger_id=trigger_id, view=view))
+            if not opening.done():
+                opening.add_done_callback(partial(_opened_late, response_url=response_url))
+            elif says := _not_opened(opening):
+                return ack(says, response_type="ephemeral")
     return ack()
 
 
 def to_button(answer: Answer, *, ack: Ack, trigger_id: str, response_url: str) -> BoltResponse:
     """Answer a press or a choice; what is said, only the one who pressed sees."""
     match answer:
+        case answers.Later(run) if response_url:
+            afterwards.leave(lambda: say(response_url, run()))
         case answers.Later(run):
-            said = answers.Say(run())
-            return to_button(said, ack=ack, trigger_id=trigger_id, response_url=response_url)
+            _aside(lambda: _try("views.open", trigger_id=trigger_id, view=notice(run())))
         case answers.Say(text, shown, instead) if response_url:
-            _say(response_url, text, shown, instead=instead)
+            _aside(partial(_say, response_url, text, shown, instead=instead))
         case answers.Say(text):
-            _try("views.open", trigger_id=trigger_id, view=notice(text))
+            _aside(partial(_try, "views.open", trigger_id=trigger_id, view=notice(text)))
         case answers.Open(view):
-            _open(view, trigger_id=trigger_id, response_url=response_url)
+            _aside(partial(_open, view, trigger_id=trigger_id, response_url=response_url))
         case answers.Wrong(errors):  # Slack shows words under fields only of a modal that was submitted
-            _try("views.push", trigger_id=trigger_id, view=notice(mrkdwn.escape("\n".join(errors.values()))))
+            words = mrkdwn.escape("\n".join(errors.values()))
+            _aside(partial(_try, "views.push", trigger_id=trigger_id, view=notice(words)))
         case answers.Redraw(view, view_id, hash):
-            _try("views.update", view_id=view_id, hash=hash, view=view)
+            _aside(partial(_try, "views.update", view_id=view_id, hash=hash, view=view))
         case answers.Publish(chat_id, view):
-            _try("views.publish", user_id=chat_id, view=view)
+            _aside(partial(_try, "views.publish", user_id=chat_id, view=view))
     return ack()
 
 
@@ -72,7 +80,7 @@ def notice(text: str, *, title: str = "Firekind") -> blocks.Block:
 
 
 def call(method: str, **arguments: Any) -> Mapping[str, Any]:
-    """Call Slack from a door; raise ``VendorError``."""
+    """Call Slack for a door; raise ``VendorError``."""
     slack = current.slack()
     assert slack is not None, "a door is only open when Slack is set up"
     return slack.wire.call(method, **arguments)
@@ -81,6 +89,35 @@ def call(method: str, **arguments: Any) -> Mapping[str, Any]:
 def say(response_url: str, text: str) -> None:
     """Say something that only the one who pressed sees, below what is there."""
     _say(response_url, text, (), instead=False)
+
+
+def asked(method: str, **arguments: Any) -> Mapping[str, Any]:
+    """Call Slack while a door waits for the answer, a moment at most; raise ``VendorError``, ``TimeoutError``."""
+    return soon.asked(partial(call, method, **arguments)).result(timeout=0)
+
+
+def _aside(deed: Callable[[], None]) -> None:
+    begun = soon.asked(deed)
+    if not begun.done():
+        begun.add_done_callback(soon.watched)
+    elif isinstance(begun.exception(), VendorError):
+        log.warning("too many wait for Slack")
+    else:
+        begun.result()
+
+
+def _not_opened(opening: Future[Mapping[str, Any]]) -> str:
+    """Return what is said of a window that did not open; nothing of one that did."""
+    try:
+        opening.result()
+    except VendorError as error:
+        return _late(error)
+    return ""
+
+
+def _opened_late(opening: Future[Mapping[str, Any]], *, response_url: str) -> None:
+    if (says := _not_opened(opening)) and response_url:
+        say(response_url, says)
 
 
 def _open(view: blocks.Block, *, trigger_id: str, response_url: str) -> None:

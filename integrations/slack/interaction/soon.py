@@ -1,0 +1,55 @@
+"""What a door asks Slack is waited for a moment: Slack gives a door three seconds, and may take longer itself."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import traceback
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from contextvars import copy_context
+from typing import Final, TypeVar
+
+from django.db import connections
+
+from integrations.slack.protocol import error_messages
+from workflows.ports import VendorError
+
+log = logging.getLogger(__name__)
+
+WAIT_S: Final = 0.8  # of Slack's three seconds; what the database may take of them is more
+AT_ONCE: Final = 24  # while Slack is slow these wait for it; whoever comes then is told at once
+
+T = TypeVar("T")
+_pool = ThreadPoolExecutor(AT_ONCE, thread_name_prefix="soon")
+_room = threading.BoundedSemaphore(AT_ONCE)
+
+
+def asked(request: Callable[[], T]) -> Future[T]:
+    """Begin a request in a thread of its own and wait a moment for it; it goes on where that was too short."""
+    if not _room.acquire(blocking=False):
+        return _refused()
+    begun: Future[T] = _pool.submit(copy_context().run, _asked, request)
+    wait([begun], timeout=WAIT_S)
+    return begun
+
+
+def watched(begun: Future[T]) -> None:
+    """Log where a request broke that nobody waits for any more: without the error's own words."""
+    if (error := begun.exception()) is not None:
+        log.error("%s beside an answer\n%s", type(error).__name__, "".join(traceback.format_tb(error.__traceback__)))
+
+
+def _asked(request: Callable[[], T]) -> T:
+    try:
+        return request()
+    finally:
+        connections.close_all()
+        _room.release()
+
+
+def _refused() -> Future[T]:
+    never: Future[T] = Future()
+    code = "connection_lost"
+    never.set_exception(VendorError(error_messages.words(code), code=code, method="door", retryable=True))
+    return never

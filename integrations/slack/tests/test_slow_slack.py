@@ -1,0 +1,145 @@
+"""Slack takes its time and then does what it was asked: nobody is told that Firekind did not respond."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+
+from incidents.models import Followup, Incident
+from integrations.slack import fake
+from integrations.slack.adapter import current
+from integrations.slack.adapter.client import SlackChat
+from integrations.slack.adapter.identity import Identity
+from integrations.slack.interaction import soon
+from integrations.slack.tests.door import Door, DoorWire
+from integrations.tests.house import TOKEN
+
+GIVEN_UP_S = 2.0  # a door that waits so long has waited
+
+
+@dataclass(slots=True)
+class SlowSlack:
+    """A workspace that answers nothing until it is let: ``waited`` is what was waited for in vain."""
+
+    wire: DoorWire
+    threads: ThreadPoolExecutor
+    over: threading.Event = field(default_factory=threading.Event)
+    waited: list[str] = field(default_factory=list)
+
+    def hold(self, method: str) -> None:
+        if not self.over.wait(GIVEN_UP_S):
+            self.waited.append(method)
+
+    def answers(self) -> None:
+        """Let everything through that was asked."""
+        self.over.set()
+        self.threads.shutdown()
+
+
+class SlowWire(DoorWire):
+    """The way to such a workspace."""
+
+    holding: SlowSlack
+
+    def call(self, method: str, **arguments: Any) -> dict[str, Any]:
+        self.holding.hold(method)
+        return super().call(method, **arguments)
+
+    def respond(self, url: str, **message: Any) -> None:
+        self.holding.hold("response_url")
+        super().respond(url, **message)
+
+
+@pytest.fixture
+def slow(door: Door, monkeypatch: pytest.MonkeyPatch) -> Iterator[SlowSlack]:
+    threads = ThreadPoolExecutor(soon.AT_ONCE)
+    monkeypatch.setattr(soon, "_pool", threads)
+    monkeypatch.setattr(soon, "WAIT_S", 0.01)
+    wire = SlowWire(door.slack, token=TOKEN)
+    wire.holding = SlowSlack(wire, threads)
+    with current.using(SlackChat(wire, identity=Identity(wire))):
+        yield wire.holding
+    wire.holding.answers()
+
+
+def command(text: str) -> Callable[[Door, str], fake.PendingDelivery]:
+    return lambda door, channel: door.slack.acts.command("ann", channel, f"/incident {text}")
+
+
+def button(action_id: str) -> Callable[[Door, str], fake.PendingDelivery]:
+    def pressed(door: Door, channel: str) -> fake.PendingDelivery:
+        delivery = door.slack.acts.press("ann", action_id, channel=channel)
+        assert delivery is not None
+        return delivery
+
+    return pressed
+
+
+def shortcut(door: Door, channel: str) -> fake.PendingDelivery:
+    said = door.slack.acts.say("ben", channel, "somebody should call the bank")
+    return door.slack.acts.shortcut("ann", "firekind:task-of", channel=channel, ts=said)
+
+
+WINDOWS: dict[str, Callable[[Door, str], fake.PendingDelivery]] = {
+    "a command": command("declare"),
+    "a button": button("firekind:update"),
+    "a shortcut of a message": shortcut,
+}
+
+
+@pytest.mark.parametrize("way", WINDOWS)
+def test_a_door_answers_before_slack_does_and_the_window_opens_once_it_does(
+    door: Door, incident: Incident, slow: SlowSlack, way: str
+) -> None:
+    delivery = WINDOWS[way](door, door.house.channel(incident))
+    response = door.post(delivery)
+    assert (response.status_code, slow.waited) == (200, [])
+    assert door.slack.modal("ann") is None
+    slow.answers()
+    assert door.slack.modal("ann") is not None
+
+
+def test_what_a_button_says_is_said_once_slack_takes_it(door: Door, incident: Incident, slow: SlowSlack) -> None:
+    channel = door.house.channel(incident)
+    before = len(door.slack.ephemerals("ben"))
+    door.slack.person("ben")
+    pressed = [door.slack.acts.press(who, "firekind:take-lead", channel=channel) for who in ("ann", "ben")]
+    for delivery in pressed:
+        assert delivery is not None
+        assert door.post(delivery).status_code == 200
+    assert slow.waited == []
+    slow.answers()
+    assert len(door.slack.ephemerals("ben")) == before + 1
+
+
+def test_a_window_that_slack_no_longer_opens_is_said_where_it_was_asked_for(
+    door: Door, incident: Incident, slow: SlowSlack
+) -> None:
+    channel = door.house.channel(incident)
+    asked = door.slack.acts.command("ann", channel, "/incident declare")
+    assert door.post(asked).content == b""
+    door.slack.faults.add("error", method="views.open", error="expired_trigger_id")
+    slow.answers()
+    assert slow.waited == []
+    assert "too long for Slack to open a window" in door.slack.ephemerals("ann")[-1].text
+
+
+def test_which_day_it_is_for_someone_is_not_waited_for(door: Door, incident: Incident, slow: SlowSlack) -> None:
+    response = door.post(command("followup @ben write it down by tomorrow")(door, door.house.channel(incident)))
+    assert (response.status_code, slow.waited) == (200, [])
+    assert Followup.objects.get(incident=incident).due_on is not None
+
+
+def test_more_than_may_wait_are_answered_at_once(
+    door: Door, incident: Incident, slow: SlowSlack, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(soon, "_room", threading.BoundedSemaphore(1))
+    channel = door.house.channel(incident)
+    first, second = (door.post(command("declare")(door, channel)) for _ in range(2))
+    assert (first.content, slow.waited) == (b"", [])
+    assert b"Slack did not open the window" in second.content

@@ -1,0 +1,151 @@
+"""The way to a vendor is slow at each of its steps: a request ends in time, and none is sent that came too late."""
+
+from __future__ import annotations
+
+import socket
+import threading
+from collections.abc import Callable, Iterator
+from types import SimpleNamespace
+from typing import Any, Final
+
+import pytest
+
+from incidents.claiming import in_hand
+from integrations import bounded
+from integrations.profilers import asking
+from integrations.profilers.sources import Listed
+from integrations.tests import test_broken_ways as broken
+from integrations.tests.test_broken_ways import Certificates, Serve, behind, certificates, serving, trickles, trusted
+from workflows.ports import VendorError
+
+__all__ = ["certificates", "trusted"]  # fixtures
+
+GOOD_ANSWER: Final = broken.STATUS + broken.FIELDS + broken.GOOD
+ADDRESSES: Final = 6
+
+
+def profiles(url: str) -> object:
+    source = Listed("checkout", "pprof", url, {"cpu": ""}, internal=True)
+    return asking.get(source, "/profile", environ={}, patience_s=broken.PATIENCE_S)
+
+
+WIRES: Final = broken.WIRES | {"a source of profiles": profiles}
+
+
+@pytest.mark.parametrize("begins", ["the head trickles", "the answer trickles"])
+def test_a_source_of_profiles_that_trickles_over_tls_is_cut_off(certificates: Certificates, begins: str) -> None:
+    head = broken.STATUS if begins == "the head trickles" else broken.STATUS + broken.FIELDS
+    serve = behind(certificates.good, trickles(head, GOOD_ANSWER.removeprefix(head)))
+    with serving(serve) as url, pytest.raises(VendorError) as raised:
+        profiles(url)
+    assert raised.value.retryable
+    assert "did not respond in full" in raised.value.says
+
+
+def counts(requests: list[bytes], *, then: Callable[[], object] = lambda: None) -> Serve:
+    """Give a good answer, once the handshake is over and something else has happened meanwhile."""
+
+    def serve(taken: socket.socket, over: threading.Event) -> None:
+        then()
+        if asked := taken.recv(1 << 16):
+            requests.append(asked)
+            taken.sendall(GOOD_ANSWER)
+
+    return serve
+
+
+@pytest.mark.parametrize("wire", WIRES)
+def test_what_nobody_wants_any_more_once_there_is_a_connection_is_not_sent(
+    certificates: Certificates, wire: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It turned private while the vendor's name was being resolved: nothing of it is said in public."""
+    requests: list[bytes] = []
+    wanted, resolve = [True], socket.getaddrinfo
+
+    def slowly(*asked: Any, **more: Any) -> Any:
+        wanted[0] = False
+        return resolve(*asked, **more)
+
+    monkeypatch.setattr(socket, "getaddrinfo", slowly)
+    with serving(behind(certificates.good, counts(requests))) as url:
+        with (
+            in_hand.working(is_ours=lambda: True, is_wanted=lambda: wanted[0]),
+            pytest.raises(in_hand.OutOfHand),
+        ):
+            WIRES[wire](url)
+    assert requests == []
+
+
+BOUNDED: Final = tuple(broken.WIRES)
+
+
+@pytest.fixture
+def now(monkeypatch: pytest.MonkeyPatch) -> Iterator[SimpleNamespace]:
+    """A clock for bounds that the test sets."""
+    clock = SimpleNamespace(at_s=0.0)
+    monkeypatch.setattr(bounded, "time", SimpleNamespace(monotonic=lambda: clock.at_s))
+    yield clock
+
+
+@pytest.mark.parametrize("wire", BOUNDED)
+def test_after_a_resolver_that_took_too_long_nothing_is_sent(
+    certificates: Certificates, now: SimpleNamespace, wire: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    requests: list[bytes] = []
+    resolve = socket.getaddrinfo
+
+    def slowly(*asked: Any, **more: Any) -> Any:
+        now.at_s += 100 * broken.PATIENCE_S
+        return resolve(*asked, **more)
+
+    monkeypatch.setattr(socket, "getaddrinfo", slowly)
+    with serving(behind(certificates.good, counts(requests))) as url, pytest.raises(VendorError) as raised:
+        WIRES[wire](url)
+    error = raised.value
+    assert requests == []
+    assert (error.code, error.retryable, error.unknown, error.lingers) == ("connection_failed", True, False, False)
+
+
+@pytest.mark.parametrize("wire", BOUNDED)
+def test_the_addresses_of_a_name_share_what_is_left(
+    certificates: Certificates, now: SimpleNamespace, wire: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """None of them answers, as behind a network that swallows packets: they are not waited for one after the other."""
+    tried: list[float] = []
+
+    def many(*asked: Any, **more: Any) -> Any:
+        return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (f"127.0.0.{one + 1}", 9)) for one in range(ADDRESSES)]
+
+    def swallowed(address: Any, timeout: float, *more: Any, **rest: Any) -> socket.socket:
+        for _ in many() if address[0] == broken.NAME else [address]:
+            tried.append(timeout)
+            now.at_s += timeout
+        raise TimeoutError("timed out")
+
+    monkeypatch.setattr(socket, "getaddrinfo", many)
+    monkeypatch.setattr(socket, "create_connection", swallowed)
+    with pytest.raises(VendorError) as raised:
+        WIRES[wire](f"https://{broken.NAME}:9")
+    assert (raised.value.code, raised.value.unknown) == ("connection_failed", False)
+    assert 0 < sum(tried) <= bounded.TIMES * broken.PATIENCE_S
+
+
+def test_a_body_that_is_accepted_slowly_is_sent_in_time_or_not_at_all(
+    certificates: Certificates, now: SimpleNamespace
+) -> None:
+    """TLS takes it piece by piece, and each has a time-out of its own."""
+    ending = bounded.Ending(bounded.TIMES)
+    taken: list[int] = []
+
+    class Slow:
+        def settimeout(self, patience_s: float) -> None:
+            assert patience_s <= 1
+
+        def sendall(self, piece: memoryview) -> None:
+            taken.append(len(piece))
+            now.at_s += 0.9
+
+    slow = bounded._Socket(Slow(), ending, 1.0)  # type: ignore[arg-type]
+    with pytest.raises(TimeoutError):
+        slow.sendall(bytes(100 * bounded.PIECE))
+    assert taken == [bounded.PIECE] * 3
