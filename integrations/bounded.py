@@ -82,6 +82,11 @@ class _Socket:
         return getattr(self._sock, name)
 
 
+def keeping(sock: socket.socket, ending: Ending, patience_s: float | None) -> socket.socket:
+    """Have a socket take what is sent, and give what is answered, in time or not at all."""
+    return cast("socket.socket", _Socket(sock, ending, patience_s))
+
+
 class TimedConnection(http.client.HTTPConnection):
     """A connection for one request, in the clear; the whole takes so many time-outs at most."""
 
@@ -102,7 +107,7 @@ class TimedConnection(http.client.HTTPConnection):
             ending.left(patience_s)
         except TimeoutError as error:
             raise NotReached(*error.args) from error
-        self.sock = cast("socket.socket", _Socket(self.sock, ending, patience_s))
+        self.sock = keeping(self.sock, ending, patience_s)
         in_hand.before_sending()
 
 
@@ -111,10 +116,11 @@ def _connected(
 ) -> socket.socket:
     """Connect to the first address of a name that takes it, with what is left for each."""
     failed: OSError | None = None
-    for _, _, _, _, found in socket.getaddrinfo(*address, type=socket.SOCK_STREAM):
+    host, port = address
+    for one in dict.fromkeys(str(found[4][0]) for found in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)):
         left = ending.left(timeout)
         try:
-            sock = socket.create_connection(found[:2], left, source_address)
+            sock = socket.create_connection((one, port), left, source_address)
         except OSError as error:
             failed = failed or error
         else:

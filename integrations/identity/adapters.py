@@ -89,6 +89,12 @@ class Joining(DefaultSocialAccountAdapter):  # type: ignore[misc]  # allauth bri
 
         return openid.OpenId(request, app=openid.app_of(openid.provider_of(provider)))
 
+    def get_requests_session(self) -> Any:
+        """Return what asks providers: in time, however slowly an answer comes."""
+        from integrations.identity.providers import asking
+
+        return asking.Session()
+
     def is_open_for_signup(self, request: HttpRequest, sociallogin: Any) -> bool:
         """Refuse: who may come in was decided before."""
         return False

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import socket
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, Final
 
 import pytest
+import requests
 
 from incidents.claiming import in_hand
 from integrations import bounded
+from integrations.identity import adapters
+from integrations.identity.providers import asking as providers
 from integrations.profilers import asking
 from integrations.profilers.sources import Listed
 from integrations.tests import test_broken_ways as broken
@@ -32,23 +36,53 @@ def profiles(url: str) -> object:
 WIRES: Final = broken.WIRES | {"a source of profiles": profiles}
 
 
-@pytest.mark.parametrize("begins", ["the head trickles", "the answer trickles"])
+BEGINNINGS: Final = {"the head trickles": broken.STATUS, "the answer trickles": broken.STATUS + broken.FIELDS}
+
+
+def told(serve: Serve, ends: list[str]) -> Serve:
+    """Note where whoever is served listened to the end."""
+
+    def serve_and_tell(taken: socket.socket, over: threading.Event) -> None:
+        serve(taken, over)
+        ends.append("heard to the end")
+
+    return serve_and_tell
+
+
+@pytest.mark.parametrize("begins", BEGINNINGS)
 def test_a_source_of_profiles_that_trickles_over_tls_is_cut_off(certificates: Certificates, begins: str) -> None:
-    head = broken.STATUS if begins == "the head trickles" else broken.STATUS + broken.FIELDS
-    serve = behind(certificates.good, trickles(head, GOOD_ANSWER.removeprefix(head)))
-    with serving(serve) as url, pytest.raises(VendorError) as raised:
-        profiles(url)
+    ends: list[str] = []
+    serve = trickles(BEGINNINGS[begins], GOOD_ANSWER.removeprefix(BEGINNINGS[begins]))
+    with serving(behind(certificates.good, told(serve, ends))) as url:
+        with pytest.raises(VendorError) as raised:
+            profiles(url)
+        assert ends == []
     assert raised.value.retryable
     assert "did not respond in full" in raised.value.says
 
 
-def counts(requests: list[bytes], *, then: Callable[[], object] = lambda: None) -> Serve:
+@pytest.mark.parametrize("begins", BEGINNINGS)
+@pytest.mark.parametrize("scheme", ["http", "https"])
+def test_a_provider_of_sign_ins_that_trickles_is_not_listened_to_for_long(
+    certificates: Certificates, begins: str, scheme: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(providers, "PATIENCE_S", broken.PATIENCE_S / 4)
+    monkeypatch.setenv("REQUESTS_CA_BUNDLE", str(tmp_path / "trusted.pem"))
+    ends: list[str] = []
+    serve = told(trickles(BEGINNINGS[begins], GOOD_ANSWER.removeprefix(BEGINNINGS[begins])), ends)
+    with serving(behind(certificates.good, serve) if scheme == "https" else serve) as url:
+        with pytest.raises(requests.RequestException):
+            adapters.Joining().get_requests_session().get(url.replace("https", scheme))
+        assert ends == []
+
+
+def counts(sent: list[bytes], *, then: Callable[[], object] = lambda: None) -> Serve:
     """Give a good answer, once the handshake is over and something else has happened meanwhile."""
 
     def serve(taken: socket.socket, over: threading.Event) -> None:
         then()
         if asked := taken.recv(1 << 16):
-            requests.append(asked)
+            sent.append(asked)
             taken.sendall(GOOD_ANSWER)
 
     return serve
@@ -59,7 +93,7 @@ def test_what_nobody_wants_any_more_once_there_is_a_connection_is_not_sent(
     certificates: Certificates, wire: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It turned private while the vendor's name was being resolved: nothing of it is said in public."""
-    requests: list[bytes] = []
+    sent: list[bytes] = []
     wanted, resolve = [True], socket.getaddrinfo
 
     def slowly(*asked: Any, **more: Any) -> Any:
@@ -67,31 +101,31 @@ def test_what_nobody_wants_any_more_once_there_is_a_connection_is_not_sent(
         return resolve(*asked, **more)
 
     monkeypatch.setattr(socket, "getaddrinfo", slowly)
-    with serving(behind(certificates.good, counts(requests))) as url:
-        with (
-            in_hand.working(is_ours=lambda: True, is_wanted=lambda: wanted[0]),
-            pytest.raises(in_hand.OutOfHand),
-        ):
-            WIRES[wire](url)
-    assert requests == []
+    with (
+        serving(behind(certificates.good, counts(sent))) as url,
+        in_hand.working(is_ours=lambda: True, is_wanted=lambda: wanted[0]),
+        pytest.raises(in_hand.OutOfHand),
+    ):
+        WIRES[wire](url)
+    assert sent == []
 
 
 BOUNDED: Final = tuple(broken.WIRES)
 
 
 @pytest.fixture
-def now(monkeypatch: pytest.MonkeyPatch) -> Iterator[SimpleNamespace]:
+def now(monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
     """A clock for bounds that the test sets."""
     clock = SimpleNamespace(at_s=0.0)
     monkeypatch.setattr(bounded, "time", SimpleNamespace(monotonic=lambda: clock.at_s))
-    yield clock
+    return clock
 
 
 @pytest.mark.parametrize("wire", BOUNDED)
 def test_after_a_resolver_that_took_too_long_nothing_is_sent(
     certificates: Certificates, now: SimpleNamespace, wire: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    requests: list[bytes] = []
+    sent: list[bytes] = []
     resolve = socket.getaddrinfo
 
     def slowly(*asked: Any, **more: Any) -> Any:
@@ -99,10 +133,10 @@ def test_after_a_resolver_that_took_too_long_nothing_is_sent(
         return resolve(*asked, **more)
 
     monkeypatch.setattr(socket, "getaddrinfo", slowly)
-    with serving(behind(certificates.good, counts(requests))) as url, pytest.raises(VendorError) as raised:
+    with serving(behind(certificates.good, counts(sent))) as url, pytest.raises(VendorError) as raised:
         WIRES[wire](url)
     error = raised.value
-    assert requests == []
+    assert sent == []
     assert (error.code, error.retryable, error.unknown, error.lingers) == ("connection_failed", True, False, False)
 
 

@@ -105,7 +105,11 @@ class _Stream(httpcore2.NetworkStream):
     def start_tls(
         self, ssl_context: ssl.SSLContext, server_hostname: str | None = None, timeout: float | None = None
     ) -> httpcore2.NetworkStream:
-        left = _left(timeout, httpcore2.ConnectTimeout)
+        try:
+            left = _left(timeout, httpcore2.ConnectTimeout)
+        except httpcore2.ConnectTimeout:
+            self.close()  # nobody else would
+            raise
         return _ready(self._inner.start_tls(ssl_context, server_hostname, left))
 
     def get_extra_info(self, info: str) -> Any:
