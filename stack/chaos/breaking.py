@@ -25,6 +25,7 @@ from stack.supervisor.running import Stack
 from workflows.effects import failpoints
 
 SILENCE_MS: Final = 30_000
+SLOW_MS: Final = 1_000
 LOOK_S: Final = 0.2
 POOLER: Final = "pgbouncer"
 KILLABLE: Final = ("web", "worker", "evidence")
@@ -146,20 +147,20 @@ class FaultMaker:
         server.start()
 
     def _slack(self, fault: PlannedFault, over: threading.Event) -> None:
-        kind, how = _how(fault.more)
-        self._workspace.fault(kind, method=fault.more["method"], **how)
+        for kind, how in _hows(fault.more):
+            self._workspace.fault(kind, method=fault.more["method"], **how)
         over.wait(fault.length_s)
         self._workspace.no_faults()
 
     def _pager(self, fault: PlannedFault, over: threading.Event) -> None:
-        kind, how = _how(fault.more)
-        self._account.fault(kind, method=fault.more["method"], path=fault.more["path"], **how)
+        for kind, how in _hows(fault.more):
+            self._account.fault(kind, method=fault.more["method"], path=fault.more["path"], **how)
         over.wait(fault.length_s)
         self._account.no_faults()
 
     def _tracker(self, fault: PlannedFault, over: threading.Event) -> None:
-        kind, how = _how(fault.more)
-        self._tracker_door.fault(kind, method=fault.more["method"], **how)
+        for kind, how in _hows(fault.more):
+            self._tracker_door.fault(kind, method=fault.more["method"], **how)
         over.wait(fault.length_s)
         self._tracker_door.no_faults()
 
@@ -174,12 +175,20 @@ class FaultMaker:
         stepped_clock.step(self._clocks, fault.more["process"], 0)
 
 
-def _how(more: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
-    """Give the fault as the stand-in takes it: silence is an answer that comes half a minute later."""
+def _hows(more: Mapping[str, Any]) -> list[tuple[str, dict[str, Any]]]:
+    """Give the fault as the stand-in takes it: silence is an answer that comes half a minute later.
+
+    What is slow takes one to eight seconds for each call and then does it: a second, and of three longer times each
+    with every other call.
+    """
     how = {"probability": more["probability"], "retry_after_s": more["retry_after_s"]}
+    if more["fault"] == "slow":
+        return [("latency", {"ms": SLOW_MS, "probability": 1.0})] + [
+            ("latency", {"ms": times * SLOW_MS, "probability": 0.5}) for times in (1, 2, 4)
+        ]
     if more["fault"] == "silence":
-        return "latency", how | {"ms": SILENCE_MS}
-    return more["fault"], how | ({"ms": 1_500} if more["fault"] == "latency" else {})
+        return [("latency", how | {"ms": SILENCE_MS})]
+    return [(more["fault"], how | ({"ms": 1_500} if more["fault"] == "latency" else {}))]
 
 
 REFUSING: Final = {"read_only_postgres": refusing.read_only_database, "full_redis": refusing.full_broker}

@@ -192,12 +192,14 @@ def _server(chance: random.Random) -> tuple[str, float, dict[str, Any]]:
 
 def _slack(chance: random.Random) -> tuple[str, float, dict[str, Any]]:
     methods = ("*", "conversations.create", "conversations.invite", "chat.*", "pins.add", "conversations.*")
-    kind = chance.choice(("ratelimited", "server_error", "drop", "drop_before", "fatal_error", "latency", "silence"))
+    kinds = ("ratelimited", "server_error", "drop", "drop_before", "fatal_error", "latency", "silence", "slow")
+    kind = chance.choice(kinds)
     return "slack", round(chance.uniform(4, 18), 2), {"fault": kind, "method": chance.choice(methods)} | _share(chance)
 
 
 def _pager(chance: random.Random) -> tuple[str, float, dict[str, Any]]:
-    kind = chance.choice(("ratelimited", "server_error", "error_after", "drop", "drop_before", "timeout", "silence"))
+    kinds = ("ratelimited", "server_error", "error_after", "drop", "drop_before", "timeout", "silence", "slow")
+    kind = chance.choice(kinds)
     method, path = chance.choice(PAGER_DOORS)
     lasts_s = round(chance.uniform(4, 18), 2)
     return "pager", lasts_s, {"fault": kind, "method": method, "path": path} | _share(chance)
