@@ -35,16 +35,20 @@ def is_old(what: What, read: PagerRead, *, at: datetime, than: timedelta | None 
 def refresh(*, at: datetime) -> bool:
     """Read the pager's people and targets and join the people; return whether anything changed.
 
-    Calls the vendor outside any transaction; raises ``VendorError``. Nobody and nothing is deleted, only gone.
+    Calls the vendor outside any transaction; raises ``VendorError``. Nobody and nothing is deleted, only gone. An
+    answer on whose way somebody else has read it all is older than what is known, and changes nothing.
     """
     pager = ports.pager()
     if pager is None:
         return False
+    last = _last_read("directory_at")
     with _noting(What.DIRECTORY, at=at):
         known, targets = pager.people(), pager.targets()
         _refuse_nobody(known)
     with transaction.atomic():
         _alone()
+        if _last_read("directory_at") != last:
+            return False
         told = _write_targets(targets)
         changed = [_write_users(known), people.join(at=at), told]
         _read(What.DIRECTORY, {"directory_at": at} | ({"shifts_until": None} if told else {}))
@@ -56,11 +60,13 @@ def refresh_shifts(*, at: datetime) -> bool:
 
     A day ahead, and two weeks every so often and once that day has changed: a day of the new laid over two weeks of
     the old would make up shifts where they meet. On-calls are what PagerDuty lets be asked for least. Calls the
-    vendor outside any transaction; raises ``VendorError``. What the answer does not hold is not on call.
+    vendor outside any transaction; raises ``VendorError``. What the answer does not hold is not on call; one on whose
+    way somebody else has read them changes nothing.
     """
     pager = ports.pager()
     if pager is None:
         return False
+    last = _last_read("shifts_at")
     policies, schedules = in_use.subjects()
     far = _is_far_due([*policies, *schedules], at=at)
     since, until = at - BACK, at + (AHEAD if far else NEAR)
@@ -70,9 +76,11 @@ def refresh_shifts(*, at: datetime) -> bool:
         new = _ask(pager, policies, schedules, at=at, until=until)
     with transaction.atomic():
         _alone()
+        if _last_read("shifts_at") != last:
+            return False
         joined = people.join(at=at)  # the workspace may have told more of its people meanwhile
         shifts = {_kept(shift): shift.pk for shift in Shift.objects.all()}
-        before = turn_rows.on_call(shifts, at=_last_read() or at)
+        before = turn_rows.on_call(shifts, at=last or at)
         after = new if far else turn_rows.laid_over(shifts, new, edge=until)
         _write_shifts(shifts, after)
         _read(What.SHIFTS, {"shifts_at": at} | ({"shifts_until": until} if far else {}))
@@ -224,5 +232,5 @@ def _kept(shift: Shift) -> TurnRow:
     return TurnRow(shift.subject, shift.level, shift.user, shift.start_at, shift.end_at)
 
 
-def _last_read() -> datetime | None:
-    return PagerRead.objects.values_list("shifts_at", flat=True).first()
+def _last_read(field: str) -> datetime | None:
+    return PagerRead.objects.values_list(field, flat=True).first()

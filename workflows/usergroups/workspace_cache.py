@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from django.db import connection, transaction
@@ -78,25 +80,58 @@ def refresh(*, at: datetime | None = None, everybody: bool = False) -> bool:
     """Read the workspace's groups, and its people when that is due; return whether anything changed.
 
     People are read when asked, when they were not read for a while, or when a group names someone unknown. Calls
-    the vendor outside any transaction; raises ``VendorError``.
+    the vendor outside any transaction; raises ``VendorError``. What somebody else has read while an answer was on its
+    way is newer and stays; what is said to have changed meanwhile is read again.
     """
     chat, at = ports.chat(), at or timezone.now()
     if chat is None:
         return False
-    read = DirectoryRead.objects.first()
-    groups = list(chat.groups())
-    named = {chat_id for group in groups for chat_id in group.members}
-    unknown = named - set(Person.objects.filter(chat_id__in=named).values_list("chat_id", flat=True))
-    due = read is None or everybody or bool(unknown) or at - read.people_at > PEOPLE_EVERY
-    known = list(chat.people()) if due else None
-    with transaction.atomic():
-        _alone()
-        if known is not None:
-            person_matching.record([*known, *_strangers(unknown, known)])
-        changed = _write(groups)
-        people_at = at if known is not None or read is None else read.people_at
-        DirectoryRead.objects.update_or_create(pk=1, defaults={"groups_at": at, "people_at": people_at, "stale": False})
-    return changed or known is not None
+    with _mark_taken() as mark:
+        read = DirectoryRead.objects.first()
+        groups = list(chat.groups())
+        named = {chat_id for group in groups for chat_id in group.members}
+        unknown = named - set(Person.objects.filter(chat_id__in=named).values_list("chat_id", flat=True))
+        due = read is None or everybody or bool(unknown) or at - read.people_at > PEOPLE_EVERY
+        known = list(chat.people()) if due else None
+        with transaction.atomic():
+            _alone()
+            now = DirectoryRead.objects.first()
+            if known is not None and (now and now.people_at) == (read and read.people_at):
+                person_matching.record([*known, *_strangers(unknown, known)])
+            else:
+                known = None
+            mark.is_done = (now and now.groups_at) == (read and read.groups_at)
+            changed = mark.is_done and _write(groups)
+            _note_read(at, groups=mark.is_done, people=known is not None)
+        return changed or known is not None
+
+
+@dataclass(slots=True)
+class _Mark:
+    """That the workspace said it changed, as whoever reads it has taken it: back it goes unless the reading is done."""
+
+    was_there: bool
+    is_done: bool = False
+
+
+@contextmanager
+def _mark_taken() -> Iterator[_Mark]:
+    """Take the mark before the vendor is asked: one that is made from then on stays."""
+    mark = _Mark(bool(DirectoryRead.objects.filter(stale=True).update(stale=False)))
+    try:
+        yield mark
+    finally:
+        if mark.was_there and not mark.is_done:
+            mark_stale()
+
+
+def _note_read(at: datetime, *, groups: bool, people: bool) -> None:
+    read = {"groups_at": at} if groups else {}
+    read |= {"people_at": at} if people else {}
+    if read:
+        DirectoryRead.objects.update_or_create(
+            pk=1, defaults=read, create_defaults={"groups_at": at, "people_at": at, "stale": False}
+        )
 
 
 def note(one: person_matching.ChatProfile) -> None:
