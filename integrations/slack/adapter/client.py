@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Any, Final
 
 from incidents.people.person_matching import ChatProfile
-from integrations.slack.adapter import cards, channel_state, directory, files, groups, inviting
+from integrations.slack.adapter import cards, channel_state, cursors, directory, files, groups, inviting
 from integrations.slack.adapter.identity import Identity
 from integrations.slack.adapter.wire import Wire
 from integrations.slack.protocol.limits import MAX_TOPIC
@@ -272,13 +272,7 @@ class SlackChat:
         return channel_id
 
     def _pages(self, method: str, **arguments: Any) -> Iterator[dict[str, Any]]:
-        cursor: str | None = None
-        while True:
-            page = self.wire.call(method, cursor=cursor, **arguments)
-            yield page
-            cursor = (page.get("response_metadata") or {}).get("next_cursor") or None
-            if cursor is None:
-                return
+        return cursors.pages(lambda cursor: self.wire.call(method, cursor=cursor, **arguments), method=method)
 
     def _channel(self, channel: Mapping[str, Any]) -> Channel:
         channel_id = str(channel["id"])

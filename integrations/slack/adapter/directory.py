@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import Any, Final
 
 from incidents.people.person_matching import ChatProfile
+from integrations.slack.adapter import cursors
 from integrations.slack.adapter.wire import Wire
 from workflows.ports import UserGroup, VendorError
 
@@ -63,13 +65,8 @@ def known(member: Mapping[str, Any], *, team_id: str) -> ChatProfile:
 
 def members(wire: Wire) -> Iterator[Mapping[str, Any]]:
     """Read everyone as Slack describes them."""
-    cursor: str | None = None
-    while True:
-        page = _page(wire, cursor)
+    for page in cursors.pages(partial(_page, wire), method="users.list"):
         yield from page["members"]
-        cursor = (page.get("response_metadata") or {}).get("next_cursor") or None
-        if cursor is None:
-            return
 
 
 def _page(wire: Wire, cursor: str | None) -> dict[str, Any]:

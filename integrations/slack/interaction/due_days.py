@@ -50,11 +50,14 @@ def day(word: str, *, today: date) -> date:
 
 
 def today_of(person: Person, *, at: datetime) -> date:
-    """Return the day it is where someone is, as Slack knows it; in UTC where Slack does not say so soon."""
+    """Return the day it is where someone is, as Slack says or last said; in UTC where it never did."""
     try:
-        user = replying.asked("users.info", user=person.chat_id)["user"]
-        return at.astimezone(ZoneInfo(str(user.get("tz") or "UTC"))).date()
-    except (VendorError, KeyError, ValueError, OSError):  # a zone that this machine does not know
+        zone = replying.asked("users.info", user=person.chat_id)["user"].get("tz")
+    except (VendorError, KeyError, TimeoutError):
+        zone = person.zone
+    try:
+        return at.astimezone(ZoneInfo(str(zone or "UTC"))).date()
+    except (ValueError, OSError, KeyError):  # a zone that this machine does not know
         return at.date()
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from integrations.slack import fake, manifest
-from integrations.slack.adapter import directory
+from integrations.slack.adapter import cursors, directory
 from integrations.slack.adapter.client import SlackChat
 from integrations.slack.adapter.identity import Identity
 from integrations.slack.tests.straight import StraightWire
@@ -341,3 +341,31 @@ def test_settings_that_name_the_bot_save_a_call(slack: fake.FakeSlack) -> None:
     chat.find_channel("inc-a-b", since=datetime.now(UTC))
     chat.people()
     assert "auth.test" not in calls(slack)
+
+
+class Circling(StraightWire):
+    """A workspace whose lists lead back to where they were, or on and on."""
+
+    leads_to = staticmethod(lambda n: "again")
+    asked = 0
+
+    def call(self, method: str, **arguments: Any) -> dict[str, Any]:
+        """Answer with a page that says there is another one."""
+        self.asked += 1
+        assert self.asked < 20
+        page = super().call(method, **arguments | {"cursor": None})
+        return page | {"response_metadata": {"next_cursor": self.leads_to(self.asked)}}
+
+
+@pytest.mark.parametrize("leads_to", [lambda n: "again", str], ids=["in a circle", "on and on"])
+@pytest.mark.parametrize("read", ["members", "people"])
+def test_a_list_without_an_end_is_no_answer(
+    slack: fake.FakeSlack, read: str, leads_to: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cursors, "MOST", 3)
+    wire = Circling(slack, token=TOKEN)
+    wire.leads_to = leads_to
+    chat = SlackChat(wire, identity=Identity(wire, team_id="T1", bot_user_id="U1"))
+    with pytest.raises(VendorError) as raised:
+        chat.members(next(iter(slack.workspace.channels))) if read == "members" else chat.people()
+    assert (raised.value.code, raised.value.retryable) == ("unreadable_answer", True)

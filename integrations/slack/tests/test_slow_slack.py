@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from incidents.models import Followup, Incident
+from incidents.models import Followup, Incident, Person
 from integrations.slack import fake
 from integrations.slack.adapter import current
 from integrations.slack.adapter.client import SlackChat
@@ -130,9 +130,17 @@ def test_a_window_that_slack_no_longer_opens_is_said_where_it_was_asked_for(
 
 
 def test_which_day_it_is_for_someone_is_not_waited_for(door: Door, incident: Incident, slow: SlowSlack) -> None:
-    response = door.post(command("followup @ben write it down by tomorrow")(door, door.house.channel(incident)))
-    assert (response.status_code, slow.waited) == (200, [])
-    assert Followup.objects.get(incident=incident).due_on is not None
+    """What Slack last said of their time zone does as well."""
+    days = []
+    for zone in ("Pacific/Kiritimati", "Pacific/Pago_Pago"):  # always two days, or one, apart
+        Person.objects.filter(pk=door.house.person("ann").pk).update(zone=zone)
+        response = door.post(command("followup @ben write it down by tomorrow")(door, door.house.channel(incident)))
+        assert (response.status_code, slow.waited) == (200, [])
+        days.append(Followup.objects.filter(incident=incident).latest("pk").due_on)
+    ahead, behind = days
+    assert ahead is not None
+    assert behind is not None
+    assert ahead > behind
 
 
 def test_more_than_may_wait_are_answered_at_once(
