@@ -16,7 +16,7 @@ from django.db.models import Func, Q, QuerySet, Value
 from django.db.models.expressions import RawSQL
 
 from audit.sealed import redacting
-from incidents import event_kinds, visibility
+from incidents import event_kinds, numbered, visibility
 from incidents.indexing import identifiers
 from incidents.models import Event, Incident, Person, Source
 from incidents.visibility import Actor
@@ -202,6 +202,14 @@ def nudge_readers(incident_id: int) -> None:
         cursor.execute(
             "SELECT pg_notify(%s, id || ':' || last_n) FROM incidents_incident WHERE id = %s", [CHANNEL, incident_id]
         )
+
+
+def seen_of(incident: Incident, borne: str | None) -> int | None:
+    """Return the number of the newest entry that a page shows, 0 before the first; None where it is not there."""
+    if numbered.read(borne) == 0:
+        return 0
+    event = numbered.found(Event.objects.filter(incident=incident).only("n", "at"), borne)
+    return event.n if event else None
 
 
 @dataclass(slots=True)

@@ -8,8 +8,7 @@ from typing import Any
 
 from django import forms
 
-from incidents import lifecycle
-from incidents.forms.given import number
+from incidents import lifecycle, numbered
 from incidents.forms.verb import VerbForm
 from incidents.forms.words import lines
 from incidents.lifecycle import access as asking
@@ -27,7 +26,7 @@ class ReadOnlyWords(forms.CharField):
         return initial
 
 
-class ShownNumber(forms.IntegerField):
+class ShownNumber(forms.CharField):
     """A number shown at its current value: what was submitted is what the person had read."""
 
     def bound_data(self, data: Any, initial: Any) -> Any:
@@ -50,11 +49,12 @@ class AnswerForm(PrivateForm):
     """An answer to someone who asked to be let in; ``n`` is the entry in which they did."""
 
     asks = ReadOnlyWords(label="Access request", required=False, widget=forms.Textarea(READ))
-    n = forms.IntegerField(widget=forms.HiddenInput)
+    n = forms.CharField(widget=forms.HiddenInput)
 
     def first(self, asked: Mapping[str, Any]) -> dict[str, Any]:
         found = self._asked(asked.get("n") or self.given.get("n"))
-        return {"n": found.n, "asks": f"{found.person.name}: {found.because}"} if found else {}
+        asks = f"{found.person.name}: {found.because}" if found else ""
+        return {"n": found.borne, "asks": asks} if found else {}
 
     @property
     def refusal(self) -> str:
@@ -65,8 +65,13 @@ class AnswerForm(PrivateForm):
         return super().refusal if found.let_in is None else asking.answered_already(found)
 
     def _asked(self, n: object) -> AccessRequest | None:
-        asked = AccessRequest.objects.filter(incident=self.incident, n=number(str(n)) or 0)
-        return asked.select_related("person", "answered_by").first()
+        asked = AccessRequest.objects.filter(incident=self.incident).select_related("person", "answered_by")
+        return numbered.found(asked, n, at="asked_at")
+
+    def clean_n(self) -> int:
+        """Return the number of the request; 0 where it is another one's by now."""
+        found = self._asked(self.cleaned_data["n"])
+        return found.n if found else 0
 
 
 class LetInForm(AnswerForm):
@@ -114,7 +119,7 @@ class PublishForm(PrivateForm):
 
     def first(self, asked: Mapping[str, Any]) -> dict[str, Any]:
         known = opening.proposed(self.incident)
-        return {"summary": known.pk, "text": known.text} if known else {}
+        return {"summary": numbered.written(known.pk, known.written_at), "text": known.text} if known else {}
 
     @property
     def refusal(self) -> str:
@@ -129,4 +134,5 @@ class PublishForm(PrivateForm):
         return super().refusal
 
     def run(self, *, at: datetime) -> object:
-        return lifecycle.publish(self.incident, summary=self.cleaned_data["summary"], by=self.person, at=at)
+        summary = opening.as_shown(self.incident, self.cleaned_data["summary"])
+        return lifecycle.publish(self.incident, summary=summary, by=self.person, at=at)

@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import datetime
 from functools import cached_property
-from typing import Any
+from typing import Any, Final
 
 from django import forms
 
-from incidents import lifecycle
-from incidents.forms.given import number
+from incidents import lifecycle, numbered
 from incidents.forms.people import PickForm, joinable, suggested
 from incidents.forms.verb import VerbForm
 from incidents.models import Followup, Incident, Person
+
+GONE: Final = "There is no such task or follow-up any more."
 
 
 def day(label: str) -> forms.DateField:
@@ -64,7 +65,7 @@ class OneForm(VerbForm):
     """A verb of one task or follow-up, which its page names by number; ``wants`` are the states it may have."""
 
     wants: frozenset[str] = frozenset({Followup.State.OPEN})
-    n = forms.IntegerField(widget=forms.HiddenInput)
+    n = forms.CharField(widget=forms.HiddenInput)
 
     @classmethod
     def offered(cls, incident: Incident) -> bool:
@@ -73,25 +74,29 @@ class OneForm(VerbForm):
     @cached_property
     def one(self) -> Followup | None:
         """The task or follow-up that it is about."""
-        n = number(str(self["n"].value() or ""))
-        return (
-            Followup.objects.filter(incident=self.incident, n=n or 0)
-            .select_related("owner", "incident")
-            .defer("incident__words")
-            .first()
-        )
+        return self._found(self["n"].value())
+
+    def _found(self, n: object) -> Followup | None:
+        rows = Followup.objects.filter(incident=self.incident).select_related("owner", "incident")
+        return numbered.found(rows.defer("incident__words"), n, at="made_at")
+
+    def clean_n(self) -> int:
+        """Return the number of the one it is about. Raises ``ValidationError`` when that is gone."""
+        if self.one is None:
+            raise forms.ValidationError(GONE)
+        return self.one.n
 
     @property
     def refusal(self) -> str:
         """Why there is nothing to send here: it is done or dropped already, or was reopened."""
         refusal = super().refusal
         if refusal or self.one is None:
-            return refusal or "There is no such task or follow-up."
+            return refusal or GONE
         return "" if self.one.state in self.wants else f"This {self.one.word} is {self.one.state}."
 
     def first(self, asked: Mapping[str, Any]) -> dict[str, Any]:
-        n = number(asked.get("n"))
-        return {} if n is None else {"n": n}
+        one = self._found(asked.get("n"))
+        return {"n": asked.get("n")} if one is None else {"n": one.borne}
 
 
 class FinishForm(OneForm):
@@ -129,8 +134,8 @@ class ReassignForm(OneForm, OwnerForm):
     people = forms.ModelChoiceField(queryset=joinable(), required=False)
 
     def first(self, asked: Mapping[str, Any]) -> dict[str, Any]:
-        now = Followup.objects.filter(incident=self.incident, n=number(asked.get("n")) or 0).first()
-        return {"n": now.n, "people": now.owner_id, "due_on": now.due_on} if now else {}
+        now = self._found(asked.get("n"))
+        return {**super().first(asked), "people": now.owner_id, "due_on": now.due_on} if now else {}
 
     def run(self, *, at: datetime) -> object:
         given = self.cleaned_data

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 
 from django import forms
 
-from incidents import lifecycle, timeline
-from incidents.forms.given import number
+from incidents import lifecycle, numbered, timeline
 from incidents.forms.verb import VerbForm
 from incidents.lifecycle import redaction, rules
 from incidents.models import Event, Incident
+
+ENTRY_GONE: Final = "That entry is not there any more. The timeline has all that is."
 
 
 def lines(label: str, *, rows: int = 4, needed: bool = True, hint: str = "") -> forms.CharField:
@@ -130,71 +131,78 @@ class CheckForm(VerbForm):
         return lifecycle.check_off(self.incident, item=self.cleaned_data["item"], done=done, by=self.person, at=at)
 
 
-class EditForm(VerbForm):
-    heading, button, icon = "Edit entry", "Save", "note"
-    said = "Changed."
-    explains = "The previous text stays in its history."
-    n = forms.IntegerField(widget=forms.HiddenInput)
-    text = lines("Text", rows=6)
+class EntryForm(VerbForm):
+    """A verb of one entry, which its page names by number."""
+
+    n = forms.CharField(widget=forms.HiddenInput)
 
     @classmethod
     def offered(cls, incident: Incident) -> bool:
         return True
 
     def first(self, asked: Mapping[str, Any]) -> dict[str, Any]:
-        event = Event.objects.filter(incident=self.incident, n=number(asked.get("n")) or 0)
-        entry = next(iter(timeline.entries(event)), None)
-        return {"n": entry.event.n, "text": entry.text} if entry else {}
+        event = self.meant(asked.get("n"))
+        return {"n": event.borne if event else asked.get("n")}
+
+    def meant(self, n: object) -> Event | None:
+        """Return the entry of a number, if it is still there."""
+        return numbered.found(Event.objects.filter(incident=self.incident), n)
+
+    def clean_n(self) -> int:
+        """Return the number of the entry. Raises ``ValidationError`` when it is gone."""
+        event = self.meant(self.cleaned_data["n"])
+        if event is None:
+            raise forms.ValidationError(ENTRY_GONE)
+        return event.n
+
+    @property
+    def refusal(self) -> str:
+        """Why there is nothing to send here: it is about no entry, or about one that is gone."""
+        return super().refusal or ("" if self.meant(self["n"].value()) else ENTRY_GONE)
+
+
+class EditForm(EntryForm):
+    heading, button, icon = "Edit entry", "Save", "note"
+    said = "Changed."
+    explains = "The previous text stays in its history."
+    text = lines("Text", rows=6)
+
+    def first(self, asked: Mapping[str, Any]) -> dict[str, Any]:
+        event = self.meant(asked.get("n"))
+        entry = next(iter(timeline.entries([event] if event else [])), None)
+        return super().first(asked) | ({"text": entry.text} if entry else {})
 
     def run(self, *, at: datetime) -> object:
         given = self.cleaned_data
         return lifecycle.edit(self.incident, n=given["n"], text=given["text"], by=self.person, at=at)
 
 
-class RetractForm(VerbForm):
+class RetractForm(EntryForm):
     heading, button, icon, tone = "Retract entry", "Retract", "undo", "grave"
     said = "Retracted."
     explains = (
         "The timeline and the message in the channel then say only that it was retracted. Its text stays in its "
         "history; to say it again, write a new entry."
     )
-    n = forms.IntegerField(widget=forms.HiddenInput)
     because = forms.CharField(label="Why? (optional)", required=False)
-
-    @classmethod
-    def offered(cls, incident: Incident) -> bool:
-        return True
-
-    def first(self, asked: Mapping[str, Any]) -> dict[str, Any]:
-        event = Event.objects.filter(incident=self.incident, n=number(asked.get("n")) or 0).first()
-        return {"n": event.n} if event else {}
 
     def run(self, *, at: datetime) -> object:
         given = self.cleaned_data
         return lifecycle.retract(self.incident, n=given["n"], because=given["because"], by=self.person, at=at)
 
 
-class RedactForm(VerbForm):
+class RedactForm(EntryForm):
     heading, button, icon, tone = "Redact entry", "Redact", "undo", "grave"
     said = "Redacted."
     explains = (
         "Its text and history are deleted for good from the timeline, search and Firekind's own messages. A note that"
         " you redacted it stays. Messages that people wrote in Slack have to be deleted there."
     )
-    n = forms.IntegerField(widget=forms.HiddenInput)
-
-    @classmethod
-    def offered(cls, incident: Incident) -> bool:
-        return True
 
     @property
     def refusal(self) -> str:
         """Why there is nothing to send here: the lead alone redacts."""
         return super().refusal if redaction.is_lead(self.incident, self.person) else redaction.NOT_THE_LEAD
-
-    def first(self, asked: Mapping[str, Any]) -> dict[str, Any]:
-        event = Event.objects.filter(incident=self.incident, n=number(asked.get("n")) or 0).first()
-        return {"n": event.n} if event else {}
 
     def run(self, *, at: datetime) -> object:
         return lifecycle.redact(self.incident, n=self.cleaned_data["n"], by=self.person, at=at)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from incidents import codenames, timeline
+from incidents import codenames, numbered, timeline
 from incidents.drills import agreement
 from incidents.lifecycle import rules
 from incidents.lifecycle.access import must_take_part, note
@@ -64,6 +64,12 @@ def proposed(incident: Incident) -> Summary | None:
     """Return the summary that waits to be confirmed, if there is one."""
     found = Summary.objects.filter(incident=incident, published_at=None)
     return found.select_related("written_by", "incident__lead").defer("incident__words").order_by("-pk").first()
+
+
+def as_shown(incident: Incident, borne: object) -> int:
+    """Return the id of the summary whose number a window or a form bears, 0 where it is another one's by now."""
+    row = numbered.found(Summary.objects.filter(incident=incident), borne, n="pk", at="written_at")
+    return 0 if row is None else row.pk
 
 
 def published(incident: Incident) -> Summary | None:

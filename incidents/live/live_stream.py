@@ -15,8 +15,7 @@ from time import monotonic
 from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 
-from incidents import visibility
-from incidents.forms.given import number
+from incidents import timeline, visibility
 from incidents.live import watching
 from incidents.live.listening import LOOK, hub
 from incidents.live.watching import Viewer, let_go
@@ -41,12 +40,11 @@ def stream(request: HttpRequest, codename: str) -> HttpResponseBase:
     allowed = _allowed(request, codename)
     if allowed is None:
         return HttpResponse(status=401, headers=HEADERS)
-    person, incident = allowed
+    person, incident, seen = allowed
     if open_of(person.pk) >= A_PERSON:
         return HttpResponse(status=429, headers={**HEADERS, "Retry-After": str(RETRY_S)})
-    seen = number(request.GET.get("n"))
     reader = Viewer(person.pk, request.session.session_key or "")
-    body = changes(incident.pk, n=incident.last_n, seen=-1 if seen is None else seen, reader=reader)
+    body = changes(incident.pk, n=incident.last_n, seen=seen, reader=reader)
     return StreamingHttpResponse(body, content_type="text/event-stream", headers=HEADERS)
 
 
@@ -96,16 +94,21 @@ def _changed(n: int) -> str:
     return f"id: {n}\nevent: changed\ndata: {n}"
 
 
-def _allowed(request: HttpRequest, codename: str) -> tuple[Person, Incident] | None:
-    """Tell who asks and for which incident, then let go of the database. Raises Http404 for a hidden one."""
+def _allowed(request: HttpRequest, codename: str) -> tuple[Person, Incident, int] | None:
+    """Tell who asks, for which incident and since which entry, then let go of the database.
+
+    It is -1 for none that is there. Raises Http404 for a hidden incident.
+    """
     with letting_go():
         person = person_matching.of_user(request.user)
         if person is None:
             return None
         try:
-            return person, visibility.visible_to(person).only("pk", "last_n").get(codename=codename)
+            incident = visibility.visible_to(person).only("pk", "last_n").get(codename=codename)
         except Incident.DoesNotExist:
             raise Http404("No such incident.") from None
+        seen = timeline.seen_of(incident, request.GET.get("n"))
+        return person, incident, -1 if seen is None else seen
 
 
 @contextmanager

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from django.db import models
 
+from incidents import numbered
 from incidents.models import page_routes
 from incidents.models.incident import Incident
 from incidents.models.people import Person
@@ -75,6 +76,11 @@ class AccessRequest(models.Model):
 
     def __str__(self) -> str:
         return f"{self.person_id} to {self.incident_id}"
+
+    @property
+    def borne(self) -> str:
+        """Its number as buttons and forms bear it."""
+        return numbered.written(self.n, self.asked_at)
 
 
 class Summary(models.Model):

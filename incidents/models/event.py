@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from django.db import models
 
+from incidents import numbered
 from incidents.models.incident import Incident
 from incidents.models.people import Person
 
@@ -51,3 +52,8 @@ class Event(models.Model):
 
     def __str__(self) -> str:
         return f"{self.incident_id}#{self.n} {self.kind}"
+
+    @property
+    def borne(self) -> str:
+        """Its number as buttons, links and forms bear it."""
+        return numbered.written(self.n, self.at)

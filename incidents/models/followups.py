@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from django.db import models
 
+from incidents import numbered
 from incidents.models.incident import Incident
 from incidents.models.people import Person
 
@@ -55,6 +56,11 @@ class Followup(models.Model):
 
     def __str__(self) -> str:
         return f"{self.incident_id}#{self.n} {self.state}"
+
+    @property
+    def borne(self) -> str:
+        """Its number as buttons, links and forms bear it."""
+        return numbered.written(self.n, self.made_at)
 
     @property
     def is_open(self) -> bool:

@@ -77,7 +77,7 @@ def test_a_page_left_open_for_long_starts_over(
     assert 'id="further"' in fragment
 
 
-@pytest.mark.parametrize("since", [0, 1])
+@pytest.mark.parametrize("since", [0, 1, 3, 5])
 def test_entries_that_the_database_lost_go_from_an_open_page(
     incident: Incident, ada: Person, browse: Open, since: int
 ) -> None:

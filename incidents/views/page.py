@@ -53,11 +53,10 @@ def page(request: Request, codename: str) -> HttpResponse:
 def live(request: Request, codename: str) -> HttpResponse:
     """Return what is new after event ``n`` and every panel that changed since it was ``seen``; 204 when nothing is.
 
-    A page that has seen more than there is shows what the database lost: it is drawn anew.
+    A page whose newest entry is not there any more shows what the database lost: it is drawn anew.
     """
     incident = incident_or_404(request.person, codename)
-    seen = number(request.GET.get("n"))
-    seen = None if seen is not None and seen > incident.last_n else seen
+    seen = timeline.seen_of(incident, request.GET.get("n"))
     is_news = seen is None or incident.last_n > seen
     context, facts = _news(request, incident, seen=seen) if is_news else ({}, page_reading.facts(incident))
     drawn = panels.draw(request, incident, facts, seen=panels.read_seen(request.GET))
@@ -125,11 +124,19 @@ def history(request: Request, codename: str, n: int) -> HttpResponse:
     return render(request, name, {"incident": incident, "entry": entry}, status=status)
 
 
+def _cursor(incident: Incident, reading: PageReading) -> str:
+    """Return the number of the newest entry as the page bears it; the latest to be written may be of long ago."""
+    known = (one.event for one in reading.together if one.event.n == incident.last_n)
+    newest = next(known, None) or Event.objects.filter(incident=incident, n=incident.last_n).only("n", "at").get()
+    return newest.borne
+
+
 def head(incident: Incident, person: Person, known: list[TimelineEntry], reading: PageReading) -> dict[str, Any]:
     """Return what the page says besides its timeline; ``known`` are the entries that decide it."""
     stated = timeline.stated(known)
     return {
         "incident": incident,
+        "cursor": _cursor(incident, reading),
         "policy": incident.policy,
         "called": f"{'Drill: ' if incident.is_drill else ''}{incident.policy.name}",
         "asks": _asks(incident),

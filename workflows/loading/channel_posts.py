@@ -68,6 +68,7 @@ def post(event: Event, rows: IncidentRows, answer: Event | None = None) -> Chann
         owner=_owner(event, rows) if "owner" in event.data else None,
         only=someone(event.by, "") if event.data.get("only") and event.by else None,
         task=_task(event, rows) if event.kind in folding.MADE else None,
+        borne=event.borne,
     )
 
 
@@ -78,7 +79,7 @@ def _task(event: Event, rows: IncidentRows) -> TaskNow | None:
         return None
     owner = someone(one.owner, "") if one.owner is not None else None
     due = f"{one.due_on:%A} {event_kinds.said_day(one.due_on)}" if one.due_on else ""
-    return TaskNow(one.n, one.word, one.says, one.state, owner, due, one.link, one.ticket, one.ticket_url)
+    return TaskNow(one.n, one.word, one.says, one.state, owner, due, one.link, one.ticket, one.ticket_url, one.borne)
 
 
 def _owner(event: Event, rows: IncidentRows) -> Invitee | None:

@@ -27,6 +27,7 @@ CANDIDATES: Final = """
      ORDER BY p.pager_id <> %(id)s OR p.pager_id = '', p.dedup_key <> %(key)s, p.opened_at DESC LIMIT 50
 """
 NAMED: Final = re.compile(r"(?:.*\()?([a-z-]+)(?:\)| needs you)")  # the codename in a title that we gave
+OWN: Final = re.compile(r"firekind-[0-9a-f]{32}")  # a key that `page_effects` opens pages with
 # Of a request that was not answered: it may be carried out beside another one.
 MAY_BE_TWO: Final = Exists(
     Effect.objects.filter(incident=OuterRef("incident"), thing=OuterRef("key"), verb=CREATE, unsure=True)
@@ -66,6 +67,14 @@ def _may_be_on(told: str, own: str) -> bool:
     pager = ports.pager()
     places = {own, pager.fallback_service() if pager else ""}
     return told == "" or "" in places or told in places
+
+
+def is_lost(told: PagerIncident) -> bool:
+    """Return whether a page that is none of ours now was: its row went with the database's last moments.
+
+    Taken for an alert it could declare an incident, or join one.
+    """
+    return OWN.fullmatch(told.key) is not None
 
 
 def look_soon(pages: Collection[int], *, at: datetime) -> None:

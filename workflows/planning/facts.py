@@ -69,7 +69,10 @@ class RetypeNews:
 
 @dataclass(frozen=True, slots=True)
 class TaskNow:
-    """How a task or follow-up is now that an entry began: whose it is, by when, and what became of it."""
+    """How a task or follow-up is now that an entry began: whose it is, by when, and what became of it.
+
+    ``borne`` is its number as buttons bear it.
+    """
 
     n: int
     word: str
@@ -80,6 +83,7 @@ class TaskNow:
     link: str = ""
     ticket: str = ""
     ticket_url: str = ""
+    borne: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +96,8 @@ class ChannelPost:
     of what was asked, ``by_hand`` what someone has to do. ``at`` is when it happened, ``retype`` what a retype changed.
     ``owner`` takes the next step that it states, or was given the lead or a role by someone else; ``only`` is told of
     it alone, where that is not everyone. ``stated`` is what an update states with it, each with a label. ``task`` is
-    the task or follow-up that it began. ``withdrawn`` when it showed in public what is private by now.
+    the task or follow-up that it began. ``withdrawn`` when it showed in public what is private by now. ``borne`` is its
+    number as buttons bear it.
     """
 
     n: int
@@ -121,6 +126,7 @@ class ChannelPost:
     task: TaskNow | None = None
     unread: bool = False
     withdrawn: bool = False
+    borne: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from django.template.loader import render_to_string
 from django.utils import timezone
 from django.utils.safestring import SafeString
 
-from incidents import event_kinds
+from incidents import event_kinds, numbered
 from incidents.models import Incident, Person, Source
 from incidents.timeline import TimelineEntry
 
@@ -55,6 +55,11 @@ class ShownEntry:
     can_resolve: bool
     zone: str
     year: int
+
+    @property
+    def borne(self) -> str:
+        """Its number as links bear it."""
+        return numbered.written(self.n, self.at)
 
     @property
     def label(self) -> str:

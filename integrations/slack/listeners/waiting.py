@@ -104,7 +104,7 @@ def _requests(viewer: Person) -> Iterator[WaitingItem]:
     asked = AccessRequest.objects.filter(incident__in=mine, let_in=None).order_by("asked_at")
     about = (f"incident__{one}" for one in ("type", "policy_version", "lead"))
     for one in asked.select_related("person", *about):
-        value = f"{one.incident.codename}|{one.n}"
+        value = f"{one.incident.codename}|{one.borne}"
         why = mrkdwn.escape(mrkdwn.cut(one.because, WORDS))
         buttons = (
             blocks.button("Let in", action_id="firekind:let-in", value=value, style="primary"),
@@ -141,7 +141,7 @@ def _tasks(viewer: Person, *, at: datetime) -> Iterator[WaitingItem]:
         due = "" if one.due_on is None else f", due {event_kinds.said_day(one.due_on)}"
         late = " It is late." if one.is_late(today=at.date()) else ""
         says = f"*Your {one.word}*{due}: {mrkdwn.escape(mrkdwn.cut(one.says, WORDS))}{late}"
-        value = f"{one.incident.codename}|{one.n}"
+        value = f"{one.incident.codename}|{one.borne}"
         yield WaitingItem(one.incident, says, (blocks.button("Done", action_id="firekind:task-done", value=value),))
 
 

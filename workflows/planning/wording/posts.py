@@ -209,9 +209,9 @@ def _retyped(event: ChannelPost, news: RetypeNews, facts: Facts) -> Card:
         lines += [f"and {hidden} more"] if hidden else []
         sections.append(("What changes", "\n" + "\n".join(lines) if lines else UNCHANGED))
         if hidden or told != news.changes or any(len(line) > LINE_CHARS for line in told):
-            buttons.append(Button("Show everything", "changes", f"{facts.codename}|{event.n}"))
+            buttons.append(Button("Show everything", "changes", _about(event, facts)))
     if news.back and facts.active:
-        buttons.append(Button("Undo", "undo-retype", f"{facts.codename}|{event.n}"))
+        buttons.append(Button("Undo", "undo-retype", _about(event, facts)))
     title = f"{news.before} → {news.now}"
     text = f"{event.by or 'Firekind'} retyped it{' and stays out' if news.stays_out else ''}."
     return Card("retyped", title, text, sections=tuple(sections), buttons=tuple(buttons), tone=news.colour or "slate")
@@ -227,7 +227,7 @@ def _task(event: ChannelPost, task: TaskNow, facts: Facts) -> Card:
     if task.state != "open":
         tone = "green" if task.state == "done" else "slate"
         return Card(event.kind, f"{title}: {task.state}", text, sections=sections, buttons=ticket, tone=tone)
-    about = f"{facts.codename}|{task.n}"
+    about = _about(task, facts)
     buttons = (Button("Done", "task-done", about), Button("Reassign", "task-reassign", about))
     opening = _opening(task.link, "Open the message")
     return Card(event.kind, title, text, sections=sections, buttons=(*buttons, *opening, *ticket), tone="blue")
@@ -255,13 +255,13 @@ def _asked(event: ChannelPost, facts: Facts) -> tuple[Button, ...]:
         return (Button("Retry", "retry", about, "" if done else "primary"), *done)
     if event.kind == "opening":
         is_over = any(one.kind in {"opening", "opened_up"} and one.n > event.n for one in facts.told)
-        about = f"{facts.codename}|{event.n}"
+        about = _about(event, facts)
         return () if is_over else (Button("Read and publish", "publish", about, "primary"),)
     if event.kind == "replay_asked":
         is_over = any(one.kind in {"replayed", "replay_over"} and one.n > event.n for one in facts.told)
         return () if is_over else tuple(Button(says, verb, facts.codename, style) for says, verb, style in GUESSES)
     if event.kind in ASKING:
-        about = f"{facts.codename}|{event.n}"
+        about = _about(event, facts)
         return () if event.answer else tuple(Button(says, verb, about, style) for says, verb, style in ANSWERS)
     verb, _, about = event.ask.partition("|")
     if verb not in ASKS or not facts.active or (verb == "fill" and about in dict(facts.roles)):
@@ -274,6 +274,10 @@ def _reminding(event: ChannelPost, facts: Facts) -> tuple[Button, ...]:
         return ()
     update = Button(ASKS["update"], "update", facts.codename, "primary")
     return (update,) if facts.lead is not None else (update, Button("Take the lead", "take-lead", facts.codename))
+
+
+def _about(one: ChannelPost | TaskNow, facts: Facts) -> str:
+    return f"{facts.codename}|{one.borne or one.n}"
 
 
 def _opening(url: str, label: str, *, verb: str = "open") -> tuple[Button, ...]:

@@ -6,14 +6,15 @@ import re
 from collections.abc import Callable
 from typing import Final
 
-from incidents import lifecycle, visibility
-from incidents.models import Incident, Source
+from incidents import lifecycle, numbered, visibility
+from incidents.models import AccessRequest, Incident, Source
 from integrations.slack.interaction import carrying_out, incident_lookup, messages
 from integrations.slack.interaction.answers import Answer, Nothing, Say
 from integrations.slack.interaction.request import SlackRequest
 from integrations.slack.protocol import mrkdwn, setup
 
 SAID: Final = re.compile(r"#?(?P<name>[\w-]{1,80})\s*(?:\bbecause\b:?)?\s*(?P<because>.*)", re.IGNORECASE | re.DOTALL)
+REQUEST_GONE: Final = "That request is not there any more. The incident's page lists those that wait for an answer."
 ASKED: Final = "If that incident exists, the people in it have your request."
 
 
@@ -59,7 +60,10 @@ def answer(verb: Callable[..., object]) -> Callable[[SlackRequest], Answer]:
     def run(asked: SlackRequest) -> Answer:
         codename, _, n = asked.value.partition("|")
         incident = incident_lookup.named(codename, by=asked.by)
-        verb(incident, n=int(n), by=asked.by, at=asked.at, source=Source.SLACK)
+        request = numbered.found(AccessRequest.objects.filter(incident=incident), n, at="asked_at")
+        if request is None:
+            raise lifecycle.Refused(REQUEST_GONE)
+        verb(incident, n=request.n, by=asked.by, at=asked.at, source=Source.SLACK)
         return Nothing()
 
     return run

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from incidents import lifecycle
+from incidents import lifecycle, numbered
 from incidents.lifecycle import opening
 from incidents.models import Incident, Source
 from integrations.slack.interaction import incident_lookup
@@ -49,7 +49,7 @@ def pressed(asked: SlackRequest) -> Answer:
         raise lifecycle.Refused("No summary waits to be confirmed: it was published, or another one was written.")
     opening.must_be_for(asked.by, waits)
     parts = [blocks.section(f"*{CONFIRMS}*"), blocks.divider(), blocks.section(mrkdwn.escape(waits.text))]
-    kept = keep(i=incident.codename, s=waits.pk)
+    kept = keep(i=incident.codename, s=numbered.written(waits.pk, waits.written_at))
     return Open(
         blocks.modal("Publish this summary", parts, callback_id=CONFIRM, submit="Publish", close="Cancel", kept=kept)
     )
@@ -59,7 +59,8 @@ def confirmed(asked: SlackRequest) -> Answer:
     """Publish the summary as it was shown."""
     form = asked.filled
     incident = incident_lookup.named(str(form.kept["i"]), by=asked.by)
-    lifecycle.publish(incident, summary=int(form.kept["s"]), by=asked.by, at=asked.at, source=Source.SLACK)
+    summary = opening.as_shown(incident, form.kept["s"])
+    lifecycle.publish(incident, summary=summary, by=asked.by, at=asked.at, source=Source.SLACK)
     return Nothing()
 
 

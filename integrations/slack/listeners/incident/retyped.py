@@ -6,7 +6,7 @@ from typing import Final
 
 from django.db.models import QuerySet
 
-from incidents import lifecycle
+from incidents import lifecycle, numbered
 from incidents.models import Event, Incident
 from integrations.slack.interaction import incident_lookup, plans
 from integrations.slack.interaction.answers import Answer, Open
@@ -45,7 +45,7 @@ def everything(asked: SlackRequest) -> Answer:
 def _about(asked: SlackRequest) -> tuple[Incident, Event]:
     codename, _, n = asked.value.partition("|")
     incident = incident_lookup.named(codename, by=asked.by)
-    event = _retypes(incident).filter(n=int(n) if n.isdecimal() else 0).first()
+    event = numbered.found(_retypes(incident), n)
     if event is None:
         raise lifecycle.Refused("That entry is not there any more. The timeline has all that is.")
     return incident, event

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from datetime import date
 from typing import Any, Final
 
-from incidents import event_kinds, lifecycle
+from incidents import event_kinds, lifecycle, numbered
 from incidents.followups import followup_lists
 from incidents.models import Followup, Incident, Source
 from integrations.slack.interaction import due_days, incident_lookup, messages
@@ -84,43 +84,44 @@ def added(asked: SlackRequest) -> Answer:
 
 def done(asked: SlackRequest) -> Answer:
     """Mark the one of a card as done; the card follows."""
-    incident, n = _meant(asked)
-    lifecycle.finish_followup(incident, n=n, by=asked.by, at=asked.at, source=Source.SLACK)
+    codename, _, borne = asked.value.partition("|")
+    incident = incident_lookup.named(codename, by=asked.by)
+    one = _meant(incident, borne)
+    lifecycle.finish_followup(incident, n=one.n, by=asked.by, at=asked.at, source=Source.SLACK)
     return Nothing()
 
 
 def change(asked: SlackRequest) -> Answer:
     """Ask who takes the one of a card, and by when."""
-    incident, n = _meant(asked)
-    one = (
-        Followup.objects.filter(incident=incident, n=n)
-        .select_related("incident", "owner")
-        .defer("incident__words")
-        .first()
-    )
-    if one is None:
-        raise lifecycle.Refused(f"That task is not there any more. {setup.command()} tasks lists those that are open.")
+    codename, _, borne = asked.value.partition("|")
+    incident = incident_lookup.named(codename, by=asked.by)
+    one = _meant(incident, borne)
     owner = one.owner.chat_id if one.owner is not None else None
     about = f"{incident_lookup.linked(incident)}  {mrkdwn.escape(mrkdwn.cut(one.says, 150))}"
     parts = [blocks.section(about), *_fields(owner=owner, due=one.due_on.isoformat() if one.due_on else "")]
-    kept = keep(i=incident.codename, n=n)
+    kept = keep(i=incident.codename, n=one.borne)
     return Open(blocks.modal("Owner and due date", parts, callback_id=CHANGE, submit="Save", kept=kept))
 
 
 def changed(asked: SlackRequest) -> Answer:
     """Give it to whom the window says, by the day it says."""
     form = asked.filled
-    incident, n = incident_lookup.named(str(form.kept["i"]), by=asked.by), int(form.kept["n"])
-    about: dict[str, Any] = {"n": n, "by": asked.by, "at": asked.at, "source": Source.SLACK}
-    due_on = _day(asked, form.text("due"), was=Followup.objects.filter(incident=incident, n=n).first())
+    incident = incident_lookup.named(str(form.kept["i"]), by=asked.by)
+    one = _meant(incident, form.kept["n"])
+    about: dict[str, Any] = {"n": one.n, "by": asked.by, "at": asked.at, "source": Source.SLACK}
+    due_on = _day(asked, form.text("due"), was=one)
     lifecycle.assign_followup(incident, owner=form.person("owner"), **about)
     lifecycle.schedule_followup(incident, due_on=due_on, **about)
     return Nothing()
 
 
-def _meant(asked: SlackRequest) -> tuple[Incident, int]:
-    codename, _, n = asked.value.partition("|")
-    return incident_lookup.named(codename, by=asked.by), int(n) if n.isdecimal() else 0
+def _meant(incident: Incident, borne: object) -> Followup:
+    """Return the one that a card or a window is about. Raises ``Refused`` when it is gone."""
+    rows = Followup.objects.filter(incident=incident).select_related("incident", "owner").defer("incident__words")
+    one = numbered.found(rows, borne, at="made_at")
+    if one is None:
+        raise lifecycle.Refused(f"That task is not there any more. {setup.command()} tasks lists those that are open.")
+    return one
 
 
 def _add(asked: SlackRequest, incident: Incident, phase: Phase, text: str, **what: Any) -> Followup:
