@@ -177,6 +177,9 @@ class Chat(Protocol):
     def is_posted(self, channel_id: str, ts: str) -> bool:
         """Return whether a message still stands."""
 
+    def shown(self, channel_id: str, ts: str) -> str | None:
+        """Return what one of our messages says, as a notification says it; None when it stands no more."""
+
     def remains(self, channel_id: str) -> Remains:
         """Count what others posted in a channel, without their words."""
 

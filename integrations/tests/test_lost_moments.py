@@ -15,7 +15,7 @@ from incidents.models import Incident
 from integrations.tests.duty import Duty
 from integrations.tests.house import House
 from integrations.tests.losing import lost
-from workflows.models import DeclareRule, Page
+from workflows.models import DeclareRule, Effect, Page
 from workflows.oncall.pager_events import PagerEvent, PagerIncident
 from workflows.paging import apply_page_event
 
@@ -126,3 +126,24 @@ def test_wherever_a_story_is_cut_what_comes_after_leaves_alone_what_was_lost(dut
     assert not [said for said in public if "vault" in str(said)], "nor a title"
     assert not [said for said in public if PRIVATE_WORDS in str(said)]
     assert not house.owed(hidden) + house.owed(shown)
+
+
+@pytest.mark.parametrize("commands", [(), ("restored",)], ids=["nobody-says-so", "restored"])
+def test_what_was_withdrawn_is_not_announced_again_where_it_is_lost_that_it_turned_private(
+    house: House, commands: tuple[str, ...]
+) -> None:
+    one = house.declare("Payments fail", type="major")
+    with lost():
+        house.retype(one, "security")
+    for command in commands:
+        call_command(command)
+    (announced,) = house.slack.texts("incidents")
+    assert "withdrawn" in announced
+    one = Incident.objects.select_related("type", "policy_version", "lead").get(pk=one.pk)
+    lifecycle.update(one, text=PRIVATE_WORDS, by=house.person("dee"), at=house.now())
+    house.settle(one)
+    assert house.slack.texts("incidents") == [announced]
+    assert "may have turned private" in str(list(one.events.filter(kind="failed").values_list("text", "data")))
+    house.retype(one, "security")
+    assert house.slack.texts("incidents") == [announced]
+    assert not Effect.objects.filter(incident=one, state="failed", thing="announcement").exists(), "it is as it should be"

@@ -62,6 +62,7 @@ def slack(url: str) -> Calls:
         "look": lambda: chat.look("C123"),
         "room": lambda: chat.room("inc-a"),
         "is_posted": lambda: chat.is_posted("C123", "1.0"),
+        "shown": lambda: chat.shown("C123", "1.0"),
         "remains": lambda: chat.remains("C123"),
         "tell": lambda: chat.tell("U123", CARD, mark="m"),
         "upload": lambda: chat.upload("a.png", b"x", alt="a"),

@@ -12,7 +12,7 @@ from typing import Any
 from workflows.effects.work import Outcome, Work, made
 from workflows.models import Resource
 from workflows.paging import acknowledging, page_effects
-from workflows.performing import capturing, closing, picturing
+from workflows.performing import capturing, closing, picturing, withdrawn
 from workflows.planning.actions import CHANGE, CREATE, RETIRE
 from workflows.planning.observed import REFUSED, THERE
 from workflows.planning.wording.card import Card
@@ -186,6 +186,7 @@ def _posted(work: Work, posted: Posted) -> Outcome:
 
 def edit_post(chat: Chat, work: Work) -> Outcome:
     """Update one of our messages; safe to run twice."""
+    withdrawn.must_not_be(chat, work)
     own = work.external[work.effect.thing]
     chat.edit_post(own["channel_id"], own["ts"], _card(work))
     return Outcome([made(work, external=own)])

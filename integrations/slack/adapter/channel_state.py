@@ -37,16 +37,22 @@ def takes_posts(channel: Mapping[str, Any]) -> bool:
 
 def is_posted(wire: Wire, channel_id: str, ts: str) -> bool:
     """Return whether a message still stands; one in a channel that Slack no longer shows us does not."""
+    return shown(wire, channel_id, ts) is not None
+
+
+def shown(wire: Wire, channel_id: str, ts: str) -> str | None:
+    """Return the text of a message; None when it stands no more, or is in a channel that Slack no longer shows us."""
     try:
         answer = _at(wire, channel_id, ts)
     except VendorError as error:
         if error.code == "channel_not_found":
-            return False
+            return None
         if error.code != "not_in_channel":
             raise
         wire.call("conversations.join", channel=channel_id)
         answer = _at(wire, channel_id, ts)
-    return any(one.get("ts") == ts and one.get("subtype") != "tombstone" for one in answer["messages"])
+    found = (one for one in answer["messages"] if one.get("ts") == ts and one.get("subtype") != "tombstone")
+    return next((str(one.get("text", "")) for one in found), None)
 
 
 def _at(wire: Wire, channel_id: str, ts: str) -> dict[str, Any]:

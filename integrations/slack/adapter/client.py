@@ -192,6 +192,10 @@ class SlackChat:
         """Return whether a message still stands."""
         return channel_state.is_posted(self.wire, channel_id, ts)
 
+    def shown(self, channel_id: str, ts: str) -> str | None:
+        """Return what one of our messages says, as a notification says it; None when it stands no more."""
+        return channel_state.shown(self.wire, channel_id, ts)
+
     def remains(self, channel_id: str) -> Remains:
         """Count what others posted in a channel."""
         return channel_state.remains(self.wire, channel_id, ours=self.identity.bot_user_id)

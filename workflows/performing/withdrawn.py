@@ -1,0 +1,31 @@
+"""An announcement that was withdrawn while its incident is public: the database lost that it turned private.
+
+The chat still knows. What people write meanwhile would be told in public again, where it was taken away.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from workflows.effects.work import Work
+from workflows.planning.wording import cards
+from workflows.ports import Chat, VendorError
+
+ANNOUNCEMENT: Final = "announcement"
+LOST: Final = (
+    "Slack shows this announcement as withdrawn, and nothing here says why: the incident may have turned private in "
+    "moments that the database lost. Nothing more is announced. If it had, retype it now; if not, tell people in the "
+    "channel yourself."
+)
+
+
+def must_not_be(chat: Chat, work: Work) -> None:
+    """Raise ``VendorError`` where words would replace a withdrawal: what turned private stays private for good."""
+    effect = work.effect
+    withdrawal = cards.withdrawn_announcement()
+    if effect.thing != ANNOUNCEMENT or effect.spec["card"]["kind"] == withdrawal.kind:
+        return
+    own = work.external[effect.thing]
+    shown = chat.shown(own["channel_id"], own["ts"])
+    if shown is not None and shown.startswith(str(withdrawal.title)):
+        raise VendorError(LOST, code="withdrawn_before", method=effect.method)
