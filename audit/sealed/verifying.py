@@ -71,13 +71,24 @@ def verify(*, at: datetime, since: int = 1, heads: Collection[str] = ()) -> Veri
             so_far.redacted += _rows_hold(kept, some, so_far)
             covered[name] += _joined(kept, [one for seal in some for one in seal.covers.get(name, ())])
     _nothing_left_out(covered, tops=_tops_before(since), at=at)
-    known = set(Seal.objects.filter(hash__in=heads).values_list("hash", flat=True))
-    for head in heads:
-        if head not in known:
-            raise ChainBroken(
-                f"No seal has the hash {head[:12]}… that was kept elsewhere: the chain was cut off or rewritten."
-            )
+    _must_hold(heads)
     return so_far
+
+
+def _must_hold(heads: Collection[str]) -> None:
+    """Raise ``ChainBroken`` for a hash that no link has, with the newest of the others: what came later is missing."""
+    known = list(Seal.objects.filter(hash__in=heads).order_by("n"))
+    gone = next((one for one in heads if one not in {seal.hash for seal in known}), None)
+    if gone is None:
+        return
+    says = (
+        f"No seal has the hash {gone[:12]}… that was kept elsewhere: the chain was cut off or rewritten, or a failover "
+        "or a restore lost its end."
+    )
+    if known:
+        newest = known[-1]
+        says += f" Of the hashes given, the newest that is in it is of seal {newest.n}, {newest.at:%Y-%m-%d %H:%M} UTC."
+    raise ChainBroken(says)
 
 
 def _batches(since: int) -> Iterator[list[Seal]]:

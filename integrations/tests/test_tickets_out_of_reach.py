@@ -48,3 +48,14 @@ def test_a_ticket_of_what_the_database_lost_is_not_taken_for_ours(office: Desk, 
     office.settle()
     assert office.ticket().title == "Rotate the keys"
     assert {one.title for one in office.board.tickets} == {"Tell the bank", "Rotate the keys"}
+
+
+def test_a_ticket_of_a_followup_that_was_lost_is_not_that_of_the_one_with_its_number(office: Desk) -> None:
+    with lost():
+        office.add("Tell the bank")
+        office.settle()
+    office.add("Rotate the keys")
+    office.board.faults.add("down", times=1)
+    office.settle()
+    assert office.ticket().title == "Rotate the keys"
+    assert {one.title for one in office.board.tickets} == {"Tell the bank", "Rotate the keys"}

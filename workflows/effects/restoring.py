@@ -9,9 +9,7 @@ from django.db.models.functions import Coalesce
 
 from workflows.models import Effect
 
-SKIPPED: Final = (
-    100_000  # numbers of effects: messages of later ones bear theirs, and would be taken for those of new ones
-)
+SKIPPED: Final = 100_000  # numbers of effects: the buttons below failures of later ones bear theirs
 
 
 @transaction.atomic
