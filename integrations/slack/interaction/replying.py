@@ -50,15 +50,8 @@ def to_button(answer: Answer, *, ack: Ack, trigger_id: str, response_url: str) -
             _aside(partial(_say, response_url, text, shown, instead=instead))
         case answers.Say(text):
             _aside(partial(_try, "views.open", trigger_id=trigger_id, view=notice(text)))
-        case answers.Open(view):
-            _aside(partial(_open, view, trigger_id=trigger_id, response_url=response_url))
-        case answers.Wrong(errors):  # Slack shows words under fields only of a modal that was submitted
-            words = mrkdwn.escape("\n".join(errors.values()))
-            _aside(partial(_try, "views.push", trigger_id=trigger_id, view=notice(words)))
-        case answers.Redraw(view, view_id, hash):
-            _aside(partial(_try, "views.update", view_id=view_id, hash=hash, view=view))
-        case answers.Publish(chat_id, view):
-            _aside(partial(_try, "views.publish", user_id=chat_id, view=view))
+        case _ if drawing := _drawing(answer, trigger_id=trigger_id, response_url=response_url):
+            _aside(drawing)
     return ack()
 
 
@@ -94,6 +87,21 @@ def say(response_url: str, text: str) -> None:
 def asked(method: str, **arguments: Any) -> Mapping[str, Any]:
     """Call Slack while a door waits for the answer, a moment at most; raise ``VendorError``, ``TimeoutError``."""
     return soon.asked(partial(call, method, **arguments)).result(timeout=0)
+
+
+def _drawing(answer: Answer, *, trigger_id: str, response_url: str) -> Callable[[], None] | None:
+    """Return the call that draws what was pressed, or chosen, anew or beside it."""
+    match answer:
+        case answers.Open(view):
+            return partial(_open, view, trigger_id=trigger_id, response_url=response_url)
+        case answers.Wrong(errors):  # Slack shows words under fields only of a modal that was submitted
+            words = mrkdwn.escape("\n".join(errors.values()))
+            return partial(_try, "views.push", trigger_id=trigger_id, view=notice(words))
+        case answers.Redraw(view, view_id, hash):
+            return partial(_try, "views.update", view_id=view_id, hash=hash, view=view)
+        case answers.Publish(chat_id, view):
+            return partial(_try, "views.publish", user_id=chat_id, view=view)
+    return None
 
 
 def _aside(deed: Callable[[], None]) -> None:
