@@ -10,7 +10,8 @@ from django.db.models import QuerySet
 from django.http import QueryDict
 from django.utils import timezone
 
-from incidents import sample_mark, visibility
+from incidents import visibility
+from incidents.drills import sample_mark
 from incidents.models import Incident, Person
 from incidents.search import IncidentFilters, matching
 

@@ -10,7 +10,8 @@ from typing import Any
 from django.contrib.postgres.search import SearchQuery
 from django.db.models import Exists, F, Func, OuterRef, Q, QuerySet
 
-from incidents import sample_mark, timeline, visibility
+from incidents import timeline, visibility
+from incidents.drills import sample_mark
 from incidents.models import Codename, Incident, Participant, Person, Status
 from incidents.search import query_text
 from incidents.search.incident_filters import IncidentFilters, begin_of, moment

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
-from incidents import sample_mark, visibility
+from incidents import visibility
+from incidents.drills import sample_mark
 from incidents.lifecycle import BadInput
 from incidents.policies import policy_words
 from incidents.policies.policy import Policy

@@ -93,7 +93,7 @@ class Joining(DefaultSocialAccountAdapter):  # type: ignore[misc]  # allauth bri
         """Return what asks providers: in time, however slowly an answer comes."""
         from integrations.identity.providers import asking
 
-        return asking.Session()
+        return asking.TimedSession()
 
     def is_open_for_signup(self, request: HttpRequest, sociallogin: Any) -> bool:
         """Refuse: who may come in was decided before."""

@@ -8,7 +8,8 @@ from django.http import HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_GET
 
-from incidents import sample_mark, visibility
+from incidents import visibility
+from incidents.drills import sample_mark
 from incidents.models import Incident, Status
 from incidents.views.detail.page_reading import tints
 from incidents.views.signed_in import Request, signed_in

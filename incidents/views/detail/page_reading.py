@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from incidents import catch_up_reading, sample_mark
+from incidents import catch_up_reading
 from incidents.catch_up_reading import BEGINNING, Place
+from incidents.drills import sample_mark
 from incidents.followups import followup_lists
 from incidents.live import shared_reading
 from incidents.models import Followup, Incident, IncidentType

@@ -15,7 +15,8 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.safestring import SafeString
 
-from incidents import sample_mark, timeline
+from incidents import timeline
+from incidents.drills import sample_mark
 from incidents.models import Incident, IncidentType, PolicyVersion, Status
 from incidents.policies.policy import Policy
 from incidents.search.snippets import Snippet

@@ -52,7 +52,7 @@ class Timed(HTTPAdapter):
         return manager
 
 
-class Session(requests.Session):
+class TimedSession(requests.Session):
     """A session of such requests."""
 
     def __init__(self) -> None:
