@@ -60,8 +60,10 @@ def in_place(house: House, incident: Incident, first: Policy, then: Policy, here
     expected = Counter({"chat.postMessage": 1, "conversations.setTopic": 1, "chat.update": 1})  # told; topic; headline
     if wanted > here:
         expected["conversations.invite"] = 1
+    reads = 0
     if not first.private and first.announce:
         expected["chat.update"] += 1
+        reads = 1  # whether the announcement was withdrawn in moments that the database lost
         assert len(announced) == 1
     elif not first.private and then.announce:
         expected["chat.postMessage"] += 1
@@ -69,7 +71,7 @@ def in_place(house: House, incident: Incident, first: Policy, then: Policy, here
     else:
         assert not announced
     assert Counter(house.writes()) == expected
-    assert len(list(house.slack.calls)) == expected.total()
+    assert len(list(house.slack.calls)) == expected.total() + reads
 
 
 def to_private(house: House, incident: Incident, first: Policy, then: Policy, here: frozenset[str]) -> None:
