@@ -13,6 +13,7 @@ from integrations.tests.house import House
 from workflows import tasks
 from workflows.effects import effect_queue
 from workflows.models import Effect
+from workflows.reconcile import retyping
 
 METHODS = {"announcement": "chat.postMessage", "headline/1": "chat.postMessage", "topic/1": "conversations.setTopic"}
 
@@ -64,6 +65,45 @@ def test_a_look_that_fails_as_well_follows_with_the_vendor_and_is_told_once(hous
     house.settle(incident)
     assert "Keys" not in public(house)
     assert not Effect.objects.filter(incident=incident, state="failed").exists()
+
+
+IN_ITS_CHANNEL = ["headline/1", "topic/1"]
+
+
+def is_archived(house: House, incident: Incident) -> bool:
+    return house.slack.channel(house.channel(incident, 1)).is_archived
+
+
+@pytest.mark.parametrize("said", IN_ITS_CHANNEL, indirect=True)
+def test_the_plan_says_that_the_channel_is_archived_and_it_is_once_that_was_looked_for(
+    house: House, said: Incident
+) -> None:
+    plan = retyping.preview(said, to=house.type("security"), by=house.person("dee"))
+    assert [line.key for line in plan.lines].count("archived") == 1
+    incident = house.retype(said, "security")
+    assert is_archived(house, incident)
+    assert "Keys" not in public(house)
+
+
+@pytest.mark.parametrize("said", ["headline/1"], indirect=True)
+def test_what_could_not_be_looked_for_keeps_its_channel_open_until_it_can_be(house: House, said: Incident) -> None:
+    house.slack.faults.add("drop", method="conversations.history")
+    incident = house.retype(said, "security")
+    assert not is_archived(house, incident)
+    house.slack.faults.clear()
+    tasks.recover()
+    incident = house.settle(incident)
+    assert is_archived(house, incident)
+    assert "Keys" not in public(house)
+
+
+@pytest.mark.parametrize("said", ["topic/1"], indirect=True)
+def test_the_channel_of_what_is_public_still_is_archived_when_someone_asks(house: House, said: Incident) -> None:
+    lifecycle.resolve(said, by=house.person("dee"), at=house.now(), text="Rolled back")
+    incident = house.settle(said)
+    lifecycle.archive_channel(incident, by=house.person("dee"), at=house.now())
+    house.settle(incident)
+    assert is_archived(house, incident)
 
 
 @pytest.mark.parametrize("said", ["announcement"], indirect=True)

@@ -28,7 +28,7 @@ def owed(effects: Iterable[Effect]) -> dict[str, tuple[Owed, ...]]:
         started = effect.state != Effect.State.WAITING or effect.unsure
         failed = effect.state == Effect.State.FAILED
         doubted = failed and effect.unsure and effect.verb == CREATE and effect.kind in WORDS
-        how = (started, effect.room, failed, tuple(effect.needs), doubted)
+        how = (started, effect.room, failed, tuple(effect.needs), doubted, doubted and effect.abandoned)
         if effect.kind == "member":
             for person in effect.spec["people"]:
                 member = {"room": effect.room, "person": person}

@@ -33,7 +33,8 @@ class Owed:
     """An effect that is not done yet: ``verb`` is create, change or retire; ``spec`` is None for the last.
 
     ``needs`` are the keys of things that it waits for. ``doubted`` says that it failed, and may have been done all the
-    same: words that may stand outside, and that nobody has looked for to the end.
+    same: words that may stand outside, and that nobody has looked for to the end. ``unfound`` says that looking for
+    them failed as well.
     """
 
     effect: str
@@ -44,6 +45,7 @@ class Owed:
     failed: bool = False
     needs: tuple[str, ...] = ()
     doubted: bool = False
+    unfound: bool = False
 
     @property
     def under_way(self) -> bool:

@@ -116,13 +116,15 @@ class _Comparison:
         self.desired = desired
         self.observed = observed
         self.wanted = {thing.key for thing in desired.things}
+        unwanted = (chain for key, chain in observed.owed.items() if key not in self.wanted)
+        doubted = [one for chain in unwanted for one in chain if one.doubted]
+        self.doubts = sorted(one.effect for one in doubted)
+        self.kept_open = {one.room for one in doubted if one.unfound}
         stale = {owed.effect for key, chain in observed.owed.items() for owed in chain if self._is_stale(key, owed)}
         # An invitation is for several people: once one of them is no longer wanted, it is rewritten.
         self.owed = {key: [one for one in chain if one.effect not in stale] for key, chain in observed.owed.items()}
         self.cancels = sorted(stale)
         self.abandons = sorted(self._unwanted())
-        unwanted = (chain for key, chain in observed.owed.items() if key not in self.wanted)
-        self.doubts = sorted(one.effect for chain in unwanted for one in chain if one.doubted)
         self.counts = Counter(observed.counts)
         self.closed = observed.rooms_closed()
 
@@ -188,9 +190,11 @@ class _Comparison:
         return CHANGE, after
 
     def _is_too_early(self, key: str, room: int | None) -> bool:
-        """Whether it archives a room in which words may stand that nobody found yet: they could not be withdrawn."""
-        chains = self.observed.owed.values() if key.startswith("archived/") else ()
-        return any(one.doubted and one.room == room for chain in chains for one in chain)
+        """Whether it archives a room with words that could not be looked for: they could not be withdrawn after that.
+
+        While they are looked for it waits, as it does for all that is owed in its room.
+        """
+        return key.startswith("archived/") and room in self.kept_open
 
     def _is_enough(self, owed: Owed, thing: Thing, after: tuple[str, ...]) -> bool:
         """Whether what is owed already will do.

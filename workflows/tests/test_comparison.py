@@ -170,9 +170,11 @@ def test_words_that_may_stand_although_they_failed_are_looked_for_and_keep_their
     assert (found.cancels, found.abandons, found.doubts) == ((), (), ("E1",))
     assert planned(TOPIC, owed=[doubted]).doubts == (), "of what is wanted a retry is enough"
     archived = Thing("archived/1", "archived", {"room": 1}, "#inc-1", (), 1)
-    other = replace(doubted, room=2)
-    assert [one.thing for one in planned(archived, owed=[doubted]).actions] == []
-    assert [one.thing for one in planned(archived, owed=[other]).actions] == ["archived/1"]
+    unfound = replace(doubted, unfound=True)
+    assert [one.thing for one in planned(archived, owed=[doubted]).actions] == ["archived/1"], "it waits for the look"
+    assert [one.thing for one in planned(archived, owed=[unfound]).actions] == []
+    assert [one.thing for one in planned(archived, owed=[replace(unfound, room=2)]).actions] == ["archived/1"]
+    assert "archived/1" in [one.thing for one in planned(TOPIC, archived, owed=[unfound]).actions], "it is wanted"
 
 
 def test_in_an_archived_room_what_is_owed_is_cancelled_but_taking_back_what_outlives_it() -> None:
