@@ -124,3 +124,33 @@ def test_one_that_was_opened_all_the_same_is_withdrawn(db: None, monkeypatch: py
         at.turn_private()
         at.settle()
         assert "keys" not in public.title
+
+
+@pytest.mark.parametrize("turns", ["before", "after"])
+@pytest.mark.parametrize("how", ["unsure", "failed"])
+def test_one_that_may_have_been_opened_is_told_of_and_withdrawn_once_its_project_is_connected_again(
+    db: None, how: str, turns: str
+) -> None:
+    """It turns private before, or after, another project was set and the follow-up may have got a ticket there."""
+    with desk() as at:
+        at.board.faults.add("lost", times=99)
+        with patch.object(effect_queue, "ATTEMPTS", 1 if how == "failed" else effect_queue.ATTEMPTS):
+            at.add("Rotate the leaked keys")
+            at.work()
+        at.board.faults.clear()
+        (public,) = at.board.tickets
+        if turns == "before":
+            at.turn_private()
+        with switched(at, "gitlab") as there:
+            there.settle()
+            assert at.incident.events.filter(kind="gap").exists() == (turns == "before")
+            if turns == "after":
+                assert how == "failed" or there.ticket().title == "Rotate the leaked keys", "it goes where they go now"
+                there.turn_private()
+                there.settle()
+            (said,) = [one.text for one in at.incident.events.filter(kind="gap") if "by hand" in one.text]
+            assert "may have been opened in acme/ops" in said
+            assert at.incident.pk in sweep.unplanned(at=timezone.now() + timedelta(minutes=2))
+        at.settle()
+        assert "keys" not in public.title
+        assert at.incident.events.filter(kind="gap_closed").exists()

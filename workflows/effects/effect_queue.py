@@ -22,6 +22,7 @@ from workflows.effects.work import Outcome, Work
 from workflows.models import Effect, Limit, Resource
 from workflows.planning.actions import CHANGE, CREATE, EFFECTS, EVIDENCE, KINDS, RETIRE
 from workflows.planning.observed import UNSETTLED
+from workflows.planning.tickets import wanted
 from workflows.ports import VendorError
 
 ATTEMPTS = 12  # with the back-off below: about half an hour of a vendor being down
@@ -73,7 +74,7 @@ def record_done(
     Nothing is recorded when the claim was lost to someone else meanwhile: they look at the outside themselves.
     """
     effect = work.effect
-    may_be_unwanted = effect.verb == CREATE and KINDS[effect.kind].retire is not None
+    may_be_unwanted = effect.verb == CREATE and (effect.abandoned or KINDS[effect.kind].retire is not None)
     with transaction.atomic():
         if outcome.says or may_be_unwanted or outcome.also:
             timeline.hold(effect.incident_id)
@@ -214,12 +215,22 @@ def give_up(work: Work, *, at: datetime) -> None:
 
 
 def leave_elsewhere(work: Work, *, at: datetime) -> None:
-    """Give back what is about a project that is not connected now, and plan again; cancel it once nobody wants it."""
+    """Give back what is about a project that is not connected now, and plan again; end it once nobody wants it.
+
+    A ticket that may have been opened there, where everyone can read it, is kept as failed: it is looked for once that
+    is connected again, and told of until then if its incident is private.
+    """
+    effect = work.effect
     with transaction.atomic():
-        timeline.hold(work.effect.incident_id)
-        if not _cancel_abandoned(work.effect, at=at):
+        timeline.hold(effect.incident_id)
+        if effect.verb == CREATE and effect.unsure and not effect.spec["private"]:
+            says = "It may have been opened in a project that is not connected now."
+            ended = {"state": Effect.State.FAILED, "abandoned": False, "error": says, "error_code": wanted.ELSEWHERE}
+        else:
+            ended = {"state": Effect.State.CANCELLED}
+        if not CLAIMS.mine(effect).filter(abandoned=True).update(**ended, ended_at=at, leased_until=None):
             put_back(work, until=clock.at(at) + CONNECTED_AGAIN)
-            plan_anew(work.effect.incident_id)
+        plan_anew(effect.incident_id)
 
 
 def _cancel_abandoned(effect: Effect, *, at: datetime) -> bool:

@@ -105,7 +105,7 @@ def _known(incident: Incident, rows: IncidentRows) -> IncidentState:
     ended = {page.key for page in rows.pages[incident.pk] if not page.is_open}
     observed = Observed(
         seen={one.key: observing.thing(one, ended) for one in rows.resources[incident.pk] if one.kind != "gap"},
-        owed=observing.owed(rows.effects[incident.pk]),
+        owed=observing.owed(rows.effects[incident.pk], place=ticket_rows.public_place()),
         counts=rows.counts[incident.pk],
     )
     gaps = {one.key: one for one in rows.resources[incident.pk] if one.kind == "gap"}
@@ -171,6 +171,7 @@ def _facts(incident: Incident, rows: IncidentRows, observed: Observed) -> Facts:
         followups=ticket_rows.tracked(rows.followups[incident.pk], tickets=tickets),
         tickets=tickets,
         stranded=ticket_rows.stranded(observed),
+        doubtful=ticket_rows.doubtful(observed),
     )
 
 

@@ -9,6 +9,7 @@ from typing import Final
 from workflows.models import Effect, Resource
 from workflows.planning.actions import CREATE, RETIRE
 from workflows.planning.observed import GONE, REFUSED, THERE, UNSETTLED, Observed, ObservedThing, Owed
+from workflows.planning.tickets.wanted import ELSEWHERE
 
 ANNOUNCED: Final = ("announcement", "notice")
 WORDS: Final = frozenset({"post", "topic", "picture", "ticket"})  # kinds that say something to whoever reads them
@@ -21,14 +22,19 @@ def thing(resource: Resource, ended: Collection[str]) -> ObservedThing:
     return ObservedThing(resource.kind, resource.spec, state, resource.room, resource.label, why)
 
 
-def owed(effects: Iterable[Effect]) -> dict[str, tuple[Owed, ...]]:
-    """Return what is owed, by the key of its thing, oldest first."""
+def owed(effects: Iterable[Effect], *, place: str) -> dict[str, tuple[Owed, ...]]:
+    """Return what is owed, by the key of its thing, oldest first; tickets go to ``place`` now.
+
+    What may stand in another project is under a key of its own, so that the thing itself can be made where it goes now.
+    """
     chains: dict[str, list[Owed]] = defaultdict(list)
     for effect in effects:
         started = effect.state != Effect.State.WAITING or effect.unsure
         failed = effect.state == Effect.State.FAILED
         doubted = failed and effect.unsure and effect.verb == CREATE and effect.kind in WORDS
-        how = (started, effect.room, failed, tuple(effect.needs), doubted, doubted and effect.abandoned)
+        elsewhere = doubted and effect.error_code == ELSEWHERE and effect.spec["place"] != place
+        unfound = doubted and (effect.abandoned or elsewhere)
+        how = (started, effect.room, failed, tuple(effect.needs), doubted, unfound)
         if effect.kind == "member":
             for person in effect.spec["people"]:
                 member = {"room": effect.room, "person": person}
@@ -36,7 +42,8 @@ def owed(effects: Iterable[Effect]) -> dict[str, tuple[Owed, ...]]:
                 chains[key].append(Owed(effect.key, CREATE, member, *how))
         else:
             spec = None if effect.verb == RETIRE else effect.spec
-            chains[effect.thing].append(Owed(effect.key, effect.verb, spec, *how))
+            thing = f"{effect.thing}@{effect.spec['place']}" if elsewhere else effect.thing
+            chains[thing].append(Owed(effect.key, effect.verb, spec, *how))
     return {key: tuple(chain) for key, chain in chains.items()}
 
 

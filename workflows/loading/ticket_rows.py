@@ -46,11 +46,22 @@ def known(observed: Observed) -> Mapping[str, str]:
 
 def stranded(observed: Observed) -> tuple[str, ...]:
     """Return the projects of tickets outside the private one that hold our words where nothing is connected now."""
-    now = tracker()
-    place = now.place if now is not None else ""
+    place = public_place()
     seen = [one for key, one in observed.seen.items() if one.kind == "ticket" and not wanted.is_private(key)]
     stand = [one.spec for one in seen if one.state == THERE and not one.spec.get("withdrawn")]
     return tuple(sorted(str(spec["place"]) for spec in stand if spec["place"] != place))
+
+
+def doubtful(observed: Observed) -> tuple[str, ...]:
+    """Return the projects of those that may have been opened where nothing is connected now."""
+    owed = (one for key, chain in observed.owed.items() if "@" in key for one in chain if one.unfound and one.spec)
+    return tuple(sorted(str(one.spec["place"]) for one in owed if one.spec))
+
+
+def public_place() -> str:
+    """Return the project that tickets of public incidents go to now, empty for none."""
+    now = tracker()
+    return now.place if now is not None else ""
 
 
 def _tracked(one: Followup, tracker: Tracker) -> TrackedFollowup:

@@ -110,6 +110,7 @@ def _missing_callees(facts: Facts) -> Iterator[Gap]:
 def _stranded(facts: Facts) -> Iterator[Gap]:
     if facts.private:
         yield from wanted.stranded(facts.stranded)
+        yield from wanted.doubtful(facts.doubtful)
 
 
 def _captures(facts: Facts) -> Iterator[Thing]:

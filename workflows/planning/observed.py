@@ -34,7 +34,7 @@ class Owed:
 
     ``needs`` are the keys of things that it waits for. ``doubted`` says that it failed, and may have been done all the
     same: words that may stand outside, and that nobody has looked for to the end. ``unfound`` says that looking for
-    them failed as well.
+    them failed as well, or is not possible now.
     """
 
     effect: str

@@ -118,7 +118,7 @@ class _Comparison:
         self.wanted = {thing.key for thing in desired.things}
         unwanted = (chain for key, chain in observed.owed.items() if key not in self.wanted)
         doubted = [one for chain in unwanted for one in chain if one.doubted]
-        self.doubts = sorted(one.effect for one in doubted)
+        self.doubts = sorted(one.effect for one in doubted if not one.unfound)
         self.kept_open = {one.room for one in doubted if one.unfound}
         stale = {owed.effect for key, chain in observed.owed.items() for owed in chain if self._is_stale(key, owed)}
         # An invitation is for several people: once one of them is no longer wanted, it is rewritten.

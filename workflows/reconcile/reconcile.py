@@ -151,7 +151,8 @@ def _is_cut_off(known: IncidentState) -> bool:
     facts = known.facts
     if not facts.chat and any(one.kind == "channel" for one in known.observed.seen.values()):
         return True
-    return facts.private and (bool(facts.stranded) or (not facts.pager and withdrawal.has_titles(facts)))
+    stranded = bool(facts.stranded or facts.doubtful)
+    return facts.private and (stranded or (not facts.pager and withdrawal.has_titles(facts)))
 
 
 def _note_people(incident: Incident, known: IncidentState, who: Participation, *, at: datetime) -> bool:

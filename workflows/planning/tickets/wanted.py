@@ -14,6 +14,7 @@ OPEN: Final = "open"
 TITLE_CHARS: Final = 200  # every tracker takes as much
 PRIVATE: Final = "/private"
 REDACTED: Final = "Redacted follow-up"
+ELSEWHERE: Final = "elsewhere"  # why one failed that may stand in a project that was not connected any more
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +87,19 @@ def stranded(places: Iterable[str]) -> Iterator[Gap]:
             f"{them} by hand, or connect {shown} again, and that is done."
         )
         yield Gap(f"tickets/{place}", says)
+
+
+def doubtful(places: Iterable[str]) -> Iterator[Gap]:
+    """Say the same of those that may have been opened there: their answers were lost before the project was changed."""
+    for place, count in sorted(Counter(places).items()):
+        those, them, they = ("1 ticket", "it", "it is") if count == 1 else (f"{count} tickets", "them", "they are")
+        shown = place.partition(":")[2] or place
+        says = (
+            f"{those} may have been opened in {shown}, which is not connected now, so Firekind can't look for {them}. "
+            f"Look there for the titles of the follow-ups and empty what you find by hand, or connect {shown} again, "
+            f"and {they} withdrawn."
+        )
+        yield Gap(f"tickets/{place}/doubtful", says)
 
 
 def _ticket(own: str, one: TrackedFollowup, place: str, *, private: bool) -> Thing:
