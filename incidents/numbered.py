@@ -14,6 +14,7 @@ from django.db.models import Model, QuerySet
 
 SINCE: Final = datetime(2020, 1, 1, tzinfo=UTC)
 MICROSECOND: Final = timedelta(microseconds=1)
+MOMENTS: Final = 1 << 64
 BORNE: Final = re.compile(r"(?P<n>[0-9]{1,15})(?:-(?P<moment>[0-9a-f]{1,16}))?", re.ASCII)
 Row = TypeVar("Row", bound=Model)
 
@@ -42,4 +43,4 @@ def found(rows: QuerySet[Row], text: object, *, n: str = "n", at: str = "at") ->
 
 
 def _moment(at: datetime) -> str:
-    return f"{(at - SINCE) // MICROSECOND:x}"
+    return f"{(at - SINCE) // MICROSECOND % MOMENTS:x}"  # also of what was said before: an entry may be of long ago
