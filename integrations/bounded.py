@@ -100,7 +100,7 @@ class TimedConnection(http.client.HTTPConnection):
         Raises ``NotReached``, and ``OutOfHand`` where nobody wants it any more.
         """
         patience_s = cast("float", self.timeout)
-        ending = Ending(self._times * patience_s)
+        self._ending = ending = Ending(self._times * patience_s)
         self._create_connection = partial(_connected, ending=ending)
         try:
             super().connect()
@@ -109,6 +109,13 @@ class TimedConnection(http.client.HTTPConnection):
             raise NotReached(*error.args) from error
         self.sock = keeping(self.sock, ending, patience_s)
         in_hand.before_sending()
+
+    def _tunnel(self) -> None:
+        """Ask a proxy to lead on; its answer comes in time as well."""
+        plain = self.sock
+        self.sock = keeping(plain, self._ending, cast("float", self.timeout))
+        super()._tunnel()  # type: ignore[misc]  # of http.client, which typeshed does not name
+        self.sock = plain
 
 
 def _connected(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import socket
 import threading
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, Final
@@ -73,6 +74,32 @@ def test_a_provider_of_sign_ins_that_trickles_is_not_listened_to_for_long(
     with serving(behind(certificates.good, serve) if scheme == "https" else serve) as url:
         with pytest.raises(requests.RequestException):
             adapters.Joining().get_requests_session().get(url.replace("https", scheme))
+        assert ends == []
+
+
+PROXY: Final = b"HTTP/1.1 200 Connection established\r\n"
+
+
+def by_slack(proxy: str) -> None:
+    with closing(bounded.TimedTlsConnection(proxy, timeout=broken.PATIENCE_S)) as connection:
+        connection.set_tunnel("slack.example", 443)
+        connection.connect()
+
+
+def by_a_provider(proxy: str) -> None:
+    with adapters.Joining().get_requests_session() as session:
+        session.get("https://provider.example", proxies={"https": f"http://{proxy}"})
+
+
+@pytest.mark.parametrize("ask", [by_slack, by_a_provider])
+def test_a_proxy_that_trickles_before_it_leads_on_is_not_listened_to_for_long(
+    ask: Callable[[str], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(providers, "PATIENCE_S", broken.PATIENCE_S / 4)
+    ends: list[str] = []
+    with serving(told(trickles(PROXY, b"Via: a-proxy-in-between-" + b"x" * 40), ends)) as url:
+        with pytest.raises(OSError, match=r"took too long|timed out"):
+            ask(url.partition("//")[2])
         assert ends == []
 
 

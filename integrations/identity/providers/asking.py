@@ -17,9 +17,16 @@ REDIRECTS: Final = 3
 
 class _Plain(HTTPConnection):
     def connect(self) -> None:
-        ending = bounded.Ending(bounded.TIMES * PATIENCE_S)
+        self._ending = bounded.Ending(bounded.TIMES * PATIENCE_S)
         super().connect()
-        self.sock = bounded.keeping(self.sock, ending, PATIENCE_S)
+        self.sock = bounded.keeping(self.sock, self._ending, PATIENCE_S)
+
+    def _tunnel(self) -> None:
+        """Ask a proxy to lead on; its answer comes in time as well."""
+        plain = self.sock
+        self.sock = bounded.keeping(plain, self._ending, PATIENCE_S)
+        super()._tunnel()
+        self.sock = plain
 
 
 class _Tls(_Plain, HTTPSConnection):
