@@ -110,6 +110,7 @@ def _aside(deed: Callable[[], None]) -> None:
         begun.add_done_callback(soon.watched)
     elif isinstance(begun.exception(), VendorError):
         log.warning("too many wait for Slack")
+        afterwards.leave(deed)
     else:
         begun.result()
 
@@ -124,8 +125,10 @@ def _not_opened(opening: Future[Mapping[str, Any]]) -> str:
 
 
 def _opened_late(opening: Future[Mapping[str, Any]], *, response_url: str) -> None:
-    if (says := _not_opened(opening)) and response_url:
-        say(response_url, says)
+    if not isinstance(opening.exception(), VendorError):
+        soon.watched(opening)
+    elif response_url:
+        say(response_url, _not_opened(opening))
 
 
 def _open(view: blocks.Block, *, trigger_id: str, response_url: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -16,7 +17,7 @@ from integrations.slack.adapter import current
 from integrations.slack.adapter.client import SlackChat
 from integrations.slack.adapter.identity import Identity
 from integrations.slack.interaction import soon
-from integrations.slack.tests.door import Door, DoorWire
+from integrations.slack.tests.door import Door, DoorWire, secret
 from integrations.tests.house import TOKEN
 
 GIVEN_UP_S = 2.0  # a door that waits so long has waited
@@ -151,3 +152,39 @@ def test_more_than_may_wait_are_answered_at_once(
     first, second = (door.post(command("declare")(door, channel)) for _ in range(2))
     assert (first.content, slow.waited) == (b"", [])
     assert b"Slack did not open the window" in second.content
+
+
+def test_what_a_button_says_is_said_after_the_answer_where_more_than_may_wait_do(
+    door: Door, incident: Incident, slow: SlowSlack, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(soon, "_room", threading.BoundedSemaphore(1))
+    channel = door.house.channel(incident)
+    assert door.post(command("declare")(door, channel)).content == b""
+    late: list[Callable[[], object]] = []
+    for who in ("ann", "ben"):
+        delivery = door.slack.acts.press(who, "firekind:take-lead", channel=channel)
+        assert delivery is not None
+        headers, body = fake.signed(delivery, secret(), at=time.time())
+        assert (door.raw(body, headers).status_code, slow.waited) == (200, [])
+        late += door.late
+    before = len(door.slack.ephemerals("ben"))
+    slow.answers()
+    for deed in late:
+        deed()
+    assert len(door.slack.ephemerals("ben")) == before + 1
+
+
+def test_what_breaks_beside_an_answer_is_logged_without_its_words(
+    door: Door, incident: Incident, slow: SlowSlack, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    words = "the keys of Ana Ruiz"
+
+    def breaks(method: str, **arguments: object) -> dict[str, object]:
+        slow.hold(method)
+        raise RuntimeError(words)
+
+    monkeypatch.setattr(slow.wire, "call", breaks)
+    assert door.post(command("declare")(door, door.house.channel(incident))).content == b""
+    slow.answers()
+    assert "RuntimeError" in caplog.text
+    assert words not in caplog.text
