@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -138,8 +138,8 @@ class Chat(Protocol):
     def post(self, channel: str, card: Card, *, mark: str) -> Posted:
         """Post a card in a channel (an id, or a name for the announce channel), marked so that it can be found."""
 
-    def find_post(self, channel: str, *, mark: str, since: datetime) -> Posted | None:
-        """Look for our message by its mark."""
+    def find_post(self, channel: str, *, marks: Collection[str], since: datetime) -> Posted | None:
+        """Look for our message by one of its marks."""
 
     def edit_post(self, channel_id: str, ts: str, card: Card) -> None:
         """Change one of our messages; one already deleted is fine."""

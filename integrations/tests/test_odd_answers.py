@@ -54,7 +54,7 @@ def slack(url: str) -> Calls:
         "edit_bookmark": lambda: chat.edit_bookmark("C123", "B1", title="t", link="l"),
         "remove_bookmark": lambda: chat.remove_bookmark("C123", "B1"),
         "post": lambda: chat.post("#incidents", CARD, mark="m"),
-        "find_post": lambda: chat.find_post("C123", mark="m", since=AT),
+        "find_post": lambda: chat.find_post("C123", marks=["m"], since=AT),
         "edit_post": lambda: chat.edit_post("C123", "1.0", CARD),
         "pin": lambda: chat.pin("C123", "1.0"),
         "archive": lambda: chat.archive("C123"),

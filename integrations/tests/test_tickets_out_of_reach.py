@@ -12,6 +12,7 @@ from integrations.tests.losing import lost
 from integrations.tests.ticket_desk import Desk
 from workflows.models import Effect
 from workflows.reconcile import retyping
+from workflows.tickets import ticket_effects
 
 office = test_tickets.office
 
@@ -59,3 +60,14 @@ def test_a_ticket_of_a_followup_that_was_lost_is_not_that_of_the_one_with_its_nu
     office.settle()
     assert office.ticket().title == "Rotate the keys"
     assert {one.title for one in office.board.tickets} == {"Tell the bank", "Rotate the keys"}
+
+
+def test_one_that_an_older_process_opened_in_an_upgrade_is_found(office: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    office.board.faults.add("lost", times=99)
+    office.add("Rotate the leaked keys")
+    with monkeypatch.context() as older:
+        older.setattr(ticket_effects, "mark", ticket_effects._older_mark)
+        office.work()
+    office.board.faults.clear()
+    office.settle()
+    assert len(office.board.tickets) == 1

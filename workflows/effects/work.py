@@ -47,7 +47,16 @@ class Work:
 
         It is kept with the effect: settings may be others by the time that it is looked for, ``SECRET_KEY`` among them.
         """
-        return self.effect.mark or salted_hmac("workflows.mark", str(self.effect.pk)).hexdigest()[:24]
+        return self.effect.mark or self._older_mark
+
+    @property
+    def marks(self) -> tuple[str, ...]:
+        """The marks that it may bear: processes of an older version, beside ours in an upgrade, keep none."""
+        return tuple(dict.fromkeys((self.mark, self._older_mark)))
+
+    @property
+    def _older_mark(self) -> str:
+        return salted_hmac("workflows.mark", str(self.effect.pk)).hexdigest()[:24]
 
     def channel_id(self, room: int) -> str:
         """Return the vendor's id of a room's channel."""

@@ -166,7 +166,7 @@ def look_for_post(chat: Chat, work: Work) -> Outcome | None:
     """Look for the message by its mark."""
     begun = work.effect.begun_at
     assert begun is not None, "claiming sets it"
-    found = chat.find_post(_target(work), mark=work.mark, since=begun - CLOCK_SKEW)
+    found = chat.find_post(_target(work), marks=work.marks, since=begun - CLOCK_SKEW)
     return _posted(work, found) if found else None
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
 from types import MappingProxyType
 from typing import Any, Final
@@ -39,7 +39,8 @@ def look_for_ticket(tracker: Tracker, work: Work) -> Outcome | None:
     begun = work.effect.begun_at
     assert begun is not None, "claiming sets it"
     private = work.effect.spec["private"]
-    found = tracker.find_ticket(mark(work), private=private, since=begun - CLOCK_SKEW)
+    looks = (tracker.find_ticket(one, private=private, since=begun - CLOCK_SKEW) for one in _marks(work))
+    found = next((one for one in looks if one), None)
     if found is None:
         return None
     sent = _fields(work.effect.spec)
@@ -102,8 +103,15 @@ def mark(work: Work) -> str:
     """The opaque mark of a follow-up's ticket, the same whichever effect opens it: that of the first one."""
     opens = Effect.objects.filter(incident=work.effect.incident_id, thing=work.effect.thing, verb=CREATE)
     first = opens.filter(spec__place=work.effect.spec["place"]).order_by("pk").values_list("mark", flat=True).first()
-    if first:
-        return first
+    return first or _older_mark(work)
+
+
+def _marks(work: Work) -> Iterable[str]:
+    """The marks that it may bear: processes of an older version, beside ours in an upgrade, keep none."""
+    return dict.fromkeys((mark(work), _older_mark(work)))
+
+
+def _older_mark(work: Work) -> str:
     about = f"{work.effect.incident.codename}/{work.effect.thing}/{work.effect.spec['place']}"
     return salted_hmac("workflows.ticket", about).hexdigest()[:32]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from typing import Any, Final
@@ -111,12 +111,12 @@ class SlackChat:
             **cards.message(card),
         )
 
-    def find_post(self, channel: str, *, mark: str, since: datetime) -> Posted | None:
-        """Look for our message by its mark among those posted after ``since``."""
+    def find_post(self, channel: str, *, marks: Collection[str], since: datetime) -> Posted | None:
+        """Look for our message by one of its marks among those posted after ``since``."""
         oldest = f"{since.timestamp() - SKEW_S:.6f}"
         if CHANNEL_ID.fullmatch(channel):
-            return self._marked(channel, mark, oldest=oldest)
-        found = (self._marked_by_name(one, mark, oldest=oldest) for one in self._ever_named(channel.lstrip("#")))
+            return self._marked(channel, marks, oldest=oldest)
+        found = (self._marked_by_name(one, marks, oldest=oldest) for one in self._ever_named(channel.lstrip("#")))
         return next((one for one in found if one), None)
 
     def _ever_named(self, name: str) -> list[str]:
@@ -124,18 +124,18 @@ class SlackChat:
         every = self._every(archived=True)
         return [str(one["id"]) for one in every if name in {one["name"], *(one.get("previous_names") or ())}]
 
-    def _marked_by_name(self, channel_id: str, mark: str, *, oldest: str) -> Posted | None:
+    def _marked_by_name(self, channel_id: str, marks: Collection[str], *, oldest: str) -> Posted | None:
         try:
-            return self._marked(channel_id, mark, oldest=oldest)
+            return self._marked(channel_id, marks, oldest=oldest)
         except VendorError as error:
             if error.code != "not_in_channel":
                 raise
         self.wire.call("conversations.join", channel=channel_id)
-        return self._marked(channel_id, mark, oldest=oldest)
+        return self._marked(channel_id, marks, oldest=oldest)
 
-    def _marked(self, channel_id: str, mark: str, *, oldest: str) -> Posted | None:
+    def _marked(self, channel_id: str, marks: Collection[str], *, oldest: str) -> Posted | None:
         for message in self._messages(channel_id, oldest=oldest):
-            if _mark(message) == mark:
+            if _mark(message) in marks:
                 return self._posted(channel_id, str(message["ts"]))
         return None
 

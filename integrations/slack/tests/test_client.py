@@ -141,11 +141,11 @@ def test_a_post_is_one_call_and_found_by_its_mark(slack: fake.FakeSlack, chat: S
     for n in range(3):
         slack.acts.join("ann", "inc-a-b")
         slack.acts.say("ann", "inc-a-b", f"talk {n}")
-    assert chat.find_post(channel.id, mark="m1", since=began) == posted
-    assert chat.find_post(channel.id, mark="m2", since=began) is None
+    assert chat.find_post(channel.id, marks=["m1"], since=began) == posted
+    assert chat.find_post(channel.id, marks=["m2"], since=began) is None
     chat.edit_post(channel.id, posted.ts, Card("headline", "Checkout is fine"))
     assert slack.texts("inc-a-b")[0] == "Checkout is fine"
-    assert chat.find_post(channel.id, mark="m1", since=began) == posted, "the mark stays"
+    assert chat.find_post(channel.id, marks=["m1"], since=began) == posted, "the mark stays"
 
 
 def test_the_announce_channel_is_found_by_name_and_joined_once(slack: fake.FakeSlack, chat: SlackChat) -> None:
@@ -155,7 +155,7 @@ def test_the_announce_channel_is_found_by_name_and_joined_once(slack: fake.FakeS
     chat.post("incidents", CARD, mark="m2")
     assert calls(slack) == ["chat.postMessage"]
     assert len(slack.texts("incidents")) == 2
-    assert chat.find_post("incidents", mark="m1", since=datetime.now(UTC) - LATELY) == posted
+    assert chat.find_post("incidents", marks=["m1"], since=datetime.now(UTC) - LATELY) == posted
 
 
 def test_where_we_may_post_without_joining_a_name_takes_one_call() -> None:
@@ -165,7 +165,7 @@ def test_where_we_may_post_without_joining_a_name_takes_one_call() -> None:
     chat = SlackChat(wire, identity=Identity(wire))
     posted = chat.post("incidents", CARD, mark="m1")
     assert calls(slack) == ["chat.postMessage"]
-    assert chat.find_post("incidents", mark="m1", since=datetime.now(UTC) - LATELY) == posted
+    assert chat.find_post("incidents", marks=["m1"], since=datetime.now(UTC) - LATELY) == posted
     assert "firekind" in slack.members("incidents"), "reading back asks for membership"
 
 
