@@ -81,6 +81,12 @@ def record(known: list[ChatProfile]) -> None:
     )
 
 
+def recorded() -> dict[str, tuple[object, ...]]:
+    """Return what is recorded of everyone, by chat id: it tells later of whom something else was recorded since."""
+    rows = Person.objects.exclude(chat_id=None).values_list("chat_id", *SAID, "email")
+    return {row[0]: row[1:] for row in rows}
+
+
 def is_news(one: ChatProfile) -> bool:
     """Return whether the workspace says anything of a person that is not recorded: one query."""
     return not _same(Person.objects.filter(chat_id=one.chat_id).first(), _row(one, {}))

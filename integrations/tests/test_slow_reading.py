@@ -117,6 +117,21 @@ def test_groups_that_were_read_before_a_newer_look_are_not_taken(house: House) -
     assert members(house) == {house.person("ann").name}
 
 
+def test_whoever_left_while_everyone_was_read_has_left(house: House) -> None:
+    """Slack's event about it is newer than the answer that was on its way; older it would let them in again."""
+    at, ben = timezone.now(), house.person("ben")
+    (known,) = (one for one in house.chat.people() if one.chat_id == ben.chat_id)
+
+    def meanwhile() -> None:
+        workspace_cache.note(replace(known, deactivated=True))
+
+    with ports.using(chat=Slowly(house.chat, "people", meanwhile)):
+        workspace_cache.refresh(at=at, everybody=True)
+    assert house.person("ben").deactivated
+    workspace_cache.refresh(at=at + timedelta(seconds=1), everybody=True)
+    assert not house.person("ben").deactivated, "what is read later is newer"
+
+
 def test_that_the_workspace_changed_is_still_known_after_it_could_not_be_read(house: House) -> None:
     workspace_cache.mark_stale()
     house.slack.faults.add("server_error", method="usergroups.list")

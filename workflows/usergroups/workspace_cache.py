@@ -92,12 +92,13 @@ def refresh(*, at: datetime | None = None, everybody: bool = False) -> bool:
         named = {chat_id for group in groups for chat_id in group.members}
         unknown = named - set(Person.objects.filter(chat_id__in=named).values_list("chat_id", flat=True))
         due = read is None or everybody or bool(unknown) or at - read.people_at > PEOPLE_EVERY
+        before = person_matching.recorded() if due else {}
         known = list(chat.people()) if due else None
         with transaction.atomic():
             _alone()
             now = DirectoryRead.objects.first()
             if known is not None and (now and now.people_at) == (read and read.people_at):
-                person_matching.record([*known, *_strangers(unknown, known)])
+                person_matching.record([*_unless_told_of(known, before), *_strangers(unknown, known)])
             else:
                 known = None
             mark.is_done = (now and now.groups_at) == (read and read.groups_at)
@@ -139,6 +140,14 @@ def note(one: person_matching.ChatProfile) -> None:
     with transaction.atomic():
         _alone()
         person_matching.record([one])
+
+
+def _unless_told_of(
+    known: Iterable[person_matching.ChatProfile], before: Mapping[str, tuple[object, ...]]
+) -> Iterator[person_matching.ChatProfile]:
+    """Yield people but for those of whom something newer was told while they were read: that they left, say."""
+    now = person_matching.recorded()
+    return (one for one in known if before.get(one.chat_id) in {None, now.get(one.chat_id)})
 
 
 def _strangers(
