@@ -97,7 +97,7 @@ def test_what_could_not_be_looked_for_keeps_its_channel_open_until_it_can_be(hou
     assert "Keys" not in public(house)
 
 
-@pytest.mark.parametrize("said", ["topic/1"], indirect=True)
+@pytest.mark.parametrize("said", IN_ITS_CHANNEL, indirect=True)
 def test_the_channel_of_what_is_public_still_is_archived_when_someone_asks(house: House, said: Incident) -> None:
     lifecycle.resolve(said, by=house.person("dee"), at=house.now(), text="Rolled back")
     incident = house.settle(said)

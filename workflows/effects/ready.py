@@ -6,6 +6,7 @@ from incidents.claiming.leases import CLAIMED
 # incident was planned from its newest facts: nothing is done from what was true before a verb that has committed.
 # What an earlier try may have done is looked for even where what it needed is gone by now.
 # Archiving waits for all that is owed in its room, also for what was planned after it: nothing can be done there then.
+# What waits for something that could not be made is not waited for: a pin of a headline that failed, say.
 # What failed has ended, too, but for archiving: our words that could not be taken back could never be, after that.
 READY = """
     SELECT e.id FROM workflows_effect e
@@ -21,7 +22,9 @@ READY = """
                   OR o.state = 'failed' AND e.kind = 'archived' AND o.room = e.room AND o.verb <> 'create'))
        AND (e.kind <> 'archived' OR NOT EXISTS (SELECT FROM workflows_effect o
                 WHERE o.incident_id = e.incident_id AND o.room = e.room AND o.kind <> 'archived'
-                  AND o.state IN ('waiting', 'running')))
+                  AND (o.state = 'running' OR o.state = 'waiting' AND NOT EXISTS (
+                      SELECT FROM workflows_effect f WHERE f.incident_id = o.incident_id AND f.thing = ANY(o.needs)
+                         AND f.state = 'failed' AND f.verb = 'create'))))
        AND NOT EXISTS (SELECT FROM workflows_limit l WHERE l.method = e.method AND l.blocked_until > %(at)s)
 """
 
