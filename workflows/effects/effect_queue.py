@@ -49,6 +49,7 @@ ARRIVES: Mapping[str, timedelta] = {
     "tracker": timedelta(seconds=75),
 }
 CONNECTED_AGAIN = timedelta(minutes=1)  # until what stands where nothing is connected is asked for again
+MAY_STAND = "It may have been opened in a project that is not connected now. Connect that project again, then retry."
 LOOKED_FOR_EVERY = timedelta(seconds=15)  # as long as it may
 
 HASTY = [name for name, kind in KINDS.items() if kind.queue == EFFECTS]
@@ -224,8 +225,12 @@ def leave_elsewhere(work: Work, *, at: datetime) -> None:
     with transaction.atomic():
         timeline.hold(effect.incident_id)
         if effect.verb == CREATE and effect.unsure and not effect.spec["private"]:
-            says = "It may have been opened in a project that is not connected now."
-            ended = {"state": Effect.State.FAILED, "abandoned": False, "error": says, "error_code": wanted.ELSEWHERE}
+            ended = {
+                "state": Effect.State.FAILED,
+                "abandoned": False,
+                "error": MAY_STAND,
+                "error_code": wanted.ELSEWHERE,
+            }
         else:
             ended = {"state": Effect.State.CANCELLED}
         if not CLAIMS.mine(effect).filter(abandoned=True).update(**ended, ended_at=at, leased_until=None):

@@ -13,8 +13,8 @@ from workflows.ports import Chat, VendorError
 
 ANNOUNCEMENT: Final = "announcement"
 LOST: Final = (
-    "Slack shows this announcement as withdrawn, and nothing here says why: the incident may have turned private in "
-    "moments that the database lost. Nothing more is announced. If it had, retype it now; if not, tell people in the "
+    "Slack shows this announcement as withdrawn, but nothing here says why: the incident may have turned private in "
+    "moments that the database lost. Nothing more is announced. If it did, retype it now; if not, tell people in the "
     "channel yourself."
 )
 

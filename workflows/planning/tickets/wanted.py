@@ -80,11 +80,11 @@ def tickets(
 def stranded(places: Iterable[str]) -> Iterator[Gap]:
     """Say of each project that is not connected any more that what was public there still is, and how to mend that."""
     for place, count in sorted(Counter(places).items()):
-        has, them = ("ticket still has its", "it") if count == 1 else ("tickets still have their", "them")
+        has, them = ("ticket still has its title", "it") if count == 1 else ("tickets still have their titles", "them")
         shown = place.partition(":")[2] or place
         says = (
-            f"{count} {has} title in {shown}, which is not connected now, so Firekind can't withdraw {them}. Empty "
-            f"{them} by hand, or connect {shown} again, and that is done."
+            f"{count} {has} in {shown}, which is not connected now, so Firekind can't withdraw {them}. Empty {them} "
+            f"by hand, or connect {shown} again and Firekind will."
         )
         yield Gap(f"tickets/{place}", says)
 
@@ -92,12 +92,12 @@ def stranded(places: Iterable[str]) -> Iterator[Gap]:
 def doubtful(places: Iterable[str]) -> Iterator[Gap]:
     """Say the same of those that may have been opened there: their answers were lost before the project was changed."""
     for place, count in sorted(Counter(places).items()):
-        those, them, they = ("1 ticket", "it", "it is") if count == 1 else (f"{count} tickets", "them", "they are")
+        those, them = ("1 ticket", "it") if count == 1 else (f"{count} tickets", "them")
         shown = place.partition(":")[2] or place
         says = (
             f"{those} may have been opened in {shown}, which is not connected now, so Firekind can't look for {them}. "
-            f"Look there for the titles of the follow-ups and empty what you find by hand, or connect {shown} again, "
-            f"and {they} withdrawn."
+            f"Search {shown} for the follow-ups' titles and empty what you find by hand, or connect it again and "
+            f"Firekind will."
         )
         yield Gap(f"tickets/{place}/doubtful", says)
 
