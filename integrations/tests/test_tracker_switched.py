@@ -100,6 +100,19 @@ def test_without_a_tracker_it_is_said_what_stays_and_withdrawn_once_there_is_one
         assert "keys" not in at.ticket().title
 
 
+def test_a_project_with_a_long_name_is_said_to_be_left_as_well(db: None) -> None:
+    with desk("gitlab") as at:
+        long = "acme/" + "/".join(["of-a-group-in-a-group"] * 5)
+        at.tracker._projects[False] = long  # type: ignore[attr-defined]
+        at.board.projects = (*at.board.projects, long)
+        at.add("Rotate the leaked keys")
+        at.settle()
+        with ports.using(tracker=None):
+            at.turn_private()
+            at.work()
+        assert [one.text for one in at.incident.events.filter(kind="gap") if long in one.text]
+
+
 def test_one_is_found_after_secret_key_was_changed(db: None, monkeypatch: pytest.MonkeyPatch) -> None:
     with desk() as at:
         at.board.faults.add("lost", times=99)

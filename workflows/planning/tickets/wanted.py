@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -86,7 +87,7 @@ def stranded(places: Iterable[str]) -> Iterator[Gap]:
             f"{count} {has} in {shown}, which is not connected now, so Firekind can't withdraw {them}. Empty {them} "
             f"by hand, or connect {shown} again and Firekind will."
         )
-        yield Gap(f"tickets/{place}", says)
+        yield Gap(f"tickets/{_short(place)}", says)
 
 
 def doubtful(places: Iterable[str]) -> Iterator[Gap]:
@@ -99,7 +100,12 @@ def doubtful(places: Iterable[str]) -> Iterator[Gap]:
             f"Search {shown} for the follow-ups' titles and empty what you find by hand, or connect it again and "
             f"Firekind will."
         )
-        yield Gap(f"tickets/{place}/doubtful", says)
+        yield Gap(f"tickets/{_short(place)}/doubtful", says)
+
+
+def _short(place: str) -> str:
+    """Name a project in a few letters: its path may be longer than a key."""
+    return hashlib.sha256(place.encode()).hexdigest()[:16]
 
 
 def _ticket(own: str, one: TrackedFollowup, place: str, *, private: bool) -> Thing:
