@@ -100,6 +100,26 @@ def test_without_a_tracker_it_is_said_what_stays_and_withdrawn_once_there_is_one
         assert "keys" not in at.ticket().title
 
 
+@pytest.mark.parametrize("how", ["unsure", "failed"])
+def test_without_a_tracker_one_that_may_have_been_opened_is_told_of_as_well(db: None, how: str) -> None:
+    with desk() as at:
+        at.board.faults.add("lost", times=99)
+        with patch.object(effect_queue, "ATTEMPTS", 1 if how == "failed" else effect_queue.ATTEMPTS):
+            at.add("Rotate the leaked keys")
+            at.work()
+        at.board.faults.clear()
+        (public,) = at.board.tickets
+        with ports.using(tracker=None):
+            at.turn_private()
+            for _ in range(2):
+                at.work()
+            (said,) = [one.text for one in at.incident.events.filter(kind="gap") if "by hand" in one.text]
+            assert "may have been opened in acme/ops" in said
+        at.settle()
+        assert "keys" not in public.title
+        assert at.incident.events.filter(kind="gap_closed").exists()
+
+
 def test_a_project_with_a_long_name_is_said_to_be_left_as_well(db: None) -> None:
     with desk("gitlab") as at:
         long = "acme/" + "/".join(["of-a-group-in-a-group"] * 5)

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 
 from incidents.models import Followup
 from workflows import ports
+from workflows.planning.actions import CREATE
 from workflows.planning.observed import THERE, Observed
 from workflows.planning.tickets import wanted
 from workflows.planning.tickets.wanted import TrackedFollowup, TrackerNow
@@ -54,8 +55,15 @@ def stranded(observed: Observed) -> tuple[str, ...]:
 
 def doubtful(observed: Observed) -> tuple[str, ...]:
     """Return the projects of those that may have been opened where nothing is connected now."""
-    owed = (one for key, chain in observed.owed.items() if "@" in key for one in chain if one.unfound and one.spec)
-    return tuple(sorted(str(one.spec["place"]) for one in owed if one.spec))
+    place = public_place()
+    public = (chain for key, chain in observed.owed.items() if key.startswith("ticket/") and not _is_private(key))
+    begun = (one for chain in public for one in chain if one.verb == CREATE and (one.under_way or one.doubted))
+    places = (str(one.spec["place"]) for one in begun if one.spec is not None)
+    return tuple(sorted(one for one in places if one != place))
+
+
+def _is_private(key: str) -> bool:
+    return wanted.is_private(key.partition("@")[0])
 
 
 def public_place() -> str:
