@@ -97,6 +97,27 @@ def test_what_could_not_be_looked_for_keeps_its_channel_open_until_it_can_be(hou
     assert "Keys" not in public(house)
 
 
+def test_so_does_what_told_there_of_a_failure(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing more is told where that fails, but it is known."""
+    monkeypatch.setattr(effect_queue, "ATTEMPTS", 1)
+    incident = house.declare("Keys leaked", type="major")
+    house.slack.faults.add("error", method="conversations.setTopic", error="missing_scope")
+    house.slack.faults.add("drop", method="chat.postMessage")
+    lifecycle.set_lead(incident, lead=house.person("ann"), by=None, at=house.now())
+    incident = house.settle(incident)
+    house.slack.faults.clear()
+    n = incident.events.get(kind="failed", text__contains="topic").n
+    assert Effect.objects.get(incident=incident, thing=f"told/{n}", state="failed").unsure
+    house.slack.faults.add("drop", method="conversations.history")
+    incident = house.retype(incident, "security")
+    assert not is_archived(house, incident)
+    house.slack.faults.clear()
+    tasks.recover()
+    incident = house.settle(incident)
+    assert is_archived(house, incident)
+    assert not [text for text in house.slack.texts(house.channel(incident, 1)) if "topic" in text]
+
+
 @pytest.mark.parametrize("said", IN_ITS_CHANNEL, indirect=True)
 def test_the_channel_of_what_is_public_still_is_archived_when_someone_asks(house: House, said: Incident) -> None:
     lifecycle.resolve(said, by=house.person("dee"), at=house.now(), text="Rolled back")

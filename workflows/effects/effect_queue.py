@@ -297,6 +297,7 @@ def _tell_failure(effect: Effect, error: VendorError, *, at: datetime) -> None:
     """
     if effect.kind == "counted" or _tells_of_failure(effect):
         timeline.nudge_readers(effect.incident_id)
+        plan_anew(effect.incident_id)  # it may stand all the same: its channel is not archived before it is looked for
         return
     incident = Incident.objects.select_related("policy_version").get(pk=effect.incident_id)
     text = f"Could not {effect.sentence}: {error.says}"
