@@ -37,7 +37,7 @@ class Followup(models.Model):
     owner = models.ForeignKey(Person, null=True, on_delete=models.SET_NULL, related_name="followups")
     due_on = models.DateField(null=True)
     by = models.ForeignKey(Person, null=True, on_delete=models.SET_NULL, related_name="+")
-    ticket = models.CharField(max_length=120, blank=True, db_default="")
+    ticket = models.CharField(max_length=300, blank=True, db_default="")
     ticket_url = models.URLField(max_length=500, blank=True, db_default="")
     made_at = models.DateTimeField()
     ended_at = models.DateTimeField(null=True)

@@ -371,3 +371,14 @@ def test_a_ticket_that_an_expired_token_held_up_is_opened_once_the_token_works_a
     tasks.recover()
     office.settle()
     assert len(office.board.tickets) == 1
+
+
+def test_a_project_may_have_a_long_path(db: None) -> None:
+    with desk("gitlab") as at:
+        long = "acme/" + "/".join(["of-a-group-in-a-group"] * 11)  # GitLab allows 255 letters
+        at.tracker._projects[False] = long  # type: ignore[attr-defined]
+        at.board.projects = (*at.board.projects, long)
+        at.add("Rotate the leaked keys")
+        at.settle()
+        assert at.ticket().project == long
+        assert at.row().ticket.startswith(f"{long}#")

@@ -8,7 +8,7 @@ from incidents.models import Incident
 class Ticket(models.Model):
     """Which follow-up a ticket of a tracker's stands for: ``key`` is that of its resource."""
 
-    place = models.CharField(max_length=200)
+    place = models.CharField(max_length=300)
     ref = models.CharField(max_length=100)
     incident = models.ForeignKey(Incident, on_delete=models.CASCADE, related_name="tickets")
     key = models.CharField(max_length=120)
@@ -23,7 +23,7 @@ class Ticket(models.Model):
 class TrackerRead(models.Model):
     """Up to which change of its tickets a project was read, by the tracker's clock."""
 
-    place = models.CharField(max_length=200, unique=True)
+    place = models.CharField(max_length=300, unique=True)
     until = models.DateTimeField()
 
     def __str__(self) -> str:
