@@ -13,6 +13,7 @@ from integrations.tests.house import House
 from workflows import tasks
 from workflows.effects import effect_queue
 from workflows.models import Effect
+from workflows.planning.wording.privacy_notes import CLOSES
 from workflows.reconcile import retyping
 
 METHODS = {"announcement": "chat.postMessage", "headline/1": "chat.postMessage", "topic/1": "conversations.setTopic"}
@@ -65,6 +66,18 @@ def test_a_look_that_fails_as_well_follows_with_the_vendor_and_is_told_once(hous
     house.settle(incident)
     assert "Keys" not in public(house)
     assert not Effect.objects.filter(incident=incident, state="failed").exists()
+
+
+@pytest.mark.parametrize("said", METHODS, indirect=True)
+def test_the_plan_says_that_it_is_looked_for_only_where_it_may_be_public(house: House, said: Incident) -> None:
+    dee = house.person("dee")
+    looked_for = "Firekind looks for"
+    notes = retyping.preview(said, to=house.type("security"), by=dee).notes
+    assert [note.heading for note in notes if looked_for in note.text] == [CLOSES]
+    for to in ("internal", "isolated"):
+        assert looked_for not in str(retyping.preview(said, to=house.type(to), by=dee))
+    incident = house.retype(said, "security")
+    assert looked_for not in str(retyping.preview(incident, to=house.type("major"), by=dee))
 
 
 IN_ITS_CHANNEL = ["headline/1", "topic/1"]

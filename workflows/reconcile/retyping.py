@@ -259,7 +259,8 @@ def _with_notes(result: Plan, before: Facts, after: Facts, *, alerts: int) -> Pl
         return replace(result, lines=lines, notes=tuple(privacy_notes.opening(after, gaining)))
     everyone = participation.of(after).standings.values()
     lines = (*shut_out.lines(before, after), *result.lines, *_on_the_web(after, everyone))
-    return replace(result, lines=lines, notes=privacy_notes.notes(before, after, alerts=alerts))
+    notes = privacy_notes.notes(before, after, alerts=alerts, looked_for=len(result.doubts))
+    return replace(result, lines=lines, notes=notes)
 
 
 def _without_ports(result: Plan, facts: Facts) -> Plan:

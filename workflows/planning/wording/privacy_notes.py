@@ -31,9 +31,13 @@ EVERYWHERE = (
 )
 
 
-def notes(before: Facts, after: Facts, *, alerts: int = 0) -> tuple[PlanNote, ...]:
-    """Say what a retype to a private type does, apart from the plan's own lines."""
-    said = ((STAYS, _stays(before, after, alerts)), (CLOSES, _closes(before, after)), (MOVES, _moves(before, after)))
+def notes(before: Facts, after: Facts, *, alerts: int = 0, looked_for: int = 0) -> tuple[PlanNote, ...]:
+    """Say what a retype to a private type does, apart from the plan's own lines.
+
+    ``looked_for`` counts what failed and may be public all the same.
+    """
+    closes = (*_closes(before, after), *_looked_for(looked_for))
+    said = ((STAYS, _stays(before, after, alerts)), (CLOSES, closes), (MOVES, _moves(before, after)))
     return tuple(PlanNote(text, heading) for heading, texts in said for text in texts)
 
 
@@ -57,6 +61,12 @@ def _closes(before: Facts, after: Facts) -> Iterator[str]:
         yield f"{_counted(count, 'ticket')} in {name} {says}{_again(before)}."
     if before.pager and (standing := _ringing(before)):
         yield f"The titles of {_counted(standing, 'page')} in PagerDuty change to “{cards.page_title(after)}”."
+
+
+def _looked_for(count: int) -> Iterator[str]:
+    if count:
+        one, many = "failed step got no answer and may have worked", "failed steps got no answer and may have worked"
+        yield f"{_counted(count, one, many)}: Firekind looks for what was said in public and withdraws it."
 
 
 def _moves(before: Facts, after: Facts) -> Iterator[str]:
