@@ -171,6 +171,7 @@ def _facts(incident: Incident, rows: IncidentRows, observed: Observed) -> Facts:
         followups=ticket_rows.tracked(rows.followups[incident.pk], tickets=tickets),
         tickets=tickets,
         stranded=ticket_rows.stranded(observed),
+        elsewhere=observing.left_elsewhere(observed),
     )
 
 

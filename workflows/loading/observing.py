@@ -8,7 +8,7 @@ from typing import Final
 
 from workflows.models import Effect, Resource
 from workflows.planning.actions import CREATE, RETIRE
-from workflows.planning.observed import GONE, REFUSED, THERE, UNSETTLED, Observed, ObservedThing, Owed
+from workflows.planning.observed import ELSEWHERE, GONE, REFUSED, THERE, UNSETTLED, Observed, ObservedThing, Owed
 
 ANNOUNCED: Final = ("announcement", "notice")
 WORDS: Final = frozenset({"post", "topic", "picture", "ticket"})  # kinds that say something to whoever reads them
@@ -45,6 +45,17 @@ def has_words(room: int, observed: Observed) -> bool:
     posts = (one for key, one in observed.seen.items() if one.kind == "post" and key.startswith(("headline/", "told/")))
     ours = (one.spec for one in posts if one.room == room and one.state == THERE)
     return any(spec["card"]["kind"] != "withdrawn" or UNSETTLED in spec for spec in ours)
+
+
+def left_elsewhere(observed: Observed) -> tuple[str, ...]:
+    """Return the channels in which words of ours are open to a workspace that is not connected now."""
+    seen = {key: one for key, one in observed.seen.items() if one.why == ELSEWHERE}
+    rooms = [one for one in seen.values() if one.kind == "channel" and not one.spec.get("private")]
+    said = [one.label for one in rooms if has_words(one.room or 1, observed)]
+    announced = seen.get("announcement")
+    if announced is not None and announced.spec["card"]["kind"] != "withdrawn":
+        said.insert(0, f"#{announced.spec['channel']}")
+    return tuple(said)
 
 
 def there(observed: Observed) -> frozenset[str]:

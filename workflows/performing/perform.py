@@ -19,13 +19,14 @@ from incidents import timeline
 from incidents.claiming import in_hand
 from incidents.outages import database_watch, spare_connections
 from workflows import ports
-from workflows.effects import effect_queue, failpoints, lost_channels, vendor_errors
+from workflows.effects import effect_queue, failpoints, lost_channels, vendor_errors, workspaces
 from workflows.effects.priority_semaphore import Turns
 from workflows.effects.work import Elsewhere, Outcome, Work
 from workflows.models import Effect
 from workflows.performing.performers import LOOKERS, PERFORMERS
 from workflows.planning import actions
 from workflows.planning.actions import EFFECTS, KINDS
+from workflows.planning.observed import ELSEWHERE
 from workflows.ports import VendorError
 
 log = logging.getLogger(__name__)
@@ -48,6 +49,8 @@ def drain(incident_id: int, *, queue: str = EFFECTS, side_by_side: bool = True) 
     sweep. Not ``side_by_side`` everything happens in the caller's thread, and so in its transaction.
     """
     outside = ports.connected()
+    if (chat := ports.chat()) is not None and not workspaces.follow(chat, at=timezone.now()):
+        del outside["chat"]
     kinds = actions.of_queue(queue, ports=outside.keys())
     if not kinds:
         return
@@ -229,6 +232,8 @@ def _outcome(port: Any, work: Work) -> Outcome | None:
     Raises ``_OnItsWay`` while that may still happen, and would happen twice, or unseen.
     """
     what = work.effect.kind, work.effect.verb
+    if (room := work.external.get(f"channel/{work.effect.room}")) and room.get("why") == ELSEWHERE:
+        raise Elsewhere
     if work.unsure and what in LOOKERS and (found := LOOKERS[what](port, work)) is not None:
         return found
     if (look_at := effect_queue.look_again_at(work, at=timezone.now())) is not None:

@@ -108,8 +108,11 @@ def _missing_callees(facts: Facts) -> Iterator[Gap]:
 
 
 def _stranded(facts: Facts) -> Iterator[Gap]:
-    if facts.private:
-        yield from wanted.stranded(facts.stranded)
+    if not facts.private:
+        return
+    yield from wanted.stranded(facts.stranded)
+    if facts.elsewhere:
+        yield Gap("words", cards.left_elsewhere(facts.elsewhere))
 
 
 def _captures(facts: Facts) -> Iterator[Thing]:

@@ -161,7 +161,8 @@ class Facts:
     ``published`` is what two people confirmed that everyone may read of a private incident. ``converts`` says that the
     vendor may make a public channel private. ``tracker`` is where ``followups`` go, if anywhere; ``tickets`` maps keys
     of tickets that exist, or are being opened, to their projects; ``stranded`` are the projects, each as often as it
-    has one, of tickets that everyone who reads it can read, and that is not connected now.
+    has one, of tickets that everyone who reads it can read, and that is not connected now; ``elsewhere`` names where
+    words of ours can be read in a workspace that is not connected now.
     """
 
     revision: int
@@ -214,6 +215,7 @@ class Facts:
     followups: tuple[TrackedFollowup, ...] = ()
     tickets: Mapping[str, str] = field(default_factory=dict)
     stranded: tuple[str, ...] = ()
+    elsewhere: tuple[str, ...] = ()
 
     def is_there(self, key: str) -> bool:
         """Whether a thing exists outside or is being made right now."""

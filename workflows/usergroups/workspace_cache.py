@@ -26,6 +26,16 @@ SAID = ("chat_id", "name", "members", "channels")  # of a group
 GROUPS_EVERY = timedelta(seconds=60)  # reading the groups is one
 
 
+FOLLOW = """
+    UPDATE workflows_resource r
+    SET key = regexp_replace(r.key, '[^/]+$', moved.now), spec = jsonb_set(r.spec, '{person}', to_jsonb(moved.now))
+    FROM unnest(%s::text[], %s::text[]) AS moved(before, now)
+    WHERE r.kind = 'member' AND r.spec ->> 'person' = moved.before AND NOT EXISTS (
+        SELECT FROM workflows_resource other
+        WHERE other.incident_id = r.incident_id AND other.key = regexp_replace(r.key, '[^/]+$', moved.now))
+"""
+
+
 def members(handles: Collection[str]) -> Mapping[str, tuple[Invitee, ...] | None]:
     """Return for each handle those of its members who may be invited; None for a group that does not exist.
 
@@ -97,6 +107,7 @@ def refresh(*, at: datetime | None = None, everybody: bool = False) -> bool:
             _alone()
             now = DirectoryRead.objects.first()
             if known is not None and (now and now.people_at) == (read and read.people_at):
+                _follow(person_matching.follow(known))
                 person_matching.record([*known, *_strangers(unknown, known)])
             else:
                 known = None
@@ -104,6 +115,14 @@ def refresh(*, at: datetime | None = None, everybody: bool = False) -> bool:
             changed = mark.is_done and _write(groups)
             _note_read(at, groups=mark.is_done, people=known is not None)
         return changed or known is not None
+
+
+def _follow(ids: Mapping[str, str]) -> None:
+    """Let who is in channels be known there by their new ids."""
+    if ids:
+        log.info("%s people have other ids in the workspace now", len(ids))
+        with connection.cursor() as cursor:
+            cursor.execute(FOLLOW, [list(ids.keys()), list(ids.values())])
 
 
 @dataclass(slots=True)
