@@ -225,9 +225,10 @@ def give_up(work: Work, *, at: datetime) -> None:
 def leave_elsewhere(work: Work, *, at: datetime) -> None:
     """Give back what is about a project that is not connected now, and plan again; cancel it once nobody wants it.
 
-    What may have been said in a workspace that is not connected is kept, to be looked for once it is.
+    What may have been said or opened in a workspace or an account that is not connected is kept, to be looked for once
+    it is.
     """
-    if work.unsure and KINDS[work.effect.kind].port == "chat":
+    if work.unsure and KINDS[work.effect.kind].port != "tracker":
         put_back(work, until=clock.at(at) + LOOKED_FOR_ELSEWHERE)
         return
     with transaction.atomic():

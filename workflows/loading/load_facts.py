@@ -103,8 +103,11 @@ def _someone(person: Person | None, why: str) -> Invitee | None:
 
 def _known(incident: Incident, rows: IncidentRows) -> IncidentState:
     ended = {page.key for page in rows.pages[incident.pk] if not page.is_open}
+    elsewhere = {page.key for page in rows.pages[incident.pk] if page.elsewhere}
     observed = Observed(
-        seen={one.key: observing.thing(one, ended) for one in rows.resources[incident.pk] if one.kind != "gap"},
+        seen={
+            one.key: observing.thing(one, ended, elsewhere) for one in rows.resources[incident.pk] if one.kind != "gap"
+        },
         owed=observing.owed(rows.effects[incident.pk]),
         counts=rows.counts[incident.pk],
     )

@@ -14,10 +14,11 @@ ANNOUNCED: Final = ("announcement", "notice")
 WORDS: Final = frozenset({"post", "topic", "picture", "ticket"})  # kinds that say something to whoever reads them
 
 
-def thing(resource: Resource, ended: Collection[str]) -> ObservedThing:
-    """Return a thing as it was last seen; a page that ended (``ended`` holds keys) is gone."""
-    state = GONE if resource.key in ended else resource.state
+def thing(resource: Resource, ended: Collection[str], elsewhere: Collection[str] = ()) -> ObservedThing:
+    """Return a thing as it was last seen; a page that ended, or is ``elsewhere``, is gone. Both hold keys."""
+    state = GONE if resource.key in ended or resource.key in elsewhere else resource.state
     why = str(resource.external.get("why", "")) if state in (REFUSED, GONE) else ""
+    why = ELSEWHERE if resource.key in elsewhere else why
     return ObservedThing(resource.kind, resource.spec, state, resource.room, resource.label, why)
 
 

@@ -22,7 +22,8 @@ from workflows import ports
 from workflows.effects import effect_queue, failpoints, lost_channels, vendor_errors, workspaces
 from workflows.effects.priority_semaphore import Turns
 from workflows.effects.work import Elsewhere, Outcome, Work
-from workflows.models import Effect
+from workflows.models import Effect, Page
+from workflows.oncall import accounts
 from workflows.performing.performers import LOOKERS, PERFORMERS
 from workflows.planning import actions
 from workflows.planning.actions import EFFECTS, KINDS
@@ -51,6 +52,8 @@ def drain(incident_id: int, *, queue: str = EFFECTS, side_by_side: bool = True) 
     outside = ports.connected()
     if (chat := ports.chat()) is not None and not workspaces.follow(chat, at=timezone.now()):
         del outside["chat"]
+    if (pager := ports.pager()) is not None and not accounts.is_known(pager):
+        del outside["pager"]
     kinds = actions.of_queue(queue, ports=outside.keys())
     if not kinds:
         return
@@ -232,7 +235,7 @@ def _outcome(port: Any, work: Work) -> Outcome | None:
     Raises ``_OnItsWay`` while that may still happen, and would happen twice, or unseen.
     """
     what = work.effect.kind, work.effect.verb
-    if (room := work.external.get(f"channel/{work.effect.room}")) and room.get("why") == ELSEWHERE:
+    if _is_elsewhere(work):
         raise Elsewhere
     if work.unsure and what in LOOKERS and (found := LOOKERS[what](port, work)) is not None:
         return found
@@ -243,6 +246,15 @@ def _outcome(port: Any, work: Work) -> Outcome | None:
     if work.unsure or work.waited:
         effect_queue.note_try(work, at=timezone.now())
     return PERFORMERS[what](port, work)
+
+
+def _is_elsewhere(work: Work) -> bool:
+    """Return whether what it is about is in a workspace or an account that is not connected now."""
+    effect = work.effect
+    if KINDS[effect.kind].port == "pager":
+        key = effect.spec.get("page", effect.thing)
+        return Page.objects.filter(incident=effect.incident_id, key=key, elsewhere=True).exists()
+    return work.external.get(f"channel/{effect.room}", {}).get("why") == ELSEWHERE
 
 
 def _recorded(work: Work, outcome: Outcome, kinds: Sequence[str]) -> list[Work]:

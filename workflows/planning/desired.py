@@ -18,7 +18,7 @@ def desired_state(facts: Facts) -> Desired:
     facts = drills.within_reach(facts)
     who = participation.of(facts)
     talk = _talk(facts, who)
-    gaps = [*talk.gaps, *_missing_callees(facts), *_missing_sources(facts), *_stranded(facts)]
+    gaps = [*talk.gaps, *_missing_callees(facts), *_missing_sources(facts), *_stranded(facts), *_left_elsewhere(facts)]
     things = (
         *talk.things,
         *_summary(facts),
@@ -91,6 +91,13 @@ def _page(wanted: pages.WantedPage, facts: Facts) -> Thing:
         title = next((one.title for one in facts.paged if one.key == wanted.key and one.title), title)
     spec = wanted.spec(title)
     return Thing(wanted.key, "page", spec, wanted.label, why=wanted.before, reaches=names)
+
+
+def _left_elsewhere(facts: Facts) -> Iterator[Gap]:
+    if facts.pager:
+        neutral = cards.page_title(facts) if facts.private else ""
+        for key, says in pages.left_elsewhere(facts.paged, neutral=neutral):
+            yield Gap(key, says)
 
 
 def _tickets(facts: Facts) -> Iterator[Thing]:

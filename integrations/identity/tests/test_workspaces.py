@@ -57,7 +57,9 @@ def test_nobody_comes_in_from_another_workspace(
                 joining.whom(SLACK, claims)
 
 
-def test_who_has_another_id_in_another_workspace_signs_in_there_and_here_again(grace: Person, settings: Settings) -> None:
+def test_who_has_another_id_in_another_workspace_signs_in_there_and_back_here(
+    grace: Person, settings: Settings
+) -> None:
     """Another workspace is connected, which has the same people under ids of its own; and the first one again."""
     assert project.FIREKIND.slack is not None
     settings.FIREKIND = replace(project.FIREKIND, slack=replace(project.FIREKIND.slack, team_id=""))
