@@ -15,8 +15,11 @@ from incidents.models import Incident, Participant
 from integrations.pagerduty import checking
 from integrations.pagerduty.fake import FakeAccount
 from integrations.pagerduty.tests.straight import SENDER, StraightPager, pager_on
+from integrations.slack.adapter.client import SlackChat
+from integrations.slack.adapter.identity import Identity
+from integrations.slack.tests.straight import StraightWire
 from integrations.tests.duty import ON_CALL, Duty
-from integrations.tests.house import GROUPS
+from integrations.tests.house import GROUPS, TOKEN
 from workflows import ports
 from workflows.effects import recovering
 from workflows.models import Effect, Page, PagerRead, Resource
@@ -282,3 +285,23 @@ def test_it_is_read_at_once_with_another_key(duty: Duty, other: FakeAccount) -> 
         asked = other.calls.total
         refresh.keep(at=timezone.now())
         assert other.calls.total == asked
+
+
+class Asked(StraightWire):
+    """Notes how many pages were open as Slack was asked which workspace it is."""
+
+    account: FakeAccount
+    pages: int | None = None
+
+    def call(self, method: str, **arguments: Any) -> dict[str, Any]:
+        if method == "auth.test":
+            self.pages = len(self.account.account.incidents)
+        return super().call(method, **arguments)
+
+
+def test_no_page_waits_until_it_is_known_which_workspace_slack_is(duty: Duty) -> None:
+    wire = Asked(duty.house.slack, token=TOKEN)
+    wire.account = duty.account
+    with ports.using(chat=SlackChat(wire, identity=Identity(wire)), pager=duty.pager):
+        duty.house.declare(type="major")
+    assert wire.pages == 1

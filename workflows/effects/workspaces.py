@@ -48,33 +48,46 @@ _followed: Final[WeakSet[Chat]] = WeakSet()
 _following = threading.Lock()
 
 
+def is_followed(chat: Chat) -> bool:
+    """Return whether a chat is known to be in the workspace that ids are of. Asks no vendor."""
+    if chat not in _followed and chat.is_introduced and _before() in {None, chat.workspace_id}:
+        _followed.add(chat)
+    return chat in _followed
+
+
 def follow(chat: Chat, *, at: datetime) -> bool:
     """Note which workspace a chat is in; return whether it may be asked for what is owed.
 
-    It may not while another one than before is connected and nobody knows yet what that means. Costs nothing once it
-    is known for this chat, so it is asked whenever something is to be done.
+    It may not while another one than before is connected and nobody knows yet what that means, nor while somebody else
+    asks. That may take as long as reading everyone does.
     """
-    if chat in _followed:
+    if is_followed(chat):
         return True
-    before = DirectoryRead.objects.values_list("workspace", flat=True).first()
-    if before is None:
-        return True
-    try:
-        now = chat.workspace_id
-    except VendorError:
-        return True  # all else that is asked now is refused as well, and says why
     if not _following.acquire(blocking=False):
         return False
     try:
-        if before != now:
-            _arrive(chat, before=before, now=now, at=at)
-        _followed.add(chat)
+        return _follow(chat, at=at)
     except VendorError as error:
         log.warning("could not look at the workspace that is connected now: %s", error)
         return False
     finally:
         _following.release()
-    return True
+
+
+def _follow(chat: Chat, *, at: datetime) -> bool:
+    try:
+        now = chat.workspace_id
+    except VendorError:
+        return True  # all else that is asked now is refused as well, and says why
+    before = _before()
+    if before is not None and before != now:
+        _arrive(chat, before=before, now=now, at=at)
+    return is_followed(chat)
+
+
+def _before() -> str | None:
+    """Return the workspace that ids are of; None while none was ever read."""
+    return DirectoryRead.objects.values_list("workspace", flat=True).first()
 
 
 def _arrive(chat: Chat, *, before: str, now: str, at: datetime) -> None:
@@ -83,6 +96,8 @@ def _arrive(chat: Chat, *, before: str, now: str, at: datetime) -> None:
     if is_another:
         workspace_cache.refresh(at=at, everybody=True)
     with transaction.atomic():
+        touched = Incident.objects.filter(Q(active=True) | Q(private=True))
+        list(touched.select_for_update(no_key=True).order_by("pk").values_list("pk", flat=True))  # before their effects
         if not DirectoryRead.objects.filter(workspace=before).update(workspace=now) or not is_another:
             return
         log.warning("another workspace is connected than before: what stands in that one is left alone")
@@ -93,14 +108,18 @@ def _arrive(chat: Chat, *, before: str, now: str, at: datetime) -> None:
         again = {"state": Effect.State.WAITING, "due_at": clock.at(at), "ended_at": None, "error": "", "error_code": ""}
         Effect.objects.filter(state=Effect.State.FAILED, error_code=code(now)).update(**again, attempt=0)
         Effect.objects.filter(state=Effect.State.WAITING, unsure=True, kind__in=CHAT).update(due_at=clock.at(at))
-        Incident.objects.filter(Q(active=True) | Q(private=True)).update(revision=F("revision") + 1)
+        touched.update(revision=F("revision") + 1)
 
 
 def _knows_ours(chat: Chat) -> bool:
-    """Return whether a channel of ours is seen here: a workspace that joined an organisation keeps its channels."""
+    """Return whether channels of ours are seen here: a workspace that joined an organisation keeps them.
+
+    One may be shared between two workspaces; most are not.
+    """
     rooms = Resource.objects.filter(kind="channel", state=THERE)
     ids = rooms.order_by(F("incident__active").desc(), "incident__private", "-pk").values_list("external_id", flat=True)
-    return any(chat.look(id) is not None for id in ids[:LOOKS])
+    seen = [chat.look(id) is not None for id in ids[:LOOKS]]
+    return sum(seen) * 2 > len(seen)
 
 
 def _doubt(before: str, *, at: datetime) -> None:

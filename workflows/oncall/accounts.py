@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from datetime import datetime
 from typing import Final
+from weakref import WeakSet
 
 from django.db import connection
 from django.db.models import F, Q
@@ -27,14 +28,21 @@ MOVE: Final = """
 """
 
 
+_known: Final[WeakSet[Pager]] = WeakSet()
+
+
 def is_known(pager: Pager) -> bool:
     """Return whether pages may be opened and changed: not before an account that may be another one was read.
 
     While it cannot be read, whoever is to be paged does not wait for that.
     """
+    if pager in _known:
+        return True
     read = PagerRead.objects.first()
     if read is None or read.directory_at is None or read.failed_at is not None:
         return True
+    if read.connection == pager.connection:
+        _known.add(pager)
     return not is_another(pager, read)
 
 
@@ -51,9 +59,11 @@ def arrive(listed: Collection[str], *, people: Collection[str], at: datetime) ->
     before = set(PagerUser.objects.filter(gone=False).values_list("pager_id", flat=True))
     if not before or before & set(people):
         return False
+    opened = Page.objects.exclude(status=Page.Status.RESOLVED).values("incident")
+    touched = Incident.objects.filter(Q(active=True) | Q(private=True) | Q(pk__in=opened))
+    list(touched.select_for_update(no_key=True).order_by("pk").values_list("pk", flat=True))  # before their pages
+    touched.update(revision=F("revision") + 1)
     with connection.cursor() as cursor:
         cursor.execute(MOVE, {"listed": [*listed, *people]})
     Effect.objects.filter(kind__in=PAGER, state=Effect.State.WAITING, unsure=True).update(due_at=clock.at(at))
-    paged = Page.objects.values("incident")
-    Incident.objects.filter(Q(active=True) | Q(private=True) | Q(pk__in=paged)).update(revision=F("revision") + 1)
     return True

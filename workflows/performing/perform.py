@@ -49,11 +49,22 @@ def drain(incident_id: int, *, queue: str = EFFECTS, side_by_side: bool = True) 
     Returns when nothing that was claimed here is left. What is due later, or waits for a rate limit, is left to the
     sweep. Not ``side_by_side`` everything happens in the caller's thread, and so in its transaction.
     """
-    outside = ports.connected()
-    if (chat := ports.chat()) is not None and not workspaces.follow(chat, at=timezone.now()):
-        del outside["chat"]
-    if (pager := ports.pager()) is not None and not accounts.is_known(pager):
-        del outside["pager"]
+    outside: Outside = ports.connected()
+    chat, pager = ports.chat(), ports.pager()
+    if pager is not None and not accounts.is_known(pager):
+        outside = _without("pager", outside)
+    if chat is not None and not workspaces.is_followed(chat):
+        _drain(incident_id, _without("chat", outside), queue=queue, side_by_side=side_by_side)  # pages wait for no chat
+        if not workspaces.follow(chat, at=timezone.now()):
+            return
+    _drain(incident_id, outside, queue=queue, side_by_side=side_by_side)
+
+
+def _without(port: str, outside: Outside) -> Outside:
+    return {name: one for name, one in outside.items() if name != port}
+
+
+def _drain(incident_id: int, outside: Outside, *, queue: str, side_by_side: bool) -> None:
     kinds = actions.of_queue(queue, ports=outside.keys())
     if not kinds:
         return

@@ -101,6 +101,7 @@ def refresh(*, at: datetime | None = None, everybody: bool = False) -> bool:
         groups = list(chat.groups())
         named = {chat_id for group in groups for chat_id in group.members}
         unknown = named - set(Person.objects.filter(chat_id__in=named).values_list("chat_id", flat=True))
+        workspace = chat.workspace_id if read is None else ""
         due = read is None or everybody or bool(unknown) or at - read.people_at > PEOPLE_EVERY
         known = list(chat.people()) if due else None
         with transaction.atomic():
@@ -113,7 +114,7 @@ def refresh(*, at: datetime | None = None, everybody: bool = False) -> bool:
                 known = None
             mark.is_done = (now and now.groups_at) == (read and read.groups_at)
             changed = mark.is_done and _write(groups)
-            _note_read(at, groups=mark.is_done, people=known is not None)
+            _note_read(at, groups=mark.is_done, people=known is not None, workspace=workspace)
         return changed or known is not None
 
 
@@ -144,12 +145,14 @@ def _mark_taken() -> Iterator[_Mark]:
             mark_stale()
 
 
-def _note_read(at: datetime, *, groups: bool, people: bool) -> None:
+def _note_read(at: datetime, *, groups: bool, people: bool, workspace: str) -> None:
     read = {"groups_at": at} if groups else {}
     read |= {"people_at": at} if people else {}
     if read:
         DirectoryRead.objects.update_or_create(
-            pk=1, defaults=read, create_defaults={"groups_at": at, "people_at": at, "stale": False}
+            pk=1,
+            defaults=read,
+            create_defaults={"groups_at": at, "people_at": at, "stale": False, "workspace": workspace},
         )
 
 

@@ -165,6 +165,11 @@ class SlackChat:
         return self.identity.ask().team_id
 
     @property
+    def is_introduced(self) -> bool:
+        """Whether Slack has said which workspace that is."""
+        return self.identity.is_known
+
+    @property
     def converts(self) -> bool:
         """Whether a public channel can be made private, which takes an organisation and its admin's token."""
         return self.admin is not None
