@@ -25,8 +25,9 @@ from workflows.effects import recovering
 from workflows.models import Effect, Page, PagerRead, Resource
 from workflows.oncall import pager_cache, refresh
 from workflows.paging import paging, poll_pages
+from workflows.performing import perform
 from workflows.planning.plan import Plan
-from workflows.reconcile import retyping, sweep
+from workflows.reconcile import reconcile, retyping, sweep
 
 KEY = "another"
 STANDS = ["ringing", "acknowledged", "resolved"]
@@ -302,6 +303,9 @@ class Asked(StraightWire):
 def test_no_page_waits_until_it_is_known_which_workspace_slack_is(duty: Duty) -> None:
     wire = Asked(duty.house.slack, token=TOKEN)
     wire.account = duty.account
+    house = duty.house
+    incident = lifecycle.declare("Down", by=house.person("dee"), at=house.now(), type=house.type("major"))
     with ports.using(chat=SlackChat(wire, identity=Identity(wire)), pager=duty.pager):
-        duty.house.declare(type="major")
+        reconcile.reconcile(incident.pk, at=timezone.now())
+        perform.drain(incident.pk, side_by_side=False)
     assert wire.pages == 1

@@ -10,9 +10,9 @@ from typing import Any, Final
 
 from django.db import connection, transaction
 
-from workflows import ports
+from workflows import pager_account, ports
 from workflows.models import PagerRead, PagerTarget, PagerUser, Shift
-from workflows.oncall import accounts, in_use, overrides, people, turn_rows
+from workflows.oncall import in_use, overrides, people, turn_rows
 from workflows.oncall.turn_rows import TurnRow
 from workflows.pager_port import Pager, PagerPerson, Target, Turn
 from workflows.ports import VendorError
@@ -49,7 +49,7 @@ def refresh(*, at: datetime) -> bool:
         _alone()
         if _last_read("directory_at") != last:
             return False
-        accounts.arrive([one.id for one in targets], people=[one.id for one in known], at=at)
+        pager_account.arrive([one.id for one in targets], people=[one.id for one in known], at=at)
         told = _write_targets(targets)
         changed = [_write_users(known), people.join(at=at), told]
         _read(

@@ -9,9 +9,9 @@ from typing import Final
 
 from django.db.models import Q
 
-from workflows import ports
+from workflows import pager_account, ports
 from workflows.models import PagerRead
-from workflows.oncall import accounts, in_use, pager_cache
+from workflows.oncall import in_use, pager_cache
 from workflows.oncall.pager_cache import What
 from workflows.pager_port import Pager
 from workflows.ports import VendorError
@@ -33,7 +33,7 @@ def _due(pager: Pager, at: datetime) -> list[What]:
     read = PagerRead.objects.first() or PagerRead()
     failing = read.failing if read.ask_at is not None and read.ask_at > at else What.NOTHING
     shifts = pager_cache.is_old(What.SHIFTS, read, at=at) or pager_cache.has_handed_over(read, at=at)
-    directory = accounts.is_another(pager, read) or _is_directory_old(read, at=at, look_closer=shifts)
+    directory = pager_account.is_another(pager, read) or _is_directory_old(read, at=at, look_closer=shifts)
     is_old = {What.DIRECTORY: directory, What.SHIFTS: shifts}
     return [what for what, old in is_old.items() if old and failing not in (what, What.EVERYTHING)]
 

@@ -18,12 +18,11 @@ from audit import log_ids, tracing
 from incidents import timeline
 from incidents.claiming import in_hand
 from incidents.outages import database_watch, spare_connections
-from workflows import ports
+from workflows import pager_account, ports
 from workflows.effects import effect_queue, failpoints, lost_channels, vendor_errors, workspaces
 from workflows.effects.priority_semaphore import Turns
 from workflows.effects.work import Elsewhere, Outcome, Work
 from workflows.models import Effect, Page
-from workflows.oncall import accounts
 from workflows.performing.performers import LOOKERS, PERFORMERS
 from workflows.planning import actions
 from workflows.planning.actions import EFFECTS, KINDS
@@ -51,7 +50,7 @@ def drain(incident_id: int, *, queue: str = EFFECTS, side_by_side: bool = True) 
     """
     outside: Outside = ports.connected()
     chat, pager = ports.chat(), ports.pager()
-    if pager is not None and not accounts.is_known(pager):
+    if pager is not None and not pager_account.is_known(pager):
         outside = _without("pager", outside)
     if chat is not None and not workspaces.is_followed(chat):
         _drain(incident_id, _without("chat", outside), queue=queue, side_by_side=side_by_side)  # pages wait for no chat
