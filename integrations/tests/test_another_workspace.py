@@ -19,9 +19,10 @@ from integrations.tests.house import House
 from workflows import ports, tasks
 from workflows.channels import membership, rooms
 from workflows.effects import announcements, effect_queue, recovering
-from workflows.models import Effect, Resource
+from workflows.models import Effect, GroupRule, Resource
 from workflows.planning.plan import Plan
 from workflows.reconcile import retyping, sweep
+from workflows.usergroups import group_rules, sync, workspace_cache
 
 MOMENTS = ["done", "waiting", "unsure", "failed"]
 SECRET = "Keys"
@@ -314,6 +315,34 @@ def test_while_the_new_workspace_cannot_be_read_nothing_is_asked_of_it(house: Ho
         assert gaps_of_slack(incident)
 
 
+def test_a_group_of_the_same_handle_there_is_nobodys_to_write_until_someone_says_so(
+    house: House, other: fake.FakeSlack
+) -> None:
+    at = timezone.now()
+    rule = GroupRule.objects.create(handle="support", created_at=at)
+    rule.permanent.set([house.person("ann")])
+    sync.sync(at=at)
+    assert members(house.slack) == ["ann"]
+    incident = house.declare("Checkout is slow")
+    with connected(house, other):
+        settle(house, incident)
+        sync.sync(at=timezone.now())
+        assert members(other) == ["sue", "ben"]
+        rule.refresh_from_db()
+        assert "another Slack workspace" in rule.says
+    settle(house, incident)
+    house.slack.acts.set_group("support", ["sue"])
+    workspace_cache.refresh()
+    sync.sync(at=timezone.now() + timedelta(minutes=5))
+    assert members(house.slack) == ["ann"]
+    with connected(house, other):
+        settle(house, incident)
+        group_rules.pause(rule, by=house.person("dee"), at=timezone.now())
+        group_rules.resume(rule, by=house.person("dee"), at=timezone.now())
+        sync.sync(at=timezone.now())
+        assert members(other) == ["ann"]
+
+
 def test_the_doctor_says_which_workspace_open_incidents_are_in(house: House, other: fake.FakeSlack) -> None:
     incident = house.declare("Keys leaked", type="major")
     with connected(house, other):
@@ -323,6 +352,12 @@ def test_the_doctor_says_which_workspace_open_incidents_are_in(house: House, oth
         assert "1 open incident" in said.says
     settle(house, incident)
     assert not doctor(house, another_workspace.TEAM)
+
+
+def members(slack: fake.FakeSlack) -> list[str]:
+    group = slack.workspace.group_named("support")
+    assert group is not None
+    return [slack.workspace.people[id].handle for id in group.members]
 
 
 def doctor(house: House, about: str) -> list[CheckResult]:
