@@ -102,7 +102,8 @@ def _another_group(rule: GroupRule, group: Group | None) -> str:
         return ""
     return (
         f"@{rule.handle} is a different group from the one this rule was made for: another Slack workspace is "
-        "connected. Pause and resume the rule, or edit it, to let this group follow; until then it keeps its current members."
+        "connected. Pause and resume the rule, or edit it, to let this group follow; until then it keeps its "
+        "current members."
     )
 
 
