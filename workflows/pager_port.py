@@ -98,6 +98,10 @@ class PageStatus:
 class Pager(Protocol):
     """Pages people. Every call may raise ``VendorError``; none of them retries."""
 
+    @property
+    def connection(self) -> str:
+        """An opaque name of the settings by which the pager is connected: another one may lead to another account."""
+
     def ring(self, ring: PageRequest) -> PageStatus:
         """Open a page, or return the one already opened with its key, in any status."""
 

@@ -156,7 +156,11 @@ class Chat(Protocol):
 
     @property
     def workspace_id(self) -> str:
-        """Return the id of the workspace that the app is in."""
+        """Return the id of the workspace that the app is in; asks for it once."""
+
+    @property
+    def is_introduced(self) -> bool:
+        """Whether the workspace's id is known, so that nobody is asked for it."""
 
     @property
     def converts(self) -> bool:

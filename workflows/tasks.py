@@ -21,7 +21,7 @@ from incidents.second_manager import notices
 from workflows import ports
 from workflows.alerts import intake
 from workflows.channels import membership
-from workflows.effects import announcements, recovering
+from workflows.effects import announcements, recovering, workspaces
 from workflows.effects.keyed_executor import Aside
 from workflows.oncall import refresh
 from workflows.paging import poll_pages
@@ -175,8 +175,8 @@ def audit() -> None:
 @shared_task
 def refresh_directory() -> None:
     """Read the workspace's groups and people again when that is due; a vendor that is down is asked again later."""
-    at = timezone.now()
-    if ports.chat() is None or at < _pause.until or not workspace_cache.is_old(at=at):
+    at, chat = timezone.now(), ports.chat()
+    if chat is None or at < _pause.until or not (workspaces.follow(chat, at=at) and workspace_cache.is_old(at=at)):
         return
     spare_connections.give_back()
     if not _reading.acquire(timeout=PATIENCE_S if workspace_cache.never_read() else 0):

@@ -87,6 +87,40 @@ def recorded() -> dict[str, tuple[object, ...]]:
     return {row[0]: row[1:] for row in rows}
 
 
+def follow(known: list[ChatProfile]) -> dict[str, str]:
+    """Give people the id that the workspace has for their address now; return which ids became which.
+
+    ``known`` is everyone. Ids change once another workspace is connected, or as one joins an organisation; whoever has
+    an address there is the same person, with what they may see and do. Guests and people from elsewhere are left as
+    they are: their address proves nothing. The caller holds the lock as for ``record``.
+    """
+    listed = {one.chat_id for one in known}
+    members = [one for one in known if not (one.is_guest or one.is_external or one.is_bot or one.deactivated)]
+    ours = {key: one.chat_id for one in members if (key := emails.key_of(one.email))}
+    theirs = Person.objects.filter(is_guest=False, is_external=False, is_bot=False)
+    rows = theirs.exclude(chat_id=None).exclude(email="").values_list("pk", "chat_id", "email")
+    away = {emails.key_of(email): (pk, str(old)) for pk, old, email in rows if old not in listed}
+    found = {key: (pk, old, ours[key]) for key, (pk, old) in away.items() if key in ours}
+    return {old: new for pk, old, new in found.values() if _move(pk, new)}
+
+
+def _move(pk: int, chat_id: str) -> bool:
+    """Give someone another chat id; whoever a door met under it since is the same person."""
+    met = Person.objects.filter(chat_id=chat_id).first()
+    if met is not None:
+        person = Person.objects.get(pk=pk)
+        if met.user_id is not None and person.user_id is not None:
+            return False
+        already = Participant.objects.filter(person=pk).values("incident")
+        Participant.objects.filter(person=met).exclude(incident__in=already).update(person=pk)
+        user_id = person.user_id or met.user_id
+        role = person.role if person.role != Role.RESPONDER else met.role
+        Person.objects.filter(pk=met.pk).update(chat_id=None, user=None, email="", role=Role.RESPONDER)
+        Person.objects.filter(pk=pk).update(user=user_id, role=role)
+    Person.objects.filter(pk=pk).update(chat_id=chat_id)
+    return True
+
+
 def is_news(one: ChatProfile) -> bool:
     """Return whether the workspace says anything of a person that is not recorded: one query."""
     return not _same(Person.objects.filter(chat_id=one.chat_id).first(), _row(one, {}))

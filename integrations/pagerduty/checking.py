@@ -11,6 +11,7 @@ from integrations.check_result import CheckResult, note, wrong
 from integrations.pagerduty.adapter import directory, route
 from integrations.pagerduty.adapter.lookup import utc
 from integrations.pagerduty.protocol.event_words import KINDS
+from workflows.models import Page
 from workflows.ports import VendorError
 
 if TYPE_CHECKING:  # the wire brings PagerDuty's client, which only those who call it load
@@ -50,6 +51,17 @@ def _key(asking: Asking) -> Iterator[CheckResult]:
             "high urgency."
         )
         yield CheckResult(says, is_note=True)
+
+
+def _left_elsewhere(asking: Asking) -> Iterator[CheckResult]:
+    """Name how many pages are open in an account that is not connected now."""
+    pages = Page.objects.filter(elsewhere=True).exclude(status=Page.Status.RESOLVED)
+    if count := pages.count():
+        are = "page is open" if count == 1 else "pages are open"
+        yield note(
+            f"{count} {are} in a PagerDuty account that is not connected now: nothing of it is seen or changed. "
+            "Resolve there what still pages someone, or set PAGERDUTY_API_KEY to a key of that account again."
+        )
 
 
 def _sender(asking: Asking) -> Iterator[CheckResult]:
@@ -137,4 +149,10 @@ def _subscription(one: dict[str, Any]) -> CheckResult:
     return CheckResult(f"{name} points here and is enabled.")
 
 
-QUESTIONS: Final[tuple[Callable[[Asking], Iterator[CheckResult]], ...]] = (_key, _sender, _service, _webhook)
+QUESTIONS: Final[tuple[Callable[[Asking], Iterator[CheckResult]], ...]] = (
+    _key,
+    _left_elsewhere,
+    _sender,
+    _service,
+    _webhook,
+)

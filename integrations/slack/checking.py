@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from typing import Final
+
+from django.db.models import F
 
 from integrations.check_result import CheckResult, note, wrong
 from integrations.slack.adapter.client import SlackChat
 from integrations.slack.protocol import installation
 from integrations.slack.protocol.setup import Setup
 from workflows.models import Effect, Resource
+from workflows.planning.observed import ELSEWHERE, GONE
 from workflows.planning.wording.card import Card
 from workflows.ports import UNTELLABLE, VendorError
 
@@ -32,6 +36,7 @@ def findings(slack: SlackChat, given: Setup, *, base_url: str, tell: str = "") -
     except VendorError as error:
         yield wrong(error.says)
         return
+    yield from _left_elsewhere()
     yield from _scopes(slack)
     yield from _door(given)
     yield from _domain(base_url)
@@ -45,6 +50,18 @@ def _token(slack: SlackChat, given: Setup) -> Iterator[CheckResult]:
         yield wrong(f"SLACK_TEAM_ID is {given.team_id}, but SLACK_BOT_TOKEN belongs to {team_id}. Set it to that.")
     else:
         yield CheckResult(f"Slack accepts SLACK_BOT_TOKEN: it belongs to the workspace {team_id}.")
+
+
+def _left_elsewhere() -> Iterator[CheckResult]:
+    """Name workspaces that open incidents have their channel in, and that are not connected now."""
+    rooms = Resource.objects.filter(kind="channel", state=GONE, external__why=ELSEWHERE, room=F("incident__room"))
+    active = rooms.filter(incident__active=True).values_list("external__workspace", flat=True)
+    for workspace, count in sorted(Counter(active).items()):
+        have = "open incident has its channel" if count == 1 else "open incidents have their channels"
+        yield note(
+            f"{count} {have} in the workspace {workspace}, which is not connected now: nothing is posted there. Create "
+            f"a new channel on the page of each, or set SLACK_BOT_TOKEN to one of {workspace} again."
+        )
 
 
 def _scopes(slack: SlackChat) -> Iterator[CheckResult]:

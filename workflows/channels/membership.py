@@ -75,6 +75,11 @@ def _look(chat: Chat, channel: Resource, *, at: datetime, asks: bool) -> bool:
     before = _read(channel)
     try:
         members = chat.members(channel.external_id)
+        strangers = _unknown(_newcomers(members, before, before) - {chat.self_id})
+        if strangers:
+            if not _meet(strangers):
+                return True  # they may be people who were known by other ids: nobody is missed before that is known
+            before, members = _read(channel), chat.members(channel.external_id)
     except VendorError as error:
         return _failed(error, channel, at=at)
     after = _read(channel)
@@ -142,16 +147,22 @@ def _newcomers(members: frozenset[str], before: _Known, after: _Known) -> frozen
 
 
 def _people(chat_ids: Collection[str]) -> Iterator[Person]:
-    """Return those of these who are no bots. Whom nobody knows is looked for, and else from elsewhere."""
+    """Return those of these who are known, and no bots."""
     known = {str(one.chat_id): one for one in Person.objects.filter(chat_id__in=chat_ids)}
-    unknown = set(chat_ids) - known.keys()
-    if unknown and _asked_for_everybody():
-        met = Person.objects.filter(chat_id__in=unknown)
-        known |= {str(one.chat_id): one for one in met}
-        for chat_id in unknown - known.keys():
-            workspace_cache.note(person_matching.ChatProfile(chat_id, chat_id, is_external=True))
-            known[chat_id] = Person.objects.get(chat_id=chat_id)
     yield from (one for _, one in sorted(known.items()) if not one.is_bot)
+
+
+def _unknown(chat_ids: Collection[str]) -> set[str]:
+    return set(chat_ids) - set(Person.objects.filter(chat_id__in=chat_ids).values_list("chat_id", flat=True))
+
+
+def _meet(chat_ids: Collection[str]) -> bool:
+    """Look for people whom nobody knows among everyone; who is not there is from elsewhere. Return whether we could."""
+    if not _asked_for_everybody():
+        return False
+    for chat_id in _unknown(chat_ids):
+        workspace_cache.note(person_matching.ChatProfile(chat_id, chat_id, is_external=True))
+    return True
 
 
 def _asked_for_everybody() -> bool:

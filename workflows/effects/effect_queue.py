@@ -21,8 +21,7 @@ from workflows.effects.ready import CLAIM, READY_INCIDENTS
 from workflows.effects.work import Outcome, Work
 from workflows.models import Effect, Limit, Resource
 from workflows.planning.actions import CHANGE, CREATE, EFFECTS, EVIDENCE, KINDS, RETIRE
-from workflows.planning.observed import UNSETTLED
-from workflows.planning.tickets import wanted
+from workflows.planning.observed import ELSEWHERE, UNSETTLED
 from workflows.ports import VendorError
 
 ATTEMPTS = 12  # with the back-off below: about half an hour of a vendor being down
@@ -50,6 +49,7 @@ ARRIVES: Mapping[str, timedelta] = {
 }
 CONNECTED_AGAIN = timedelta(minutes=1)  # until what stands where nothing is connected is asked for again
 MAY_STAND = "It may have been opened in a project that is not connected now. Connect that project again, then retry."
+LOOKED_FOR_ELSEWHERE = timedelta(hours=6)  # unless it is connected again before
 LOOKED_FOR_EVERY = timedelta(seconds=15)  # as long as it may
 
 HASTY = [name for name, kind in KINDS.items() if kind.queue == EFFECTS]
@@ -204,6 +204,14 @@ def _tried(effect: Effect, error: VendorError) -> dict[str, datetime | None]:
     return {"tried_at": effect.tried_at if effect.unsure else None}
 
 
+def leave_in_doubt(effect: Effect, error: VendorError, *, at: datetime) -> None:
+    """Fail what may have been done where nobody can look now, whoever holds it, with the incident held; tell why."""
+    begun = Effect.objects.filter(pk=effect.pk).exclude(state__in=[Effect.State.DONE, Effect.State.CANCELLED])
+    ended = {"state": Effect.State.FAILED, "ended_at": at, "leased_until": None, "token": F("token") + 1}
+    if begun.update(**ended, unsure=True, error=error.says, error_code=error.code):
+        _tell_failure(effect, error, at=at)
+
+
 def give_up(work: Work, *, at: datetime) -> None:
     """Cancel an effect that was abandoned while its outcome was unknown, and that was not found to have happened.
 
@@ -219,9 +227,13 @@ def leave_elsewhere(work: Work, *, at: datetime) -> None:
     """Give back what is about a project that is not connected now, and plan again; end it once nobody wants it.
 
     A ticket that may have been opened there, where everyone can read it, is kept as failed: it is looked for once that
-    is connected again, and told of until then if its incident is private.
+    is connected again, and told of until then if its incident is private. So is what may have been said or opened in a
+    workspace or an account that is not connected; that is still owed.
     """
     effect = work.effect
+    if work.unsure and KINDS[effect.kind].port != "tracker":
+        put_back(work, until=clock.at(at) + LOOKED_FOR_ELSEWHERE)
+        return
     with transaction.atomic():
         timeline.hold(effect.incident_id)
         if effect.verb == CREATE and effect.unsure and not effect.spec["private"]:
@@ -229,7 +241,7 @@ def leave_elsewhere(work: Work, *, at: datetime) -> None:
                 "state": Effect.State.FAILED,
                 "abandoned": False,
                 "error": MAY_STAND,
-                "error_code": wanted.ELSEWHERE,
+                "error_code": ELSEWHERE,
             }
         else:
             ended = {"state": Effect.State.CANCELLED}
@@ -400,7 +412,8 @@ def look_for_failed(incident_id: int, keys: Iterable[str], *, at: datetime) -> i
     What fails then as well follows with the vendor, or once someone presses *Retry*.
     """
     failed = Effect.objects.filter(incident=incident_id, key__in=list(keys), state=Effect.State.FAILED, unsure=True)
-    return failed.filter(abandoned=False).update(
+    here = failed.filter(abandoned=False).exclude(error_code__startswith=f"{ELSEWHERE} ")  # one of another workspace
+    return here.update(
         state=Effect.State.WAITING,
         abandoned=True,
         attempt=0,

@@ -21,6 +21,7 @@ NOT_FOUND = "channel_not_found"
 OUTSIDE = "not_in_channel"
 OUTSIDE_TOO = "access_denied"  # as bookmarks say it
 ARCHIVED = "archived"
+WHY = frozenset({"why", "workspace"})  # what is noted of a channel that is gone
 
 
 def note(incident_id: int, *, room: int, why: str) -> bool:
@@ -45,7 +46,7 @@ def restore(incident_id: int, *, room: int) -> bool:
     row = Resource.objects.filter(incident=incident_id, key=f"channel/{room}", state=GONE).first()
     if row is None:
         return False
-    row.state, row.external = THERE, {name: value for name, value in row.external.items() if name != "why"}
+    row.state, row.external = THERE, {name: value for name, value in row.external.items() if name not in WHY}
     row.save(update_fields=["state", "external"])
     effect_queue.plan_anew(incident_id)
     return True

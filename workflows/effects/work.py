@@ -17,7 +17,7 @@ WAITED_S = 0.5  # older claims are looked at again before a vendor is called
 
 
 class Elsewhere(Exception):
-    """What an effect is about stands in a project that is not connected now: no other is asked for it."""
+    """What an effect is about stands in a project or workspace that is not connected now: no other is asked for it."""
 
 
 @dataclass(frozen=True, slots=True)

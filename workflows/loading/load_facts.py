@@ -103,8 +103,11 @@ def _someone(person: Person | None, why: str) -> Invitee | None:
 
 def _known(incident: Incident, rows: IncidentRows) -> IncidentState:
     ended = {page.key for page in rows.pages[incident.pk] if not page.is_open}
+    elsewhere = {page.key for page in rows.pages[incident.pk] if page.elsewhere}
     observed = Observed(
-        seen={one.key: observing.thing(one, ended) for one in rows.resources[incident.pk] if one.kind != "gap"},
+        seen={
+            one.key: observing.thing(one, ended, elsewhere) for one in rows.resources[incident.pk] if one.kind != "gap"
+        },
         owed=observing.owed(rows.effects[incident.pk], place=ticket_rows.public_place()),
         counts=rows.counts[incident.pk],
     )
@@ -172,6 +175,7 @@ def _facts(incident: Incident, rows: IncidentRows, observed: Observed) -> Facts:
         tickets=tickets,
         stranded=ticket_rows.stranded(observed),
         doubtful=ticket_rows.doubtful(observed),
+        elsewhere=observing.left_elsewhere(observed),
     )
 
 

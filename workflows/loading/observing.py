@@ -8,17 +8,17 @@ from typing import Final
 
 from workflows.models import Effect, Resource
 from workflows.planning.actions import CREATE, RETIRE
-from workflows.planning.observed import GONE, REFUSED, THERE, UNSETTLED, Observed, ObservedThing, Owed
-from workflows.planning.tickets.wanted import ELSEWHERE
+from workflows.planning.observed import ELSEWHERE, GONE, REFUSED, THERE, UNSETTLED, Observed, ObservedThing, Owed
 
 ANNOUNCED: Final = ("announcement", "notice")
 WORDS: Final = frozenset({"post", "topic", "picture", "ticket"})  # kinds that say something to whoever reads them
 
 
-def thing(resource: Resource, ended: Collection[str]) -> ObservedThing:
-    """Return a thing as it was last seen; a page that ended (``ended`` holds keys) is gone."""
-    state = GONE if resource.key in ended else resource.state
+def thing(resource: Resource, ended: Collection[str], elsewhere: Collection[str] = ()) -> ObservedThing:
+    """Return a thing as it was last seen; a page that ended, or is ``elsewhere``, is gone. Both hold keys."""
+    state = GONE if resource.key in ended or resource.key in elsewhere else resource.state
     why = str(resource.external.get("why", "")) if state in (REFUSED, GONE) else ""
+    why = ELSEWHERE if resource.key in elsewhere else why
     return ObservedThing(resource.kind, resource.spec, state, resource.room, resource.label, why)
 
 
@@ -33,7 +33,8 @@ def owed(effects: Iterable[Effect], *, place: str) -> dict[str, tuple[Owed, ...]
         failed = effect.state == Effect.State.FAILED
         doubted = failed and effect.unsure and effect.verb == CREATE and effect.kind in WORDS
         elsewhere = doubted and effect.error_code == ELSEWHERE and effect.spec["place"] != place
-        unfound = doubted and (effect.abandoned or elsewhere)
+        away = doubted and effect.error_code.startswith(f"{ELSEWHERE} ")  # in another workspace
+        unfound = doubted and (effect.abandoned or elsewhere or away)
         how = (started, effect.room, failed, tuple(effect.needs), doubted, unfound)
         if effect.kind == "member":
             for person in effect.spec["people"]:
@@ -52,6 +53,17 @@ def has_words(room: int, observed: Observed) -> bool:
     posts = (one for key, one in observed.seen.items() if one.kind == "post" and key.startswith(("headline/", "told/")))
     ours = (one.spec for one in posts if one.room == room and one.state == THERE)
     return any(spec["card"]["kind"] != "withdrawn" or UNSETTLED in spec for spec in ours)
+
+
+def left_elsewhere(observed: Observed) -> tuple[str, ...]:
+    """Return the channels in which words of ours are open to a workspace that is not connected now."""
+    seen = {key: one for key, one in observed.seen.items() if one.why == ELSEWHERE}
+    rooms = [one for one in seen.values() if one.kind == "channel" and not one.spec.get("private")]
+    said = [one.label for one in rooms if has_words(one.room or 1, observed)]
+    announced = seen.get("announcement")
+    if announced is not None and announced.spec["card"]["kind"] != "withdrawn":
+        said.insert(0, f"#{announced.spec['channel']}")
+    return tuple(said)
 
 
 def there(observed: Observed) -> frozenset[str]:

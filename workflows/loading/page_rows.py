@@ -58,6 +58,7 @@ def _page(page: Page, rows: IncidentRows, observed: Observed) -> Paged:
         late=tuple(_late(page, users, {one.person_id for one in rung})),
         acknowledger=_acknowledger(page, observed),
         called_off=page.was_called_off,
+        elsewhere=page.elsewhere,
     )
 
 

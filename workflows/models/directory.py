@@ -18,11 +18,16 @@ class Group(models.Model):
 
 
 class DirectoryRead(models.Model):
-    """When the workspace's people and groups were last read; one row at most."""
+    """When the workspace's people and groups were last read; one row at most.
+
+    ``workspace`` is the id of the one that is connected, empty while nobody has looked: ids of channels, messages and
+    people are those of this one.
+    """
 
     groups_at = models.DateTimeField()
     people_at = models.DateTimeField()
     stale = models.BooleanField(default=False)
+    workspace = models.CharField(max_length=32, blank=True, default="", db_default="")
 
     def __str__(self) -> str:
         return f"groups read at {self.groups_at}"

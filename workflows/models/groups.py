@@ -12,6 +12,7 @@ class GroupRule(models.Model):
     A source is ``{"subject": "P1", "level": 0}``: a schedule with level 0, or one level of an escalation policy.
     ``says`` is one sentence on how it stands, ``members`` the chat ids that were last written or found there.
     ``look_at`` is the next handover as far as it is known. ``claimed_until`` is held by the process writing the group.
+    ``chat_id`` is the group's id: one of the same handle in another workspace is somebody else's.
     """
 
     class State(models.TextChoices):
@@ -21,6 +22,7 @@ class GroupRule(models.Model):
         FAILED = "failed", "not possible"
 
     handle = models.CharField(max_length=100, unique=True)
+    chat_id = models.CharField(max_length=64, blank=True, default="", db_default="")
     sources = models.JSONField(default=list)
     permanent = models.ManyToManyField(Person, related_name="+", blank=True)
     active = models.BooleanField(default=True)

@@ -101,7 +101,8 @@ class PagerRead(models.Model):
     """When the pager's people, targets and shifts were last read, and what went wrong since; one row at most.
 
     ``failed_at`` is when what is ``failing`` first did, ``says`` what went wrong last, ``ask_at`` when the pager is
-    asked for that again. ``reading_until`` is held by the process reading now.
+    asked for that again. ``reading_until`` is held by the process reading now. ``connection`` names the settings by
+    which people and targets were read.
     """
 
     class What(models.TextChoices):
@@ -118,6 +119,7 @@ class PagerRead(models.Model):
     says = models.TextField(blank=True)
     ask_at = models.DateTimeField(null=True)
     reading_until = models.DateTimeField(null=True)
+    connection = models.CharField(max_length=32, blank=True, default="", db_default="")
 
     def __str__(self) -> str:
         return f"shifts read at {self.shifts_at}"

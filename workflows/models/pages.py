@@ -13,7 +13,8 @@ class Page(models.Model):
     knows it, and by which it is found again. ``status_at`` is when the pager says it took this status: news from
     before that are told, but change nothing. ``rung`` are the people who were on call when it was opened, ``rings``
     says who that was in words, strangers to us included. ``ack_asked_by`` is who last asked us to acknowledge it in
-    their name, ``ack_turn`` how often anyone did: each of these is carried out once.
+    their name, ``ack_turn`` how often anyone did: each of these is carried out once. ``elsewhere`` says that it is in
+    an account that is not connected now: there it stays as it is.
     """
 
     class Status(models.TextChoices):
@@ -53,6 +54,7 @@ class Page(models.Model):
     doubted_at = models.DateTimeField(null=True)  # when there may last have come to be a second one
     ack_turn = models.PositiveIntegerField(default=0, db_default=0)
     news = ArrayField(models.CharField(max_length=120), default=list)  # ids of what was told about it
+    elsewhere = models.BooleanField(default=False, db_default=False)
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["incident", "key"], name="page_key_once")]

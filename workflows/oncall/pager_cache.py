@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from django.db import connection, transaction
 
-from workflows import ports
+from workflows import pager_account, ports
 from workflows.models import PagerRead, PagerTarget, PagerUser, Shift
 from workflows.oncall import in_use, overrides, people, turn_rows
 from workflows.oncall.turn_rows import TurnRow
@@ -49,9 +49,13 @@ def refresh(*, at: datetime) -> bool:
         _alone()
         if _last_read("directory_at") != last:
             return False
+        pager_account.arrive([one.id for one in targets], people=[one.id for one in known], at=at)
         told = _write_targets(targets)
         changed = [_write_users(known), people.join(at=at), told]
-        _read(What.DIRECTORY, {"directory_at": at} | ({"shifts_until": None} if told else {}))
+        _read(
+            What.DIRECTORY,
+            {"directory_at": at, "connection": pager.connection} | ({"shifts_until": None} if told else {}),
+        )
     return any(changed)
 
 

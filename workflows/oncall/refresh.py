@@ -9,10 +9,11 @@ from typing import Final
 
 from django.db.models import Q
 
-from workflows import ports
+from workflows import pager_account, ports
 from workflows.models import PagerRead
 from workflows.oncall import in_use, pager_cache
 from workflows.oncall.pager_cache import What
+from workflows.pager_port import Pager
 from workflows.ports import VendorError
 
 LEASE: Final = timedelta(minutes=2)  # a reader that died is not waited for any longer
@@ -21,18 +22,19 @@ SOON: Final = timedelta(minutes=2)  # how often everything is read while somethi
 
 def keep(*, at: datetime) -> bool:
     """Read what is due of the pager; return whether anything changed. A pager that is down is asked again later."""
-    if ports.pager() is None or not _due(at):
+    if (pager := ports.pager()) is None or not _due(pager, at):
         return False
     with _alone(at) as may:
-        return may and _read(at)
+        return may and _read(pager, at)
 
 
-def _due(at: datetime) -> list[What]:
+def _due(pager: Pager, at: datetime) -> list[What]:
     """Return what is due, in two queries as long as nothing is: this is asked every other second."""
     read = PagerRead.objects.first() or PagerRead()
     failing = read.failing if read.ask_at is not None and read.ask_at > at else What.NOTHING
     shifts = pager_cache.is_old(What.SHIFTS, read, at=at) or pager_cache.has_handed_over(read, at=at)
-    is_old = {What.DIRECTORY: _is_directory_old(read, at=at, look_closer=shifts), What.SHIFTS: shifts}
+    directory = pager_account.is_another(pager, read) or _is_directory_old(read, at=at, look_closer=shifts)
+    is_old = {What.DIRECTORY: directory, What.SHIFTS: shifts}
     return [what for what, old in is_old.items() if old and failing not in (what, What.EVERYTHING)]
 
 
@@ -50,13 +52,13 @@ def _is_anything_unknown() -> bool:
     return pager_cache.has_strangers() or in_use.is_anything_unknown()
 
 
-def _read(at: datetime) -> bool:
-    changed = [_read_one(what, at=at) for what in (What.DIRECTORY, What.SHIFTS)]
+def _read(pager: Pager, at: datetime) -> bool:
+    changed = [_read_one(pager, what, at=at) for what in (What.DIRECTORY, What.SHIFTS)]
     return any(changed)
 
 
-def _read_one(what: What, *, at: datetime) -> bool:
-    if what not in _due(at):  # someone else has just read it, or the pager has just failed
+def _read_one(pager: Pager, what: What, *, at: datetime) -> bool:
+    if what not in _due(pager, at):  # someone else has just read it, or the pager has just failed
         return False
     try:
         return pager_cache.READ[what](at=at)

@@ -80,7 +80,8 @@ def said(page: Page) -> str:
     words = str(Status(page.status).label)
     if page.joined and page.status == Status.TRIGGERED:
         return f"joined an open incident of {page.joined}"
-    return f"{words} by {page.status_by}" if page.status_by and page.status != Status.TRIGGERED else words
+    words = f"{words} by {page.status_by}" if page.status_by and page.status != Status.TRIGGERED else words
+    return f"{words}, in a PagerDuty account that is not connected now" if page.elsewhere and page.is_open else words
 
 
 def ask(

@@ -92,7 +92,7 @@ def ended(*, at: datetime) -> QuerySet[Page]:
 
 def _not_lately(*, at: datetime) -> QuerySet[Page]:
     lately = Q(looked_at=None, opened_at__lt=at - EVERY) | Q(looked_at__lt=at - EVERY)
-    return Page.objects.filter(lately).order_by(F("looked_at").asc(nulls_first=True), "pk")
+    return Page.objects.filter(lately, elsewhere=False).order_by(F("looked_at").asc(nulls_first=True), "pk")
 
 
 def _look(pager: Pager, page: Page) -> PageStatus | None:

@@ -18,14 +18,15 @@ from audit import log_ids, tracing
 from incidents import timeline
 from incidents.claiming import in_hand
 from incidents.outages import database_watch, spare_connections
-from workflows import ports
-from workflows.effects import effect_queue, failpoints, lost_channels, vendor_errors
+from workflows import pager_account, ports
+from workflows.effects import effect_queue, failpoints, lost_channels, vendor_errors, workspaces
 from workflows.effects.priority_semaphore import Turns
 from workflows.effects.work import Elsewhere, Outcome, Work
-from workflows.models import Effect
+from workflows.models import Effect, Page
 from workflows.performing.performers import LOOKERS, PERFORMERS
 from workflows.planning import actions
 from workflows.planning.actions import EFFECTS, KINDS
+from workflows.planning.observed import ELSEWHERE
 from workflows.ports import VendorError
 
 log = logging.getLogger(__name__)
@@ -47,7 +48,22 @@ def drain(incident_id: int, *, queue: str = EFFECTS, side_by_side: bool = True) 
     Returns when nothing that was claimed here is left. What is due later, or waits for a rate limit, is left to the
     sweep. Not ``side_by_side`` everything happens in the caller's thread, and so in its transaction.
     """
-    outside = ports.connected()
+    outside: Outside = ports.connected()
+    chat, pager = ports.chat(), ports.pager()
+    if pager is not None and not pager_account.is_known(pager):
+        outside = _without("pager", outside)
+    if chat is not None and not workspaces.is_followed(chat):
+        _drain(incident_id, _without("chat", outside), queue=queue, side_by_side=side_by_side)  # pages wait for no chat
+        if not workspaces.follow(chat, at=timezone.now()):
+            return
+    _drain(incident_id, outside, queue=queue, side_by_side=side_by_side)
+
+
+def _without(port: str, outside: Outside) -> Outside:
+    return {name: one for name, one in outside.items() if name != port}
+
+
+def _drain(incident_id: int, outside: Outside, *, queue: str, side_by_side: bool) -> None:
     kinds = actions.of_queue(queue, ports=outside.keys())
     if not kinds:
         return
@@ -229,6 +245,8 @@ def _outcome(port: Any, work: Work) -> Outcome | None:
     Raises ``_OnItsWay`` while that may still happen, and would happen twice, or unseen.
     """
     what = work.effect.kind, work.effect.verb
+    if _is_elsewhere(work):
+        raise Elsewhere
     if work.unsure and what in LOOKERS and (found := LOOKERS[what](port, work)) is not None:
         return found
     if (look_at := effect_queue.look_again_at(work, at=timezone.now())) is not None:
@@ -238,6 +256,15 @@ def _outcome(port: Any, work: Work) -> Outcome | None:
     if work.unsure or work.waited:
         effect_queue.note_try(work, at=timezone.now())
     return PERFORMERS[what](port, work)
+
+
+def _is_elsewhere(work: Work) -> bool:
+    """Return whether what it is about is in a workspace or an account that is not connected now."""
+    effect = work.effect
+    if KINDS[effect.kind].port == "pager":
+        key = effect.spec.get("page", effect.thing)
+        return Page.objects.filter(incident=effect.incident_id, key=key, elsewhere=True).exists()
+    return work.external.get(f"channel/{effect.room}", {}).get("why") == ELSEWHERE
 
 
 def _recorded(work: Work, outcome: Outcome, kinds: Sequence[str]) -> list[Work]:

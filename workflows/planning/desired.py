@@ -18,7 +18,7 @@ def desired_state(facts: Facts) -> Desired:
     facts = drills.within_reach(facts)
     who = participation.of(facts)
     talk = _talk(facts, who)
-    gaps = [*talk.gaps, *_missing_callees(facts), *_missing_sources(facts), *_stranded(facts)]
+    gaps = [*talk.gaps, *_missing_callees(facts), *_missing_sources(facts), *_stranded(facts), *_left_elsewhere(facts)]
     things = (
         *talk.things,
         *_summary(facts),
@@ -93,6 +93,13 @@ def _page(wanted: pages.WantedPage, facts: Facts) -> Thing:
     return Thing(wanted.key, "page", spec, wanted.label, why=wanted.before, reaches=names)
 
 
+def _left_elsewhere(facts: Facts) -> Iterator[Gap]:
+    if facts.pager:
+        neutral = cards.page_title(facts) if facts.private else ""
+        for key, says in pages.left_elsewhere(facts.paged, neutral=neutral):
+            yield Gap(key, says)
+
+
 def _tickets(facts: Facts) -> Iterator[Thing]:
     if facts.tracker is not None:
         yield from wanted.tickets(facts.followups, tracker=facts.tracker, known=facts.tickets, private=facts.private)
@@ -108,9 +115,12 @@ def _missing_callees(facts: Facts) -> Iterator[Gap]:
 
 
 def _stranded(facts: Facts) -> Iterator[Gap]:
-    if facts.private:
-        yield from wanted.stranded(facts.stranded)
-        yield from wanted.doubtful(facts.doubtful)
+    if not facts.private:
+        return
+    yield from wanted.stranded(facts.stranded)
+    yield from wanted.doubtful(facts.doubtful)
+    if facts.elsewhere:
+        yield Gap("words", cards.left_elsewhere(facts.elsewhere))
 
 
 def _captures(facts: Facts) -> Iterator[Thing]:

@@ -162,7 +162,8 @@ class Facts:
     vendor may make a public channel private. ``tracker`` is where ``followups`` go, if anywhere; ``tickets`` maps keys
     of tickets that exist, or are being opened, to their projects; ``stranded`` are the projects, each as often as it
     has one, of tickets that everyone who reads it can read, and that is not connected now; ``doubtful`` of those that
-    may have been opened there.
+    may have been opened there; ``elsewhere`` names where words of ours can be read in a workspace that is not connected
+    now.
     """
 
     revision: int
@@ -216,6 +217,7 @@ class Facts:
     tickets: Mapping[str, str] = field(default_factory=dict)
     stranded: tuple[str, ...] = ()
     doubtful: tuple[str, ...] = ()
+    elsewhere: tuple[str, ...] = ()
 
     def is_there(self, key: str) -> bool:
         """Whether a thing exists outside or is being made right now."""

@@ -13,7 +13,9 @@ GONE = "gone"  # a person took it away: not fought
 REFUSED = "refused"  # the vendor will not have it: not asked again
 # In the spec of what may have been undone by now: so it is like nothing that is wanted, until it is done once more.
 UNSETTLED = "unsettled"
-DELETED, UNSEEN = "deleted", "unseen"  # why a channel is gone: the vendor told of it, or shows us none of that id
+# Why a channel is gone: the vendor told of it, or shows us none of that id, or it is in a workspace that is not
+# connected now. The last is said of our messages outside channels of the incident, too.
+DELETED, UNSEEN, ELSEWHERE = "deleted", "unseen", "elsewhere"
 
 
 @dataclass(frozen=True, slots=True)

@@ -77,7 +77,8 @@ class Paged:
     ``answered`` once someone acknowledged it, or resolved it in the pager (``by``); ``withdrawn`` when it was
     we who ended it. While it is open, ``strangers`` are those it paged who are not brought in; ``late``
     are people it paged before they were matched here: they come in with ``people``, while all is public.
-    ``acknowledger`` is set while what they asked for is not done. ``called_off`` when it ended before it was opened.
+    ``acknowledger`` is set while what they asked for is not done. ``called_off`` when it ended before it was opened,
+    ``elsewhere`` when it is in an account that is not connected now.
     """
 
     key: str
@@ -94,6 +95,7 @@ class Paged:
     late: tuple[tuple[Invitee, Stranger], ...] = ()
     acknowledger: Acknowledger | None = None
     called_off: bool = False
+    elsewhere: bool = False
 
     def closed(self, inside: Collection[str]) -> Paged:
         """Return it as it is once the incident is private: who is known late does not come in by that.
@@ -132,6 +134,10 @@ class Paged:
         if self.is_open:
             return f"acknowledged{f' by {self.by}' if self.by else ''}" if self.status == ACKNOWLEDGED else ""
         return f"{self.by or 'someone'} answered" if self.answered else "it was resolved in PagerDuty"
+
+    def stands_for(self, said: str) -> bool:
+        """Return whether it was opened for what a policy means, in an account where nobody can look now."""
+        return self.elsewhere and self.status != OPENING and self.goes_to(said)
 
     def goes_to(self, said: str) -> bool:
         """Return whether a policy means this one, by name or id."""
@@ -229,7 +235,8 @@ def wanted(
 def acknowledging(paged: Iterable[Paged], *, wanted: Collection[str]) -> Iterator[tuple[Paged, Acknowledger]]:
     """Yield pages that someone wants to acknowledge: those that ring, and that are not about to be ended."""
     for page in paged:
-        if page.acknowledger is not None and page.status == TRIGGERED and page.key in wanted:
+        rings = page.status == TRIGGERED and page.key in wanted and not page.elsewhere
+        if page.acknowledger is not None and rings:
             yield page, page.acknowledger
 
 
@@ -242,17 +249,21 @@ def _as_it_stands(one: WantedPage, page: Paged) -> WantedPage:
 
 
 def _by_type(
-    name: str, known: Callee | None, asked: Iterable[RequestedPage], paged: Iterable[Paged]
+    name: str, known: Callee | None, asked: Iterable[RequestedPage], paged: Sequence[Paged]
 ) -> WantedPage | None:
     """Return the page that a type asks for by a name: the one that stands, else a new one.
 
     Whoever was paged and whose page someone answered is not paged again, nor while a page to them is open or was
     asked for by hand. Pages that were withdrawn before anyone answered do not count: then it is their next turn.
+    That another account is connected pages no one: what was opened in the one before stands for it.
     """
     callee = known or next((_callee(one) for one in paged if one.goes_to(name) and not one.is_void), None)
     if callee is None or not callee.service:
         return None
     before = [one for one in paged if one.ref == callee.ref]
+    elsewhere = _standing([one for one in paged if one.stands_for(name)], ())
+    if elsewhere is not None and not before:
+        return WantedPage(elsewhere, callee)
     turns = [one for one in asked if one.callee.ref == callee.ref]
     if (key := _standing(before, turns)) is not None:
         return WantedPage(key, callee)
@@ -289,6 +300,24 @@ def missing(
         else:
             continue
         yield f"page/{name}", says
+
+
+def left_elsewhere(paged: Iterable[Paged], *, neutral: str = "") -> Iterator[tuple[str, str]]:
+    """Yield key and words for each page that is in an account where nothing can be changed now.
+
+    ``neutral`` is the title that pages of a private incident are to have, empty for a public one.
+    """
+    for one in paged:
+        titled = bool(neutral) and one.title not in {"", neutral}
+        if not one.elsewhere or not (one.is_open or titled):
+            continue
+        says = (
+            f"The page to {one.name} is in a PagerDuty account that is not connected now, so Firekind neither sees nor "
+            "changes it."
+        )
+        says += " Its title says what this is about: change it there by hand." if titled else ""
+        says += f" Resolve it there, and page {one.name} again if no one has answered." if one.is_open else ""
+        yield f"elsewhere/{one.key}", f"{says} Or connect that account again."
 
 
 def strangers(wanted: Iterable[WantedPage], *, private: bool) -> Iterator[tuple[str, str]]:

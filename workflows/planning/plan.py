@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 
 from workflows.planning.actions import CHANGE, CREATE, INVITE_AT_MOST, KINDS, RETIRE, SIGNS, Action
-from workflows.planning.observed import GONE, THERE, Observed, ObservedThing, Owed
+from workflows.planning.observed import ELSEWHERE, GONE, THERE, Observed, ObservedThing, Owed
 from workflows.planning.plan_lines import PlanLine, lines
 from workflows.planning.things import Desired, Gap, Thing
 from workflows.planning.wording import plan_sum
@@ -131,6 +131,8 @@ class _Comparison:
     def _is_stale(self, key: str, owed: Owed) -> bool:
         if owed.under_way or (owed.verb == RETIRE and self._outlives(key)):
             return False
+        if owed.verb == RETIRE and self._is_elsewhere(key):
+            return True
         if owed.verb == CHANGE and self._is_gone(key):
             return True
         unwanted = owed.verb != RETIRE and not owed.doubted and key not in self.wanted
@@ -139,6 +141,10 @@ class _Comparison:
     def _is_gone(self, key: str) -> bool:
         seen = self.observed.seen.get(key)
         return seen is not None and seen.state == GONE
+
+    def _is_elsewhere(self, key: str) -> bool:
+        seen = self.observed.seen.get(key)
+        return seen is not None and seen.why == ELSEWHERE
 
     def _outlives(self, key: str) -> bool:
         seen = self.observed.seen.get(key)

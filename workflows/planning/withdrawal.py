@@ -131,4 +131,4 @@ def has_titles(facts: Facts) -> bool:
 
 def _titled(facts: Facts) -> Iterator[Paged]:
     title = cards.page_title(facts)
-    return (page for page in facts.paged if page.title not in {"", title})
+    return (page for page in facts.paged if page.title not in {"", title} and not page.elsewhere)

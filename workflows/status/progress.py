@@ -20,7 +20,7 @@ from workflows.models import Effect, Limit, Planned, Resource
 from workflows.planning import participation
 from workflows.planning.actions import KINDS
 from workflows.planning.facts import Facts
-from workflows.planning.observed import DELETED, GONE, REFUSED, THERE, UNSEEN, Observed, ObservedThing
+from workflows.planning.observed import DELETED, ELSEWHERE, GONE, REFUSED, THERE, UNSEEN, Observed, ObservedThing
 from workflows.planning.participation import Standing
 from workflows.status import manual_steps, missing, residual_content
 from workflows.status.manual_steps import ByHand
@@ -29,7 +29,7 @@ from workflows.status.residual_content import Left
 State = Effect.State
 WAITED_FOR = {"chat": "Slack", "pager": "PagerDuty"}
 ONE_OF = "gap/one-of/"
-NO_CHANNEL = (f"gap/{DELETED}/", f"gap/{UNSEEN}/")
+NO_CHANNEL = (f"gap/{DELETED}/", f"gap/{UNSEEN}/", f"gap/{ELSEWHERE}/")
 SHOWN = [State.WAITING, State.RUNNING, State.FAILED, State.DONE]
 
 

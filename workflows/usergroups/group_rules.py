@@ -57,7 +57,7 @@ def edit(
 ) -> None:
     """Change who belongs in a group; what was refused is tried again at the next look."""
     seconding.hold()
-    GroupRule.objects.filter(pk=rule.pk).update(sources=_kept(sources), edited_at=at, try_again_at=None)
+    GroupRule.objects.filter(pk=rule.pk).update(sources=_kept(sources), chat_id="", edited_at=at, try_again_at=None)
     rule.permanent.set(permanent)
     _note(rule, by=by, did="changed", **_said(sources, permanent))
     _agree(rule, words(sources, permanent), by=by, second=second, at=at)
@@ -75,7 +75,8 @@ def pause(rule: GroupRule, *, by: Person, at: datetime) -> None:
 def resume(rule: GroupRule, *, by: Person, at: datetime, second: Person | None = None) -> None:
     """Let a group follow again; the next look is within seconds."""
     seconding.hold()
-    if GroupRule.objects.filter(pk=rule.pk, active=False).update(active=True, edited_at=at, try_again_at=None):
+    again = {"active": True, "chat_id": "", "edited_at": at, "try_again_at": None}
+    if GroupRule.objects.filter(pk=rule.pk, active=False).update(**again):
         _note(rule, by=by, did="resumed")
         says = words(group_membership.subjects(rule.sources), rule.permanent.all())
         _agree(rule, f"resumed, it {says}", by=by, second=second, at=at)

@@ -82,10 +82,15 @@ def waiting(looks: Sequence[Look], says: str, *, until: datetime, at: datetime) 
 def _is_news(look: Look) -> bool:
     """Return whether there is anything to record besides that we looked; a claim is to be given back."""
     rule = look.rule
-    if rule.claimed_until is not None:
+    if rule.claimed_until is not None or _is_adopted(look):
         return True
     stood = (rule.state, rule.says, frozenset(rule.members), rule.look_at)
     return stood != (look.verdict.state, look.verdict.says, look.here, look.belonging.until)
+
+
+def _is_adopted(look: Look) -> bool:
+    """Return whether a rule is in step with a group and does not know yet which one that is."""
+    return look.verdict.state == State.TRUE and look.group is not None and look.rule.chat_id != look.group.chat_id
 
 
 @transaction.atomic
@@ -125,6 +130,8 @@ def _because(look: Look, *, at: datetime) -> str:
 def _stand(look: Look, state: str, says: str, *, at: datetime, members: Sequence[str], **more: Any) -> bool:
     """Write how a rule stands and give its claim back; not when someone else took it over meanwhile."""
     values: dict[str, Any] = {"try_again_at": None} | more
+    if state == State.TRUE and look.group is not None:
+        values["chat_id"] = look.group.chat_id
     unclaimed = GroupRule.objects.filter(pk=look.rule.pk, claimed_until=look.rule.claimed_until)
     changed = unclaimed.update(
         state=state,

@@ -91,8 +91,20 @@ def _look(
             rule, known.belonging, None, GroupDecision("waiting", "The workspace's groups have not been read yet.")
         )
     here = _here(rule, group, read)
-    decided = groups.verdict(known.belonging, handle=rule.handle, here=here, unsure=known.unsure)
+    unsure = _another_group(rule, group) or known.unsure
+    decided = groups.verdict(known.belonging, handle=rule.handle, here=here, unsure=unsure)
     return Look(rule, known.belonging, group, decided, frozenset(here or ()))
+
+
+def _another_group(rule: GroupRule, group: Group | None) -> str:
+    """Say that a group is not the one that a rule was made for, as in another workspace; else nothing."""
+    if group is None or rule.chat_id in {"", group.chat_id}:
+        return ""
+    return (
+        f"@{rule.handle} is a different group from the one this rule was made for: another Slack workspace is "
+        "connected. Pause and resume the rule, or edit it, to let this group follow; until then it keeps its "
+        "current members."
+    )
 
 
 def _here(rule: GroupRule, group: Group | None, read: DirectoryRead) -> Collection[str] | None:

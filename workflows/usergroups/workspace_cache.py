@@ -26,6 +26,16 @@ SAID = ("chat_id", "name", "members", "channels")  # of a group
 GROUPS_EVERY = timedelta(seconds=60)  # reading the groups is one
 
 
+FOLLOW = """
+    UPDATE workflows_resource r
+    SET key = regexp_replace(r.key, '[^/]+$', moved.now), spec = jsonb_set(r.spec, '{person}', to_jsonb(moved.now))
+    FROM unnest(%s::text[], %s::text[]) AS moved(before, now)
+    WHERE r.kind = 'member' AND r.spec ->> 'person' = moved.before AND NOT EXISTS (
+        SELECT FROM workflows_resource other
+        WHERE other.incident_id = r.incident_id AND other.key = regexp_replace(r.key, '[^/]+$', moved.now))
+"""
+
+
 def members(handles: Collection[str]) -> Mapping[str, tuple[Invitee, ...] | None]:
     """Return for each handle those of its members who may be invited; None for a group that does not exist.
 
@@ -91,6 +101,7 @@ def refresh(*, at: datetime | None = None, everybody: bool = False) -> bool:
         groups = list(chat.groups())
         named = {chat_id for group in groups for chat_id in group.members}
         unknown = named - set(Person.objects.filter(chat_id__in=named).values_list("chat_id", flat=True))
+        workspace = chat.workspace_id if read is None else ""
         due = read is None or everybody or bool(unknown) or at - read.people_at > PEOPLE_EVERY
         before = person_matching.recorded() if due else {}
         known = list(chat.people()) if due else None
@@ -98,13 +109,22 @@ def refresh(*, at: datetime | None = None, everybody: bool = False) -> bool:
             _alone()
             now = DirectoryRead.objects.first()
             if known is not None and (now and now.people_at) == (read and read.people_at):
+                _follow(person_matching.follow(known))
                 person_matching.record([*_unless_told_of(known, before), *_strangers(unknown, known)])
             else:
                 known = None
             mark.is_done = (now and now.groups_at) == (read and read.groups_at)
             changed = mark.is_done and _write(groups)
-            _note_read(at, groups=mark.is_done, people=known is not None)
+            _note_read(at, groups=mark.is_done, people=known is not None, workspace=workspace)
         return changed or known is not None
+
+
+def _follow(ids: Mapping[str, str]) -> None:
+    """Let who is in channels be known there by their new ids."""
+    if ids:
+        log.info("%s people have other ids in the workspace now", len(ids))
+        with connection.cursor() as cursor:
+            cursor.execute(FOLLOW, [list(ids.keys()), list(ids.values())])
 
 
 @dataclass(slots=True)
@@ -126,12 +146,14 @@ def _mark_taken() -> Iterator[_Mark]:
             mark_stale()
 
 
-def _note_read(at: datetime, *, groups: bool, people: bool) -> None:
+def _note_read(at: datetime, *, groups: bool, people: bool, workspace: str) -> None:
     read = {"groups_at": at} if groups else {}
     read |= {"people_at": at} if people else {}
     if read:
         DirectoryRead.objects.update_or_create(
-            pk=1, defaults=read, create_defaults={"groups_at": at, "people_at": at, "stale": False}
+            pk=1,
+            defaults=read,
+            create_defaults={"groups_at": at, "people_at": at, "stale": False, "workspace": workspace},
         )
 
 

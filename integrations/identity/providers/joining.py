@@ -67,6 +67,8 @@ def _joined(provider: Provider, uid: str, claims: Mapping[str, Any]) -> User:
             " and try again a minute later, or ask the person who runs Firekind for an account."
         )
     user = _account(person, provider, uid)
+    if _moved(person, provider, claims):
+        SocialAccount.objects.filter(user=user, provider=provider.key).delete()
     _only_one(user, provider)
     _same_person(person, claims)
     SocialAccount.objects.create(user=user, provider=provider.key, uid=uid, extra_data={})
@@ -94,6 +96,11 @@ def _account(person: Person, provider: Provider, uid: str) -> User:
         person.user = user
         person.save(update_fields=["user"])
     return person.user
+
+
+def _moved(person: Person, provider: Provider, claims: Mapping[str, Any]) -> bool:
+    """Return whether Slack itself has this person under the id that is shown now: another workspace is connected."""
+    return provider.key == "slack" and claims.get(SLACK_USER) is not None and claims[SLACK_USER] == person.chat_id
 
 
 def _only_one(user: User, provider: Provider) -> None:

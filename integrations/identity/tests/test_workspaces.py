@@ -11,8 +11,10 @@ from django.conf import settings as project
 from pytest_django.fixtures import Settings
 
 from incidents.models import Person
+from incidents.people import person_matching
+from incidents.people.person_matching import ChatProfile
 from integrations.identity.providers import joining
-from integrations.identity.providers.joining import SLACK_TEAM, SignInRefused
+from integrations.identity.providers.joining import SLACK_TEAM, SLACK_USER, SignInRefused
 from integrations.identity.providers.provider import Provider
 from workflows import ports
 from workflows.ports import Chat, VendorError
@@ -53,3 +55,18 @@ def test_nobody_comes_in_from_another_workspace(
         else:
             with pytest.raises(SignInRefused):
                 joining.whom(SLACK, claims)
+
+
+def test_who_has_another_id_in_another_workspace_signs_in_there_and_back_here(
+    grace: Person, settings: Settings
+) -> None:
+    """Another workspace is connected, which has the same people under ids of its own; and the first one again."""
+    assert project.FIREKIND.slack is not None
+    settings.FIREKIND = replace(project.FIREKIND, slack=replace(project.FIREKIND.slack, team_id=""))
+    for team, id in ((OURS, "UGRACE"), (THEIRS, "U9GRACE"), (OURS, "UGRACE")):
+        person_matching.follow([ChatProfile(id, "Grace", grace.email)])
+        claims = GRACE | {"sub": id, SLACK_TEAM: team, SLACK_USER: id}
+        with ports.using(chat=cast("Chat", SimpleNamespace(workspace_id=team))):
+            assert joining.whom(SLACK, claims).person == grace
+    with ports.using(chat=cast("Chat", IN_OURS)), pytest.raises(SignInRefused):
+        joining.whom(SLACK, GRACE | {"sub": "U9GRACE", SLACK_TEAM: OURS, SLACK_USER: "U9GRACE"})

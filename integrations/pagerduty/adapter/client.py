@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from functools import cached_property
+from hashlib import sha256
 from typing import TYPE_CHECKING, Any, Final
 
 from integrations.pagerduty.adapter import directory, events_api, lookup, open_page, opening, ownership, route, shifts
@@ -82,6 +83,11 @@ class PagerDutyPager:
     def events(self) -> EventsWire | None:
         """The way that stays open while the REST API is down; None without a routing key."""
         return self._fallback(self.setup) if self.setup.routing_key else None
+
+    @property
+    def connection(self) -> str:
+        """An opaque name of the settings by which PagerDuty is connected."""
+        return sha256(f"{self.setup.api_url}\n{self.setup.api_key}".encode()).hexdigest()[:32]
 
     def close(self) -> None:
         """Let go of the connections of both ways."""

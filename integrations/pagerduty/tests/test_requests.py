@@ -151,13 +151,13 @@ def by_event(pager: StraightPager) -> None:
     pager.rest.is_down = False
 
 
-def test_pagerduty_takes_everything_that_is_sent(pager: StraightPager) -> None:
+def test_pagerduty_takes_everything_that_is_sent(db: None, pager: StraightPager) -> None:
     everything(pager)
     assert seen_by(pager).problems() == []
     assert {event["event_action"] for event in seen_by(pager).events} == {"trigger", "resolve"}
 
 
-def test_every_request_that_stands_in_the_code_was_made(pager: StraightPager) -> None:
+def test_every_request_that_stands_in_the_code_was_made(db: None, pager: StraightPager) -> None:
     everything(pager)
     written = set(requests_in_the_code())
     assert len(written) >= 15

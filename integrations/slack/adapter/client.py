@@ -161,8 +161,13 @@ class SlackChat:
 
     @property
     def workspace_id(self) -> str:
-        """The id of the workspace the app is in: what settings say, else what Slack says."""
-        return self.identity.team_id
+        """The id of the workspace that the token is for: what settings say of it may be older."""
+        return self.identity.ask().team_id
+
+    @property
+    def is_introduced(self) -> bool:
+        """Whether Slack has said which workspace that is."""
+        return self.identity.is_known
 
     @property
     def converts(self) -> bool:
@@ -231,7 +236,7 @@ class SlackChat:
 
     def people(self) -> Sequence[ChatProfile]:
         """Read everyone in the workspace, page by page."""
-        return directory.people(self.wire, team_id=self.identity.team_id)
+        return directory.people(self.wire, team_id=self.workspace_id)
 
     def _ours(self) -> Iterator[dict[str, Any]]:
         kinds = "public_channel,private_channel"

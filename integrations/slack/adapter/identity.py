@@ -36,6 +36,11 @@ class Identity:
         self._lock = threading.Lock()
 
     @property
+    def is_known(self) -> bool:
+        """Whether Slack has said who we are."""
+        return self._answer is not None
+
+    @property
     def team_id(self) -> str:
         """The workspace's id."""
         return self._team_id or self.ask().team_id

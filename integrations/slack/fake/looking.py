@@ -95,21 +95,30 @@ class Looking(WorkspaceState):
             self.workspace.people[person.id] = person
         return person
 
-    def add_group(self, handle: str, *, members: Iterable[str] = (), name: str = "", **traits: Any) -> Group:
+    def add_group(
+        self, handle: str, *, members: Iterable[str] = (), name: str = "", id: str = "", **traits: Any
+    ) -> Group:
         """Add a user group of people named by handle or id."""
-        id = "S0" + "".join(c for c in handle.upper() if c.isalnum())
+        id = id or "S0" + "".join(c for c in handle.upper() if c.isalnum())
         group = Group(id, handle, name or handle, [self.person(m).id for m in members], **traits)
         with self.lock:
             self.workspace.groups[group.id] = group
         return group
 
     def add_channel(
-        self, name: str, *, members: Iterable[str] = (), is_private: bool = False, creator: str = "", **traits: Any
+        self,
+        name: str,
+        *,
+        members: Iterable[str] = (),
+        is_private: bool = False,
+        creator: str = "",
+        id: str = "",
+        **traits: Any,
     ) -> Channel:
         """Add a channel with these people in it, without messages about it."""
         ids = [self.person(m).id for m in members]
         made_by = self.person(creator).id if creator else next(iter(ids), "USLACKBOT")
-        id = "C0" + "".join(c for c in name.upper() if c.isalnum())
+        id = id or "C0" + "".join(c for c in name.upper() if c.isalnum())
         kind: Kind = "private" if is_private else "public"
         channel = Channel(id, name, kind, made_by, 1_700_000_000, members=ids, **traits)
         with self.lock:

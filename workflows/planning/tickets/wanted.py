@@ -15,7 +15,6 @@ OPEN: Final = "open"
 TITLE_CHARS: Final = 200  # every tracker takes as much
 PRIVATE: Final = "/private"
 REDACTED: Final = "Redacted follow-up"
-ELSEWHERE: Final = "elsewhere"  # why one failed that may stand in a project that was not connected any more
 
 
 @dataclass(frozen=True, slots=True)

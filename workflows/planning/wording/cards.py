@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from incidents.people.bidi import isolated, without
 from workflows.planning.facts import Facts, Published
-from workflows.planning.observed import DELETED
+from workflows.planning.observed import DELETED, ELSEWHERE
 from workflows.planning.wording.card import Button, Card
 from workflows.planning.wording.headline import PAGE, STATUS_WORDS
 from workflows.planning.wording.marks import OUTLET, room
@@ -118,7 +120,17 @@ def gone(facts: Facts) -> str:
     room = facts.room_of(facts.room)
     if room.gone == DELETED:
         return f"#{room.shown} was deleted in Slack. {ANOTHER}"
+    if room.gone == ELSEWHERE:
+        return f"#{room.shown} is in a Slack workspace that is not connected now. Connect it again, or: {ANOTHER}"
     return f"#{room.shown} was deleted in Slack, or Firekind was removed from it. /invite it again, or: {ANOTHER}"
+
+
+def left_elsewhere(where: Sequence[str]) -> str:
+    """Say where our words can be read by people of a workspace in which nothing can be withdrawn now."""
+    return (
+        f"What Firekind said in {' and '.join(where)} can still be read in a Slack workspace that is not connected "
+        "now. Delete it there by hand, or connect that workspace again, and it is withdrawn."
+    )
 
 
 def summary(published: Published) -> Card:

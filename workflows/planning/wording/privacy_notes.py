@@ -99,7 +99,7 @@ def _stays(before: Facts, after: Facts, alerts: int) -> Iterator[str]:
     yield from _out_of_reach(before)
     if before.is_there(f"channel/{before.room}"):
         yield from _left_behind(before, after)
-    if ended := sum(one.status == RESOLVED for one in before.paged):
+    if ended := sum(one.status == RESOLVED and not one.elsewhere for one in before.paged):
         yield (
             f"{_counted(ended, 'page')} already resolved: PagerDuty may refuse to change their titles. Firekind will "
             "try."
@@ -152,8 +152,8 @@ def _tickets_elsewhere(facts: Facts) -> list[str]:
 
 
 def _ringing(facts: Facts) -> int:
-    """Count the pages that are open in the pager."""
-    return sum(one.status in {TRIGGERED, ACKNOWLEDGED} for one in facts.paged)
+    """Count the pages that are open in the pager that is connected."""
+    return sum(one.status in {TRIGGERED, ACKNOWLEDGED} and not one.elsewhere for one in facts.paged)
 
 
 def _again(facts: Facts) -> str:

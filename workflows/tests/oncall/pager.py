@@ -32,6 +32,10 @@ class LittlePager:
     asked: list[str] = field(default_factory=list)
     subjects: tuple[Sequence[str], Sequence[str]] = ((), ())
 
+    @property
+    def connection(self) -> str:
+        return "little"
+
     def people(self) -> Sequence[PagerPerson]:
         self._ask("people")
         return self.known

@@ -2,7 +2,7 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-    dependencies = [("workflows", "0027_marks")]
+    dependencies = [("workflows", "0030_rule_of_group")]
 
     operations = [
         migrations.AlterField(

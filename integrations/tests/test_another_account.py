@@ -1,0 +1,311 @@
+"""Another PagerDuty account is connected in the middle of incidents: pages stay in the one before, and are named."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.utils import timezone
+
+from incidents import lifecycle
+from incidents.models import Incident, Participant
+from integrations.pagerduty import checking
+from integrations.pagerduty.fake import FakeAccount
+from integrations.pagerduty.tests.straight import SENDER, StraightPager, pager_on
+from integrations.slack.adapter.client import SlackChat
+from integrations.slack.adapter.identity import Identity
+from integrations.slack.tests.straight import StraightWire
+from integrations.tests.duty import ON_CALL, Duty
+from integrations.tests.house import GROUPS, TOKEN
+from workflows import ports
+from workflows.effects import recovering
+from workflows.models import Effect, Page, PagerRead, Resource
+from workflows.oncall import pager_cache, refresh
+from workflows.paging import paging, poll_pages
+from workflows.performing import perform
+from workflows.planning.plan import Plan
+from workflows.reconcile import reconcile, retyping, sweep
+
+KEY = "another"
+STANDS = ["ringing", "acknowledged", "resolved"]
+OWED = ["rung", "retitled", "ended"]
+SECRET = "Keys"
+
+
+def account() -> FakeAccount:
+    """Make an account of the same people, policies and schedule, under ids of its own."""
+    made = FakeAccount(api_key=KEY, clock=lambda: timezone.now().timestamp())
+    made.add_user("firekind", email=SENDER, id="Q9FIREKIND")
+    people = [one for members in GROUPS.values() for one in members]
+    for handle in dict.fromkeys([*people, *ON_CALL.values(), "dee"]):
+        made.add_user(handle, email=f"{handle}@example.com", id=f"Q9U{handle.upper()}")
+    for name, handle in ON_CALL.items():
+        made.add_policy(name, handle.title(), id=f"Q9P{name[:3].upper()}")
+        made.add_service(f"{name} service", policy=name, id=f"Q9S{name[:3].upper()}")
+    made.add_service("Firekind", policy="Major incidents", id="Q9SFIREKIND")
+    made.add_schedule("Platform leadership", ["Pia"], id="Q9SCHED")
+    return made
+
+
+@pytest.fixture
+def other() -> FakeAccount:
+    return account()
+
+
+@contextmanager
+def connected(duty: Duty, pager: StraightPager) -> Iterator[None]:
+    """Connect an account as a process does that has been restarted with its key: it is read before long."""
+    with ports.using(chat=duty.house.chat, pager=pager):
+        yield
+
+
+def read() -> None:
+    refresh.keep(at=timezone.now())
+
+
+def settle(duty: Duty, incident: Incident) -> Incident:
+    read()
+    for pk in sweep.unsettled():
+        assert pk
+    return duty.house.settle(incident)
+
+
+def preview(duty: Duty, incident: Incident, to: str) -> Plan:
+    return retyping.preview(incident, to=duty.house.type(to), by=duty.house.person("dee"))
+
+
+def gaps(incident: Incident) -> list[str]:
+    found = Resource.objects.filter(incident=incident, kind="gap").values_list("label", flat=True)
+    return [text for text in found if "PagerDuty account" in text]
+
+
+def titles(one: FakeAccount) -> list[str]:
+    return [incident.title for incident in one.account.incidents.values()]
+
+
+def bring(duty: Duty, incident: Incident, stands: str) -> Incident:
+    """Have the page of an incident stand like that before the switch."""
+    (page,) = duty.account.account.incidents.values()
+    if stands != "ringing":
+        getattr(duty.account.acts, stands.removesuffix("d"))("max", page.id)
+        poll_pages.look_again(at=timezone.now() + timedelta(minutes=2))
+    return duty.house.settle(incident)
+
+
+@pytest.mark.parametrize("stands", STANDS)
+def test_nobody_is_paged_anew_and_it_is_said_what_stands_where(duty: Duty, other: FakeAccount, stands: str) -> None:
+    incident = bring(duty, duty.house.declare(type="major"), stands)
+    before = set(Participant.objects.filter(incident=incident, left_at=None).values_list("person", flat=True))
+    with connected(duty, pager_on(other, api_key=KEY)):
+        incident = settle(duty, incident)
+        assert not other.account.incidents
+        assert len(gaps(incident)) == (stands != "resolved")
+        after = set(Participant.objects.filter(incident=incident, left_at=None).values_list("person", flat=True))
+        assert after >= before
+        assert quiet(other)
+    incident = settle(duty, incident)
+    assert not gaps(incident)
+    assert len(duty.account.account.incidents) == 1
+
+
+def quiet(other: FakeAccount) -> bool:
+    """Return whether regular looks ask nothing about pages of another account, and nothing fails."""
+    before = other.calls.total
+    for minutes in range(2, 8):
+        at = timezone.now() + timedelta(minutes=minutes)
+        poll_pages.look_again(at=at)
+        recovering.retry(at=at)
+    failed = Effect.objects.filter(kind__in=["page", "title", "acknowledged"], state="failed").exists()
+    return not failed and not [call for call in other.calls.since(before) if call.status >= 400]
+
+
+@pytest.mark.parametrize("to", ["internal", "ambiguous", "security"])
+@pytest.mark.parametrize("stands", STANDS)
+def test_a_plan_promises_nothing_there_and_follows_once_it_is_connected_again(
+    duty: Duty, other: FakeAccount, stands: str, to: str
+) -> None:
+    house = duty.house
+    incident = bring(duty, house.declare("Keys leaked", type="major"), stands)
+    with connected(duty, pager_on(other, api_key=KEY)):
+        incident = settle(duty, incident)
+        plan = preview(duty, incident, to)
+        assert not [line.text for line in plan.lines if line.text.startswith("resolve the page")]
+        assert not [note.text for note in plan.notes if "titles of" in note.text or "will try" in note.text]
+        named = [line.text for line in plan.lines if "PagerDuty account" in line.text]
+        assert len(named) == (stands != "resolved" or to == "security")
+        assert all(("what this is about" in text) == (to == "security") for text in named)
+        incident = house.retype(incident, to)
+        assert duty.opened(incident) == [f"Major incidents: {there(stands)}"]
+        pages = [one for one in other.account.incidents.values() if one.status != "resolved"]
+        assert [SECRET in one.title for one in pages] == ([False] if to == "security" else [])
+        assert quiet(other)
+    incident = settle(duty, incident)
+    if stands != "resolved":
+        assert not [text for text in gaps(incident) if "Major" in text]
+        assert not (to == "security" and [title for title in titles(duty.account) if SECRET in title])
+    ended = "acknowledged" if stands == "acknowledged" else "resolved"
+    assert duty.opened(incident)[0] == f"Major incidents: {ended}"
+    assert duty.times_rung("sid") == 0, "Security was paged in the other account"
+
+
+def there(stands: str) -> str:
+    return {"ringing": "triggered"}.get(stands, stands)
+
+
+@pytest.mark.parametrize("fault", ["before", "in doubt", "failed"])
+def test_what_was_owed_there_is_done_to_nothing_here(
+    duty: Duty, other: FakeAccount, fault: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A page was to be ended as the account was exchanged: it is said to be open still, and ended once it can be."""
+    house = duty.house
+    incident = house.declare(type="major")
+    if fault != "before":
+        duty.pager.rest.is_down = duty.pager.fallback.is_down = True
+    plan = preview(duty, incident, "internal")
+    by, to = house.person("dee"), house.type("internal")
+    retyping.confirm(incident, to=to, by=by, at=house.now(), digest=plan.digest)
+    if fault != "before":
+        house.settle(incident, rounds=1 if fault == "in doubt" else 20)
+    duty.pager.rest.is_down = duty.pager.fallback.is_down = False
+    if fault == "in doubt":
+        Effect.objects.filter(kind="page", verb="retire").update(unsure=True)
+    incident = Incident.objects.get(pk=incident.pk)
+    with connected(duty, pager_on(other, api_key=KEY)):
+        incident = settle(duty, incident)
+        assert not other.account.incidents
+        (says,) = gaps(incident)
+        assert "Resolve it there" in says
+        assert not incident.events.filter(kind="page", text__startswith="resolved").exists()
+        assert quiet(other)
+    incident = settle(duty, incident)
+    assert duty.opened(incident) == ["Major incidents: resolved"]
+    assert not gaps(incident)
+
+
+def test_a_page_in_doubt_there_goes_out_here_and_is_found_once_that_is_connected_again(
+    duty: Duty, other: FakeAccount
+) -> None:
+    house = duty.house
+    duty.pager.rest.fatal = "POST"  # it is opened, and nobody hears of it
+    incident = lifecycle.declare("Down", by=house.person("dee"), at=house.now(), type=house.type("major"))
+    house.settle(incident, rounds=1)
+    duty.pager.rest.fatal, duty.pager.rest.is_down = "", False
+    assert len(duty.account.account.incidents) == 1
+    with connected(duty, pager_on(other, api_key=KEY)):
+        incident = settle(duty, incident)
+        (page,) = other.account.incidents.values()
+        assert page.status == "triggered"
+        lifecycle.resolve(incident, by=house.person("dee"), at=house.now(), text="Rolled back")
+        incident = settle(duty, incident)
+        assert page.status == "resolved"
+        assert quiet(other)
+    incident = settle(duty, incident)
+    for minutes in range(2, 30, 2):
+        poll_pages.look_again(at=timezone.now() + timedelta(minutes=minutes))
+        incident = house.settle(incident)
+    (first,) = duty.account.account.incidents.values()
+    assert first.status == "resolved"
+
+
+def test_what_is_declared_meanwhile_is_paged_here_and_not_before_the_account_was_read(
+    duty: Duty, other: FakeAccount
+) -> None:
+    house = duty.house
+    with connected(duty, pager_on(other, api_key=KEY)):
+        incident = house.declare(type="major")
+        assert not [call for call in other.calls.since(0) if call.method == "POST"]
+        incident = settle(duty, incident)
+        (page,) = other.account.incidents.values()
+        assert page.status == "triggered"
+        assert duty.times_rung("max") == 0
+    incident = settle(duty, incident)
+    assert not duty.account.account.incidents
+    assert len(gaps(incident)) == 1
+
+
+def test_whoever_pages_by_hand_pages_here(duty: Duty, other: FakeAccount) -> None:
+    house = duty.house
+    incident = house.declare(type="major")
+    with connected(duty, pager_on(other, api_key=KEY)):
+        incident = settle(duty, incident)
+        paging.ask(incident, target="policy/Q9PMAJ", by=house.person("dee"), at=house.now())
+        incident = settle(duty, incident)
+        (page,) = other.account.incidents.values()
+        lifecycle.resolve(incident, by=house.person("dee"), at=house.now(), text="Rolled back")
+        incident = settle(duty, incident)
+        assert page.status == "resolved"
+        assert duty.opened(incident) == ["Major incidents: triggered"]
+        assert len(gaps(incident)) == 1, "also once it is over"
+    incident = settle(duty, incident)
+    assert duty.opened(incident) == ["Major incidents: resolved"]
+    assert not gaps(incident)
+
+
+@pytest.mark.parametrize("change", [{"api_key": KEY}, {"sender": "dee@example.com"}])
+def test_another_key_of_the_same_account_changes_nothing(duty: Duty, change: dict[str, Any]) -> None:
+    incident = duty.house.declare(type="major")
+    duty.account.api_key = str(change.get("api_key", duty.account.api_key))
+    with connected(duty, pager_on(duty.account, **change)):
+        incident = settle(duty, incident)
+        assert not gaps(incident)
+        lifecycle.resolve(incident, by=duty.house.person("dee"), at=duty.house.now(), text="Rolled back")
+        incident = settle(duty, incident)
+    assert duty.opened(incident) == ["Major incidents: resolved"]
+
+
+def test_while_another_account_cannot_be_read_its_fallback_pages(duty: Duty, other: FakeAccount) -> None:
+    other.add_integration("Firekind", key=other.routing_key)
+    pager = pager_on(other, api_key=KEY)
+    pager.rest.is_down = True
+    with connected(duty, pager):
+        read()
+        assert PagerRead.objects.get().failed_at is not None
+        duty.house.declare(type="major")
+        assert len(other.account.incidents) == 1
+
+
+def test_the_doctor_counts_what_is_open_there(duty: Duty, other: FakeAccount) -> None:
+    incident = duty.house.declare(type="major")
+    pager = pager_on(other, api_key=KEY)
+    with connected(duty, pager):
+        settle(duty, incident)
+        found = checking.findings(pager, webhook_url="https://x.example/pagerduty/webhook", at=timezone.now())
+        (said,) = [one for one in found if "not connected" in one.says]
+        assert said.is_note
+        assert "1 page is open" in said.says
+        assert paging.said(Page.objects.get()).endswith("not connected now")
+
+
+def test_it_is_read_at_once_with_another_key(duty: Duty, other: FakeAccount) -> None:
+    pager_cache.refresh(at=timezone.now())
+    with connected(duty, pager_on(other, api_key=KEY)):
+        assert refresh.keep(at=timezone.now())
+        asked = other.calls.total
+        refresh.keep(at=timezone.now())
+        assert other.calls.total == asked
+
+
+class Asked(StraightWire):
+    """Notes how many pages were open as Slack was asked which workspace it is."""
+
+    account: FakeAccount
+    pages: int | None = None
+
+    def call(self, method: str, **arguments: Any) -> dict[str, Any]:
+        if method == "auth.test":
+            self.pages = len(self.account.account.incidents)
+        return super().call(method, **arguments)
+
+
+def test_no_page_waits_until_it_is_known_which_workspace_slack_is(duty: Duty) -> None:
+    wire = Asked(duty.house.slack, token=TOKEN)
+    wire.account = duty.account
+    house = duty.house
+    incident = lifecycle.declare("Down", by=house.person("dee"), at=house.now(), type=house.type("major"))
+    with ports.using(chat=SlackChat(wire, identity=Identity(wire)), pager=duty.pager):
+        reconcile.reconcile(incident.pk, at=timezone.now())
+        perform.drain(incident.pk, side_by_side=False)
+    assert wire.pages == 1

@@ -1,0 +1,137 @@
+"""Which workspace the chat is in: ids of channels, messages and people mean something there alone.
+
+Once another one is connected, what stands in the one before is out of reach: nothing of it is asked for there, and each
+incident says what that means for it. Once that one is connected again, everything goes on where it stands.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from datetime import datetime
+from typing import Final
+from weakref import WeakSet
+
+from django.db import connection, transaction
+from django.db.models import F, Q
+
+from incidents import timeline
+from incidents.claiming.shared_clock import clock
+from incidents.models import Incident
+from workflows.effects import effect_queue
+from workflows.models import DirectoryRead, Effect, Resource
+from workflows.planning.actions import CREATE, KINDS
+from workflows.planning.observed import ELSEWHERE, THERE
+from workflows.ports import Chat, VendorError
+from workflows.usergroups import workspace_cache
+
+log = logging.getLogger(__name__)
+
+CHAT: Final = tuple(name for name, kind in KINDS.items() if kind.port == "chat")
+LOOKS: Final = 5  # channels that are looked for, to see whether ids mean something here after all
+IN_DOUBT: Final = (
+    "It may stand in the Slack workspace that was connected before. If it does, delete it there by hand. Retry posts "
+    "it in this one."
+)
+LEAVE: Final = """
+    UPDATE workflows_resource
+    SET state = 'gone', external = external || jsonb_build_object('why', 'elsewhere', 'workspace', %s::text)
+    WHERE (kind IN ('channel', 'outlet') OR (kind = 'post' AND room IS NULL))
+      AND (state = 'there' OR (state = 'gone' AND external ->> 'why' = 'unseen'))
+"""
+COME_BACK: Final = """
+    UPDATE workflows_resource SET state = 'there', external = external - 'why' - 'workspace'
+    WHERE state = 'gone' AND external ->> 'why' = 'elsewhere' AND external ->> 'workspace' = %s
+"""
+
+_followed: Final[WeakSet[Chat]] = WeakSet()
+_following = threading.Lock()
+
+
+def is_followed(chat: Chat) -> bool:
+    """Return whether a chat is known to be in the workspace that ids are of. Asks no vendor."""
+    if chat not in _followed and chat.is_introduced and _before() in {None, chat.workspace_id}:
+        _followed.add(chat)
+    return chat in _followed
+
+
+def follow(chat: Chat, *, at: datetime) -> bool:
+    """Note which workspace a chat is in; return whether it may be asked for what is owed.
+
+    It may not while another one than before is connected and nobody knows yet what that means, nor while somebody else
+    asks. That may take as long as reading everyone does.
+    """
+    if is_followed(chat):
+        return True
+    if not _following.acquire(blocking=False):
+        return False
+    try:
+        return _follow(chat, at=at)
+    except VendorError as error:
+        log.warning("could not look at the workspace that is connected now: %s", error)
+        return False
+    finally:
+        _following.release()
+
+
+def _follow(chat: Chat, *, at: datetime) -> bool:
+    try:
+        now = chat.workspace_id
+    except VendorError:
+        return True  # all else that is asked now is refused as well, and says why
+    before = _before()
+    if before is not None and before != now:
+        _arrive(chat, before=before, now=now, at=at)
+    return is_followed(chat)
+
+
+def _before() -> str | None:
+    """Return the workspace that ids are of; None while none was ever read."""
+    return DirectoryRead.objects.values_list("workspace", flat=True).first()
+
+
+def _arrive(chat: Chat, *, before: str, now: str, at: datetime) -> None:
+    """Note another workspace than before; everyone there is read first, so that nobody is asked for by an old id."""
+    is_another = bool(before) and not _knows_ours(chat)
+    if is_another:
+        workspace_cache.refresh(at=at, everybody=True)
+    with transaction.atomic():
+        touched = Incident.objects.filter(Q(active=True) | Q(private=True))
+        list(touched.select_for_update(no_key=True).order_by("pk").values_list("pk", flat=True))  # before their effects
+        if not DirectoryRead.objects.filter(workspace=before).update(workspace=now) or not is_another:
+            return
+        log.warning("another workspace is connected than before: what stands in that one is left alone")
+        _doubt(before, at=at)
+        with connection.cursor() as cursor:
+            cursor.execute(LEAVE, [before])
+            cursor.execute(COME_BACK, [now])
+        again = {"state": Effect.State.WAITING, "due_at": clock.at(at), "ended_at": None, "error": "", "error_code": ""}
+        Effect.objects.filter(state=Effect.State.FAILED, error_code=code(now)).update(**again, attempt=0)
+        Effect.objects.filter(state=Effect.State.WAITING, unsure=True, kind__in=CHAT).update(due_at=clock.at(at))
+        touched.update(revision=F("revision") + 1)
+
+
+def _knows_ours(chat: Chat) -> bool:
+    """Return whether channels of ours are seen here: a workspace that joined an organisation keeps them.
+
+    One may be shared between two workspaces; most are not.
+    """
+    rooms = Resource.objects.filter(kind="channel", state=THERE)
+    ids = rooms.order_by(F("incident__active").desc(), "incident__private", "-pk").values_list("external_id", flat=True)
+    seen = [chat.look(id) is not None for id in ids[:LOOKS]]
+    return sum(seen) * 2 > len(seen)
+
+
+def _doubt(before: str, *, at: datetime) -> None:
+    """Leave announcements that may have been posted there to people, until somebody can look for them."""
+    begun = Q(state=Effect.State.RUNNING) | Q(state__in=[Effect.State.WAITING, Effect.State.FAILED], unsure=True)
+    announced = Effect.objects.filter(begun, kind="post", verb=CREATE, room=None)
+    for effect in announced.exclude(error_code__startswith=ELSEWHERE).order_by("incident", "pk"):
+        timeline.hold(effect.incident_id)
+        error = VendorError(IN_DOUBT, code=code(before), method=effect.method)
+        effect_queue.leave_in_doubt(effect, error, at=at)
+
+
+def code(workspace: str) -> str:
+    """Return the error code of what may have been done in a workspace that is not connected any more."""
+    return f"{ELSEWHERE} {workspace}"
