@@ -368,3 +368,24 @@ def doctor(house: House, about: str) -> list[CheckResult]:
 def given() -> Setup:
     assert settings.FIREKIND.slack is not None
     return settings.FIREKIND.slack
+
+
+def test_who_is_not_in_the_new_workspace_is_named_once_and_holds_up_nothing(house: House) -> None:
+    people = [one for one in another_workspace.handles(house.slack) if one != "out"]
+    other = another_workspace.workspace(people)
+    incident = lifecycle.declare(
+        "Checkout is slow", by=house.person("out"), at=house.now(), type=house.type("ambiguous")
+    )
+    incident = house.settle(incident)
+    with connected(house, other):
+        incident = settle(house, incident)
+        rooms.open_another(incident, by=house.person("dee"), at=house.now())
+        incident = settle(house, incident)
+        (failed,) = incident.events.filter(kind="failed")
+        assert "Slack no longer has this person" in failed.text
+        (said,) = incident.events.filter(kind="did", text__contains="could not invite")
+        assert "Out" in said.text
+        lifecycle.update(incident, text="Found it", by=house.person("dee"), at=house.now())
+        incident = settle(house, incident)
+        assert any("Found it" in text for text in other.texts(house.channel(incident)))
+        assert quiet(house, other, incident)

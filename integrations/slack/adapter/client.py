@@ -12,6 +12,7 @@ from incidents.people.person_matching import ChatProfile
 from integrations.slack.adapter import cards, channel_state, cursors, directory, files, groups, inviting
 from integrations.slack.adapter.identity import Identity
 from integrations.slack.adapter.wire import Wire
+from integrations.slack.protocol import error_messages
 from integrations.slack.protocol.limits import MAX_TOPIC
 from integrations.slack.protocol.mrkdwn import as_typed, clip, escape
 from workflows.planning.wording.card import Card
@@ -207,7 +208,13 @@ class SlackChat:
 
     def tell(self, person: str, card: Card, *, mark: str) -> Posted:
         """Post a card to one person directly."""
-        answer = self._post(person, card, mark)
+        try:
+            answer = self._post(person, card, mark)
+        except VendorError as error:
+            if error.code != "channel_not_found":  # as Slack says it of a person whom the workspace doesn't have
+                raise
+            code = "user_not_found"
+            raise VendorError(error_messages.words(code), code=code, method=error.method) from error
         return Posted(str(answer["channel"]), str(answer["ts"]))
 
     def upload(self, name: str, content: bytes, *, alt: str) -> str:

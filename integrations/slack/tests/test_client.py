@@ -339,8 +339,15 @@ def test_settings_that_name_the_bot_save_a_call(slack: fake.FakeSlack) -> None:
     wire = StraightWire(slack, token=TOKEN)
     chat = SlackChat(wire, identity=Identity(wire, team_id="T0SANDBOX", bot_user_id=fake.BOT_USER))
     chat.find_channel("inc-a-b", since=datetime.now(UTC))
-    chat.people()
     assert "auth.test" not in calls(slack)
+
+
+def test_nobody_is_from_elsewhere_because_settings_name_the_workspace_before(slack: fake.FakeSlack) -> None:
+    wire = StraightWire(slack, token=TOKEN)
+    known = SlackChat(wire, identity=Identity(wire)).people()
+    chat = SlackChat(wire, identity=Identity(wire, team_id="T0BEFORE"))
+    assert [one.is_external for one in chat.people()] == [one.is_external for one in known]
+    assert chat.workspace_id == "T0SANDBOX"
 
 
 class Circling(StraightWire):
