@@ -75,6 +75,19 @@ def test_while_pagerduty_is_not_connected_nothing_of_a_page_is_forgotten(duty: D
     assert incident.events.filter(kind="page").count() == told, "a page that has ended is not resolved again"
 
 
+@pytest.mark.parametrize("connected", [True, False])
+def test_a_plan_says_when_pages_are_resolved(duty: Duty, connected: bool) -> None:
+    house = duty.house
+    incident = house.declare(type="major")
+    with ports.using(chat=house.chat, pager=duty.pager if connected else None):
+        plan = retyping.preview(incident, to=house.type("internal"), by=house.person("dee"))
+        later = [line for line in plan.lines if "once it is" in line.text]
+        assert len(later) == (not connected)
+        incident = house.retype(incident, "internal")
+    incident = house.settle(incident)
+    assert duty.opened(incident) == ["Major incidents: resolved"]
+
+
 @pytest.mark.parametrize("private", [False, True], ids=["public", "private"])
 def test_what_was_said_is_found_after_secret_key_was_changed(
     duty: Duty, monkeypatch: pytest.MonkeyPatch, private: bool

@@ -275,4 +275,6 @@ def _without_ports(result: Plan, facts: Facts) -> Plan:
         lines.append(
             PlanLine("!", f"PagerDuty is not connected: {', '.join(facts.policy.pages)} cannot be paged.", "pager")
         )
+    if not facts.pager and any(one.kind == "page" for one in result.actions):
+        lines.append(PlanLine("!", "PagerDuty is not connected: pages are resolved once it is.", "pager"))
     return replace(result, lines=(*result.lines, *lines))
