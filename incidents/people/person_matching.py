@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from django.contrib.auth.models import AbstractBaseUser, AnonymousUser, User
@@ -87,37 +88,42 @@ def recorded() -> dict[str, tuple[object, ...]]:
     return {row[0]: row[1:] for row in rows}
 
 
-def follow(known: list[ChatProfile]) -> dict[str, str]:
+def follow(known: list[ChatProfile], *, told: Collection[str] = ()) -> dict[str, str]:
     """Give people the id that the workspace has for their address now; return which ids became which.
 
     ``known`` is everyone. Ids change once another workspace is connected, or as one joins an organisation; whoever has
-    an address there is the same person, with what they may see and do. Guests and people from elsewhere are left as
-    they are: their address proves nothing. The caller holds the lock as for ``record``.
+    an address there is the same person, with what they may see and do. Guests, people from elsewhere and leavers are
+    left as they are: their address proves nothing, and that of a leaver is someone else's one day. So is whoever has
+    an id in ``told``: of them something newer was said. The caller holds the lock as for ``record``.
     """
-    listed = {one.chat_id for one in known}
+    listed = {one.chat_id for one in known} | set(told)
     members = [one for one in known if not (one.is_guest or one.is_external or one.is_bot or one.deactivated)]
-    ours = {key: one.chat_id for one in members if (key := emails.key_of(one.email))}
-    theirs = Person.objects.filter(is_guest=False, is_external=False, is_bot=False)
-    rows = theirs.exclude(chat_id=None).exclude(email="").values_list("pk", "chat_id", "email")
-    away = {emails.key_of(email): (pk, str(old)) for pk, old, email in rows if old not in listed}
-    found = {key: (pk, old, ours[key]) for key, (pk, old) in away.items() if key in ours}
-    return {old: new for pk, old, new in found.values() if _move(pk, new)}
+    ours = {key: one.chat_id for one in members if one.chat_id not in told and (key := emails.key_of(one.email))}
+    theirs = Person.objects.filter(is_guest=False, is_external=False, is_bot=False, deactivated=False)
+    theirs = theirs.exclude(chat_id=None).exclude(email="").only("chat_id", "email", "user", "role")
+    away = [one for one in theirs if one.chat_id not in listed]
+    found = [(one, str(one.chat_id), ours[key]) for one in away if (key := emails.key_of(one.email)) in ours]
+    met = {one.chat_id: one for one in Person.objects.filter(chat_id__in=[new for _, _, new in found])}
+    moved = [(one, old, new) for one, old, new in found if new not in met or _take_over(one, met[new])]
+    for one, _, new in moved:
+        one.chat_id = new
+    Person.objects.bulk_update([one for one, _, _ in moved], ["chat_id"], batch_size=1_000)
+    return {old: new for _, old, new in moved}
 
 
-def _move(pk: int, chat_id: str) -> bool:
-    """Give someone another chat id; whoever a door met under it since is the same person."""
-    met = Person.objects.filter(chat_id=chat_id).first()
-    if met is not None:
-        person = Person.objects.get(pk=pk)
-        if met.user_id is not None and person.user_id is not None:
-            return False
-        already = Participant.objects.filter(person=pk).values("incident")
-        Participant.objects.filter(person=met).exclude(incident__in=already).update(person=pk)
-        user_id = person.user_id or met.user_id
-        role = person.role if person.role != Role.RESPONDER else met.role
-        Person.objects.filter(pk=met.pk).update(chat_id=None, user=None, email="", role=Role.RESPONDER)
-        Person.objects.filter(pk=pk).update(user=user_id, role=role)
-    Person.objects.filter(pk=pk).update(chat_id=chat_id)
+def _take_over(person: Person, met: Person) -> bool:
+    """Let someone have what whoever a door met under their new id has; return whether that is the same person.
+
+    Whom the workspace had under an address of their own is not.
+    """
+    if met.email or (met.user_id is not None and person.user_id is not None):
+        return False
+    already = Participant.objects.filter(person=person).values("incident")
+    Participant.objects.filter(person=met).exclude(incident__in=already).update(person=person)
+    user_id = person.user_id or met.user_id
+    role = person.role if person.role != Role.RESPONDER else met.role
+    Person.objects.filter(pk=met.pk).update(chat_id=None, user=None, email="", role=Role.RESPONDER)
+    Person.objects.filter(pk=person.pk).update(user=user_id, role=role)
     return True
 
 

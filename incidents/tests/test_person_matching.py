@@ -230,3 +230,65 @@ def test_whoever_has_an_account_of_their_own_is_not_joined_with_another(db: None
     chat.refresh_from_db()
     assert (web.email, web.chat_id, chat.email) == ("Ada@example.com", None, "")
     assert web.user != chat.user
+
+
+# other ids, as in another workspace
+
+
+def moved(before: ChatProfile, *now: ChatProfile) -> Person:
+    """Return someone who was known before the workspace has these people alone."""
+    person_matching.record([before])
+    person = known(before.chat_id)
+    person_matching.follow([*now])
+    person_matching.record([*now])
+    person.refresh_from_db()
+    return person
+
+
+@pytest.mark.parametrize("email", ["ada@example.com", "ADA@Example.com"])
+def test_whoever_has_an_address_in_another_workspace_is_the_same_person(db: None, email: str) -> None:
+    assert moved(ADA, ChatProfile("U9", "Ada Okafor", email)).chat_id == "U9"
+
+
+@pytest.mark.parametrize("email", ["", "ben@example.com", "ad\u00e0@example.com", "ada@example.com.evil"])
+def test_nobody_else_is(db: None, email: str) -> None:
+    assert moved(ADA, ChatProfile("U9", "Ada Okafor", email)).chat_id == "U1"
+
+
+@pytest.mark.parametrize("field", FLAGS)
+@pytest.mark.parametrize("there", [False, True])
+def test_an_address_of_a_leaver_or_of_who_is_no_member_makes_nobody_the_same(
+    db: None, field: str, there: bool
+) -> None:
+    """A leaver's address is given to a newcomer one day: what the leaver could see and do is not theirs."""
+    newcomer = ChatProfile("U9", "Ada Okafor", ADA.email)
+    odd = {field: True}
+    before, now = (ADA, replace(newcomer, **odd)) if there else (replace(ADA, **odd), newcomer)  # type: ignore[arg-type]  # by name
+    assert moved(before, now).chat_id == "U1"
+    assert known("U9").pk != known("U1").pk
+
+
+def test_someone_known_by_another_address_is_not_made_one_with_who_had_this_one(secret: Incident) -> None:
+    """Ben, who was here all along, takes Ada's address once she is not listed any more."""
+    ben = ChatProfile("U9", "Ben", "ben@example.com")
+    person_matching.record([ADA, ben])
+    other = known("U9")
+    lifecycle.bring_in(secret, people=[known()], by=None, at=timezone.now())
+    now = [replace(ben, email=ADA.email)]
+    assert person_matching.follow(now) == {}
+    person_matching.record(now)
+    assert known("U9") == other
+    assert not visibility.may_see(other, secret)
+
+
+def test_several_people_with_other_ids_are_followed_in_as_many_queries_as_two(db: None) -> None:
+    def asked(count: int) -> int:
+        Person.objects.all().delete()
+        person_matching.record([ChatProfile(f"U{n}", f"p{n}", f"p{n}@example.com") for n in range(count)])
+        with CaptureQueriesContext(connection) as queries:
+            ids = person_matching.follow([ChatProfile(f"W{n}", f"p{n}", f"p{n}@example.com") for n in range(count)])
+        assert ids == {f"U{n}": f"W{n}" for n in range(count)}
+        assert set(Person.objects.values_list("chat_id", flat=True)) == set(ids.values())
+        return len(queries)
+
+    assert asked(20) == asked(2)

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
+from incidents.models import Person
 from integrations.tests.house import House
 from workflows import ports
 from workflows.models import PagerTarget
@@ -130,6 +131,27 @@ def test_whoever_left_while_everyone_was_read_has_left(house: House) -> None:
     assert house.person("ben").deactivated
     workspace_cache.refresh(at=at + timedelta(seconds=1), everybody=True)
     assert not house.person("ben").deactivated, "what is read later is newer"
+
+
+@pytest.mark.parametrize("joins", [False, True])
+def test_whoever_is_given_an_address_while_everyone_was_read_is_not_taken_for_who_had_it(
+    house: House, joins: bool
+) -> None:
+    """Ben is given another address, and Zed, who is new, his: the answer on its way says Ben's of before."""
+    at, ben = timezone.now(), house.person("ben")
+    (known,) = (one for one in house.chat.people() if one.chat_id == ben.chat_id)
+    zed = replace(known, chat_id="U0ZED", name="Zed")
+
+    def meanwhile() -> None:
+        workspace_cache.note(replace(known, email="benjamin@example.com"))
+        if joins:
+            workspace_cache.note(zed)
+
+    with ports.using(chat=Slowly(house.chat, "people", meanwhile)):
+        workspace_cache.refresh(at=at, everybody=True)
+    assert Person.objects.get(chat_id=ben.chat_id) == ben
+    assert Person.objects.get(pk=ben.pk).email == "benjamin@example.com"
+    assert Person.objects.filter(chat_id=zed.chat_id).exists() == joins
 
 
 def test_that_the_workspace_changed_is_still_known_after_it_could_not_be_read(house: House) -> None:

@@ -109,8 +109,10 @@ def refresh(*, at: datetime | None = None, everybody: bool = False) -> bool:
             _alone()
             now = DirectoryRead.objects.first()
             if known is not None and (now and now.people_at) == (read and read.people_at):
-                _follow(person_matching.follow(known))
-                person_matching.record([*_unless_told_of(known, before), *_strangers(unknown, known)])
+                told = _told_of(known, before)
+                _follow(person_matching.follow(known, told=told))
+                said = (one for one in known if one.chat_id not in told)
+                person_matching.record([*said, *_strangers(unknown, known)])
             else:
                 known = None
             mark.is_done = (now and now.groups_at) == (read and read.groups_at)
@@ -164,12 +166,11 @@ def note(one: person_matching.ChatProfile) -> None:
         person_matching.record([one])
 
 
-def _unless_told_of(
-    known: Iterable[person_matching.ChatProfile], before: Mapping[str, tuple[object, ...]]
-) -> Iterator[person_matching.ChatProfile]:
-    """Yield people but for those of whom something newer was told while they were read: that they left, say."""
-    now = person_matching.recorded()
-    return (one for one in known if before.get(one.chat_id) in {None, now.get(one.chat_id)})
+def _told_of(known: Iterable[person_matching.ChatProfile], before: Mapping[str, tuple[object, ...]]) -> set[str]:
+    """Return the ids of people of whom something newer was told while everyone was read: that they left, or joined."""
+    listed, now = {one.chat_id for one in known}, person_matching.recorded()
+    changed = {id for id, said in now.items() if before.get(id) != said}
+    return {id for id in changed if id in before or id not in listed}
 
 
 def _strangers(
