@@ -155,3 +155,20 @@ def test_that_the_app_was_removed_is_said_once(house: House, secret: Incident) -
     (said,) = texts(secret, "gap")
     assert "or Firekind was removed from it" in said
     assert may_see(house, "sam", secret)
+
+
+@pytest.mark.parametrize("public", [False, True])
+def test_a_stranger_hides_nothing_while_nobody_can_be_looked_up(house: House, secret: Incident, public: bool) -> None:
+    """Somebody unknown is in the channel and Slack lists nobody now: who was removed, or that it is public, counts."""
+    channel = house.channel(secret)
+    house.slack.add_person("zed")
+    house.slack.acts.invite("dee", channel, ["zed"])
+    house.slack.acts.kick("dee", channel, "sam")
+    Person.objects.filter(chat_id=house.slack.person("zed").id).delete()
+    if public:
+        house.slack.acts.convert("dee", channel, is_private=False)
+    house.slack.faults.add("ratelimited", method="users.list")
+    membership.poll(at=soon())
+    assert may_see(house, "sam", secret) == public
+    assert (Incident.objects.get(pk=secret.pk).room != secret.room) == public
+    assert may_see(house, "sia", secret)

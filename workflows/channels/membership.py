@@ -76,9 +76,8 @@ def _look(chat: Chat, channel: Resource, *, at: datetime, asks: bool) -> bool:
     try:
         members = chat.members(channel.external_id)
         strangers = _unknown(_newcomers(members, before, before) - {chat.self_id})
-        if strangers:
-            if not _meet(strangers):
-                return True  # they may be people who were known by other ids: nobody is missed before that is known
+        met = not strangers or _meet(strangers)
+        if strangers and met:
             before, members = _read(channel), chat.members(channel.external_id)
     except VendorError as error:
         return _failed(error, channel, at=at)
@@ -88,10 +87,10 @@ def _look(chat: Chat, channel: Resource, *, at: datetime, asks: bool) -> bool:
         closed = not asks or _is_closed(chat, channel)
     except VendorError as error:
         return _failed(error, channel, at=at)
-    if closed:
-        _compare(channel, members, before, after, at=at)
-    else:
+    if not closed:
         _leave(channel, at=at)
+    elif met or not before.inside or members & before.inside.keys():  # else all of them may have other ids by now
+        _compare(channel, members, before, after, at=at)
     return True
 
 
