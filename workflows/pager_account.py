@@ -7,9 +7,9 @@ connected again, they go on as they are.
 from __future__ import annotations
 
 from collections.abc import Collection
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Final
-from weakref import WeakSet
+from weakref import WeakKeyDictionary, WeakSet
 
 from django.db import connection
 from django.db.models import F, Q
@@ -28,13 +28,18 @@ MOVE: Final = """
 """
 
 
+HELD_AT_MOST: Final = timedelta(seconds=20)  # what is to be paged, while it is read
+READ_AGAIN: Final = timedelta(minutes=2)  # at most so often because of other settings: processes may differ in them
+
 _known: Final[WeakSet[Pager]] = WeakSet()
+_held: Final[WeakKeyDictionary[Pager, datetime]] = WeakKeyDictionary()  # since when
+_read: Final[WeakKeyDictionary[Pager, datetime]] = WeakKeyDictionary()
 
 
-def is_known(pager: Pager) -> bool:
+def is_known(pager: Pager, *, at: datetime) -> bool:
     """Return whether pages may be opened and changed: not before an account that may be another one was read.
 
-    While it cannot be read, whoever is to be paged does not wait for that.
+    Whoever is to be paged does not wait for that while it cannot be read, nor for long: mostly it is the same account.
     """
     if pager in _known:
         return True
@@ -43,7 +48,7 @@ def is_known(pager: Pager) -> bool:
         return True
     if read.connection == pager.connection:
         _known.add(pager)
-    return not is_another(pager, read)
+    return not is_another(pager, read) or at - _held.setdefault(pager, at) >= HELD_AT_MOST
 
 
 def is_another(pager: Pager, read: PagerRead) -> bool:
@@ -51,11 +56,21 @@ def is_another(pager: Pager, read: PagerRead) -> bool:
     return read.connection not in {"", pager.connection}
 
 
-def arrive(listed: Collection[str], *, people: Collection[str], at: datetime) -> bool:
+def is_unread(pager: Pager, read: PagerRead, *, at: datetime) -> bool:
+    """Return whether people and targets are to be read because of other settings, and this process has not just."""
+    last = _read.get(pager)
+    return is_another(pager, read) and (last is None or at - last >= READ_AGAIN)
+
+
+def arrive(pager: Pager, listed: Collection[str], *, people: Collection[str], at: datetime) -> bool:
     """Note which pages are in another account, given what the pager lists now; return whether it is another one.
 
-    In the caller's transaction, before what was listed before is forgotten. An account never exchanges all its people.
+    In the caller's transaction, before what was listed before is forgotten. An account never exchanges all its people,
+    and a key is never one of another account.
     """
+    _read[pager] = at
+    if PagerRead.objects.filter(connection=pager.connection).exists():
+        return False
     before = set(PagerUser.objects.filter(gone=False).values_list("pager_id", flat=True))
     if not before or before & set(people):
         return False

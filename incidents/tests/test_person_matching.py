@@ -257,9 +257,7 @@ def test_nobody_else_is(db: None, email: str) -> None:
 
 @pytest.mark.parametrize("field", FLAGS)
 @pytest.mark.parametrize("there", [False, True])
-def test_an_address_of_a_leaver_or_of_who_is_no_member_makes_nobody_the_same(
-    db: None, field: str, there: bool
-) -> None:
+def test_an_address_of_a_leaver_or_of_who_is_no_member_makes_nobody_the_same(db: None, field: str, there: bool) -> None:
     """A leaver's address is given to a newcomer one day: what the leaver could see and do is not theirs."""
     newcomer = ChatProfile("U9", "Ada Okafor", ADA.email)
     odd = {field: True}

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import timedelta
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 from django.utils import timezone
@@ -20,7 +21,7 @@ from integrations.slack.adapter.identity import Identity
 from integrations.slack.tests.straight import StraightWire
 from integrations.tests.duty import ON_CALL, Duty
 from integrations.tests.house import GROUPS, TOKEN
-from workflows import ports
+from workflows import pager_account, ports
 from workflows.effects import recovering
 from workflows.models import Effect, Page, PagerRead, Resource
 from workflows.oncall import pager_cache, refresh
@@ -254,6 +255,41 @@ def test_another_key_of_the_same_account_changes_nothing(duty: Duty, change: dic
         lifecycle.resolve(incident, by=duty.house.person("dee"), at=duty.house.now(), text="Rolled back")
         incident = settle(duty, incident)
     assert duty.opened(incident) == ["Major incidents: resolved"]
+
+
+def test_no_page_waits_for_long_until_the_account_is_read(duty: Duty) -> None:
+    """A key was rotated; whoever reads the account is slow, or died of the restart and holds the place meanwhile."""
+    read()
+    duty.account.api_key = KEY
+    PagerRead.objects.update(reading_until=timezone.now() + refresh.LEASE)
+    with connected(duty, pager_on(duty.account, api_key=KEY)), patch.object(perform, "timezone") as clock:
+        clock.now.return_value = at = timezone.now()
+        incident = duty.house.declare(type="major")
+        assert duty.times_rung("max") == 0
+        clock.now.return_value = at + pager_account.HELD_AT_MOST
+        read()
+        duty.house.settle(incident)
+        assert duty.times_rung("max") == 1
+
+
+def test_processes_with_different_keys_do_not_read_the_account_all_the_time(duty: Duty) -> None:
+    """One by one they are restarted with another key: PagerDuty would refuse pages for what they ask for."""
+    at, ours = timezone.now(), [pager_on(duty.account), pager_on(duty.account, api_url="https://proxy.example")]
+    before = duty.account.calls.total
+    for seconds in range(0, 60, 2):
+        for pager in ours:
+            with connected(duty, pager):
+                refresh.keep(at=at + timedelta(seconds=seconds))
+    asked = [call for call in duty.account.calls.since(before) if call.path == "/users"]
+    assert 2 <= len(asked) <= 3
+
+
+def test_nobody_comes_to_another_account_by_the_same_key(duty: Duty) -> None:
+    """Whoever it lists: in a small account everyone may have been exchanged, and a service deleted."""
+    duty.house.declare(type="major")
+    read()
+    assert not pager_account.arrive(duty.pager, [], people=["QNEW"], at=timezone.now())
+    assert not Page.objects.filter(elsewhere=True).exists()
 
 
 def test_while_another_account_cannot_be_read_its_fallback_pages(duty: Duty, other: FakeAccount) -> None:

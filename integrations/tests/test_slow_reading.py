@@ -24,7 +24,7 @@ pytestmark = pytest.mark.django_db
 NOON, LATER = hours(3), hours(3) + refresh.LEASE + timedelta(minutes=1)
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False, weakref_slot=True)
 class Slowly:
     """Somebody outside whose answer to one question is on its way for so long that something happens meanwhile."""
 

@@ -49,7 +49,7 @@ def refresh(*, at: datetime) -> bool:
         _alone()
         if _last_read("directory_at") != last:
             return False
-        pager_account.arrive([one.id for one in targets], people=[one.id for one in known], at=at)
+        pager_account.arrive(pager, [one.id for one in targets], people=[one.id for one in known], at=at)
         told = _write_targets(targets)
         changed = [_write_users(known), people.join(at=at), told]
         _read(

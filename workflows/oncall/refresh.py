@@ -33,7 +33,7 @@ def _due(pager: Pager, at: datetime) -> list[What]:
     read = PagerRead.objects.first() or PagerRead()
     failing = read.failing if read.ask_at is not None and read.ask_at > at else What.NOTHING
     shifts = pager_cache.is_old(What.SHIFTS, read, at=at) or pager_cache.has_handed_over(read, at=at)
-    directory = pager_account.is_another(pager, read) or _is_directory_old(read, at=at, look_closer=shifts)
+    directory = pager_account.is_unread(pager, read, at=at) or _is_directory_old(read, at=at, look_closer=shifts)
     is_old = {What.DIRECTORY: directory, What.SHIFTS: shifts}
     return [what for what, old in is_old.items() if old and failing not in (what, What.EVERYTHING)]
 

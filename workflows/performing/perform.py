@@ -50,7 +50,7 @@ def drain(incident_id: int, *, queue: str = EFFECTS, side_by_side: bool = True) 
     """
     outside: Outside = ports.connected()
     chat, pager = ports.chat(), ports.pager()
-    if pager is not None and not pager_account.is_known(pager):
+    if pager is not None and not pager_account.is_known(pager, at=timezone.now()):
         outside = _without("pager", outside)
     if chat is not None and not workspaces.is_followed(chat):
         _drain(incident_id, _without("chat", outside), queue=queue, side_by_side=side_by_side)  # pages wait for no chat

@@ -20,7 +20,7 @@ def hours(count: float) -> datetime:
     return NINE + timedelta(hours=count)
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False, weakref_slot=True)
 class LittlePager:
     """Says what it is told to say, and counts what it was asked."""
 
