@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import logging
 import threading
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Final
-from weakref import WeakSet
+from weakref import WeakKeyDictionary, WeakSet
 
 from django.db import connection, transaction
 from django.db.models import F, Q
@@ -44,7 +44,10 @@ COME_BACK: Final = """
     WHERE state = 'gone' AND external ->> 'why' = 'elsewhere' AND external ->> 'workspace' = %s
 """
 
+PAUSE_S: Final = 15  # until a workspace that could not be looked at is asked again, unless it says how long
+
 _followed: Final[WeakSet[Chat]] = WeakSet()
+_asked_again_at: Final[WeakKeyDictionary[Chat, datetime]] = WeakKeyDictionary()
 _following = threading.Lock()
 
 
@@ -63,12 +66,13 @@ def follow(chat: Chat, *, at: datetime) -> bool:
     """
     if is_followed(chat):
         return True
-    if not _following.acquire(blocking=False):
+    if at < _asked_again_at.get(chat, at) or not _following.acquire(blocking=False):
         return False
     try:
         return _follow(chat, at=at)
     except VendorError as error:
         log.warning("could not look at the workspace that is connected now: %s", error)
+        _asked_again_at[chat] = at + timedelta(seconds=error.retry_after or PAUSE_S)
         return False
     finally:
         _following.release()
