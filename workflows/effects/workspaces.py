@@ -30,8 +30,8 @@ log = logging.getLogger(__name__)
 CHAT: Final = tuple(name for name, kind in KINDS.items() if kind.port == "chat")
 LOOKS: Final = 5  # channels that are looked for, to see whether ids mean something here after all
 IN_DOUBT: Final = (
-    "It may stand in the Slack workspace that was connected before. If it does, delete it there by hand. Retry posts "
-    "it in this one."
+    "It may have been posted in the Slack workspace that was connected before. If so, delete it there by hand. Retry "
+    "posts it in this one."
 )
 LEAVE: Final = """
     UPDATE workflows_resource
@@ -97,12 +97,14 @@ def _before() -> str | None:
 def _arrive(chat: Chat, *, before: str, now: str, at: datetime) -> None:
     """Note another workspace than before; everyone there is read first, so that nobody is asked for by an old id."""
     is_another = bool(before) and not _knows_ours(chat)
-    if is_another:
-        workspace_cache.refresh(at=at, everybody=True)
+    if not is_another:
+        DirectoryRead.objects.filter(workspace=before).update(workspace=now)
+        return
+    workspace_cache.refresh(at=at, everybody=True)
     with transaction.atomic():
         touched = Incident.objects.filter(Q(active=True) | Q(private=True))
         list(touched.select_for_update(no_key=True).order_by("pk").values_list("pk", flat=True))  # before their effects
-        if not DirectoryRead.objects.filter(workspace=before).update(workspace=now) or not is_another:
+        if not DirectoryRead.objects.filter(workspace=before).update(workspace=now):
             return
         log.warning("another workspace is connected than before: what stands in that one is left alone")
         _doubt(before, at=at)
