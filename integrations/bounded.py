@@ -13,6 +13,8 @@ import socket
 import ssl
 import time
 import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import partial
 from typing import Any, Final, cast
 
@@ -25,6 +27,10 @@ PIECE: Final = 1 << 14  # what TLS sends at once
 
 class NotReached(TimeoutError):
     """There was no connection in time: nothing was sent."""
+
+
+# A connection that was never made did nothing; every other broken one may have.
+NEVER_SENT: Final = (ConnectionRefusedError, socket.gaierror, NotReached)
 
 
 class Ending:
@@ -82,6 +88,21 @@ class _Socket:
         return getattr(self._sock, name)
 
 
+def addresses(host: str, port: int) -> list[str]:
+    """Return the addresses of a name, each once: each may be waited for. Raises ``OSError``."""
+    found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    return list(dict.fromkeys(str(one[4][0]) for one in found))
+
+
+@contextmanager
+def asking_a_proxy(connection: http.client.HTTPConnection, ending: Ending, patience_s: float) -> Iterator[None]:
+    """Have what a proxy answers before it leads on come in time as well."""
+    plain = connection.sock
+    connection.sock = keeping(plain, ending, patience_s)
+    yield
+    connection.sock = plain
+
+
 def keeping(sock: socket.socket, ending: Ending, patience_s: float | None) -> socket.socket:
     """Have a socket take what is sent, and give what is answered, in time or not at all."""
     return cast("socket.socket", _Socket(sock, ending, patience_s))
@@ -111,11 +132,9 @@ class TimedConnection(http.client.HTTPConnection):
         in_hand.before_sending()
 
     def _tunnel(self) -> None:
-        """Ask a proxy to lead on; its answer comes in time as well."""
-        plain = self.sock
-        self.sock = keeping(plain, self._ending, cast("float", self.timeout))
-        super()._tunnel()  # type: ignore[misc]  # of http.client, which typeshed does not name
-        self.sock = plain
+        """Ask a proxy to lead on."""
+        with asking_a_proxy(self, self._ending, cast("float", self.timeout)):
+            super()._tunnel()  # type: ignore[misc]  # of http.client, which typeshed does not name
 
 
 def _connected(
@@ -124,7 +143,7 @@ def _connected(
     """Connect to the first address of a name that takes it, with what is left for each."""
     failed: OSError | None = None
     host, port = address
-    for one in dict.fromkeys(str(found[4][0]) for found in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)):
+    for one in addresses(host, port):
         left = ending.left(timeout)
         try:
             sock = socket.create_connection((one, port), left, source_address)

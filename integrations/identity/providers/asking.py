@@ -22,11 +22,9 @@ class _Plain(HTTPConnection):
         self.sock = bounded.keeping(self.sock, self._ending, PATIENCE_S)
 
     def _tunnel(self) -> None:
-        """Ask a proxy to lead on; its answer comes in time as well."""
-        plain = self.sock
-        self.sock = bounded.keeping(plain, self._ending, PATIENCE_S)
-        super()._tunnel()
-        self.sock = plain
+        """Ask a proxy to lead on."""
+        with bounded.asking_a_proxy(self, self._ending, PATIENCE_S):
+            super()._tunnel()
 
 
 class _Tls(_Plain, HTTPSConnection):

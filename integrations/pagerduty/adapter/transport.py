@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import socket
 import ssl
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -14,6 +13,7 @@ import httpcore2
 import httpx2
 
 from incidents.claiming import in_hand
+from integrations import bounded
 from integrations.bounded import PIECE, Ending
 
 _ending: ContextVar[Ending | None] = ContextVar("ending", default=None)
@@ -141,10 +141,9 @@ class _Network(httpcore2.NetworkBackend):
 def _addresses(host: str, port: int) -> list[str]:
     """Resolve a name, so that each of its addresses is waited for with what is left; one of them waits for all."""
     try:
-        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+        return bounded.addresses(host, port)
     except OSError as error:
         raise httpcore2.ConnectError(str(error)) from error
-    return list(dict.fromkeys(str(one[4][0]) for one in found))
 
 
 def _ready(stream: httpcore2.NetworkStream) -> _Stream:

@@ -134,6 +134,6 @@ def _broken(method: str, error: Exception | None = None) -> VendorError:
     if error and (unreached_because := unreached.error_of(error, vendor="Slack", method=method)):
         return unreached_because
     reason = error.reason if isinstance(error, URLError) else error
-    sent = not isinstance(reason, (ConnectionRefusedError, bounded.NotReached))
+    sent = not isinstance(reason, bounded.NEVER_SENT)
     code = "connection_lost" if sent else "connection_failed"
     return VendorError(error_messages.words(code), code=code, method=method, retryable=True, unknown=sent)

@@ -6,7 +6,6 @@ import http.client
 import json
 import logging
 import re
-import socket
 import ssl
 import urllib.request
 from collections.abc import Iterator, Mapping
@@ -38,8 +37,6 @@ CODE: Final = re.compile(r"[a-z0-9_]{1,80}")
 # What fails is raised and told once; the SDK would print it as well, with a piece of the answer.
 SILENT: Final = logging.getLogger("integrations.slack.from_sdk")
 SILENT.setLevel(logging.CRITICAL)
-# A connection that was never made did nothing; every other broken one may have.
-NEVER_SENT = (ConnectionRefusedError, socket.gaierror, bounded.NotReached)
 BROKEN = (OSError, http.client.HTTPException, SlackRequestError)
 # What the SDK makes of bytes that are no text, of text in no known encoding, of a list and of brackets without end.
 UNREADABLE = (ValueError, LookupError, AttributeError, RecursionError)
@@ -203,7 +200,7 @@ def _broken(method: str, error: Exception) -> VendorError:
     if unreached_because := unreached.error_of(error, vendor="Slack", method=method):
         return unreached_because
     reason = error.reason if isinstance(error, URLError) else error
-    sent = not isinstance(reason, NEVER_SENT)
+    sent = not isinstance(reason, bounded.NEVER_SENT)
     code = "connection_lost" if sent else "connection_failed"
     words, lingers = error_messages.words(code), sent and isinstance(reason, TimeoutError)
     return VendorError(words, code=code, method=method, retryable=True, unknown=sent, lingers=lingers)
