@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from django.contrib.auth.models import AbstractBaseUser, AnonymousUser, User
@@ -118,12 +118,7 @@ def _take_over(person: Person, met: Person) -> bool:
     """
     if met.email or (met.user_id is not None and person.user_id is not None):
         return False
-    already = Participant.objects.filter(person=person).values("incident")
-    Participant.objects.filter(person=met).exclude(incident__in=already).update(person=person)
-    user_id = person.user_id or met.user_id
-    role = person.role if person.role != Role.RESPONDER else met.role
-    Person.objects.filter(pk=met.pk).update(chat_id=None, user=None, email="", role=Role.RESPONDER)
-    Person.objects.filter(pk=person.pk).update(user=user_id, role=role)
+    _merge(met, into=person, roles=(person.role, met.role))
     return True
 
 
@@ -145,21 +140,21 @@ def _pin(known: list[ChatProfile]) -> None:
         met = Person.objects.filter(chat_id=one.chat_id).first()
         if met is None:
             Person.objects.filter(pk=person.pk).update(chat_id=one.chat_id)
-        elif met.user_id is None:
-            _join(person, met)
+        elif met.user_id is None:  # met in the chat before the workspace was read
+            _merge(person, into=met, roles=(person.role, met.role))
 
 
-def _join(account: Person, met: Person) -> None:
-    """Make one of two: someone with an account who was met in the chat before the workspace was read.
+def _merge(gone: Person, *, into: Person, roles: Sequence[str]) -> None:
+    """Make one of two, of whom one has an account at most; the first of ``roles`` that says something is theirs.
 
-    What they may see and their role come along; what each of them wrote stays as it was written.
+    What they may see comes along; what each of them wrote stays as it was written.
     """
-    already = Participant.objects.filter(person=met).values("incident")
-    Participant.objects.filter(person=account).exclude(incident__in=already).update(person=met)
-    user_id = account.user_id
-    role = account.role if account.role != Role.RESPONDER else met.role
-    Person.objects.filter(pk=account.pk).update(user=None, email="", role=Role.RESPONDER)
-    Person.objects.filter(pk=met.pk).update(user=user_id, role=role)
+    already = Participant.objects.filter(person=into).values("incident")
+    Participant.objects.filter(person=gone).exclude(incident__in=already).update(person=into)
+    user_id = into.user_id or gone.user_id
+    role = next((one for one in roles if one != Role.RESPONDER), Role.RESPONDER)
+    Person.objects.filter(pk=gone.pk).update(chat_id=None, user=None, email="", role=Role.RESPONDER)
+    Person.objects.filter(pk=into.pk).update(user=user_id, role=role)
 
 
 def _row(one: ChatProfile, owners: dict[str, str | None]) -> Person:
