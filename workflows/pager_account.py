@@ -27,7 +27,6 @@ MOVE: Final = """
     WHERE elsewhere = (service_id = ANY(%(listed)s) OR split_part(target, '/', 2) = ANY(%(listed)s))
 """
 
-
 HELD_AT_MOST: Final = timedelta(seconds=20)  # what is to be paged, while it is read
 READ_AGAIN: Final = timedelta(minutes=2)  # at most so often because of other settings: processes may differ in them
 

@@ -21,7 +21,7 @@ from workflows.effects.ready import CLAIM, READY_INCIDENTS
 from workflows.effects.work import Outcome, Work
 from workflows.models import Effect, Limit, Resource
 from workflows.planning.actions import CHANGE, CREATE, EFFECTS, EVIDENCE, KINDS, RETIRE
-from workflows.planning.observed import ELSEWHERE, UNSETTLED
+from workflows.planning.observed import ELSEWHERE, IN_WORKSPACE, UNSETTLED
 from workflows.ports import VendorError
 
 ATTEMPTS = 12  # with the back-off below: about half an hour of a vendor being down
@@ -49,6 +49,7 @@ ARRIVES: Mapping[str, timedelta] = {
 }
 CONNECTED_AGAIN = timedelta(minutes=1)  # until what stands where nothing is connected is asked for again
 MAY_STAND = "It may have been opened in a project that is not connected now. Connect that project again, then retry."
+LEFT = {"state": Effect.State.FAILED, "abandoned": False, "error": MAY_STAND, "error_code": ELSEWHERE}
 LOOKED_FOR_ELSEWHERE = timedelta(hours=6)  # unless it is connected again before
 LOOKED_FOR_EVERY = timedelta(seconds=15)  # as long as it may
 
@@ -177,7 +178,7 @@ def record_error(work: Work, error: VendorError, *, at: datetime) -> None:
             _block(KINDS[effect.kind].port, error.method, effect.method, until=until)
         attempt = effect.attempt + (0 if limited else 1)
         final = not error.retryable or attempt >= ATTEMPTS
-        if not error.unknown and not effect.unsure and _cancel_abandoned(effect, at=at):
+        if not error.unknown and not effect.unsure and _end_abandoned(effect, at=at):
             return
         changed = CLAIMS.mine(effect).update(
             state=Effect.State.FAILED if final else Effect.State.WAITING,
@@ -219,7 +220,7 @@ def give_up(work: Work, *, at: datetime) -> None:
     """
     with transaction.atomic():
         timeline.hold(work.effect.incident_id)
-        if not _cancel_abandoned(work.effect, at=at):
+        if not _end_abandoned(work.effect, at=at):
             put_back(work, until=clock.at(at))
 
 
@@ -236,23 +237,16 @@ def leave_elsewhere(work: Work, *, at: datetime) -> None:
         return
     with transaction.atomic():
         timeline.hold(effect.incident_id)
-        if effect.verb == CREATE and effect.unsure and not effect.spec["private"]:
-            ended = {
-                "state": Effect.State.FAILED,
-                "abandoned": False,
-                "error": MAY_STAND,
-                "error_code": ELSEWHERE,
-            }
-        else:
-            ended = {"state": Effect.State.CANCELLED}
-        if not CLAIMS.mine(effect).filter(abandoned=True).update(**ended, ended_at=at, leased_until=None):
+        may_stand = effect.verb == CREATE and effect.unsure and not effect.spec["private"]
+        if not _end_abandoned(effect, at=at, **(LEFT if may_stand else {})):
             put_back(work, until=clock.at(at) + CONNECTED_AGAIN)
-        plan_anew(effect.incident_id)
+            plan_anew(effect.incident_id)
 
 
-def _cancel_abandoned(effect: Effect, *, at: datetime) -> bool:
+def _end_abandoned(effect: Effect, *, at: datetime, **ended: Any) -> bool:
+    """Cancel an effect that was abandoned, or end it otherwise, and plan again; return whether it still was."""
     held = CLAIMS.mine(effect).filter(abandoned=True)
-    if not held.update(state=Effect.State.CANCELLED, ended_at=at, leased_until=None):
+    if not held.update(**{"state": Effect.State.CANCELLED, **ended}, ended_at=at, leased_until=None):
         return False
     plan_anew(effect.incident_id)
     return True
@@ -412,7 +406,7 @@ def look_for_failed(incident_id: int, keys: Iterable[str], *, at: datetime) -> i
     What fails then as well follows with the vendor, or once someone presses *Retry*.
     """
     failed = Effect.objects.filter(incident=incident_id, key__in=list(keys), state=Effect.State.FAILED, unsure=True)
-    here = failed.filter(abandoned=False).exclude(error_code__startswith=f"{ELSEWHERE} ")  # one of another workspace
+    here = failed.filter(abandoned=False).exclude(error_code__startswith=IN_WORKSPACE)
     return here.update(
         state=Effect.State.WAITING,
         abandoned=True,

@@ -21,7 +21,7 @@ from incidents.models import Incident
 from workflows.effects import effect_queue
 from workflows.models import DirectoryRead, Effect, Resource
 from workflows.planning.actions import CREATE, KINDS
-from workflows.planning.observed import ELSEWHERE, THERE
+from workflows.planning.observed import IN_WORKSPACE, THERE
 from workflows.ports import Chat, VendorError
 from workflows.usergroups import workspace_cache
 
@@ -132,7 +132,7 @@ def _doubt(before: str, *, at: datetime) -> None:
     """Leave announcements that may have been posted there to people, until somebody can look for them."""
     begun = Q(state=Effect.State.RUNNING) | Q(state__in=[Effect.State.WAITING, Effect.State.FAILED], unsure=True)
     announced = Effect.objects.filter(begun, kind="post", verb=CREATE, room=None)
-    for effect in announced.exclude(error_code__startswith=ELSEWHERE).order_by("incident", "pk"):
+    for effect in announced.exclude(error_code__startswith=IN_WORKSPACE).order_by("incident", "pk"):
         timeline.hold(effect.incident_id)
         error = VendorError(IN_DOUBT, code=code(before), method=effect.method)
         effect_queue.leave_in_doubt(effect, error, at=at)
@@ -140,4 +140,4 @@ def _doubt(before: str, *, at: datetime) -> None:
 
 def code(workspace: str) -> str:
     """Return the error code of what may have been done in a workspace that is not connected any more."""
-    return f"{ELSEWHERE} {workspace}"
+    return f"{IN_WORKSPACE}{workspace}"

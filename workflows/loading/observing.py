@@ -8,7 +8,17 @@ from typing import Final
 
 from workflows.models import Effect, Resource
 from workflows.planning.actions import CREATE, RETIRE
-from workflows.planning.observed import ELSEWHERE, GONE, REFUSED, THERE, UNSETTLED, Observed, ObservedThing, Owed
+from workflows.planning.observed import (
+    ELSEWHERE,
+    GONE,
+    IN_WORKSPACE,
+    REFUSED,
+    THERE,
+    UNSETTLED,
+    Observed,
+    ObservedThing,
+    Owed,
+)
 
 ANNOUNCED: Final = ("announcement", "notice")
 WORDS: Final = frozenset({"post", "topic", "picture", "ticket"})  # kinds that say something to whoever reads them
@@ -33,7 +43,7 @@ def owed(effects: Iterable[Effect], *, place: str) -> dict[str, tuple[Owed, ...]
         failed = effect.state == Effect.State.FAILED
         doubted = failed and effect.unsure and effect.verb == CREATE and effect.kind in WORDS
         elsewhere = doubted and effect.error_code == ELSEWHERE and effect.spec["place"] != place
-        away = doubted and effect.error_code.startswith(f"{ELSEWHERE} ")  # in another workspace
+        away = doubted and effect.error_code.startswith(IN_WORKSPACE)
         unfound = doubted and (effect.abandoned or elsewhere or away)
         how = (started, effect.room, failed, tuple(effect.needs), doubted, unfound)
         if effect.kind == "member":

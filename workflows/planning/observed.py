@@ -16,6 +16,7 @@ UNSETTLED = "unsettled"
 # Why a channel is gone: the vendor told of it, or shows us none of that id, or it is in a workspace that is not
 # connected now. The last is said of our messages outside channels of the incident, too.
 DELETED, UNSEEN, ELSEWHERE = "deleted", "unseen", "elsewhere"
+IN_WORKSPACE = f"{ELSEWHERE} "  # and its id: the error code of what may have been said in one not connected any more
 
 
 @dataclass(frozen=True, slots=True)

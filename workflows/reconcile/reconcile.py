@@ -30,7 +30,6 @@ from workflows.reconcile import admitting, offers
 UNDER_WAY = [Effect.State.WAITING, Effect.State.RUNNING]
 LOCK_CLASS = 0x46_4B  # "FK": our own space of advisory locks
 LOOK_AGAIN = timedelta(seconds=10)
-CONNECTED_AGAIN = timedelta(minutes=1)
 NOTE_PLANNED = """
     INSERT INTO workflows_planned (incident_id, revision, at, look_again_at) VALUES (%s, %s, %s, %s)
     ON CONFLICT (incident_id) DO UPDATE
@@ -141,7 +140,7 @@ def _abandon(incident: Incident, result: Plan, *, at: datetime) -> None:
 def _note_planned(incident: Incident, known: IncidentState, *, at: datetime) -> None:
     facts = known.facts
     unread = facts.chat and facts.active and bool(facts.policy.groups) and not facts.groups
-    again = at + LOOK_AGAIN if unread else at + CONNECTED_AGAIN if _is_cut_off(known) else None
+    again = at + LOOK_AGAIN if unread else at + effect_queue.CONNECTED_AGAIN if _is_cut_off(known) else None
     with connection.cursor() as cursor:
         cursor.execute(NOTE_PLANNED, [incident.pk, facts.revision, at, again])
 

@@ -65,8 +65,8 @@ def _closes(before: Facts, after: Facts) -> Iterator[str]:
 
 def _looked_for(count: int) -> Iterator[str]:
     if count:
-        one, many = "failed step got no answer and may have worked", "failed steps got no answer and may have worked"
-        yield f"{_counted(count, one, many)}: Firekind looks for what was said in public and withdraws it."
+        steps = _counted(count, "failed step")
+        yield f"{steps} got no answer and may have worked: Firekind looks for what was said in public and withdraws it."
 
 
 def _moves(before: Facts, after: Facts) -> Iterator[str]:
