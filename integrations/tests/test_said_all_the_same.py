@@ -32,6 +32,13 @@ def said(house: House, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureR
     return incident
 
 
+def answered_again(house: House, incident: Incident) -> Incident:
+    """Let Slack answer, and what failed be tried again."""
+    house.slack.faults.clear()
+    tasks.recover()
+    return house.settle(incident)
+
+
 def public(house: House) -> str:
     """Everything of ours that anyone in the workspace can read."""
     rooms = [one for one in house.slack.workspace.channels.values() if not one.is_private]
@@ -61,9 +68,7 @@ def test_a_look_that_fails_as_well_follows_with_the_vendor_and_is_told_once(hous
     for _ in range(3):
         incident = house.settle(incident)
     assert incident.events.filter(kind="failed").count() == told
-    house.slack.faults.clear()
-    tasks.recover()
-    house.settle(incident)
+    answered_again(house, incident)
     assert "Keys" not in public(house)
     assert not Effect.objects.filter(incident=incident, state="failed").exists()
 
@@ -103,9 +108,7 @@ def test_what_could_not_be_looked_for_keeps_its_channel_open_until_it_can_be(hou
     house.slack.faults.add("drop", method="conversations.history")
     incident = house.retype(said, "security")
     assert not is_archived(house, incident)
-    house.slack.faults.clear()
-    tasks.recover()
-    incident = house.settle(incident)
+    incident = answered_again(house, incident)
     assert is_archived(house, incident)
     assert "Keys" not in public(house)
 
@@ -124,9 +127,7 @@ def test_so_does_what_told_there_of_a_failure(house: House, monkeypatch: pytest.
     house.slack.faults.add("drop", method="conversations.history")
     incident = house.retype(incident, "security")
     assert not is_archived(house, incident)
-    house.slack.faults.clear()
-    tasks.recover()
-    incident = house.settle(incident)
+    incident = answered_again(house, incident)
     assert is_archived(house, incident)
     assert not [text for text in house.slack.texts(house.channel(incident, 1)) if "topic" in text]
 

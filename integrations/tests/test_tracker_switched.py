@@ -42,6 +42,17 @@ def switched(at: Desk, kind: str) -> Iterator[Desk]:
     at.board, at.tracker = before
 
 
+def open_without_answer(at: Desk, how: str) -> BoardTicket:
+    """Have a ticket opened whose answer is lost, so that its step is unsure, or failed; return the ticket."""
+    at.board.faults.add("lost", times=99)
+    with patch.object(effect_queue, "ATTEMPTS", 1 if how == "failed" else effect_queue.ATTEMPTS):
+        at.add("Rotate the leaked keys")
+        at.work()
+    at.board.faults.clear()
+    (public,) = at.board.tickets
+    return public
+
+
 def owe(at: Desk, what: str, how: str) -> None:
     """Owe an edit or a withdrawal that is not done before the processes are restarted."""
     at.add("Rotate the leaked keys")
@@ -103,12 +114,7 @@ def test_without_a_tracker_it_is_said_what_stays_and_withdrawn_once_there_is_one
 @pytest.mark.parametrize("how", ["unsure", "failed"])
 def test_without_a_tracker_one_that_may_have_been_opened_is_told_of_as_well(db: None, how: str) -> None:
     with desk() as at:
-        at.board.faults.add("lost", times=99)
-        with patch.object(effect_queue, "ATTEMPTS", 1 if how == "failed" else effect_queue.ATTEMPTS):
-            at.add("Rotate the leaked keys")
-            at.work()
-        at.board.faults.clear()
-        (public,) = at.board.tickets
+        public = open_without_answer(at, how)
         with ports.using(tracker=None):
             at.turn_private()
             for _ in range(2):
@@ -135,10 +141,7 @@ def test_a_project_with_a_long_name_is_said_to_be_left_as_well(db: None) -> None
 
 def test_one_is_found_after_secret_key_was_changed(db: None, monkeypatch: pytest.MonkeyPatch) -> None:
     with desk() as at:
-        at.board.faults.add("lost", times=99)
-        at.add("Rotate the leaked keys")
-        at.work()
-        at.board.faults.clear()
+        open_without_answer(at, "unsure")
         assert Effect.objects.get(thing="ticket/1", state="waiting").unsure
         monkeypatch.setattr(settings, "SECRET_KEY", "another " * 10)
         at.settle()
@@ -148,12 +151,8 @@ def test_one_is_found_after_secret_key_was_changed(db: None, monkeypatch: pytest
 def test_one_that_was_opened_all_the_same_is_withdrawn(db: None, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(effect_queue, "ATTEMPTS", 1)
     with desk() as at:
-        at.board.faults.add("lost", times=99)
-        at.add("Rotate the leaked keys")
-        at.work()
-        at.board.faults.clear()
+        public = open_without_answer(at, "failed")
         assert Effect.objects.get(thing="ticket/1", state="failed").unsure
-        (public,) = at.board.tickets
         at.turn_private()
         at.settle()
         assert "keys" not in public.title
@@ -166,12 +165,7 @@ def test_one_that_may_have_been_opened_is_told_of_and_withdrawn_once_its_project
 ) -> None:
     """It turns private before, or after, another project was set and the follow-up may have got a ticket there."""
     with desk() as at:
-        at.board.faults.add("lost", times=99)
-        with patch.object(effect_queue, "ATTEMPTS", 1 if how == "failed" else effect_queue.ATTEMPTS):
-            at.add("Rotate the leaked keys")
-            at.work()
-        at.board.faults.clear()
-        (public,) = at.board.tickets
+        public = open_without_answer(at, how)
         if turns == "before":
             at.turn_private()
         with switched(at, "gitlab") as there:

@@ -105,6 +105,12 @@ class Door:
         self.slack.take_deliveries()
         return incident
 
+    def led_in_private(self) -> Incident:
+        """Declare a private incident that Sam leads, and Sia is in."""
+        incident = self.declared("keys", type="security", by="sam")
+        self.command("sam", "lead", channel=self.house.channel(incident))
+        return self.house.settle(incident)
+
     def incident(self) -> Incident:
         """The newest incident."""
         return Incident.objects.select_related("type", "policy_version", "lead").latest("pk")

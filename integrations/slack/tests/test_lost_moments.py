@@ -19,13 +19,7 @@ from integrations.tests.losing import lost
 @pytest.fixture(scope="module")
 def lay_out() -> LayOut:
     """A private incident that Sam leads, and Sia is in."""
-
-    def laid(door: Door) -> Incident:
-        incident = door.declared("keys", type="security", by="sam")
-        door.command("sam", "lead", channel=door.house.channel(incident))
-        return door.house.settle(incident)
-
-    return laid
+    return Door.led_in_private
 
 
 def now(incident: Incident) -> Incident:

@@ -17,13 +17,7 @@ WHY = "because our keys are public and I can revoke them"
 @pytest.fixture(scope="module")
 def lay_out() -> LayOut:
     """A private incident that Sam leads, and Sia is in."""
-
-    def laid(door: Door) -> Incident:
-        incident = door.declared("keys", type="security", by="sam")
-        door.command("sam", "lead", channel=door.house.channel(incident))
-        return door.house.settle(incident)
-
-    return laid
+    return Door.led_in_private
 
 
 def test_who_breaks_glass_is_in_and_its_people_are_told_why(door: Door, incident: Incident) -> None:
