@@ -29,6 +29,7 @@ from workflows.paging import paging, poll_pages
 from workflows.performing import perform
 from workflows.planning.plan import Plan
 from workflows.reconcile import reconcile, retyping, sweep
+from workflows.status import page_status, progress
 
 KEY = "another"
 STANDS = ["ringing", "acknowledged", "resolved"]
@@ -313,6 +314,16 @@ def test_the_doctor_counts_what_is_open_there(duty: Duty, other: FakeAccount) ->
         assert said.is_note
         assert "1 page is open" in said.says
         assert paging.said(Page.objects.get()).endswith("not connected now")
+
+
+def test_what_is_said_of_a_page_there_offers_no_channel_and_counts_no_time(duty: Duty, other: FakeAccount) -> None:
+    incident = duty.house.declare(type="major")
+    with connected(duty, pager_on(other, api_key=KEY)):
+        incident = settle(duty, incident)
+        (gap,) = [one for one in progress.of(incident).gaps if "PagerDuty account" in one.says]
+        assert not gap.is_channel
+        (line,) = page_status.of(incident).lines
+        assert line.elsewhere
 
 
 def test_it_is_read_at_once_with_another_key(duty: Duty, other: FakeAccount) -> None:

@@ -317,7 +317,7 @@ def left_elsewhere(paged: Iterable[Paged], *, neutral: str = "") -> Iterator[tup
         )
         says += " Its title says what this is about: change it there by hand." if titled else ""
         says += f" Resolve it there, and page {one.name} again if no one has answered." if one.is_open else ""
-        yield f"elsewhere/{one.key}", f"{says} Or connect that account again."
+        yield f"account/{one.key}", f"{says} Or connect that account again."
 
 
 def strangers(wanted: Iterable[WantedPage], *, private: bool) -> Iterator[tuple[str, str]]:

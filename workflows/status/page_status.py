@@ -39,7 +39,8 @@ class PageLine:
     ``rings`` says who it pages while nobody has acknowledged it, and who it paged once that is over; ``before`` are
     the names of those it paged before that.
 
-    ``by_fallback`` when the pager itself could not be reached, ``called_off`` when it was never opened.
+    ``by_fallback`` when the pager itself could not be reached, ``called_off`` when it was never opened,
+    ``elsewhere`` when it is in an account where nobody can see how it stands now.
     """
 
     name: str
@@ -56,6 +57,7 @@ class PageLine:
     because: str
     asked_by: str
     owed: EffectLine | None = None
+    elsewhere: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,4 +162,5 @@ def _line(page: Page, before: list[str], owed: EffectLine | None) -> PageLine:
         because=page.because,
         asked_by=page.asked_by.name if page.asked_by else "",
         owed=owed,
+        elsewhere=page.elsewhere,
     )

@@ -121,7 +121,8 @@ def gone(facts: Facts) -> str:
     if room.gone == DELETED:
         return f"#{room.shown} was deleted in Slack. {ANOTHER}"
     if room.gone == ELSEWHERE:
-        return f"#{room.shown} is in a Slack workspace that is not connected now. Connect it again, or: {ANOTHER}"
+        says = f"#{room.shown} is in a Slack workspace that is not connected now."
+        return f"{says} {ANOTHER} Or connect that workspace again."
     return f"#{room.shown} was deleted in Slack, or Firekind was removed from it. /invite it again, or: {ANOTHER}"
 
 
