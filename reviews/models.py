@@ -51,7 +51,7 @@ class ReviewSection(models.Model):
     ``forgot`` counts redactions that took words out of that text: a form that was open meanwhile is out of date.
     """
 
-    review = models.ForeignKey(Review, on_delete=models.CASCADE, related_name="sections")
+    review = models.ForeignKey(Review, on_delete=models.CASCADE, related_name="sections", db_index=False)
     key = models.CharField(max_length=20)
     read_to = models.PositiveIntegerField()
     version = models.PositiveIntegerField(default=0)
@@ -76,7 +76,7 @@ class ReviewSection(models.Model):
 class SectionText(models.Model):
     """What somebody wrote in a section: one row a version, the newest is shown. Only a redaction changes one."""
 
-    section = models.ForeignKey(ReviewSection, on_delete=models.CASCADE, related_name="texts")
+    section = models.ForeignKey(ReviewSection, on_delete=models.CASCADE, related_name="texts", db_index=False)
     version = models.PositiveIntegerField()
     text = models.TextField(blank=True)
     by = models.ForeignKey(Person, null=True, on_delete=models.SET_NULL, related_name="+")

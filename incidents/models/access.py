@@ -89,7 +89,7 @@ class Summary(models.Model):
     Someone writes it, someone else confirms it; only then has it a ``codename`` and is it published.
     """
 
-    incident = models.ForeignKey(Incident, on_delete=models.CASCADE, related_name="summaries")
+    incident = models.ForeignKey(Incident, on_delete=models.CASCADE, related_name="summaries", db_index=False)
     text = models.TextField()
     written_by = models.ForeignKey(Person, null=True, on_delete=models.SET_NULL, related_name="+")
     written_at = models.DateTimeField()

@@ -27,7 +27,7 @@ class Followup(models.Model):
         DONE = "done", "done"
         DROPPED = "dropped", "dropped"
 
-    incident = models.ForeignKey(Incident, on_delete=models.CASCADE, related_name="followups")
+    incident = models.ForeignKey(Incident, on_delete=models.CASCADE, related_name="followups", db_index=False)
     n = models.PositiveIntegerField()
     entry_n = models.PositiveIntegerField()
     text = models.TextField(blank=True)

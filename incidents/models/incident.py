@@ -55,7 +55,7 @@ class Incident(models.Model):
     codename = models.CharField(max_length=80, unique=True)
     title = models.CharField(max_length=200)
     summary = models.TextField(blank=True)
-    type = models.ForeignKey(IncidentType, on_delete=models.PROTECT, related_name="incidents")
+    type = models.ForeignKey(IncidentType, on_delete=models.PROTECT, related_name="incidents", db_index=False)
     policy_version = models.ForeignKey(PolicyVersion, on_delete=models.PROTECT, related_name="incidents")
     status = models.CharField(max_length=12, choices=Status.choices, default=Status.OPEN)
     active = models.GeneratedField(
@@ -185,7 +185,7 @@ class Participant(models.Model):
         RETYPED = "retyped", "retyped it"
         LET_IN = "let-in", "let in"
 
-    incident = models.ForeignKey(Incident, on_delete=models.CASCADE, related_name="participants")
+    incident = models.ForeignKey(Incident, on_delete=models.CASCADE, related_name="participants", db_index=False)
     person = models.ForeignKey(Person, on_delete=models.CASCADE, related_name="takes_part")
     reason = models.CharField(max_length=10, choices=Reason.choices)
     detail = models.CharField(max_length=120, blank=True)  # the group's handle or the role

@@ -50,7 +50,7 @@ class IncidentType(models.Model):
 class PolicyVersion(models.Model):
     """One version of a type's policy; never changed once written, so that old incidents keep theirs."""
 
-    type = models.ForeignKey(IncidentType, on_delete=models.PROTECT, related_name="versions")
+    type = models.ForeignKey(IncidentType, on_delete=models.PROTECT, related_name="versions", db_index=False)
     number = models.PositiveIntegerField()
     body = models.JSONField()
     from_file = models.BooleanField(default=False)

@@ -37,7 +37,7 @@ class Alert(models.Model):
     tried on what came. ``at`` is when the pager opened it; news from before ``status_at`` change nothing.
     """
 
-    incident = models.ForeignKey(Incident, null=True, on_delete=models.CASCADE, related_name="alerts")
+    incident = models.ForeignKey(Incident, null=True, on_delete=models.CASCADE, related_name="alerts", db_index=False)
     rule = models.ForeignKey(DeclareRule, null=True, on_delete=models.SET_NULL, related_name="alerts")
     pager_id = models.CharField(max_length=64, unique=True)
     number = models.PositiveIntegerField(null=True)

@@ -24,7 +24,7 @@ class Effect(models.Model):
         FAILED = "failed"
         CANCELLED = "cancelled"
 
-    incident = models.ForeignKey(Incident, on_delete=models.CASCADE, related_name="effects")
+    incident = models.ForeignKey(Incident, on_delete=models.CASCADE, related_name="effects", db_index=False)
     key = models.CharField(max_length=120)
     thing = models.CharField(max_length=120)
     kind = models.CharField(max_length=20)
@@ -71,7 +71,7 @@ class Effect(models.Model):
 class Resource(models.Model):
     """Something that exists outside because of us; ``external`` holds the vendor's ids of it."""
 
-    incident = models.ForeignKey(Incident, on_delete=models.CASCADE, related_name="resources")
+    incident = models.ForeignKey(Incident, on_delete=models.CASCADE, related_name="resources", db_index=False)
     key = models.CharField(max_length=120)
     kind = models.CharField(max_length=20)
     room = models.PositiveSmallIntegerField(null=True)

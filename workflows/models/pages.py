@@ -23,7 +23,7 @@ class Page(models.Model):
         ACKNOWLEDGED = "acknowledged", "acknowledged"
         RESOLVED = "resolved", "resolved"
 
-    incident = models.ForeignKey(Incident, on_delete=models.CASCADE, related_name="pages")
+    incident = models.ForeignKey(Incident, on_delete=models.CASCADE, related_name="pages", db_index=False)
     key = models.CharField(max_length=120)
     target = models.CharField(max_length=80)  # "policy/P1", "service/P2", "user/P3"
     name = models.CharField(max_length=200)

@@ -11,7 +11,7 @@ class WeeklyReminder(models.Model):
     ``told_at`` is null while it is being sent, and for good where nobody knows whether it arrived.
     """
 
-    person = models.ForeignKey(Person, on_delete=models.CASCADE, related_name="+")
+    person = models.ForeignKey(Person, on_delete=models.CASCADE, related_name="+", db_index=False)
     week = models.DateField()  # its Monday
     begun_at = models.DateTimeField()
     told_at = models.DateTimeField(null=True)
