@@ -17,7 +17,7 @@ DEMO = Path(__file__).parents[3] / "fixtures" / "workspace.yaml"
 
 def read(path: Path = DEMO) -> dict[str, Any]:
     """Read a workspace file."""
-    return dict(yaml.safe_load(path.read_text(encoding="utf-8")))
+    return dict(yaml.load(path.read_text(encoding="utf-8"), Loader=yaml.CSafeLoader))
 
 
 def furnish(slack: FakeSlack, about: dict[str, Any]) -> None:
