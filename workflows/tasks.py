@@ -21,7 +21,8 @@ from incidents.second_manager import notices
 from workflows import ports
 from workflows.alerts import intake
 from workflows.channels import membership
-from workflows.effects import announcements, recovering, workspaces
+from workflows.effects import workspaces
+from workflows.effects.failing import announcements, recovering
 from workflows.effects.keyed_executor import Aside
 from workflows.oncall import refresh
 from workflows.paging import poll_pages

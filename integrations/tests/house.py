@@ -20,7 +20,7 @@ from integrations.slack.adapter.client import SlackChat
 from integrations.slack.adapter.identity import Identity
 from integrations.slack.tests.straight import StraightWire
 from workflows import ports
-from workflows.effects import effect_queue
+from workflows.effects import rate_limits
 from workflows.models import Effect, Limit
 from workflows.pager_port import Pager
 from workflows.performing import perform
@@ -105,7 +105,7 @@ class House:
         past = timezone.now() - timedelta(seconds=1)
         Effect.objects.filter(incident=incident, unsure=True).update(tried_at=None)
         Limit.objects.all().delete()
-        effect_queue._blocked.clear()
+        rate_limits._blocked.clear()
         Effect.objects.filter(incident=incident, state="waiting").update(due_at=past)
         Effect.objects.filter(incident=incident, state="running").update(leased_until=past, tried_at=None)
 

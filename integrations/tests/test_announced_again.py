@@ -12,7 +12,7 @@ from incidents.models import Incident
 from integrations.slack.adapter.client import SlackChat
 from integrations.tests.house import House, announce_in
 from workflows import ports, tasks
-from workflows.effects import announcements
+from workflows.effects.failing import announcements
 from workflows.models import Effect
 from workflows.performing import perform
 from workflows.reconcile import reconcile

@@ -22,7 +22,7 @@ from integrations.slack.tests.straight import StraightWire
 from integrations.tests.duty import ON_CALL, Duty
 from integrations.tests.house import GROUPS, TOKEN
 from workflows import pager_account, ports
-from workflows.effects import recovering
+from workflows.effects.failing import recovering
 from workflows.models import Effect, Page, PagerRead, Resource
 from workflows.oncall import pager_cache, refresh
 from workflows.paging import paging, poll_pages

@@ -18,7 +18,8 @@ from integrations.tests.another_workspace import connected
 from integrations.tests.house import House
 from workflows import ports, tasks
 from workflows.channels import membership, rooms
-from workflows.effects import announcements, effect_queue, recovering, workspaces
+from workflows.effects import workspaces
+from workflows.effects.failing import announcements, failures, recovering
 from workflows.models import Effect, GroupRule, Resource
 from workflows.planning.plan import Plan
 from workflows.reconcile import retyping, sweep
@@ -104,7 +105,7 @@ def owe(house: House, incident: Incident, moment: str, monkeypatch: pytest.Monke
     if fault is not None:
         house.slack.faults.add(fault)
     if moment == "failed":
-        monkeypatch.setattr(effect_queue, "ATTEMPTS", 1)
+        monkeypatch.setattr(failures, "ATTEMPTS", 1)
     house.settle(incident, rounds=1)
     house.slack.faults.clear()
     monkeypatch.undo()
@@ -168,7 +169,7 @@ def test_a_withdrawal_that_was_owed_is_said_and_done_once_it_can_be(
     fault = {"unsure": "drop_before", "failed": "server_error", "waiting": "ratelimited"}[moment]
     old.faults.add(fault, method="chat.update")
     if moment == "failed":
-        monkeypatch.setattr(effect_queue, "ATTEMPTS", 1)
+        monkeypatch.setattr(failures, "ATTEMPTS", 1)
     by, to = house.person("dee"), house.type("security")
     plan = retyping.preview(incident, to=to, by=by)
     retyping.confirm(incident, to=to, by=by, at=house.now(), digest=plan.digest)

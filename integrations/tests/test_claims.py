@@ -26,6 +26,7 @@ from integrations.slack.tests.straight import StraightWire
 from integrations.tests.house import TOKEN, House, house
 from workflows import ports
 from workflows.effects import effect_queue
+from workflows.effects.failing import failures
 from workflows.effects.work import Outcome, Work, made
 from workflows.models import Effect, Resource
 from workflows.performing import perform
@@ -92,7 +93,7 @@ def test_what_waited_long_is_held_anew_before_the_vendor_is_asked(house: House) 
 
 def test_an_effect_of_which_workers_die_is_given_up_and_told(house: House) -> None:
     incident = planned(house)
-    for _ in range(effect_queue.UNANSWERED):
+    for _ in range(failures.UNANSWERED):
         house.hurry(incident)
         claimed(incident)
     house.hurry(incident)

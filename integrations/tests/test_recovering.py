@@ -7,7 +7,7 @@ import pytest
 from integrations.tests.duty import Duty
 from integrations.tests.house import House
 from workflows import tasks
-from workflows.effects import effect_queue, recovering
+from workflows.effects.failing import failures, recovering
 from workflows.models import Effect
 from workflows.status import progress
 
@@ -40,7 +40,7 @@ def test_what_a_long_outage_held_up_follows_by_itself_and_once(house: House, fau
     """Slack was away for an hour and more: every step was tried until it was given up, and told."""
     house.slack.faults.add(fault)
     incident = house.declare("Checkout is slow")
-    house.settle(incident, rounds=2 * effect_queue.ATTEMPTS)
+    house.settle(incident, rounds=2 * failures.ATTEMPTS)
     assert Effect.objects.filter(incident=incident, state="failed").exists()
     events = incident.events.count()
     for _ in range(3):
@@ -59,10 +59,10 @@ def test_what_a_long_outage_held_up_follows_by_itself_and_once(house: House, fau
 def test_what_fails_again_and_again_while_the_vendor_is_well_is_left_to_people(house: House) -> None:
     house.slack.faults.add("server_error", method="bookmarks.add")
     incident = house.declare("Checkout is slow")
-    house.settle(incident, rounds=2 * effect_queue.ATTEMPTS)
+    house.settle(incident, rounds=2 * failures.ATTEMPTS)
     for _ in range(2 * recovering.TOLD):
         tasks.recover()
-        house.settle(incident, rounds=2 * effect_queue.ATTEMPTS)
+        house.settle(incident, rounds=2 * failures.ATTEMPTS)
     assert [one.kind for one in Effect.objects.filter(incident=incident, state="failed")] == ["bookmark"]
     assert incident.events.filter(kind="failed").count() == recovering.TOLD
     house.slack.calls.clear()
@@ -79,9 +79,9 @@ def test_what_is_left_to_people_holds_up_nothing_else(house: House, monkeypatch:
     blamed = [house.declare(f"Checkout is slow {number}") for number in range(recovering.AT_ONCE)]
     for incident in blamed:
         for _ in range(recovering.TOLD):
-            house.settle(incident, rounds=2 * effect_queue.ATTEMPTS)
-            effect_queue.retry_all(Effect.objects.filter(incident=incident, state="failed"), at=house.now())
-        house.settle(incident, rounds=2 * effect_queue.ATTEMPTS)
+            house.settle(incident, rounds=2 * failures.ATTEMPTS)
+            failures.retry_all(Effect.objects.filter(incident=incident, state="failed"), at=house.now())
+        house.settle(incident, rounds=2 * failures.ATTEMPTS)
     tasks.recover()
     house.settle(waits)
     assert house.channel(waits)

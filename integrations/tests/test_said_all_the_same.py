@@ -11,7 +11,7 @@ from incidents import lifecycle
 from incidents.models import Incident
 from integrations.tests.house import House
 from workflows import tasks
-from workflows.effects import effect_queue
+from workflows.effects.failing import failures
 from workflows.models import Effect
 from workflows.planning.wording.privacy_notes import CLOSES
 from workflows.reconcile import retyping
@@ -22,7 +22,7 @@ METHODS = {"announcement": "chat.postMessage", "headline/1": "chat.postMessage",
 @pytest.fixture
 def said(house: House, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> Incident:
     """Slack carries everything out and does not answer, for longer than a step is tried."""
-    monkeypatch.setattr(effect_queue, "ATTEMPTS", 1)
+    monkeypatch.setattr(failures, "ATTEMPTS", 1)
     house.slack.faults.add("drop", method=METHODS[request.param])
     incident = lifecycle.declare("Keys leaked", by=house.person("dee"), at=house.now(), type=house.type("major"))
     incident = house.settle(incident)
@@ -115,7 +115,7 @@ def test_what_could_not_be_looked_for_keeps_its_channel_open_until_it_can_be(hou
 
 def test_so_does_what_told_there_of_a_failure(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing more is told where that fails, but it is known."""
-    monkeypatch.setattr(effect_queue, "ATTEMPTS", 1)
+    monkeypatch.setattr(failures, "ATTEMPTS", 1)
     incident = house.declare("Keys leaked", type="major")
     house.slack.faults.add("error", method="conversations.setTopic", error="missing_scope")
     house.slack.faults.add("drop", method="chat.postMessage")

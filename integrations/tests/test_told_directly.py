@@ -14,7 +14,7 @@ from django.test import Client
 from incidents.models import Incident, Person
 from integrations.tests.house import House
 from integrations.tests.test_by_hand import direct, refuse
-from workflows.effects import effect_queue
+from workflows.effects.failing import failures
 from workflows.models import Effect
 from workflows.status import progress
 
@@ -112,6 +112,6 @@ def test_a_server_that_is_away_leaves_it_on_the_page(tabless: House, monkeypatch
 def test_once_the_app_is_reinstalled_another_try_tells_them(tabless: House) -> None:
     incident = moved(tabless)
     tabless.slack.app_home["messages_tab_enabled"] = True
-    effect_queue.retry(Effect.objects.get(incident=incident, kind="direct"), at=tabless.now())
+    failures.retry(Effect.objects.get(incident=incident, kind="direct"), at=tabless.now())
     tabless.settle(incident)
     assert "Create a private channel named" in direct(tabless, "dee")

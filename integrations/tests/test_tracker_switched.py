@@ -16,7 +16,7 @@ from integrations.tests.ticket_desk import Desk, desk
 from integrations.trackers.fake.board import BoardTicket
 from integrations.trackers.tests.board import VENDORS
 from workflows import ports
-from workflows.effects import effect_queue
+from workflows.effects.failing import failures
 from workflows.models import Effect
 from workflows.reconcile import sweep
 
@@ -45,7 +45,7 @@ def switched(at: Desk, kind: str) -> Iterator[Desk]:
 def open_without_answer(at: Desk, how: str) -> BoardTicket:
     """Have a ticket opened whose answer is lost, so that its step is unsure, or failed; return the ticket."""
     at.board.faults.add("lost", times=99)
-    with patch.object(effect_queue, "ATTEMPTS", 1 if how == "failed" else effect_queue.ATTEMPTS):
+    with patch.object(failures, "ATTEMPTS", 1 if how == "failed" else failures.ATTEMPTS):
         at.add("Rotate the leaked keys")
         at.work()
     at.board.faults.clear()
@@ -62,10 +62,10 @@ def owe(at: Desk, what: str, how: str) -> None:
     else:
         at.turn_private()
     at.board.faults.add("down" if how == "waiting" else "lost", times=99)
-    attempts = effect_queue.ATTEMPTS
-    effect_queue.ATTEMPTS = 1 if how == "failed" else attempts
+    attempts = failures.ATTEMPTS
+    failures.ATTEMPTS = 1 if how == "failed" else attempts
     at.work()
-    effect_queue.ATTEMPTS = attempts
+    failures.ATTEMPTS = attempts
     at.board.faults.clear()
     assert Effect.objects.filter(thing="ticket/1", verb="change").exclude(state="done").exists()
 
@@ -83,7 +83,7 @@ def test_what_was_owed_in_one_is_done_to_no_ticket_of_another(
             with patch("integrations.tests.ticket_desk.reconcile.reconcile"):
                 there.work()  # what a worker finds when it starts, before anything is planned again
             for effect in Effect.objects.filter(state="failed"):
-                effect_queue.retry(effect, at=at.now())
+                failures.retry(effect, at=at.now())
             there.settle()
             assert {(one.title, one.state) for one in strangers} == {(STRANGERS, "open")}
             assert at.row().text != STRANGERS
@@ -149,7 +149,7 @@ def test_one_is_found_after_secret_key_was_changed(db: None, monkeypatch: pytest
 
 
 def test_one_that_was_opened_all_the_same_is_withdrawn(db: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(effect_queue, "ATTEMPTS", 1)
+    monkeypatch.setattr(failures, "ATTEMPTS", 1)
     with desk() as at:
         public = open_without_answer(at, "failed")
         assert Effect.objects.get(thing="ticket/1", state="failed").unsure

@@ -17,7 +17,7 @@ from incidents.tests import shipped
 from integrations.trackers.fake.board import Board, BoardTicket
 from integrations.trackers.tests.board import PEOPLE, VENDORS
 from workflows import ports
-from workflows.effects import effect_queue
+from workflows.effects import rate_limits
 from workflows.models import Effect, Limit, Ticket
 from workflows.performing import perform
 from workflows.planning.tickets import wanted
@@ -61,7 +61,7 @@ class Desk:
             reconcile.reconcile(self.incident.pk, at=self.now())
             past = self.clock - timedelta(seconds=60)
             Limit.objects.all().delete()
-            effect_queue._blocked.clear()
+            rate_limits._blocked.clear()
             Effect.objects.filter(state="waiting").update(due_at=past)
             Effect.objects.filter(state="running").update(leased_until=past)
             Effect.objects.update(tried_at=None)

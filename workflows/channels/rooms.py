@@ -11,6 +11,7 @@ from incidents import lifecycle, timeline
 from incidents.lifecycle import rules
 from incidents.models import Incident, Person, Source
 from workflows.effects import effect_queue, lost_channels
+from workflows.effects.failing import failures
 from workflows.models import Effect, MembersRead, Resource
 from workflows.planning.observed import DELETED, GONE, THEIRS, THERE
 
@@ -121,7 +122,7 @@ def in_sight(channel_id: str, *, at: datetime) -> None:
         timeline.hold(room.incident_id)
         lost_channels.restore(room.incident_id, room=room.room or 1)
         for effect in Effect.objects.filter(_refused_outside(), incident=room.incident_id, room=room.room):
-            effect_queue.retry(effect, at=at)
+            failures.retry(effect, at=at)
 
 
 def was_out_of_reach(channel_id: str) -> bool:

@@ -18,7 +18,7 @@ from django.db.models import F, Q
 from incidents import timeline
 from incidents.claiming.shared_clock import clock
 from incidents.models import Incident
-from workflows.effects import effect_queue
+from workflows.effects.failing import failures
 from workflows.models import DirectoryRead, Effect, Resource
 from workflows.planning.actions import CREATE, KINDS
 from workflows.planning.observed import IN_WORKSPACE, THERE
@@ -135,7 +135,7 @@ def _doubt(before: str, *, at: datetime) -> None:
     for effect in announced.exclude(error_code__startswith=IN_WORKSPACE).order_by("incident", "pk"):
         timeline.hold(effect.incident_id)
         error = VendorError(IN_DOUBT, code=code(before), method=effect.method)
-        effect_queue.leave_in_doubt(effect, error, at=at)
+        failures.leave_in_doubt(effect, error, at=at)
 
 
 def code(workspace: str) -> str:

@@ -15,7 +15,7 @@ from django.utils.crypto import salted_hmac
 
 from incidents import event_kinds
 from incidents.models import Incident
-from workflows.effects import effect_queue
+from workflows.effects import effect_queue, late_requests
 from workflows.effects.work import Outcome, Work, made
 from workflows.loading import load_facts
 from workflows.models import Effect, Page
@@ -41,7 +41,7 @@ def ring(pager: Pager, work: Work) -> Outcome:
     """Open the page under its key, unless one with that key was ever opened."""
     with transaction.atomic():  # a concurrent plan knows who is paged as soon as there is a page
         page = _written(work)
-        unsure = work.unsure or effect_queue.others_on_their_way(work.effect, at=timezone.now()).exists()
+        unsure = work.unsure or late_requests.others_on_their_way(work.effect, at=timezone.now()).exists()
         if unsure:
             Page.objects.filter(pk=page.pk).update(doubted_at=timezone.now())
         _note_rung(page, at=timezone.now(), unsure=unsure)

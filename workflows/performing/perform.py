@@ -19,7 +19,16 @@ from incidents import timeline
 from incidents.claiming import in_hand
 from incidents.outages import database_watch, spare_connections
 from workflows import pager_account, ports
-from workflows.effects import effect_queue, failpoints, lost_channels, vendor_errors, workspaces
+from workflows.effects import (
+    effect_queue,
+    failpoints,
+    late_requests,
+    lost_channels,
+    rate_limits,
+    vendor_errors,
+    workspaces,
+)
+from workflows.effects.failing import abandoned, failures
 from workflows.effects.priority_semaphore import Turns
 from workflows.effects.work import Elsewhere, Outcome, Work
 from workflows.models import Effect, Page
@@ -146,15 +155,15 @@ def perform(port: Any, work: Work, *, kinds: Sequence[str] = effect_queue.HASTY)
     ``port`` is what stands behind the port of the effect's kind; ``kinds`` are those that may be claimed next.
     """
     effect = work.effect
-    if until := effect_queue.blocked_until(effect.method, at=timezone.now()):
+    if until := rate_limits.blocked_until(effect.method, at=timezone.now()):
         effect_queue.put_back(work, until=until)
         return []
     # It may have waited long for a thread.
     at = timezone.now()
-    if not effect_queue.CLAIMS.still_held(effect, at=at) or effect_queue.has_moved_on(work, at=at):
+    if not effect_queue.CLAIMS.still_held(effect, at=at) or abandoned.has_moved_on(work, at=at):
         return []
-    if effect.unanswered > effect_queue.UNANSWERED:
-        effect_queue.record_error(work, _endless(effect.method), at=timezone.now())
+    if effect.unanswered > failures.UNANSWERED:
+        failures.record_error(work, _endless(effect.method), at=timezone.now())
         return []
     if KINDS[effect.kind].queue != EFFECTS:
         timeline.nudge_readers(effect.incident_id)  # what takes long is shown to have begun
@@ -178,7 +187,7 @@ def _called(port: Any, work: Work) -> Outcome | None:
     except in_hand.OutOfHand:
         return None
     except Elsewhere:
-        effect_queue.leave_elsewhere(work, at=timezone.now())
+        abandoned.leave_elsewhere(work, at=timezone.now())
         return None
     except _OnItsWay as later:
         effect_queue.put_back(work, until=later.look_at)
@@ -189,7 +198,7 @@ def _called(port: Any, work: Work) -> Outcome | None:
         vendor_errors.count(KINDS[effect.kind].port, error.code)
         return None
     if outcome is None:
-        effect_queue.give_up(work, at=timezone.now())
+        abandoned.give_up(work, at=timezone.now())
     return outcome
 
 
@@ -205,7 +214,7 @@ def _not_done(port: Any, work: Work, error: VendorError) -> None:
     if what:
         lost_channels.end(work, what, at=timezone.now())
     else:
-        effect_queue.record_error(work, error, at=timezone.now())
+        failures.record_error(work, error, at=timezone.now())
 
 
 def _traced(effect: Effect) -> AbstractContextManager[object]:
@@ -223,7 +232,7 @@ def _in_hand(work: Work) -> AbstractContextManager[object]:
             log.warning("effect %s was taken over while this worker stood still", work.effect.pk)
         return held
 
-    return in_hand.working(is_ours=is_ours, is_wanted=lambda: not effect_queue.has_moved_on(work, at=timezone.now()))
+    return in_hand.working(is_ours=is_ours, is_wanted=lambda: not abandoned.has_moved_on(work, at=timezone.now()))
 
 
 def _endless(method: str) -> VendorError:
@@ -249,7 +258,7 @@ def _outcome(port: Any, work: Work) -> Outcome | None:
         raise Elsewhere
     if work.unsure and what in LOOKERS and (found := LOOKERS[what](port, work)) is not None:
         return found
-    if (look_at := effect_queue.look_again_at(work, at=timezone.now())) is not None:
+    if (look_at := late_requests.look_again_at(work, at=timezone.now())) is not None:
         raise _OnItsWay(look_at)
     if work.unsure and work.effect.abandoned:
         return None

@@ -15,6 +15,7 @@ from incidents.claiming.shared_clock import clock
 from incidents.lifecycle import circle
 from incidents.models import Incident, Participant, Source
 from workflows.effects import effect_queue
+from workflows.effects.failing import abandoned, failures
 from workflows.loading import load_facts
 from workflows.loading.load_facts import IncidentState
 from workflows.models import Effect, Planned, Resource
@@ -133,14 +134,14 @@ def _abandon(incident: Incident, result: Plan, *, at: datetime) -> None:
     again.update(abandoned=False)
     if result.abandons:
         begun.filter(key__in=result.abandons).update(abandoned=True)
-    if result.doubts and effect_queue.look_for_failed(incident.pk, result.doubts, at=at):
+    if result.doubts and failures.look_for_failed(incident.pk, result.doubts, at=at):
         effect_queue.plan_anew(incident.pk)  # what may be found is withdrawn, or kept as it should be
 
 
 def _note_planned(incident: Incident, known: IncidentState, *, at: datetime) -> None:
     facts = known.facts
     unread = facts.chat and facts.active and bool(facts.policy.groups) and not facts.groups
-    again = at + LOOK_AGAIN if unread else at + effect_queue.CONNECTED_AGAIN if _is_cut_off(known) else None
+    again = at + LOOK_AGAIN if unread else at + abandoned.CONNECTED_AGAIN if _is_cut_off(known) else None
     with connection.cursor() as cursor:
         cursor.execute(NOTE_PLANNED, [incident.pk, facts.revision, at, again])
 

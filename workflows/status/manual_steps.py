@@ -10,8 +10,9 @@ from incidents import lifecycle, timeline
 from incidents.lifecycle import rules
 from incidents.models import Incident, Person, Source
 from workflows import ports
-from workflows.effects import effect_queue, manual_checks
-from workflows.effects.manual_checks import CHECKS
+from workflows.effects import effect_queue
+from workflows.effects.failing import manual_checks
+from workflows.effects.failing.manual_checks import CHECKS
 from workflows.effects.work import Outcome, Work
 from workflows.models import Effect, Resource
 from workflows.planning.actions import KINDS

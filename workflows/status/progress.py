@@ -13,7 +13,7 @@ from django.utils import timezone
 from incidents import timeline
 from incidents.lifecycle import rules
 from incidents.models import Incident, Person, Source
-from workflows.effects import effect_queue
+from workflows.effects.failing import failures
 from workflows.loading import load_facts
 from workflows.loading.load_facts import IncidentState
 from workflows.models import Effect, Limit, Planned, Resource
@@ -158,7 +158,7 @@ def retry(effect_id: int, incident: Incident, *, by: Person | None, at: datetime
     """Try a failed effect of this incident again; return whether there was one."""
     with rules.changing(incident, by=by):
         effect = Effect.objects.filter(pk=effect_id, incident=incident).first()
-        if effect is None or not effect_queue.retry(effect, at=at):
+        if effect is None or not failures.retry(effect, at=at):
             return False
         text, data = f"retried: {effect.sentence}", {"effect": effect.key}
         timeline.append(incident, "did", at=at, by=by, source=source, text=text, data=data)

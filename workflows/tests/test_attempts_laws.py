@@ -17,6 +17,7 @@ from incidents import lifecycle
 from incidents.models import Incident
 from incidents.tests import shipped
 from workflows.effects import effect_queue
+from workflows.effects.failing import failures
 from workflows.effects.work import Outcome, Work
 from workflows.models import Effect, Limit, Planned
 from workflows.ports import VendorError
@@ -62,9 +63,7 @@ class Story:
     def error(self, *, retryable: bool = True, unknown: bool = False, after: float | None = None) -> None:
         if self.held is None:
             return
-        effect_queue.record_error(
-            self.held, wrong(retryable=retryable, unknown=unknown, retry_after=after), at=self.now
-        )
+        failures.record_error(self.held, wrong(retryable=retryable, unknown=unknown, retry_after=after), at=self.now)
         self.errors += 1 if after is None else 0
         self.final |= not retryable
         self.held = None
@@ -86,7 +85,7 @@ class Story:
     def late_error(self) -> None:
         """Somebody who lost the claim comes back with an error: whoever has it now goes on."""
         if self.lost:
-            effect_queue.record_error(self.lost.pop(), wrong(), at=self.now)
+            failures.record_error(self.lost.pop(), wrong(), at=self.now)
 
     def done(self) -> None:
         if self.held is not None:
@@ -133,5 +132,5 @@ def test_attempts_are_the_calls_that_ended_in_an_error(incident: Incident, steps
             told.take("final_error" if step == "final" else step)
             effect = told.effect
             assert effect.attempt == told.errors
-            assert (effect.state == "failed") <= (told.final or told.errors >= effect_queue.ATTEMPTS)
+            assert (effect.state == "failed") <= (told.final or told.errors >= failures.ATTEMPTS)
         assert len(told.tokens) == len(set(told.tokens)), "a fence is never used twice"

@@ -23,7 +23,7 @@ from integrations.slack.protocol import installation, setup
 from integrations.slack.tests.door import Door
 from integrations.slack.tests.straight import StraightWire
 from integrations.tests.test_told_directly import moved
-from workflows.effects import effect_queue
+from workflows.effects.failing import failures
 from workflows.models import Effect
 
 TOKEN = "xoxb-test"
@@ -159,7 +159,7 @@ def test_a_direct_message_that_was_refused_is_remembered_until_one_goes_through(
     incident = moved(house)
     assert any("messages tab is off" in one for one in fixes(checked(house.chat)[0]))
     house.slack.app_home["messages_tab_enabled"] = True
-    effect_queue.retry(Effect.objects.get(incident=incident, kind="direct"), at=house.now())
+    failures.retry(Effect.objects.get(incident=incident, kind="direct"), at=house.now())
     house.settle(incident)
     lines, ended = checked(house.chat)
     assert ended == ""

@@ -14,7 +14,7 @@ from django.db.models.fields.json import KT
 
 from incidents.models.incident import ACTIVE
 from workflows import ports
-from workflows.effects import effect_queue
+from workflows.effects.failing import failures
 from workflows.models import Effect, Resource
 from workflows.planning.actions import CHANGE
 from workflows.ports import VendorError
@@ -39,7 +39,7 @@ def retry(*, at: datetime) -> int:
     ).annotate(channel=_channel())
     channels = failed.exclude(channel=None).values_list("channel", flat=True).distinct()
     return sum(
-        effect_queue.retry_all(failed.filter(channel=channel).order_by("pk")[:AT_ONCE], at=at)
+        failures.retry_all(failed.filter(channel=channel).order_by("pk")[:AT_ONCE], at=at)
         for channel in channels
         if _is_open(channel)
     )

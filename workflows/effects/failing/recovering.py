@@ -17,7 +17,7 @@ from django.db.models.functions import Cast
 
 from incidents.models import Event
 from workflows import ports
-from workflows.effects import effect_queue
+from workflows.effects.failing import failures
 from workflows.models import Effect
 from workflows.planning.actions import KINDS
 from workflows.ports import VendorError
@@ -68,7 +68,7 @@ def _retry_of(name: str, port: Any, *, at: datetime) -> int:
     kinds = [kind for kind, about in KINDS.items() if about.port == name]
     failed = Effect.objects.filter(WORTH_IT, state=Effect.State.FAILED, error_code__in=REFUSED | AWAY, kind__in=kinds)
     effects = list(failed.order_by("-pk")[:AT_ONCE])
-    return effect_queue.retry_all(effects, at=at) if effects and _is_well(name, port, at=at) else 0
+    return failures.retry_all(effects, at=at) if effects and _is_well(name, port, at=at) else 0
 
 
 def _is_well(name: str, port: Any, *, at: datetime) -> bool:

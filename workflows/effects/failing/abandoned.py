@@ -1,0 +1,80 @@
+"""What is not wanted any more, or cannot be settled here: it is ended, or given back."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+from django.db import transaction
+from django.db.models import F, Q
+
+from incidents import timeline
+from incidents.claiming.shared_clock import clock
+from workflows.effects import effect_queue
+from workflows.effects.work import Work
+from workflows.models import Effect
+from workflows.planning.actions import CREATE, KINDS
+from workflows.planning.observed import ELSEWHERE
+
+CONNECTED_AGAIN: Final = timedelta(minutes=1)  # until what stands where nothing is connected is asked for again
+MAY_STAND: Final = (
+    "It may have been opened in a project that is not connected now. Connect that project again, then retry."
+)
+LEFT: Final = {"state": Effect.State.FAILED, "abandoned": False, "error": MAY_STAND, "error_code": ELSEWHERE}
+LOOKED_FOR_ELSEWHERE: Final = timedelta(hours=6)  # unless it is connected again before
+
+
+def has_moved_on(work: Work, *, at: datetime) -> bool:
+    """Return whether the facts moved on since a claim was made; such a claim is given back, or ended.
+
+    A claim is acted on at once unless no thread is free, as while a vendor is silent, or the worker stands still. Then
+    it may be a minute old.
+    """
+    if not work.waited:
+        return False
+    behind = Q(incident__revision__gt=F("incident__planned__revision"))
+    moved = effect_queue.CLAIMS.mine(work.effect).filter(Q(abandoned=True) | behind)
+    found = moved.values_list("abandoned", flat=True).first()
+    if found is None or (found and work.unsure and work.effect.abandoned):  # the latter is looked for, and not done
+        return False
+    give_up(work, at=at) if found and not work.unsure else effect_queue.put_back(work, until=clock.at(at))
+    return True
+
+
+def give_up(work: Work, *, at: datetime) -> None:
+    """Cancel an effect that was abandoned while its outcome was unknown, and that was not found to have happened.
+
+    One that is wanted again by now is given back.
+    """
+    with transaction.atomic():
+        timeline.hold(work.effect.incident_id)
+        if not end(work.effect, at=at):
+            effect_queue.put_back(work, until=clock.at(at))
+
+
+def leave_elsewhere(work: Work, *, at: datetime) -> None:
+    """Give back what is about a project that is not connected now, and plan again; end it once nobody wants it.
+
+    A ticket that may have been opened there, where everyone can read it, is kept as failed: it is looked for once that
+    is connected again, and told of until then if its incident is private. So is what may have been said or opened in a
+    workspace or an account that is not connected; that is still owed.
+    """
+    effect = work.effect
+    if work.unsure and KINDS[effect.kind].port != "tracker":
+        effect_queue.put_back(work, until=clock.at(at) + LOOKED_FOR_ELSEWHERE)
+        return
+    with transaction.atomic():
+        timeline.hold(effect.incident_id)
+        may_stand = effect.verb == CREATE and effect.unsure and not effect.spec["private"]
+        if not end(effect, at=at, **(LEFT if may_stand else {})):
+            effect_queue.put_back(work, until=clock.at(at) + CONNECTED_AGAIN)
+            effect_queue.plan_anew(effect.incident_id)
+
+
+def end(effect: Effect, *, at: datetime, **ended: Any) -> bool:
+    """Cancel an effect that was abandoned, or end it otherwise, and plan again; return whether it still was."""
+    held = effect_queue.CLAIMS.mine(effect).filter(abandoned=True)
+    if not held.update(**{"state": Effect.State.CANCELLED, **ended}, ended_at=at, leased_until=None):
+        return False
+    effect_queue.plan_anew(effect.incident_id)
+    return True

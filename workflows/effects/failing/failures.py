@@ -1,0 +1,166 @@
+"""Calls that went wrong: tried again later, or failed and told, until somebody has them tried again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime, timedelta
+from typing import Final
+
+from django.db import transaction
+from django.db.models import F
+
+from incidents import lifecycle, timeline
+from incidents.claiming.shared_clock import clock
+from incidents.models import Event, Incident
+from workflows.effects import effect_queue, rate_limits
+from workflows.effects.failing import abandoned, manual_checks
+from workflows.effects.work import Work
+from workflows.models import Effect
+from workflows.planning.actions import CHANGE, CREATE, KINDS
+from workflows.planning.observed import IN_WORKSPACE
+from workflows.ports import VendorError
+
+ATTEMPTS = 12  # with the back-off below: about half an hour of a vendor being down
+# Claims in a row that nothing was recorded of: each is renewed while its worker lives, so that many workers died.
+UNANSWERED: Final = 20
+BACK_OFF_AT_MOST_S: Final = 300
+# Not told where people talk: that is what failed, or it adds nothing to the words that stand there.
+QUIET: Final = {
+    ("channel", CREATE),
+    ("post", CREATE),
+    ("post", CHANGE),
+    ("pin", CREATE),
+    ("upload", CREATE),
+    ("picture", CREATE),
+}
+
+
+def record_error(work: Work, error: VendorError, *, at: datetime) -> None:
+    """Record that a call went wrong: again later when that may help, else failed and told.
+
+    A rate limit stops its method for everyone and costs this effect no attempt; nor does time, or a lost claim.
+    """
+    effect, limited, now = work.effect, error.retry_after is not None, clock.at(at)
+    with transaction.atomic():
+        timeline.hold(effect.incident_id)
+        if error.retry_after is not None:
+            until = now + timedelta(seconds=error.retry_after)
+            rate_limits.block(KINDS[effect.kind].port, error.method, effect.method, until=until)
+        attempt = effect.attempt + (0 if limited else 1)
+        final = not error.retryable or attempt >= ATTEMPTS
+        if not error.unknown and not effect.unsure and abandoned.end(effect, at=at):
+            return
+        changed = effect_queue.CLAIMS.mine(effect).update(
+            state=Effect.State.FAILED if final else Effect.State.WAITING,
+            attempt=attempt,
+            unanswered=0,
+            unsure=effect.unsure or error.unknown,
+            **_tried(effect, error),
+            due_at=now + timedelta(seconds=_wait_s(error, attempt)),
+            leased_until=None,
+            ended_at=at if final else None,
+            error=error.says,
+            error_code=error.code,
+        )
+        if changed and final:
+            _tell_failure(effect, error, at=at)
+        elif changed:
+            timeline.nudge_readers(effect.incident_id)
+
+
+def _tried(effect: Effect, error: VendorError) -> dict[str, datetime | None]:
+    """Return when the request was sent that may still be on its way: not this one, where its connection broke."""
+    if not error.unknown or error.lingers:
+        return {}
+    return {"tried_at": effect.tried_at if effect.unsure else None}
+
+
+def _wait_s(error: VendorError, attempt: int) -> float:
+    if error.retry_after is not None:
+        return error.retry_after
+    return float(min(0.5 * 2 ** min(attempt, 20), BACK_OFF_AT_MOST_S))
+
+
+def leave_in_doubt(effect: Effect, error: VendorError, *, at: datetime) -> None:
+    """Fail what may have been done where nobody can look now, whoever holds it, with the incident held; tell why."""
+    begun = Effect.objects.filter(pk=effect.pk).exclude(state__in=[Effect.State.DONE, Effect.State.CANCELLED])
+    ended = {"state": Effect.State.FAILED, "ended_at": at, "leased_until": None, "token": F("token") + 1}
+    if begun.update(**ended, unsure=True, error=error.says, error_code=error.code):
+        _tell_failure(effect, error, at=at)
+
+
+def _tell_failure(effect: Effect, error: VendorError, *, at: datetime) -> None:
+    """Record what failed for good; in a private incident with what someone has to do about it by hand.
+
+    That a failure could not be told where people talk adds nothing to it: the page has both.
+    """
+    if effect.kind == "counted" or _tells_of_failure(effect):
+        timeline.nudge_readers(effect.incident_id)
+        # It may stand all the same: its channel is not archived before it is looked for.
+        effect_queue.plan_anew(effect.incident_id)
+        return
+    incident = Incident.objects.select_related("policy_version").get(pk=effect.incident_id)
+    text = f"Could not {effect.sentence}: {error.says}"
+    if effect.kind == "closed" and lifecycle.leave_room(incident, room=effect.room or 1):
+        text = f"{text} The conversation moves to a new private channel instead."
+    by_hand = manual_checks.instruction(effect, incident) if incident.private else ""
+    quiet = (effect.kind, effect.verb) in QUIET and not by_hand
+    data = {"effect": effect.pk, "room": 0 if quiet else incident.room} | ({"by_hand": by_hand} if by_hand else {})
+    timeline.append(incident, "failed", at=at, text=text, data=data)
+    effect_queue.plan_anew(incident.pk)
+
+
+def _tells_of_failure(effect: Effect) -> bool:
+    if (effect.kind, effect.verb) != ("post", CREATE) or not effect.thing.startswith("told/"):
+        return False
+    n = int(effect.thing.removeprefix("told/"))
+    return Event.objects.filter(incident=effect.incident_id, n=n, kind="failed").exists()
+
+
+def retry(effect: Effect, *, at: datetime) -> bool:
+    """Let a failed effect be tried again from the start, in the caller's transaction; return whether it had failed.
+
+    It is planned first: what it would do may have changed since it failed.
+    """
+    failed = Effect.objects.filter(pk=effect.pk, state=Effect.State.FAILED)
+    again = failed.update(
+        state=Effect.State.WAITING,
+        attempt=0,
+        unanswered=0,
+        due_at=clock.at(at),
+        ended_at=None,
+        error="",
+        error_code="",
+    )
+    if again:
+        effect_queue.plan_anew(effect.incident_id)
+    return bool(again)
+
+
+def retry_all(effects: Iterable[Effect], *, at: datetime) -> int:
+    """Let failed effects be tried again, each in a transaction of its own; return how many were still failed."""
+    count = 0
+    for effect in effects:
+        with transaction.atomic():
+            timeline.hold(effect.incident_id)
+            count += retry(effect, at=at)
+    return count
+
+
+def look_for_failed(incident_id: int, keys: Iterable[str], *, at: datetime) -> int:
+    """Have failed effects that nobody wants any more be looked for once, in the caller's transaction; return how many.
+
+    What fails then as well follows with the vendor, or once someone presses *Retry*.
+    """
+    failed = Effect.objects.filter(incident=incident_id, key__in=list(keys), state=Effect.State.FAILED, unsure=True)
+    here = failed.filter(abandoned=False).exclude(error_code__startswith=IN_WORKSPACE)
+    return here.update(
+        state=Effect.State.WAITING,
+        abandoned=True,
+        attempt=0,
+        unanswered=0,
+        due_at=clock.at(at),
+        ended_at=None,
+        error="",
+        error_code="",
+    )

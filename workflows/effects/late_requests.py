@@ -1,0 +1,69 @@
+"""Requests that were not answered, and may be carried out yet: what they may do, and until when that is waited for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from typing import Final
+
+from django.db.models import Max, QuerySet
+
+from incidents.claiming.shared_clock import clock
+from workflows.effects.work import Work
+from workflows.models import Effect
+from workflows.planning.actions import CHANGE, CREATE, KINDS, RETIRE
+
+# Made twice where such a request is carried out after we looked; all else the vendor would refuse.
+DOUBLED: Final = {("post", CREATE), ("bookmark", CREATE), ("picture", CREATE), ("ticket", CREATE), ("ticket", CHANGE)}
+# What would stand where nobody looks for it, once such a request of an abandoned effect is carried out.
+LEFT_BEHIND: Final = DOUBLED | {("topic", CREATE), ("page", CREATE)}
+# Changes that such a request of an earlier one would undo.
+UNDONE: Final = {("post", CHANGE), ("topic", CHANGE), ("bookmark", CHANGE), ("page", CHANGE)}
+# How long after it was sent such a request may still be carried out, by port.
+ARRIVES: Final[Mapping[str, timedelta]] = {
+    "chat": timedelta(seconds=45),
+    "pager": timedelta(seconds=45),
+    "tracker": timedelta(seconds=75),
+}
+LOOKED_FOR_EVERY: Final = timedelta(seconds=15)  # as long as it may
+
+
+def look_again_at(work: Work, *, at: datetime) -> datetime | None:
+    """Return when to look again for what a request may do yet; None where it may be done anew, ended, or given up."""
+    effect, now = work.effect, clock.at(at)
+    if (effect.kind, effect.verb) == ("page", RETIRE):
+        # Its key is free once it has ended, and a request that comes after that would page people again.
+        return _all_arrived_at(others_on_their_way(effect, at=at), effect)
+    late = LEFT_BEHIND if effect.abandoned else DOUBLED
+    if not work.unsure or (effect.kind, effect.verb) not in late or effect.tried_at is None:
+        return None
+    arrives = effect.tried_at + ARRIVES[KINDS[effect.kind].port]
+    if now >= arrives or (effect.kind == "page" and _is_wanted_otherwise(effect)):
+        return None
+    return min(arrives, now + LOOKED_FOR_EVERY)
+
+
+def _is_wanted_otherwise(effect: Effect) -> bool:
+    """Return whether a page is to be changed once it is there: then it is opened now, under the same key."""
+    changes = Effect.objects.filter(incident=effect.incident_id, thing=effect.thing, verb=CHANGE)
+    return changes.filter(state=Effect.State.WAITING).exists()
+
+
+def may_undo_until(effect: Effect, *, at: datetime) -> datetime | None:
+    """Return until when an earlier request may undo what was just done; None where none can."""
+    if (effect.kind, effect.verb) not in UNDONE:
+        return None
+    return _all_arrived_at(others_on_their_way(effect, at=at).exclude(spec=effect.spec), effect)
+
+
+def others_on_their_way(effect: Effect, *, at: datetime) -> QuerySet[Effect]:
+    """Return the other effects of the same thing of which a request may be carried out yet."""
+    since = clock.at(at) - ARRIVES[KINDS[effect.kind].port]
+    others = Effect.objects.filter(incident=effect.incident_id, thing=effect.thing, unsure=True, tried_at__gt=since)
+    return others.exclude(pk=effect.pk)
+
+
+def _all_arrived_at(others: QuerySet[Effect], effect: Effect) -> datetime | None:
+    """Return when no request of these can be carried out any more; None where there is none."""
+    last: datetime | None = others.aggregate(last=Max("tried_at"))["last"]
+    return None if last is None else last + ARRIVES[KINDS[effect.kind].port]
