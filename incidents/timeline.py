@@ -1,44 +1,29 @@
-"""The only writer of events, and the questions that readers ask of a timeline."""
+"""The only writer of events, and the entries of a timeline as a reader sees them now."""
 
 from __future__ import annotations
 
 import json
-from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Any, Final, NamedTuple
+from typing import Any
 
-from django.contrib.postgres.search import SearchVectorField
 from django.db import connection
-from django.db.models import Func, Q, QuerySet, Value
-from django.db.models.expressions import RawSQL
+from django.db.models import Q, QuerySet
 
 from audit.sealed import redacting
 from incidents import event_kinds, numbered, visibility
-from incidents.indexing import identifiers
+from incidents.indexing import word_index
 from incidents.models import Event, Incident, Person, Source
 from incidents.visibility import Actor
 
 CHANNEL = "firekind_timeline"
-SEARCH_CONFIG = "english"
-
-WORDS_BYTES = 600_000
-SAYS: Final = "says"  # of an entry's data: what evidence says, in words that the entry shows and a search finds
-STATED = ("updated", "impact", "next_step")  # kinds of entries of which the newest holds
 ABOUT_OTHERS = ("edited", "retracted", "redacted")  # kinds of entries that are read with the one they are about
 
-# PostgreSQL refuses a vector of more than a megabyte, and with it the entry: words that come after so many others
-# (logs that were pasted) are not found by a search, but they are recorded.
-_WITH_WORDS = f"""
-    CASE WHEN said.words = '' OR octet_length(i.words::text) > %(most)s THEN i.words
-         ELSE coalesce(i.words, ''::tsvector)
-              || strip(to_tsvector('english', {identifiers.with_parts("said.words")})) END
-"""
 _APPEND = f"""
     WITH counted AS (
-        UPDATE incidents_incident i SET last_n = last_n + 1, words = {_WITH_WORDS}
+        UPDATE incidents_incident i SET last_n = last_n + 1, words = {word_index.WITH_WORDS}
           FROM (VALUES (%(words)s::text)) AS said (words)
          WHERE id = %(incident)s
      RETURNING last_n, pg_notify(%(channel)s, id || ':' || last_n))
@@ -99,69 +84,14 @@ def _columns(event: Event) -> dict[str, Any]:
         "by": event.by_id,
         "source": str(event.source),
         "text": event.text,
-        "words": f"{event.text} {event.data.get(SAYS, '')}".strip(),
+        "words": f"{event.text} {event.data.get(word_index.SAYS, '')}".strip(),
         "data": json.dumps(event.data),
         "link": event.link,
         "about_n": event.about_n,
         "salt": event.salt,
-        "most": WORDS_BYTES,
+        "most": word_index.WORDS_BYTES,
         "channel": CHANNEL,
     }
-
-
-# Where else the incident whose key is ``{incident}`` says something that is searched with it, and that whoever may see
-# the incident may read: each a SELECT of an ``n``, a text, its address below the incident's (``place``) and what that
-# place is ``called``. What is built on incidents appends its own.
-also_said: Final[list[str]] = []
-# What is said of an incident now, each word with where it stands first: when there is too much, later words are left.
-_INDEX: Final = f"""
-    WITH said AS (
-        SELECT n, text FROM incidents_event WHERE incident_id = %(incident)s AND text <> ''
-         UNION ALL
-        SELECT n, data ->> 'summary' FROM incidents_event
-         WHERE incident_id = %(incident)s AND kind = 'declared' AND data ? 'summary'
-         UNION ALL
-        SELECT n, data ->> '{SAYS}' FROM incidents_event e
-         WHERE incident_id = %(incident)s AND data ? '{SAYS}' AND NOT EXISTS (
-               SELECT FROM incidents_event c WHERE c.incident_id = e.incident_id AND c.about_n = e.n)
-         UNION ALL
-        SELECT 0, title || ' ' || summary FROM incidents_incident WHERE id = %(incident)s
-        {{also}}),
-    firsts AS (
-        SELECT lexeme, min(n) AS n
-          FROM said, unnest(to_tsvector('english', {identifiers.with_parts("text")})) GROUP BY lexeme),
-    sized AS (SELECT lexeme, sum(octet_length(lexeme) + 4) OVER (ORDER BY n, lexeme) AS size FROM firsts)
-    UPDATE incidents_incident
-       SET words = (SELECT array_to_tsvector(coalesce(array_agg(lexeme), '{{{{}}}}')) FROM sized WHERE size <= %(most)s)
-     WHERE id = %(incident)s
-"""  # noqa: S608 (put together of constants)
-
-
-def index_again(incident: Incident) -> None:
-    """Work out anew what a search finds, from what the timeline says now; in the caller's transaction."""
-    own = (select.format(incident="%(incident)s") for select in also_said)
-    also = "".join(f" UNION ALL SELECT n, text FROM ({select}) elsewhere" for select in own)  # noqa: S608 (constants)
-    with connection.cursor() as cursor:
-        cursor.execute(_INDEX.format(also=also), {"incident": incident.pk, "most": WORDS_BYTES})
-
-
-_ADD: Final = f"""
-    UPDATE incidents_incident i SET words = {_WITH_WORDS}
-      FROM (VALUES (%(words)s::text)) AS said (words)
-     WHERE id = %(incident)s
-"""  # noqa: S608 (put together of constants)
-
-
-def add_words(incident: Incident, text: str) -> None:
-    """Have a search find an incident by a text that is no entry, in the caller's transaction."""
-    with connection.cursor() as cursor:
-        cursor.execute(_ADD, {"incident": incident.pk, "words": text, "most": WORDS_BYTES})
-
-
-_VECTOR: Final = (
-    f"(SELECT strip(to_tsvector('english', {identifiers.with_parts('text')}))"  # noqa: S608 (put together of constants)
-    " FROM (VALUES (%(expressions)s::text)) AS said (text))"
-)
 
 
 def begin(
@@ -180,11 +110,6 @@ def begin(
         data=dict(data),
         salt=redacting.salt(),
     )
-
-
-def words_of(text: str) -> Func:
-    """Return the expression that stores a text's words, without positions, for the search."""
-    return Func(Value(text), template=_VECTOR, output_field=SearchVectorField())
 
 
 def hold(incident_id: int) -> None:
@@ -332,68 +257,6 @@ def _apply(change: Event, entry: TimelineEntry) -> None:
         entry.retracted = change
     else:
         entry.text, entry.retracted = change.text, None
-
-
-_NEWEST_STATED: Final = """
-    SELECT one.id FROM unnest(%s::bigint[]) AS whose CROSS JOIN unnest(%s::text[]) AS wanted CROSS JOIN LATERAL (
-        SELECT id FROM incidents_event said WHERE incident_id = whose AND kind = wanted AND NOT EXISTS (
-            SELECT FROM incidents_event taken
-             WHERE taken.incident_id = whose AND taken.about_n = said.n AND taken.kind IN ('retracted', 'redacted'))
-        ORDER BY n DESC LIMIT 1) AS one
-"""
-
-
-_EDITED: Final = """
-    SELECT text FROM incidents_event edit
-     WHERE edit.incident_id = incidents_event.incident_id AND edit.about_n = incidents_event.n AND edit.kind = 'edited'
-     ORDER BY edit.n DESC LIMIT 1
-"""
-
-
-def last_said(incidents: Iterable[Incident]) -> dict[int, dict[str, TimelineEntry]]:
-    """Return the newest entry of each of ``STATED`` that was neither retracted nor redacted, by incident and kind.
-
-    One without words says that there is nothing any more, and is left out. One query for all of them, which reads each
-    incident's events backwards, up to those entries; an entry has its latest words, and no history.
-    """
-    newest = RawSQL(_NEWEST_STATED, [[one.pk for one in incidents], list(STATED)])  # noqa: S611 (all of it is in the parameters)
-    events = Event.objects.filter(pk__in=newest).annotate(edit=RawSQL(_EDITED, [])).select_related("by")  # noqa: S611 (a constant)
-    found: dict[int, list[TimelineEntry]] = defaultdict(list)
-    for event in events:
-        found[event.incident_id].append(TimelineEntry(event, event.text if event.edit is None else event.edit))
-    return {pk: stated(some) for pk, some in found.items()}
-
-
-_WORDS: Final = f"""
-    SELECT incident_id, kind, at, words FROM (
-           SELECT incident_id, kind, at, coalesce(({_EDITED}), text) AS words FROM incidents_event
-            WHERE id IN ({_NEWEST_STATED})) AS newest
-     WHERE words <> ''
-"""  # noqa: S608 (put together of constants)
-
-
-class SaidWords(NamedTuple):
-    """What an entry says now, and when it was said."""
-
-    text: str
-    at: datetime
-
-
-def last_words(incidents: Iterable[Incident]) -> dict[int, dict[str, SaidWords]]:
-    """Return what ``last_said`` does, as a list of many incidents needs it: the words alone."""
-    found: dict[int, dict[str, SaidWords]] = defaultdict(dict)
-    with connection.cursor() as cursor:
-        cursor.execute(_WORDS, [[one.pk for one in incidents], list(STATED)])
-        for pk, kind, at, text in cursor.fetchall():
-            found[pk][kind] = SaidWords(text, at)
-    return found
-
-
-def stated(entries: Iterable[TimelineEntry]) -> dict[str, TimelineEntry]:
-    """Return what holds of one incident's entries, by kind: the newest of each of ``STATED``, where it has words."""
-    standing = (one for one in entries if one.event.kind in STATED and one.stands)
-    newest = {one.event.kind: one for one in sorted(standing, key=lambda one: one.event.n)}
-    return {kind: one for kind, one in newest.items() if one.text}
 
 
 def sentence(event: Event) -> str:

@@ -7,9 +7,9 @@ class ReviewsConfig(AppConfig):
 
     def ready(self) -> None:
         """Have redacted words taken out of what people wrote in reviews, and that text searched with the incident."""
-        from incidents import timeline
         from incidents.audited import copies
+        from incidents.indexing import word_index
         from reviews import quoting
 
         copies.keepers.append(quoting.forget)
-        timeline.also_said.append(quoting.NEWEST)
+        word_index.also_said.append(quoting.NEWEST)

@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 from incidents import lifecycle, timeline
 from incidents.audited import audit_notes
+from incidents.indexing import word_index
 from incidents.lifecycle import BadInput, Refused, rules
 from incidents.models import Event, Incident, Person, Source
 from reviews.composing.document import KEYS, SECTIONS
@@ -50,7 +51,7 @@ def write(
         one.version += 1
         one.save(update_fields=["version"])
         saved = SectionText.objects.create(section=one, version=one.version, text=said, by=by, at=at)
-        timeline.add_words(now, said)
+        word_index.add_words(now, said)
         _changed(one.review, by=by, at=at, about=now.codename, did="wrote", section=section)
     return saved
 

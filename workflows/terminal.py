@@ -13,6 +13,7 @@ from incidents import timeline, visibility
 from incidents.followups import followup_lists
 from incidents.models import Event, Followup, Incident
 from incidents.people.bidi import isolated
+from incidents.reading import last_said
 from incidents.visibility import Actor
 from workflows.paging.paging import PageChoice
 from workflows.planning.plan import Plan
@@ -75,7 +76,7 @@ def about(incident: Incident, *, reader: Actor, now: progress.Progress | None = 
     """Return what is so of an incident now: the row, and its words, channel, people and gaps."""
     now = now or progress.of(incident)
     channel, original = now.channel, visibility.original(reader, incident)
-    stated = timeline.last_said([incident]).get(incident.pk, {})
+    stated = last_said.of([incident]).get(incident.pk, {})
     impact, step = stated.get("impact"), stated.get("next_step")
     return row(incident) | {
         "summary": incident.summary,

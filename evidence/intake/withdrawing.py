@@ -13,6 +13,7 @@ from evidence.intake.storage import StorageError
 from evidence.models import Evidence, HotFunction
 from evidence.models.evidence import State
 from incidents import lifecycle, timeline
+from incidents.indexing import word_index
 from incidents.lifecycle import rules
 from incidents.models import Person, Source
 
@@ -38,7 +39,7 @@ def withdraw(evidence: Evidence, *, by: Person, at: datetime, because: str = "",
         HotFunction.objects.filter(evidence=evidence).delete()
         if evidence.event_n is not None:
             lifecycle.take_back(incident, n=evidence.event_n, by=by, at=at, because=because, source=source)
-            timeline.index_again(incident)
+            word_index.index_again(incident)
         else:
             timeline.nudge_readers(incident.pk)
         transaction.on_commit(lambda: remove(evidence))

@@ -14,7 +14,7 @@ from evidence.intake import digesting, storage, withdrawing
 from evidence.intake.storage import StorageError
 from evidence.models import Evidence
 from evidence.tests.conftest import FOLDED, Bring
-from incidents import timeline
+from incidents.indexing import word_index
 from incidents.models import Event, Incident, Person
 from incidents.tests.conftest import Open
 
@@ -195,7 +195,7 @@ def test_a_function_that_the_timeline_names_finds_the_incident_until_it_is_withd
     found = bring(incident, b"checkout.serve;checkout.charge_card 1829\n")
     asked = "/?q=charge_card"
     assert incident.title in browse(ada).get(asked).content.decode()
-    timeline.index_again(incident)
+    word_index.index_again(incident)
     assert incident.title in browse(ada).get(asked).content.decode()
     withdrawing.withdraw(found, by=ada, at=timezone.now())
     assert "No matches." in browse(ada).get(asked).content.decode()

@@ -14,6 +14,7 @@ from incidents import lifecycle, timeline, visibility
 from incidents.forms.given import numbers
 from incidents.forms.verb import VerbForm
 from incidents.models import Incident, Person
+from incidents.reading import last_said
 
 SHOWN = 12
 
@@ -108,7 +109,7 @@ class NextStepForm(PickForm):
         return {"text": now.text, "people": now.event.data.get("owner", mine)} if now else {"people": mine}
 
     def _now(self) -> timeline.TimelineEntry | None:
-        return timeline.last_said([self.incident]).get(self.incident.pk, {}).get("next_step")
+        return last_said.of([self.incident]).get(self.incident.pk, {}).get("next_step")
 
     def clean_text(self) -> str:
         """Refuse a step without words where there is none that could be over."""

@@ -9,6 +9,7 @@ from django.db import transaction
 from audit import tracing
 from incidents import codenames, hints, timeline, visibility
 from incidents.drills import agreement
+from incidents.indexing import word_index
 from incidents.lifecycle import circle, rules
 from incidents.models import Incident, IncidentType, Participant, Person, Source
 from incidents.models.incident import ACTIVE
@@ -124,7 +125,7 @@ def _inserted(
         revision=1,
         traceparent=tracing.here(),
         last_n=1,
-        words=timeline.words_of(f"{title} {summary}"),
+        words=word_index.words_of(f"{title} {summary}"),
     )
     incident.update_due_at = rules.next_update_at(incident, at=at)
     incident.save(force_insert=True)

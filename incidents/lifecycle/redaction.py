@@ -12,6 +12,7 @@ from incidents import event_kinds, timeline
 from incidents.audited import copies
 from incidents.event_kinds import TYPED
 from incidents.followups import folding
+from incidents.indexing import word_index
 from incidents.lifecycle import rules
 from incidents.lifecycle.to_do import followups
 from incidents.models import Event, Incident, Participant, Person, Source
@@ -98,7 +99,7 @@ def _forget(incident: Incident, said: list[str]) -> None:
     details = [words[:DETAIL_CHARS] for words in said]
     Participant.objects.filter(incident=incident, detail__in=details).update(detail="")
     copies.let_go(incident, said)
-    timeline.index_again(incident)  # last: it also reads some of what has just let go
+    word_index.index_again(incident)  # last: it also reads some of what has just let go
 
 
 def _taken_out(event: Event, *, by: Person | None, at: datetime) -> Iterator[str]:

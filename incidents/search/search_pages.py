@@ -10,8 +10,9 @@ from typing import Any
 from django.contrib.postgres.search import SearchQuery
 from django.db.models import Exists, F, Func, OuterRef, Q, QuerySet
 
-from incidents import timeline, visibility
+from incidents import visibility
 from incidents.drills import sample_mark
+from incidents.indexing import word_index
 from incidents.models import Codename, Incident, Participant, Person, Status
 from incidents.search import query_text
 from incidents.search.incident_filters import IncidentFilters, begin_of, moment
@@ -138,7 +139,7 @@ def _worded(q: str) -> Q:
     The older name is looked up first: joined in here it would keep the planner from using any index.
     """
     asked = Begun if query_text.is_begun(q) else AllWords
-    words = Q(words=asked(q, config=timeline.SEARCH_CONFIG, search_type="websearch"))
+    words = Q(words=asked(q, config=word_index.SEARCH_CONFIG, search_type="websearch"))
     name = q.lower().replace(" ", "-")
     if not CODENAME.fullmatch(name):
         return words

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from django.db import connection
 
-from incidents import timeline
+from incidents.indexing import word_index
 from incidents.search import query_text
 
 BEGIN, END = "\x02", "\x03"  # no text has these in it: control characters are taken out of what is written
@@ -73,11 +73,11 @@ def of(ids: Collection[int], q: str) -> dict[int, Snippet]:
     given: dict[str, Any] = {
         "ids": list(ids),
         "q": q,
-        "config": timeline.SEARCH_CONFIG,
+        "config": word_index.SEARCH_CONFIG,
         "most": LOOKED_AT,
         "is_begun": query_text.is_begun(q),
     }
-    also = " UNION ALL ".join([_NOTHING, *(select.format(incident="i.id") for select in timeline.also_said)])
+    also = " UNION ALL ".join([_NOTHING, *(select.format(incident="i.id") for select in word_index.also_said)])
     with connection.cursor() as cursor:
         cursor.execute(_HITS.format(also=also), given | {"piece": _PIECE, "whole": _WHOLE})
         return {pk: Snippet(*said) for pk, *said in cursor.fetchall()}

@@ -15,11 +15,12 @@ from django.utils import timezone
 from django.utils.html import escape, format_html, urlize
 from django.utils.safestring import SafeString, mark_safe
 
-from incidents import sentences, timeline_layout
+from incidents import sentences
 from incidents.models import page_routes
 from incidents.people.bidi import isolated
 from incidents.policies import capture_lines
 from incidents.policies.policy import COLOURS, Capture
+from incidents.reading import timeline_layout
 from incidents.search import snippets
 
 register = template.Library()

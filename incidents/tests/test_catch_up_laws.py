@@ -9,8 +9,8 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from incidents import catch_up
-from incidents.catch_up import CatchUpLine, SaidEntry, StandsNow
+from incidents.reading import catch_up
+from incidents.reading.catch_up import CatchUpLine, SaidEntry, StandsNow
 
 AT = datetime(2026, 11, 20, 3, 0, tzinfo=UTC)
 NAMES = ("Ada", "Ben", "")

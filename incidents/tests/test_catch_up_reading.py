@@ -9,8 +9,9 @@ from django.utils import timezone
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from incidents import catch_up, catch_up_reading, lifecycle, timeline
+from incidents import lifecycle, timeline
 from incidents.models import Incident, IncidentType, Person
+from incidents.reading import catch_up, catch_up_reading
 from incidents.timeline import TimelineEntry
 
 KINDS = ("noted", "updated", "impact", "led", "due", "edited", "retracted")

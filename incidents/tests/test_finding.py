@@ -7,7 +7,8 @@ import pytest
 from django.db import connection
 from django.utils import timezone
 
-from incidents import lifecycle, search, timeline
+from incidents import lifecycle, search
+from incidents.indexing import word_index
 from incidents.models import Incident, IncidentType, Person
 from incidents.policies import types
 from incidents.policies.policy import Policy
@@ -47,7 +48,7 @@ def test_a_part_of_an_identifier_finds_it(dee: Person, asked: str, where: str) -
     if where != "title":
         lifecycle.note(incident, text=NAMED, by=dee, at=timezone.now())
     if where == "rebuilt":
-        timeline.index_again(incident)
+        word_index.index_again(incident)
     assert _found(dee, asked) == [incident.codename]
 
 
@@ -129,6 +130,6 @@ def test_every_word_that_we_write_begins_as_its_stem_does(db: None) -> None:
             SELECT word, lexeme FROM unnest(%s::text[]) word,
                    LATERAL (SELECT ltrim(unnest(tsvector_to_array(to_tsvector(%s, word))), '-') AS lexeme) of_it
              WHERE NOT word ~* ({snippets.BEGINNING})""",  # noqa: S608 (a constant of ours)
-            [words, timeline.SEARCH_CONFIG],
+            [words, word_index.SEARCH_CONFIG],
         )
         assert cursor.fetchall() == []

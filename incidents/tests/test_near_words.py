@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from incidents import timeline
+from incidents.indexing import word_index
 from incidents.models import Incident, Person
 from incidents.search.near_words import WORD, nearest
 from incidents.tests.conftest import Open
@@ -40,7 +40,7 @@ def test_what_is_offered_is_made_of_what_was_asked_and_what_is_said(q: str, said
 
 def test_what_finds_nothing_is_not_offered(incident: Incident, ada: Person, browse: Open) -> None:
     Incident.objects.filter(pk=incident.pk).update(title="Refunds are late")
-    timeline.index_again(incident)
+    word_index.index_again(incident)
     assert "Did you mean" in browse(ada).get("/?q=refundz").content.decode()
     assert "Did you mean" not in browse(ada).get("/?q=refundz+zebra").content.decode()
 
@@ -50,7 +50,7 @@ def test_what_one_may_not_see_is_never_offered(
 ) -> None:
     Incident.objects.filter(pk=secret.pk).update(title="The xylographic printer leaks")
     Incident.objects.filter(pk=incident.pk).update(title="Checkout is slow")
-    timeline.index_again(secret)
+    word_index.index_again(secret)
     said = {name: browse(one).get("/?q=xylografic").content.decode() for name, one in (("Ada", ada), ("Eve", eve))}
     assert [name for name, page in said.items() if "xylographic" in page] == ["Ada"]
     page = browse(eve).get("/?q=chekout&type=ambiguous").content.decode()

@@ -9,8 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.django import TestCase
 
-from incidents import catch_up_reading, event_kinds, lifecycle, timeline
+from incidents import event_kinds, lifecycle, timeline
 from incidents.models import Event, Incident, Person, Status
+from incidents.reading import catch_up_reading
 from incidents.tests import shipped
 
 STEPS = st.lists(

@@ -11,8 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pytest_django.fixtures import DjangoAssertNumQueries
 
-from incidents import lifecycle, timeline, timeline_layout
+from incidents import lifecycle, timeline
 from incidents.models import Event, Followup, Incident, IncidentType, Person
+from incidents.reading import timeline_layout
 from incidents.tests.conftest import Open
 from incidents.timeline import TimelineEntry
 from incidents.views.page import SHOWN

@@ -14,8 +14,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pytest_django.fixtures import DjangoAssertNumQueries, Settings
 
-from incidents import lifecycle, timeline
+from incidents import lifecycle
 from incidents.models import Incident, IncidentType, Participant, Person, SavedView, Source
+from incidents.reading import last_said
 from incidents.search import PAGE, IncidentFilters
 from incidents.tests.conftest import Open
 
@@ -79,14 +80,14 @@ def test_the_newest_update_is_the_last_one_that_still_stands(
         elif n is not None:
             lifecycle.retract(one, n=n, by=ada, at=now)
             del stand[n]
-    shown = timeline.last_said([one, other])
+    shown = last_said.of([one, other])
     assert {pk: (said["updated"].event.n, said["updated"].text) for pk, said in shown.items()} == {
         other.pk: (2, "Of the other"),
         **({one.pk: max(stand.items())} if stand else {}),
     }
     assert {
         (pk, kind, said.text, said.at)
-        for pk, some in timeline.last_words([one, other]).items()
+        for pk, some in last_said.words([one, other]).items()
         for kind, said in some.items()
     } == {(pk, kind, said.text, said.event.at) for pk, some in shown.items() for kind, said in some.items()}
 

@@ -12,10 +12,11 @@ import pytest
 from django.db import connections, transaction
 from django.utils import timezone
 
-from incidents import catch_up_reading, lifecycle, timeline
+from incidents import lifecycle, timeline
 from incidents.live import shared_reading
 from incidents.live.shared_reading import SharedReadings
 from incidents.models import Incident, IncidentType, Person
+from incidents.reading import catch_up_reading
 from incidents.tests.conftest import Open, someone
 from incidents.tests.shipped import bring
 

@@ -11,9 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.django import TestCase
 
-from incidents import catch_up_reading, lifecycle, timeline
+from incidents import lifecycle
 from incidents.models import Event, Incident, Participant, Person
 from incidents.people.bidi import isolated
+from incidents.reading import catch_up_reading, last_said
 from incidents.tests import shipped as types_shipped
 from incidents.tests.conftest import Open
 
@@ -38,7 +39,7 @@ class TestAsLastStated(TestCase):
         for number, (step, which) in enumerate(steps):
             self.take(incident, step, which, f"words {number}", said, by=ada)
         expected = {kind: words for kind, entries in said.items() if entries and (words := entries[max(entries)])}
-        now = timeline.last_said([incident]).get(incident.pk, {})
+        now = last_said.of([incident]).get(incident.pk, {})
         assert {kind: entry.text for kind, entry in now.items()} == expected
         told = {line.label: line.text for line in catch_up_reading.of(Incident.objects.get(pk=incident.pk)).lines}
         assert told["Impact"] == expected.get("impact", "not stated yet")

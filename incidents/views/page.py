@@ -10,7 +10,7 @@ from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
 
-from incidents import catch_up_reading, event_kinds, timeline, timeline_layout, visibility
+from incidents import event_kinds, timeline, visibility
 from incidents.followups import followup_lists
 from incidents.forms import VERBS, VerbForm
 from incidents.forms.given import number
@@ -18,9 +18,10 @@ from incidents.models import Event, Followup, Incident, Person
 from incidents.models.incident import Status
 from incidents.people.bidi import isolated
 from incidents.policies.policy import Policy
+from incidents.reading import catch_up_reading, last_said, timeline_layout
+from incidents.reading.timeline_filters import GROUPS, TimelineFilters
 from incidents.search import moment
 from incidents.timeline import TimelineEntry
-from incidents.timeline_filters import GROUPS, TimelineFilters
 from incidents.views import panels
 from incidents.views.detail import page_reading, shown_entries
 from incidents.views.detail.page_reading import PageReading, tints
@@ -133,7 +134,7 @@ def _cursor(incident: Incident, reading: PageReading) -> str:
 
 def head(incident: Incident, person: Person, known: list[TimelineEntry], reading: PageReading) -> dict[str, Any]:
     """Return what the page says besides its timeline; ``known`` are the entries that decide it."""
-    stated = timeline.stated(known)
+    stated = last_said.among(known)
     return {
         "incident": incident,
         "cursor": _cursor(incident, reading),

@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 from django.utils import timezone
 
-from incidents import catch_up_reading, lifecycle
+from incidents import lifecycle
 from incidents.models import Incident, Participant
+from incidents.reading import catch_up_reading
 from integrations.tests.duty import Duty
 from integrations.tests.house import House
 from workflows.models import Page

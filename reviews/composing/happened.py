@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Final
 
-from incidents.catch_up import SaidEntry
+from incidents.reading.catch_up import SaidEntry
 from reviews.composing.passage import Passage, ReviewSentence, listed, told, took
 from reviews.composing.story import ReviewStory
 

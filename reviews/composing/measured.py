@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from incidents import event_kinds
-from incidents.catch_up import SaidEntry
+from incidents.reading.catch_up import SaidEntry
 from reviews.composing.passage import Passage, ReviewSentence, told, took
 from reviews.composing.story import ReviewStory
 

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any, Final
 
 from incidents import event_kinds
-from incidents.catch_up import SaidEntry
+from incidents.reading.catch_up import SaidEntry
 
 Data = Mapping[str, Any]
 # How entries read in a review where their own sentence is their bare text.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from incidents.catch_up import SaidEntry
+from incidents.reading.catch_up import SaidEntry
 from reviews.composing.passage import Passage, ReviewSentence, listed, told, took
 from reviews.composing.story import ReviewStory
 

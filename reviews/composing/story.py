@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from incidents.catch_up import SaidEntry
+from incidents.reading.catch_up import SaidEntry
 
 
 @dataclass(frozen=True, slots=True)

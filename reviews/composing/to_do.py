@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from incidents.catch_up import SaidEntry
+from incidents.reading.catch_up import SaidEntry
 from reviews.composing.passage import Passage, told, took
 from reviews.composing.story import ReviewStory
 

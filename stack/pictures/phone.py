@@ -17,8 +17,8 @@ from typing import Final, Literal
 import uvicorn
 from slack_sdk import WebClient
 
-from incidents.catch_up import CatchUpLine
 from incidents.policies.policy import Policy
+from incidents.reading.catch_up import CatchUpLine
 from integrations.sandbox.app import build
 from integrations.sandbox.settings import Settings
 from integrations.slack.adapter import cards, catch_up_blocks

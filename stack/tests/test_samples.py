@@ -9,8 +9,8 @@ import pytest
 from django.core.management import call_command
 
 from evidence.models import Evidence, Finding
-from incidents import timeline
 from incidents.models import Event, Followup, Incident, IncidentType, Person, Source
+from incidents.reading import last_said
 from reviews.models import SectionText
 from stack.samples import making, sample_file
 from workflows.reconcile import reconcile
@@ -58,7 +58,7 @@ def test_there_is_something_of_everything(made: list[Incident]) -> None:
 
 def test_the_open_ones_say_whom_it_hurts_and_what_is_done_next_by_whom(made: list[Incident]) -> None:
     for incident in Incident.objects.filter(active=True):
-        stated = timeline.last_said([incident]).get(incident.pk, {})
+        stated = last_said.of([incident]).get(incident.pk, {})
         assert {"impact", "next_step"} <= set(stated), incident.title
         assert stated["next_step"].event.data["owner"], incident.title
 

@@ -6,11 +6,12 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-from incidents import event_kinds, timeline
+from incidents import event_kinds
 from incidents.event_kinds import TOLD
 from incidents.followups import folding
 from incidents.models import Event
 from incidents.people.bidi import isolated
+from incidents.reading import last_said
 from workflows.loading.incident_rows import IncidentRows, someone
 from workflows.planning.facts import ChannelPost, RetypeNews, TaskNow
 from workflows.planning.invitee import Invitee
@@ -33,7 +34,7 @@ def posts(events: Iterable[Event], rows: IncidentRows, answers: Mapping[int, Eve
 
 def last_stated(told: Iterable[ChannelPost]) -> dict[str, ChannelPost]:
     """Return the newest of each kind that holds until it is stated anew; one without words says that there is none."""
-    standing = (one for one in told if one.kind in timeline.STATED and not (one.retracted or one.redacted))
+    standing = (one for one in told if one.kind in last_said.STATED and not (one.retracted or one.redacted))
     newest = {one.kind: one for one in standing}
     return {kind: one for kind, one in newest.items() if one.text}
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from incidents import catch_up_reading
-from incidents.catch_up_reading import BEGINNING, Place
 from incidents.drills import sample_mark
 from incidents.followups import followup_lists
 from incidents.live import shared_reading
 from incidents.models import Followup, Incident, IncidentType
+from incidents.reading import catch_up_reading
+from incidents.reading.catch_up_reading import BEGINNING, Place
 from incidents.timeline import TimelineEntry
 from incidents.views import panels
 from incidents.views.panels import Facts

@@ -15,10 +15,10 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.safestring import SafeString
 
-from incidents import timeline
 from incidents.drills import sample_mark
 from incidents.models import Incident, IncidentType, PolicyVersion, Status
 from incidents.policies.policy import Policy
+from incidents.reading import last_said
 from incidents.search.snippets import Snippet
 from incidents.templatetags import firekind
 from incidents.views.lists import unanswered, urgency
@@ -88,7 +88,7 @@ def rows(
     found: list[Incident], types: dict[int, IncidentType], *, at: datetime, hits: dict[int, Snippet]
 ) -> ListedRows:
     """Return the rows of a page for the viewer's zone."""
-    said = timeline.last_words(one for one in found if one.is_active)
+    said = last_said.words(one for one in found if one.is_active)
     paging = unanswered.among([one.pk for one in found if one.is_active])
     policies = taken(found, types.values())
     here = timezone.get_current_timezone()

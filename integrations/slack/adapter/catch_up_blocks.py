@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
-from incidents.catch_up import CatchUpLine
+from incidents.reading.catch_up import CatchUpLine
 from integrations.slack.protocol import blocks, mrkdwn
 
 # What stands together: what it is, how it goes and goes on; all other lines are what is known and what waits.

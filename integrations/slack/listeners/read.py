@@ -9,6 +9,7 @@ from typing import Final
 from incidents import timeline
 from incidents.models import Incident, Person
 from incidents.people.bidi import isolated
+from incidents.reading import last_said
 from incidents.templatetags.firekind import span
 from incidents.views.lists import urgency
 from integrations.slack.interaction import incident_lookup
@@ -27,7 +28,7 @@ def status(asked: SlackRequest, incident: Incident) -> Answer:
     """Say where an incident stands."""
     channels = incident_lookup.channels([incident])
     lines = [mrkdwn.bold(incident.title), _facts(incident, channels, at=asked.at)]
-    stated = timeline.last_said([incident]).get(incident.pk, {})
+    stated = last_said.of([incident]).get(incident.pk, {})
     if (impact := stated.get("impact")) is not None:
         lines.append(f"Impact: {mrkdwn.escape(mrkdwn.cut(impact.text, 300))}")
     if (step := stated.get("next_step")) is not None and step.text and incident.is_active:

@@ -10,9 +10,10 @@ from typing import Final
 
 from django.db.models import Exists, OuterRef
 
-from incidents import event_kinds, timeline
+from incidents import event_kinds
 from incidents.followups import followup_lists
 from incidents.models import AccessRequest, Event, Incident, Person
+from incidents.reading import last_said
 from integrations.slack.interaction import incident_lookup
 from integrations.slack.protocol import blocks, mrkdwn
 from workflows import ports
@@ -125,7 +126,7 @@ def _steps(viewer: Person) -> Iterator[WaitingItem]:
     """Yield next steps that are theirs."""
     theirs = Event.objects.filter(incident=OuterRef("pk"), kind="next_step", data__owner=viewer.pk)
     found = list(incident_lookup.seen(viewer).filter(Exists(theirs), active=True))
-    stated = timeline.last_said(found) if found else {}
+    stated = last_said.of(found) if found else {}
     for one in found:
         step = stated.get(one.pk, {}).get("next_step")
         if step is not None and step.event.data.get("owner") == viewer.pk:

@@ -8,9 +8,10 @@ from functools import partial
 
 from django.db.models import Exists, F, OuterRef
 
-from incidents import catch_up, lifecycle
+from incidents import lifecycle
 from incidents.models import Event, Incident, Participant, Person, Source
 from incidents.people import person_matching
+from incidents.reading import catch_up
 from integrations.slack.interaction import afterwards
 from integrations.slack.interaction.slack_event import Deed, SlackEvent
 from integrations.slack.listeners.timeline import catching_up

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import logging
 
-from incidents import catch_up_reading, visibility
+from incidents import visibility
 from incidents.models import Incident, Person
+from incidents.reading import catch_up_reading
 from integrations.slack.adapter import catch_up_blocks
 from integrations.slack.interaction import incident_lookup, replying
 from integrations.slack.interaction.answers import Answer, Say

@@ -6,8 +6,9 @@ import re
 from dataclasses import dataclass
 from typing import Any, Final
 
-from incidents import lifecycle, timeline
+from incidents import lifecycle
 from incidents.models import Incident, Person, Source
+from incidents.reading import last_said
 from integrations.slack.interaction import incident_lookup, mentions, messages
 from integrations.slack.interaction.answers import Answer, Say
 from integrations.slack.interaction.request import Form, SlackRequest
@@ -75,7 +76,7 @@ def post(incident: Incident, said: UpdateDraft, asked: SlackRequest, **rest: Any
 def next_step(asked: SlackRequest, incident: Incident) -> Answer:
     """State what is done next, and by whom; *none* once there is nothing next any more."""
     if not asked.words:
-        now = timeline.last_said([incident]).get(incident.pk, {}).get("next_step")
+        now = last_said.of([incident]).get(incident.pk, {}).get("next_step")
         said = f"Next step: {mrkdwn.escape(mrkdwn.cut(now.text, 300))}" if now else "No next step is stated."
         return Say(f"{said}\n`{setup.command()} next @someone roll back` states one, `none` clears it.")
     owner, step = whose(asked.words, by=asked.by)
@@ -91,7 +92,7 @@ def next_step(asked: SlackRequest, incident: Incident) -> Answer:
 
 def fields(incident: Incident, said: UpdateDraft) -> list[blocks.Block]:
     """Build the fields of a modal; what holds so far stands below the field that would replace it."""
-    now = timeline.last_said([incident]).get(incident.pk, {})
+    now = last_said.of([incident]).get(incident.pk, {})
     hints = {kind: f"So far: {mrkdwn.cut(entry.text, 150)}" for kind, entry in now.items()}
     owner = said.owner.chat_id if said.owner is not None else None
     return [

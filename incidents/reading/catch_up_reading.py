@@ -9,10 +9,11 @@ from typing import Final
 
 from django.db.models.expressions import RawSQL
 
-from incidents import catch_up, timeline
-from incidents.catch_up import CatchUpLine, SaidEntry, StandsNow
+from incidents import timeline
 from incidents.followups import followup_lists
 from incidents.models import Event, Followup, Incident
+from incidents.reading import catch_up
+from incidents.reading.catch_up import CatchUpLine, SaidEntry, StandsNow
 from incidents.timeline import TimelineEntry
 from incidents.visibility import Actor
 

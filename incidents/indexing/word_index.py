@@ -1,0 +1,83 @@
+"""The words by which a search finds an incident: added with each entry, worked out again when some go."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from django.contrib.postgres.search import SearchVectorField
+from django.db import connection
+from django.db.models import Func, Value
+
+from incidents.indexing import identifiers
+from incidents.models import Incident
+
+SEARCH_CONFIG: Final = "english"
+WORDS_BYTES: Final = 600_000
+SAYS: Final = "says"  # of an entry's data: what evidence says, in words that the entry shows and a search finds
+
+# PostgreSQL refuses a vector of more than a megabyte, and with it the entry: words that come after so many others
+# (logs that were pasted) are not found by a search, but they are recorded.
+# SQL: the words of an incident ``i``, with those of ``said`` added.
+WITH_WORDS: Final = f"""
+    CASE WHEN said.words = '' OR octet_length(i.words::text) > %(most)s THEN i.words
+         ELSE coalesce(i.words, ''::tsvector)
+              || strip(to_tsvector('english', {identifiers.with_parts("said.words")})) END
+"""
+# Where else the incident whose key is ``{incident}`` says something that is searched with it, and that whoever may see
+# the incident may read: each a SELECT of an ``n``, a text, its address below the incident's (``place``) and what that
+# place is ``called``. What is built on incidents appends its own.
+also_said: Final[list[str]] = []
+# What is said of an incident now, each word with where it stands first: when there is too much, later words are left.
+_INDEX: Final = f"""
+    WITH said AS (
+        SELECT n, text FROM incidents_event WHERE incident_id = %(incident)s AND text <> ''
+         UNION ALL
+        SELECT n, data ->> 'summary' FROM incidents_event
+         WHERE incident_id = %(incident)s AND kind = 'declared' AND data ? 'summary'
+         UNION ALL
+        SELECT n, data ->> '{SAYS}' FROM incidents_event e
+         WHERE incident_id = %(incident)s AND data ? '{SAYS}' AND NOT EXISTS (
+               SELECT FROM incidents_event c WHERE c.incident_id = e.incident_id AND c.about_n = e.n)
+         UNION ALL
+        SELECT 0, title || ' ' || summary FROM incidents_incident WHERE id = %(incident)s
+        {{also}}),
+    firsts AS (
+        SELECT lexeme, min(n) AS n
+          FROM said, unnest(to_tsvector('english', {identifiers.with_parts("text")})) GROUP BY lexeme),
+    sized AS (SELECT lexeme, sum(octet_length(lexeme) + 4) OVER (ORDER BY n, lexeme) AS size FROM firsts)
+    UPDATE incidents_incident
+       SET words = (SELECT array_to_tsvector(coalesce(array_agg(lexeme), '{{{{}}}}')) FROM sized WHERE size <= %(most)s)
+     WHERE id = %(incident)s
+"""  # noqa: S608 (put together of constants)
+
+
+def index_again(incident: Incident) -> None:
+    """Work out anew what a search finds, from what the timeline says now; in the caller's transaction."""
+    own = (select.format(incident="%(incident)s") for select in also_said)
+    also = "".join(f" UNION ALL SELECT n, text FROM ({select}) elsewhere" for select in own)  # noqa: S608 (constants)
+    with connection.cursor() as cursor:
+        cursor.execute(_INDEX.format(also=also), {"incident": incident.pk, "most": WORDS_BYTES})
+
+
+_ADD: Final = f"""
+    UPDATE incidents_incident i SET words = {WITH_WORDS}
+      FROM (VALUES (%(words)s::text)) AS said (words)
+     WHERE id = %(incident)s
+"""  # noqa: S608 (put together of constants)
+
+
+def add_words(incident: Incident, text: str) -> None:
+    """Have a search find an incident by a text that is no entry, in the caller's transaction."""
+    with connection.cursor() as cursor:
+        cursor.execute(_ADD, {"incident": incident.pk, "words": text, "most": WORDS_BYTES})
+
+
+_VECTOR: Final = (
+    f"(SELECT strip(to_tsvector('english', {identifiers.with_parts('text')}))"  # noqa: S608 (put together of constants)
+    " FROM (VALUES (%(expressions)s::text)) AS said (text))"
+)
+
+
+def words_of(text: str) -> Func:
+    """Return the expression that stores a text's words, without positions, for the search."""
+    return Func(Value(text), template=_VECTOR, output_field=SearchVectorField())
