@@ -10,7 +10,7 @@ from workflows.planning.facts import ChannelPost, Facts
 from workflows.planning.participation import Participation, Standing
 from workflows.planning.things import Desired, Gap, Thing, post
 from workflows.planning.tickets import wanted
-from workflows.planning.wording import cards, headline, posts
+from workflows.planning.wording import cards, headline, page_notes, posts
 
 
 def desired_state(facts: Facts) -> Desired:
@@ -96,7 +96,7 @@ def _page(wanted: pages.WantedPage, facts: Facts) -> Thing:
 def _left_elsewhere(facts: Facts) -> Iterator[Gap]:
     if facts.pager:
         neutral = cards.page_title(facts) if facts.private else ""
-        for key, says in pages.left_elsewhere(facts.paged, neutral=neutral):
+        for key, says in page_notes.left_elsewhere(facts.paged, neutral=neutral):
             yield Gap(key, says)
 
 
@@ -107,10 +107,11 @@ def _tickets(facts: Facts) -> Iterator[Thing]:
 
 def _missing_callees(facts: Facts) -> Iterator[Gap]:
     if facts.pager and facts.active:
-        policy = facts.policy
-        for key, says in pages.missing(policy.pages, callees=facts.callees, paged=facts.paged, type_name=policy.name):
+        policy, callees = facts.policy, facts.callees
+        for key, says in page_notes.missing(policy.pages, callees=callees, paged=facts.paged, type_name=policy.name):
             yield Gap(key, says)
-        for key, says in pages.strangers(participation.pages_of(facts) if facts.chat else (), private=facts.private):
+        paged = participation.pages_of(facts) if facts.chat else ()
+        for key, says in page_notes.strangers(paged, private=facts.private):
             yield Gap(key, says)
 
 

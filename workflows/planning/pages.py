@@ -278,57 +278,5 @@ def _standing(before: Sequence[Paged], asked: Sequence[RequestedPage]) -> str | 
     return next(reversed([*(one.key for one in before if not one.is_void), *coming]), None)
 
 
-def missing(
-    names: Sequence[str], *, callees: Mapping[str, Callee | None], paged: Sequence[Paged], type_name: str
-) -> Iterator[tuple[str, str]]:
-    """Yield key and words for what a policy pages and the pager does not have."""
-    for name in names:
-        if any(one.goes_to(name) and not (one.is_void or one.called_off) for one in paged):
-            continue
-        if name not in callees:
-            says = (
-                f"PagerDuty could not be read yet, so {name} is not paged. Retrying automatically. If this persists, "
-                "page by hand and check On-call for what is wrong."
-            )
-        elif (callee := callees[name]) is None:
-            says = (
-                f"PagerDuty has no escalation policy or service {name}, so no one is paged for it. Create one with "
-                f"that name, or change the type {type_name}."
-            )
-        elif not callee.service:
-            says = f"{name} has no service to open a page on. Add one, or set PAGERDUTY_SERVICE."
-        else:
-            continue
-        yield f"page/{name}", says
-
-
-def left_elsewhere(paged: Iterable[Paged], *, neutral: str = "") -> Iterator[tuple[str, str]]:
-    """Yield key and words for each page that is in an account where nothing can be changed now.
-
-    ``neutral`` is the title that pages of a private incident are to have, empty for a public one.
-    """
-    for one in paged:
-        titled = bool(neutral) and one.title not in {"", neutral}
-        if not one.elsewhere or not (one.is_open or titled):
-            continue
-        says = (
-            f"The page to {one.name} is in a PagerDuty account that is not connected now, so Firekind neither sees nor "
-            "changes it."
-        )
-        says += " Its title says what this is about: change it there by hand." if titled else ""
-        says += f" Resolve it there, and page {one.name} again if no one has answered." if one.is_open else ""
-        yield f"account/{one.key}", f"{says} Or connect that account again."
-
-
-def strangers(wanted: Iterable[WantedPage], *, private: bool) -> Iterator[tuple[str, str]]:
-    """Yield key and words for each one who is paged and not reached, whichever pages they are on.
-
-    In private, people that an earlier page did not bring in do not count.
-    """
-    found = {one.id: one for page in wanted if page.brings or not private for one in page.callee.strangers}
-    for id, one in sorted(found.items()):
-        yield f"callee/{id}", one.says(private=private)
-
-
 def _callee(page: Paged) -> Callee:
     return Callee(page.ref, page.name, page.service, page.brought, strangers=page.strangers)

@@ -19,6 +19,7 @@ from workflows.planning.pages import (
     Stranger,
     WantedPage,
 )
+from workflows.planning.wording import page_notes
 from workflows.tests.shipped_facts import someone
 
 MAX, EVE = someone("max"), someone("eve")
@@ -181,7 +182,7 @@ def test_a_page_says_where_it_goes_in_words_and_in_values() -> None:
 
 
 def missing(*names: str, paged: Sequence[Paged] = ()) -> dict[str, str]:
-    return dict(pages.missing(names, callees=KNOWN, paged=paged, type_name="Major"))
+    return dict(page_notes.missing(names, callees=KNOWN, paged=paged, type_name="Major"))
 
 
 def test_what_cannot_be_paged_is_missing_and_says_what_to_do() -> None:
@@ -206,11 +207,11 @@ def test_strangers_are_named_once_and_in_private_only_by_pages_that_bring_people
         WantedPage("page/1", replace(WEB, strangers=(uma, bob))),
         WantedPage("page/2", replace(DB, strangers=(uma,)), brings=False),
     ]
-    assert [key for key, _ in pages.strangers(both, private=False)] == ["callee/PA", "callee/PB"]
-    assert [key for key, _ in pages.strangers(both[1:], private=False)] == ["callee/PB"]
-    assert [key for key, _ in pages.strangers(both[1:], private=True)] == []
+    assert [key for key, _ in page_notes.strangers(both, private=False)] == ["callee/PA", "callee/PB"]
+    assert [key for key, _ in page_notes.strangers(both[1:], private=False)] == ["callee/PB"]
+    assert [key for key, _ in page_notes.strangers(both[1:], private=True)] == []
     public, private = uma.says(private=False), uma.says(private=True)
     assert all(word in says for says in (public, private) for word in ("Uma", "they are a guest"))
     assert "not in this private incident" in private
     assert "not invited" in public
-    assert dict(pages.strangers(both, private=True))["callee/PB"] == private
+    assert dict(page_notes.strangers(both, private=True))["callee/PB"] == private
