@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evidence.analysis import pair_guards, sentence
+from evidence.analysis import pair_guards, plumbing
 from evidence.analysis.scales import SHARES, ComparisonScale
 from evidence.profile.stacks import Ints, SampleType
 from evidence.tree import tree_merging
@@ -177,7 +177,7 @@ def says(merged: CallTree, *, before: int = 0, after: int = 1, scale: Comparison
 def _says(merged: CallTree, before: int, after: int, scale: ComparisonScale) -> str:
     totals = merged.total(before), merged.total(after)
     found = moved(merged, before=before, after=after, scale=scale)
-    own = [one for one in found if not sentence.is_plumbing(merged, merged.by_name[one.name])] or found
+    own = [one for one in found if not plumbing.is_plumbing(merged, merged.by_name[one.name])] or found
     if not own:
         if scale.absolute:
             return f"No function changed by {scale.least(MOVED)} or more."

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from evidence.analysis import guards, sentence
+from evidence.analysis import guards, plumbing
 from evidence.profile import amounts
 from evidence.profile.stacks import Ints
 from evidence.tree.calltree import CallTree
@@ -77,6 +77,6 @@ def _heaviest(merged: CallTree, totals: Ints) -> int:
     for code in np.argsort(-totals, kind="stable").tolist():
         if not totals[code]:
             return 0
-        if merged.names[code] not in EVERYWHERE and not sentence.is_plumbing(merged, code):
+        if merged.names[code] not in EVERYWHERE and not plumbing.is_plumbing(merged, code):
             return int(totals[code])
     return 0

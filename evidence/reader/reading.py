@@ -160,11 +160,11 @@ def top(tree: CallTree, *, type: int, functions: int | None) -> list[dict[str, A
 
 def said_of(tree: CallTree, *, subject: str = "") -> dict[str, Any]:
     """Return what a profile says in words: the sentence and its guards, one for each type, and its hot functions."""
-    from evidence.analysis import sentence
+    from evidence.analysis import dominant, sentence
 
     each = [sentence.plain(sentence.of(tree, type=type, subject=subject)) for type in range(len(tree.sample_types))]
     first = each[tree.default_type]
-    return {"sentence": first["text"], "guards": first["guards"], "sentences": each, "hot": sentence.hot(tree)}
+    return {"sentence": first["text"], "guards": first["guards"], "sentences": each, "hot": dominant.hot(tree)}
 
 
 def _store(asked: argparse.Namespace, *, subject: str) -> Mapping[str, Any]:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evidence.analysis import guards, sentence
+from evidence.analysis import dominant, guards, sentence
 from evidence.formats.folded import folded
 from evidence.formats.perf import perf_script
 from evidence.profile import amounts
@@ -100,9 +100,9 @@ def test_what_is_said_of_any_profile_is_so(samples: list[tuple[list[str], int]],
     tree = tree_of("".join(lines))
     said, shares = sentence.of(tree), tree.function_totals[0] / tree.total(0)
     if flat := FLAT.match(said.text):
-        assert max(share for share in shares if not flat[1] or share < sentence.NEARLY_ALL) < sentence.WORTH
+        assert max(share for share in shares if not flat[1] or share < dominant.NEARLY_ALL) < dominant.WORTH
     else:
-        assert said.share == shares[tree.by_name[said.function]] >= sentence.WORTH
+        assert said.share == shares[tree.by_name[said.function]] >= dominant.WORTH
 
 
 def test_no_function_is_called_from_a_thread_or_a_process() -> None:
@@ -155,7 +155,7 @@ def test_one_is_warned_when_a_cpu_profile_explains_little_of_the_time() -> None:
 
 def test_hot_functions_leave_out_plumbing_and_what_everything_passes() -> None:
     tree = tree_of("main;serve;price;memcpy 61\nmain;serve;render 38\nmain;serve;rare 1\n")
-    assert [one["name"] for one in sentence.hot(tree)] == ["price", "render"]
+    assert [one["name"] for one in dominant.hot(tree)] == ["price", "render"]
 
 
 @pytest.mark.parametrize(

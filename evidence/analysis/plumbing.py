@@ -1,0 +1,28 @@
+"""What applications are built on: reached in passing, and rarely what anyone can change. Pure."""
+
+from __future__ import annotations
+
+import re
+
+from evidence.analysis import layers
+from evidence.tree.calltree import CallTree
+
+PLUMBING_LAYERS = frozenset({"kernel", "runtime", "idle", "boundary", "root"})
+PLUMBING = re.compile(
+    r"^(_start|main|__main__|start_thread|__?clone3?|__libc_\w+|_?dl_\w+|\[?unknown\]?|\[[\w./+-]+\]|0x[0-9a-f]+|<module>.*"
+    r"|mem(cpy|move|set|cmp|chr)\w*|__mem\w+|str(len|cmp|chr)\w*|_?_?(malloc|calloc|realloc|free|cfree|mmap|munmap)"
+    r"|(std|core|alloc|tokio|hyper|futures\w*|tracing\w*|rayon)::.*|<(std|core|alloc|tokio|futures\w*|tracing\w*).*"
+    r"|(runtime|sync|syscall|net|net/http|internal/[\w/]+|io|bufio|bytes|strings|strconv|sort|reflect|encoding/\w+|crypto/\w+"
+    r"|fmt|time|context|testing|compress/\w+|hash/\w+|math|regexp)\.\(?[*\w].*"
+    r"|L?(java|javax|jdk|sun|kotlin|scala|groovy)[./].*|node:.*"
+    r"|\((anonymous|program|root|garbage collector)\)|(thread|process) \(?[0-9a-fA-Fx]+\)?:.*"
+    r"|.*\((<frozen [\w.]+>|<string>|.*lib/python[\d.]+/(?!site-packages).*)\)?:?\d*\)?)$"
+)
+
+
+def is_plumbing(tree: CallTree, code: int) -> bool:
+    """Tell whether a function belongs to what applications are built on, or stands for a thread."""
+    name, hint = tree.names[code], tree.hints[code]
+    if PLUMBING.match(layers.bare(name)) or layers.is_thread(name):
+        return True
+    return layers.layer_of(name, hint) in PLUMBING_LAYERS

@@ -1,0 +1,62 @@
+"""What a sample type counts, in words: *CPU samples*, *CPU time*, *allocated bytes*. Pure."""
+
+from __future__ import annotations
+
+import re
+
+from evidence.profile.stacks import SampleType
+
+# What perf calls its clocks and cycle counters; the group names the kind of core of a hybrid processor.
+CPU_EVENT = re.compile(r"^(?:(cpu_\w+)/)?(?:cpu-clock|task-clock|cycles|cpu-cycles)(?:[:/]\w*)?(?: samples)?$")
+# Counts that are not whole are kept in fractions, which shares have nothing to do with.
+FRACTION = re.compile(r"^(thousand|million|billion)ths of ")
+KNOWN = {
+    ("cpu", "nanoseconds"): "CPU time",
+    ("cpu_time", "nanoseconds"): "CPU time",
+    ("cpu", "samples"): "CPU samples",
+    ("samples", "samples"): "samples",
+    ("samples", "objects"): "samples",
+    ("wall", "nanoseconds"): "wall time",
+    ("off_cpu", "nanoseconds"): "off-CPU time",
+    ("alloc_space", "bytes"): "allocated bytes",
+    ("alloc_objects", "objects"): "allocations",
+    ("inuse_space", "bytes"): "bytes in use",
+    ("inuse_objects", "objects"): "objects in use",
+    ("freed memory", "bytes"): "bytes of memory freed",
+    ("Ir", "events"): "instructions",
+    ("contentions", "contentions"): "contentions",
+    ("delay", "nanoseconds"): "wait time",
+    ("goroutine", "goroutines"): "goroutines",
+    ("threadcreate", "threads"): "threads",
+}
+
+
+def of(kind: SampleType) -> str:
+    """Name what is counted: *CPU samples*, *CPU time*, *allocated bytes*."""
+    kind = SampleType(kind.name, FRACTION.sub("", kind.unit))
+    ticks = CPU_EVENT.match(kind.name)
+    if ticks:
+        where = f" of {ticks[1]}" if ticks[1] else ""
+        return f"CPU {kind.unit.replace('nanoseconds', 'time').replace('events', 'cycles')}{where}"
+    return KNOWN.get((kind.name, kind.unit)) or _plainly(_spaced(kind.name), kind)
+
+
+def _spaced(name: str) -> str:
+    """Write a name in words, except that of a tracepoint, which is looked up as it is: *sched:sched_switch*."""
+    return name if ":" in name else name.replace("_", " ")
+
+
+def _plainly(name: str, kind: SampleType) -> str:
+    """Name what has no name of its own by its sample type and unit."""
+    unit = kind.unit
+    if name.endswith(f" {unit}"):
+        return name
+    if unit == "nanoseconds":
+        return name if "time" in name else f"{name.removeprefix('samples')} time".lstrip()
+    if unit in {"samples", "count"}:
+        return "samples" if name in {"samples", ""} else f"{name} samples".replace("samples samples", "samples")
+    if unit == "events":
+        return "events" if name in {"count", "events"} else f"{kind.name} events"
+    if unit == "objects":
+        return name if name.endswith("s") else f"{name} objects"
+    return name if unit == name else f"{unit} of {name}"
