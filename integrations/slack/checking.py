@@ -12,10 +12,11 @@ from integrations.check_result import CheckResult, note, wrong
 from integrations.slack.adapter.client import SlackChat
 from integrations.slack.protocol import installation
 from integrations.slack.protocol.setup import Setup
+from workflows.chat_port import UNTELLABLE
 from workflows.models import Effect, Resource
 from workflows.planning.observed import ELSEWHERE, GONE
 from workflows.planning.wording.card import Card
-from workflows.ports import UNTELLABLE, VendorError
+from workflows.ports import VendorError
 
 TRIED: Final = Card("tried", "A test message", "Firekind writes here when you have to do something by hand.")
 OLD: Final = "The app was installed from a manifest that is older than this Firekind"

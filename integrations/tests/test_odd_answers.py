@@ -20,9 +20,10 @@ from integrations.slack.adapter.wire import Wire
 from integrations.tests.odd_answers import FOREIGN, WAITS, SameAnswer, answering, reply
 from integrations.trackers.adapter.current import ADAPTERS as TRACKERS
 from integrations.trackers.tests.board import TrackerSetup
+from workflows.chat_port import Posted
 from workflows.pager_port import PageRequest
 from workflows.planning.wording.card import Card
-from workflows.ports import Posted, VendorError
+from workflows.ports import VendorError
 from workflows.tracker_port import TicketDraft
 
 Calls = Mapping[str, Callable[[], object]]

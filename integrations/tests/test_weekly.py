@@ -12,8 +12,8 @@ from incidents.models import Incident, Participant
 from integrations.tests.house import House
 from integrations.tests.test_missed import read
 from workflows import ports
+from workflows.chat_port import Chat
 from workflows.planning.wording.card import Card
-from workflows.ports import Chat
 from workflows.reconcile import weekly
 
 pytestmark = pytest.mark.usefixtures("no_pages")

@@ -9,9 +9,10 @@ from typing import Final
 
 from django.db.models import Exists, F, OuterRef
 
+from workflows.chat_port import Channel, Chat
 from workflows.models import Resource
 from workflows.planning.observed import THERE
-from workflows.ports import Channel, Chat, VendorError
+from workflows.ports import VendorError
 
 TRIES: Final = 5
 PAUSE_S: Final = 2.0

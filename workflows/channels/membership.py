@@ -19,10 +19,11 @@ from incidents.models import Incident, Participant, Person
 from incidents.people import person_matching
 from workflows import ports
 from workflows.channels import room_news, rooms
+from workflows.chat_port import Chat
 from workflows.effects import lost_channels
 from workflows.models import Limit, MembersRead, Resource
 from workflows.planning.observed import THERE, UNSEEN
-from workflows.ports import Chat, VendorError
+from workflows.ports import VendorError
 from workflows.usergroups import workspace_cache
 
 log = logging.getLogger(__name__)

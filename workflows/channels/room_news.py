@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
+from workflows.chat_port import Remains
 from workflows.models import Resource
 from workflows.planning.observed import THERE
-from workflows.ports import Remains
 
 SAID: Final = {
     "archived": ("archived {}", "{} was archived"),

@@ -10,12 +10,13 @@ from datetime import datetime
 from django.db import transaction
 
 from incidents import timeline
+from workflows.chat_port import Chat
 from workflows.effects import effect_queue
 from workflows.effects.work import Work
 from workflows.models import Effect, Resource
 from workflows.planning.actions import KINDS
 from workflows.planning.observed import DELETED, GONE, THERE, UNSEEN
-from workflows.ports import Chat, VendorError
+from workflows.ports import VendorError
 
 NOT_FOUND = "channel_not_found"
 OUTSIDE = "not_in_channel"

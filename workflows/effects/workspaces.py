@@ -18,11 +18,12 @@ from django.db.models import F, Q
 from incidents import timeline
 from incidents.claiming.shared_clock import clock
 from incidents.models import Incident
+from workflows.chat_port import Chat
 from workflows.effects.failing import failures
 from workflows.models import DirectoryRead, Effect, Resource
 from workflows.planning.actions import CREATE, KINDS
 from workflows.planning.observed import IN_WORKSPACE, THERE
-from workflows.ports import Chat, VendorError
+from workflows.ports import VendorError
 from workflows.usergroups import workspace_cache
 
 log = logging.getLogger(__name__)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from incidents.models import Incident
+from workflows.chat_port import UNTELLABLE, Chat
 from workflows.effects.work import Outcome, Work, made
 from workflows.models import Resource
 from workflows.performing import mailing
 from workflows.planning.wording.card import Card
-from workflows.ports import UNTELLABLE, Chat, VendorError
+from workflows.ports import VendorError
 
 OTHERS = "Some people in the channel are not coming along, so a new private channel is created instead."
 

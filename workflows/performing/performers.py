@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from datetime import timedelta
 from typing import Any
 
+from workflows.chat_port import Channel, Chat, Posted
 from workflows.effects.work import Outcome, Work, made
 from workflows.models import Resource
 from workflows.paging import acknowledging, page_effects
@@ -17,7 +18,7 @@ from workflows.planning.actions import CHANGE, CREATE, RETIRE
 from workflows.planning.observed import REFUSED, THERE
 from workflows.planning.wording.card import Card
 from workflows.planning.wording.marks import OUTLET, Part, TextMark
-from workflows.ports import Channel, Chat, Posted, VendorError
+from workflows.ports import VendorError
 from workflows.tickets import ticket_effects
 
 # The first argument is what stands behind the kind's port.

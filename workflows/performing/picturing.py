@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from evidence.intake import pictures
 from evidence.intake.pictures import NoPicture, Picture
+from workflows.chat_port import Chat, Posted
 from workflows.effects.work import Outcome, Work, made
-from workflows.ports import Chat, Posted, VendorError
+from workflows.ports import VendorError
 
 
 def upload(chat: Chat, work: Work) -> Outcome:

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from typing import Final
 
+from workflows.chat_port import Chat
 from workflows.effects.work import Work
 from workflows.planning.wording import cards
-from workflows.ports import Chat, VendorError
+from workflows.ports import VendorError
 
 ANNOUNCEMENT: Final = "announcement"
 LOST: Final = (

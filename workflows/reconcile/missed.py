@@ -13,8 +13,9 @@ from incidents.models.page_routes import ROLES, path_of
 from incidents.models.people import Role
 from incidents.people import roles
 from workflows import ports
+from workflows.chat_port import Chat
 from workflows.planning.wording.card import Card
-from workflows.ports import Chat, VendorError
+from workflows.ports import VendorError
 
 log = logging.getLogger(__name__)
 

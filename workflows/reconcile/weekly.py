@@ -14,9 +14,10 @@ from incidents.followups import followup_lists
 from incidents.models import Followup, Person
 from incidents.models.page_routes import FOLLOWUPS, path_of
 from workflows import ports
+from workflows.chat_port import Chat
 from workflows.models import WeeklyReminder
 from workflows.planning.wording.card import Card
-from workflows.ports import Chat, VendorError
+from workflows.ports import VendorError
 
 log = logging.getLogger(__name__)
 

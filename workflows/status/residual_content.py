@@ -9,11 +9,12 @@ from typing import Final
 from incidents.models import Incident, Person
 from workflows import ports
 from workflows.channels import rooms
+from workflows.chat_port import Remains
 from workflows.models import Effect, Resource
 from workflows.planning.actions import CREATE
 from workflows.planning.observed import THEIRS, THERE
 from workflows.planning.wording import cards
-from workflows.ports import Remains, VendorError
+from workflows.ports import VendorError
 
 SEEN: Final = (
     "Notifications and emails that Slack or PagerDuty sent stay with the people who got them. Messages that "

@@ -16,10 +16,11 @@ from django.db.models import Max, Min, OuterRef, Q, Subquery
 from incidents.claiming.shared_clock import clock
 from incidents.models import Incident, Person
 from workflows import ports
+from workflows.chat_port import Chat
 from workflows.models import WorkerProcess, WorkersGone
 from workflows.planning.wording.card import Card
 from workflows.planning.wording.marks import when
-from workflows.ports import Chat, VendorError
+from workflows.ports import VendorError
 
 log = logging.getLogger(__name__)
 

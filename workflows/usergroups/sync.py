@@ -16,8 +16,9 @@ from django.db import connection
 from django.db.models import Q, QuerySet
 
 from workflows import ports
+from workflows.chat_port import Chat
 from workflows.models import DirectoryRead, Group, GroupRule, Limit
-from workflows.ports import Chat, VendorError
+from workflows.ports import VendorError
 from workflows.usergroups import group_membership, groups, history, workspace_cache
 from workflows.usergroups.group_membership import GroupQuery
 from workflows.usergroups.groups import GroupDecision

@@ -14,7 +14,7 @@ from django.utils import timezone
 
 from incidents.models import Person
 from incidents.people import person_matching
-from workflows import ports
+from workflows import chat_port, ports
 from workflows.models import DirectoryRead, Group, GroupRule
 from workflows.planning.invitee import Invitee
 from workflows.usergroups import group_membership
@@ -192,7 +192,7 @@ def _alone() -> None:
         cursor.execute("SELECT pg_advisory_xact_lock(hashtext('workflows.usergroups.workspace_cache'))")
 
 
-def _write(groups: list[ports.UserGroup]) -> bool:
+def _write(groups: list[chat_port.UserGroup]) -> bool:
     before = {(g.handle, g.chat_id, g.name, tuple(g.members), tuple(g.channels)) for g in Group.objects.all()}
     after = {(one.handle, one.chat_id, one.name, one.members, one.channels) for one in groups}
     if before == after:

@@ -17,7 +17,8 @@ from integrations.identity.providers import joining
 from integrations.identity.providers.joining import SLACK_TEAM, SLACK_USER, SignInRefused
 from integrations.identity.providers.provider import Provider
 from workflows import ports
-from workflows.ports import Chat, VendorError
+from workflows.chat_port import Chat
+from workflows.ports import VendorError
 
 OURS, THEIRS = "T0OURS", "T0THEIRS"
 SLACK = Provider(key="slack", name="Slack", issuer="https://slack.com", client_id="1.2", client_secret="between us")

@@ -8,7 +8,8 @@ from typing import Any, Final
 
 from integrations.slack.adapter.wire import Wire
 from integrations.slack.protocol import error_messages
-from workflows.ports import Remains, VendorError
+from workflows.chat_port import Remains
+from workflows.ports import VendorError
 
 PAGE: Final = 200
 PAGES: Final = 25  # five thousand messages; more are said to be more

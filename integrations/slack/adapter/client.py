@@ -15,8 +15,9 @@ from integrations.slack.adapter.wire import Wire
 from integrations.slack.protocol import error_messages
 from integrations.slack.protocol.limits import MAX_TOPIC
 from integrations.slack.protocol.mrkdwn import as_typed, clip, escape
+from workflows.chat_port import Channel, Invited, Posted, Remains, UserGroup
 from workflows.planning.wording.card import Card
-from workflows.ports import Channel, Invited, Posted, Remains, UserGroup, VendorError
+from workflows.ports import VendorError
 
 CHANNEL_ID: Final = re.compile(r"[CGDUW][A-Z0-9]{2,}")  # or a person's, who is written to directly
 EVENT_TYPE: Final = "firekind"
@@ -26,7 +27,7 @@ SKEW_S: Final = 120  # how far Slack's clock and ours may be apart
 
 
 class SlackChat:
-    """Where people talk, when that is Slack. Satisfies ``workflows.ports.Chat``."""
+    """Where people talk, when that is Slack. Satisfies ``workflows.chat_port.Chat``."""
 
     def __init__(self, wire: Wire, *, identity: Identity, admin: Wire | None = None) -> None:
         self.wire = wire

@@ -10,7 +10,8 @@ from typing import Any, Final
 from incidents.people.person_matching import ChatProfile
 from integrations.slack.adapter import cursors
 from integrations.slack.adapter.wire import Wire
-from workflows.ports import UserGroup, VendorError
+from workflows.chat_port import UserGroup
+from workflows.ports import VendorError
 
 PAGE: Final = 500
 PATIENCE: Final = 60  # times that reading everyone waits for Slack before it gives up

@@ -7,7 +7,7 @@ from typing import Final
 
 from integrations.slack.adapter.wire import SlackRefused, Wire, each
 from integrations.slack.protocol import error_messages
-from workflows.ports import Invited
+from workflows.chat_port import Invited
 
 # Codes that speak of one person in a list, not of the channel or the token.
 OF_A_PERSON: Final = frozenset(

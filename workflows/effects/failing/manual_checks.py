@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from incidents.models import Incident
+from workflows.chat_port import Chat, Posted
 from workflows.effects.work import Outcome, Work, made
 from workflows.models import Effect, Page, Resource
 from workflows.pager_port import Pager
 from workflows.planning.actions import CHANGE, CREATE, RETIRE
-from workflows.ports import Chat, Posted
 from workflows.tracker_port import Tracker
 
 Resources = Mapping[str, Resource]
