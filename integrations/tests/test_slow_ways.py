@@ -29,9 +29,9 @@ GOOD_ANSWER: Final = broken.STATUS + broken.FIELDS + broken.GOOD
 ADDRESSES: Final = 6
 
 
-def profiles(url: str) -> object:
+def profiles(url: str, s: float) -> object:
     source = Listed("checkout", "pprof", url, {"cpu": ""}, internal=True)
-    return asking.get(source, "/profile", environ={}, patience_s=broken.PATIENCE_S)
+    return asking.get(source, "/profile", environ={}, patience_s=s)
 
 
 WIRES: Final = broken.WIRES | {"a source of profiles": profiles}
@@ -56,7 +56,7 @@ def test_a_source_of_profiles_that_trickles_over_tls_is_cut_off(certificates: Ce
     serve = trickles(BEGINNINGS[begins], GOOD_ANSWER.removeprefix(BEGINNINGS[begins]))
     with serving(behind(certificates.good, told(serve, ends))) as url:
         with pytest.raises(VendorError) as raised:
-            profiles(url)
+            profiles(url, broken.WAITED_S)
         assert ends == []
     assert raised.value.retryable
     assert "did not respond in full" in raised.value.says
@@ -67,7 +67,7 @@ def test_a_source_of_profiles_that_trickles_over_tls_is_cut_off(certificates: Ce
 def test_a_provider_of_sign_ins_that_trickles_is_not_listened_to_for_long(
     certificates: Certificates, begins: str, scheme: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(providers, "PATIENCE_S", broken.PATIENCE_S / 4)
+    monkeypatch.setattr(providers, "PATIENCE_S", broken.WAITED_S)
     monkeypatch.setenv("REQUESTS_CA_BUNDLE", str(tmp_path / "trusted.pem"))
     ends: list[str] = []
     serve = told(trickles(BEGINNINGS[begins], GOOD_ANSWER.removeprefix(BEGINNINGS[begins])), ends)
@@ -81,7 +81,7 @@ PROXY: Final = b"HTTP/1.1 200 Connection established\r\n"
 
 
 def by_slack(proxy: str) -> None:
-    with closing(bounded.TimedTlsConnection(proxy, timeout=broken.PATIENCE_S)) as connection:
+    with closing(bounded.TimedTlsConnection(proxy, timeout=broken.WAITED_S)) as connection:
         connection.set_tunnel("slack.example", 443)
         connection.connect()
 
@@ -95,7 +95,7 @@ def by_a_provider(proxy: str) -> None:
 def test_a_proxy_that_trickles_before_it_leads_on_is_not_listened_to_for_long(
     ask: Callable[[str], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(providers, "PATIENCE_S", broken.PATIENCE_S / 4)
+    monkeypatch.setattr(providers, "PATIENCE_S", broken.WAITED_S)
     ends: list[str] = []
     with serving(told(trickles(PROXY, b"Via: a-proxy-in-between-" + b"x" * 40), ends)) as url:
         with pytest.raises(OSError, match=r"took too long|timed out"):
@@ -133,7 +133,7 @@ def test_what_nobody_wants_any_more_once_there_is_a_connection_is_not_sent(
         in_hand.working(is_ours=lambda: True, is_wanted=lambda: wanted[0]),
         pytest.raises(in_hand.OutOfHand),
     ):
-        WIRES[wire](url)
+        WIRES[wire](url, broken.PATIENCE_S)
     assert sent == []
 
 
@@ -161,7 +161,7 @@ def test_after_a_resolver_that_took_too_long_nothing_is_sent(
 
     monkeypatch.setattr(socket, "getaddrinfo", slowly)
     with serving(behind(certificates.good, counts(sent))) as url, pytest.raises(VendorError) as raised:
-        WIRES[wire](url)
+        WIRES[wire](url, broken.PATIENCE_S)
     error = raised.value
     assert sent == []
     assert (error.code, error.retryable, error.unknown, error.lingers) == ("connection_failed", True, False, False)
@@ -186,7 +186,7 @@ def test_the_addresses_of_a_name_share_what_is_left(
     monkeypatch.setattr(socket, "getaddrinfo", many)
     monkeypatch.setattr(socket, "create_connection", swallowed)
     with pytest.raises(VendorError) as raised:
-        WIRES[wire](f"https://{broken.NAME}:9")
+        WIRES[wire](f"https://{broken.NAME}:9", broken.PATIENCE_S)
     assert (raised.value.code, raised.value.unknown) == ("connection_failed", False)
     assert 0 < sum(tried) <= bounded.TIMES * broken.PATIENCE_S
 
