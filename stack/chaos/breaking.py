@@ -13,7 +13,7 @@ from typing import Any, Final
 
 import redis
 
-from stack.chaos import announcing, refusing
+from stack.chaos import announcing, refusing, staffing
 from stack.chaos.freezing import frozen
 from stack.chaos.scenario import LOST, PlannedFault
 from stack.errors import StackError
@@ -169,6 +169,12 @@ class FaultMaker:
         over.wait(fault.length_s)
         announcing.bring_back(self._workspace)
 
+    def _regroup(self, fault: PlannedFault, over: threading.Event) -> None:
+        staffing.regroup(self._workspace, nth=fault.more["nth"], members=fault.more["members"])
+
+    def _deactivate(self, fault: PlannedFault, over: threading.Event) -> None:
+        staffing.deactivate(self._workspace, fault.more["who"])
+
     def _step_clock(self, fault: PlannedFault, over: threading.Event) -> None:
         stepped_clock.step(self._clocks, fault.more["process"], fault.more["offset_s"])
         over.wait(fault.length_s)
@@ -208,5 +214,7 @@ FAULTS: Final[Mapping[str, Fault]] = {
     "pager": FaultMaker._pager,  # noqa: SLF001
     "tracker": FaultMaker._tracker,  # noqa: SLF001
     **dict.fromkeys(LOST, FaultMaker._lose_announcing),  # noqa: SLF001
+    "regroup": FaultMaker._regroup,  # noqa: SLF001
+    "deactivate": FaultMaker._deactivate,  # noqa: SLF001
     "step_clock": FaultMaker._step_clock,  # noqa: SLF001
 }

@@ -40,6 +40,8 @@ HURRY: Final = """
 HURRY_REPLAYS: Final = """
     UPDATE incidents_replay SET shown_at = now() - interval '10 minutes', due_at = now() WHERE due_at > now()
 """
+# Everyone is read every quarter of an hour; that somebody left may have been told while nobody listened.
+READ_EVERYONE: Final = "UPDATE workflows_directoryread SET people_at = people_at - interval '1 hour', stale = true"
 
 
 @dataclass(slots=True)
@@ -190,9 +192,11 @@ def _settle(run: ChaosRun, stack: Stack, tell: Tell, *, settle_s: float) -> None
     until(lambda: _answers(stack.database_url), what="the database was not back", timeout_s=PATIENCE_S)
     with closing(Records(stack.database_url)) as records, psycopg.connect(stack.database_url, autocommit=True) as hurry:
         calm_since: float | None = None
+        hurry.execute(READ_EVERYONE)
         awaited: dict[str, Callable[[], bool]] = {
             "effects": records.settled,
             "deliveries": lambda: _idle(workspace, account),
+            "who is in which group": lambda: not _unknown_groups(workspace, records),
             "what came to be read": lambda: not records.rows(UNREAD),
             "announcements": lambda: not records.rows(UNANNOUNCED),
             "tickets": lambda: _in_step(records, stack),
@@ -248,6 +252,10 @@ def _in_step(records: Records, stack: Stack) -> bool:
 def _opened_once(account: SandboxAccount) -> bool:
     """Return whether no page is open on two services any more: a look ends one within a minute or two."""
     return max(invariants.open_keys(account.state()["incidents"].values()).values(), default=0) < 2
+
+
+def _unknown_groups(workspace: SandboxWorkspace, records: Records) -> list[str]:
+    return invariants.unknown_groups(workspace.state()["groups"], records.rows(gathering.GROUPS))
 
 
 def _idle(workspace: SandboxWorkspace, account: SandboxAccount) -> bool:

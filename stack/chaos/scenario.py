@@ -29,6 +29,7 @@ LASTS_S: Final = 90.0  # how long after it was declared people act on an inciden
 DRILLS: Final = 12  # one of so many is a drill
 ANNOUNCED: Final = "incidents"  # the channel in which incidents are announced
 LOST: Final = ("archive_announcing", "rename_announcing")  # how it is lost for a while
+MAY_LEAVE: Final = ("kofi", "siobhan", "carlos")  # the company, at some moment
 QUIET_END: Final = 0.9  # share of the time within which incidents are declared
 # What of the pager breaks: a method and a path. Where its REST API does and its events do not, pages go the other way.
 PAGER_DOORS: Final = (
@@ -228,6 +229,13 @@ def _announcing(chance: random.Random) -> tuple[str, float, dict[str, Any]]:
     return chance.choice(LOST), round(chance.uniform(10, 60), 2), {}
 
 
+def _staffing(chance: random.Random) -> tuple[str, float, dict[str, Any]]:
+    anybody = (*STAFF, *STAFF, *GUESTS, *OUTSIDERS)
+    members = list(dict.fromkeys(chance.sample(anybody, chance.randint(0, 7))))
+    kind = chance.choice((*("regroup",) * 8, "deactivate"))
+    return kind, 0.0, {"nth": chance.randint(0, 99), "members": members, "who": chance.choice(MAY_LEAVE)}
+
+
 LANES: Final[Mapping[str, tuple[Draw, float]]] = {
     "processes": (_process, 9.0),
     "servers": (_server, 16.0),
@@ -236,6 +244,7 @@ LANES: Final[Mapping[str, tuple[Draw, float]]] = {
     "tracker": (_tracker, 14.0),
     "clocks": (_clock, 20.0),
     "announcing": (_announcing, 60.0),
+    "staffing": (_staffing, 20.0),
 }
 """How each lane draws its faults, and the seconds that lie between two of them on average."""
 

@@ -104,6 +104,7 @@ BREAKS: list[tuple[str, dict[str, Any]]] = [
     ("nothing failed for good", {"effects": [{**UNANNOUNCED, "error_code": "missing_scope"}]}),
     ("the sweep finds nothing to do", {"unsettled": ["red-fox"]}),
     ("everyone wanted is in the channel", {"wanted": {"red-fox": [ADA, WEI]}}),
+    ("who is in which group is known", {"groups": [{"handle": "support", "members": [ADA]}]}),
     ("nobody is in a private channel who may not be", {"channels": [channel(members=[BOT, ADA, WEI]), PUBLIC]}),
     ("what is private is talked about in private", {"channels": [channel(is_private=False), PUBLIC]}),
     ("nothing private is left in public", {"channels": [channel(), {**PUBLIC, "messages": [SAID]}]}),

@@ -41,6 +41,8 @@ class Aftermath:
     unsettled: Sequence[str] = ()  # codenames of what the sweep would still do something about
     channels: Sequence[Row] = ()  # of the workspace, as its control door shows them
     people: Sequence[Row] = ()
+    groups: Sequence[Row] = ()  # handle, members: as the workspace has them
+    groups_known: Sequence[Row] = ()  # the same, as the product knows them
     calls: Sequence[Row] = ()  # of the workspace
     pager_incidents: Sequence[Row] = ()
     followups: Sequence[Row] = ()  # codename, n, text, state, account (of its owner), ticket: those that have one

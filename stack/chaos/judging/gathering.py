@@ -51,6 +51,7 @@ PAGES: Final = """
     SELECT i.codename, p.key, p.pager_id, p.dedup_key, p.status, p.via FROM workflows_page p
       JOIN incidents_incident i ON i.id = p.incident_id
 """
+GROUPS: Final = "SELECT handle, members FROM workflows_group"
 FOLLOWUPS: Final = """
     SELECT i.codename, f.n, f.text, f.state, f.ticket, w.email FROM incidents_followup f
       JOIN incidents_incident i ON i.id = f.incident_id LEFT JOIN incidents_person w ON w.id = f.owner_id
@@ -105,6 +106,7 @@ def gathered(stack: Stack, outcomes: Sequence[ActOutcome]) -> Aftermath:
             "takes_part": records.rows(TAKES_PART),
             "at_drills": records.rows(AT_DRILLS),
             "pages": records.rows(PAGES),
+            "groups_known": records.rows(GROUPS),
             "followups": followups(records, stack),
             "of_tickets": records.rows(OF_TICKETS),
             "replayed": records.rows(REPLAYED),
@@ -119,6 +121,7 @@ def gathered(stack: Stack, outcomes: Sequence[ActOutcome]) -> Aftermath:
         unsettled=asked["unsettled"],
         channels=state["channels"],
         people=state["people"],
+        groups=state["groups"],
         calls=workspace.calls(),
         pager_incidents=list(account.state()["incidents"].values()),
         tickets=tickets(stack),

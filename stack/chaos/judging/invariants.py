@@ -101,6 +101,17 @@ def _everyone_wanted_is_in(found: Aftermath) -> Broken:
             yield codename, f"{sorted(out)} should be in #{channel['name']} and are not", channel["id"]
 
 
+def _groups_are_known(found: Aftermath) -> Broken:
+    for handle in unknown_groups(found.groups, found.groups_known):
+        yield "", f"who is in @{handle} now is not known", handle
+
+
+def unknown_groups(groups: Iterable[Row], known: Iterable[Row]) -> list[str]:
+    """List the groups of the workspace that the product does not know as they are."""
+    members = {one["handle"]: set(one["members"]) for one in known}
+    return [one["handle"] for one in groups if members.get(one["handle"]) != set(one["members"])]
+
+
 def _nobody_is_in_who_may_not(found: Aftermath) -> Broken:
     may: dict[str, set[str]] = defaultdict(set)
     for one in found.takes_part:
@@ -241,6 +252,7 @@ LAWS: Final[dict[str, Callable[[Aftermath], Broken]]] = {
     "nothing failed for good": _nothing_failed,
     "the sweep finds nothing to do": _the_sweep_finds_nothing,
     "everyone wanted is in the channel": _everyone_wanted_is_in,
+    "who is in which group is known": _groups_are_known,
     "nobody is in a private channel who may not be": _nobody_is_in_who_may_not,
     "what is private is talked about in private": _what_is_private_is_talked_about_in_private,
     "nothing private is left in public": _nothing_private_is_left_in_public,
