@@ -5,11 +5,12 @@ The registry's primary key decides who has a name, so that two declarations at o
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from secrets import SystemRandom
-from typing import Final
+from typing import Any, Final
 
 import coolname
+from coolname.data import config
 from django.conf import settings
 from django.db import connection
 
@@ -28,6 +29,11 @@ UNFIT: Final = frozenset({
     "sloppy", "sly", "snobbish", "stereotyped", "swine", "swinging", "tacky", "unreal", "uptight", "vengeful",
     "venomous", "weird", "witchcraft",
 })  # fmt: skip
+
+LISTS: Final[Mapping[str, Any]] = config
+WORDS: Final = {name: frozenset(about["words"]) for name, about in LISTS.items() if "words" in about}
+ANIMALS: Final = WORDS["animal"] | WORDS["animal_breed"] | WORDS["animal_legendary"]  # what a pair ends in
+KNOWN: Final = frozenset({"of", "from"}).union(*WORDS.values())
 
 DRILL = "drill-"  # so that whatever names a drill says that it is one
 
@@ -91,3 +97,9 @@ def _names(*, is_drill: bool = False, words: int = 2, tries: int = 20) -> Iterat
 def is_fit(slug: str) -> bool:
     """Return whether a name can be said to a customer in the middle of a night. Pure."""
     return UNFIT.isdisjoint(slug.split("-"))
+
+
+def is_one(name: str) -> bool:
+    """Return whether a name reads as one that a Firekind gives: words of the library, an animal among them. Pure."""
+    words = name.split("-")
+    return len(words) > 1 and KNOWN.issuperset(words) and not ANIMALS.isdisjoint(words)

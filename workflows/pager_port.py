@@ -47,6 +47,11 @@ class Turn:
     end: datetime | None
 
 
+def key_sign(key: str) -> str:
+    """Return the sign of its key that a page sent as an event has before its title: a webhook shows no key of it."""
+    return f"[{key[-4:]}] "
+
+
 @dataclass(frozen=True, slots=True)
 class PageRequest:
     """A page to be opened: who (``policy/P1``, ``service/P2``, ``user/P3``), on which service, and what it says.

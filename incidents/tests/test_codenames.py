@@ -49,3 +49,10 @@ def test_every_word_that_is_left_out_is_one_that_the_library_has() -> None:
 def test_a_part_of_a_word_is_not_the_word() -> None:
     assert codenames.is_fit("pigeon-of-legality")
     assert not codenames.is_fit("brave-hairy-otter")
+
+
+def test_a_name_is_known_as_one_of_ours_and_no_other_words_are() -> None:
+    names = [name for _ in range(50) for name in codenames._names()]
+    assert [name for name in names if not codenames.is_one(name)] == []
+    for other in ("", "otter", "blue-green", "db-primary", "eu-west", "web-frontend", "checkout-api", "new-release"):
+        assert not codenames.is_one(other)

@@ -43,7 +43,7 @@ def hear(news: PagerEvent, *, at: datetime) -> Heard:
     with transaction.atomic(savepoint=False):
         found, doubtful = match_page.find(news)
         if found is None and not doubtful:
-            if match_page.is_lost(news.page):
+            if match_page.is_a_page(news.page):
                 return Heard.NOTHING
             return Heard.ALERT if intake.hear(news, at=at) else Heard.NOTHING
         if found is None:

@@ -10,23 +10,25 @@ from typing import Final
 from django.db import connection
 from django.db.models import Exists, OuterRef, QuerySet
 
-from workflows import ports
+from incidents import codenames
 from workflows.models import Effect, Page
 from workflows.oncall.pager_events import PagerEvent, PagerIncident
+from workflows.pager_port import key_sign
 from workflows.planning.actions import CREATE
 from workflows.planning.wording import cards
 
 # Those that are surely meant, the ones known by id first; then all that the fallback opened, or may just be opening,
 # and whose id is not known, or of which there may be a second one.
 CANDIDATES: Final = """
-    SELECT p.id, p.pager_id = %(id)s AND p.pager_id <> '' OR p.dedup_key = %(key)s, p.pager_id, i.codename, p.service_id
+    SELECT p.id, p.pager_id = %(id)s AND p.pager_id <> '' OR p.dedup_key = %(key)s, p.pager_id, p.dedup_key, i.codename
       FROM workflows_page p JOIN incidents_incident i ON i.id = p.incident_id
      WHERE p.pager_id <> '' AND p.pager_id = %(id)s OR p.dedup_key = %(key)s
         OR p.pager_id = '' AND (p.via = 'events' OR p.status = 'opening' OR p.withdrawn_at IS NOT NULL)
         OR p.doubted_at IS NOT NULL
      ORDER BY p.pager_id <> %(id)s OR p.pager_id = '', p.dedup_key <> %(key)s, p.opened_at DESC LIMIT 50
 """
-NAMED: Final = re.compile(r"(?:.*\()?([a-z-]+)(?:\)| needs you)")  # the codename in a title that we gave
+# The codename in a title that we gave, after the sign of a key.
+NAMED: Final = re.compile(r"(?:\[[0-9a-f]{4}\] )?(?:.*\()?([a-z-]+)(?:\)| needs you)")
 OWN: Final = re.compile(r"firekind-[0-9a-f]{32}")  # a key that `page_effects` opens pages with
 # Of a request that was not answered: it may be carried out beside another one.
 MAY_BE_TWO: Final = Exists(
@@ -37,10 +39,9 @@ MAY_BE_TWO: Final = Exists(
 def find(news: PagerEvent) -> tuple[Page | None, list[int]]:
     """Return the page that news are about, or the keys of those of which a look has to say which is meant.
 
-    A page is known by the pager's id, else by the key that it was opened with. What the fallback opened has no key
-    there, so until its id is known it is told by a title that we gave it. Taken for someone else's, it could declare an
-    incident; someone else's that only mentions our codename is not taken for it. Pages of one incident have one title,
-    and a page may have been opened twice.
+    A page is known by the pager's id, else by the key that it was opened with. What the fallback opened shows no key
+    there, so until its id is known the sign of its key in its title says so. Any other title like ours lets pages be
+    looked at: older ones bear no sign, one may have been opened twice, and another Firekind gives the same codenames.
     """
     told = news.page
     with connection.cursor() as cursor:
@@ -49,32 +50,27 @@ def find(news: PagerEvent) -> tuple[Page | None, list[int]]:
     if surely := [pk for pk, known, *_ in rows if known][:1]:
         page = Page.objects.get(pk=surely[0])
         return (None, surely) if _is_a_second(page, told) else (page, [])
-    fits = [(pk, id, service_id) for pk, _, id, codename, service_id in rows if is_titled(told.title, codename)]
-    if not fits:
-        return None, _opened_twice(told)
-    here = [(pk, id) for pk, id, service_id in fits if _may_be_on(told.service_id, service_id)]
-    doubtful = [pk for pk, *_ in fits]
-    if len(here) == 1 and here[0][1] == "" and not (set(_opened_twice(told)) - {here[0][0]}):
-        return Page.objects.get(pk=here[0][0]), []
-    return None, doubtful
+    if told.key:
+        return None, []
+    fits = [(pk, id, key) for pk, _, id, key, codename in rows if is_titled(told.title, codename)]
+    signed = [pk for pk, id, key in fits if id == "" and told.title.startswith(key_sign(key))]
+    if len(signed) == 1 and not {*_opened_twice(told)} - {*signed}:
+        return Page.objects.get(pk=signed[0]), []
+    return None, [pk for pk, *_ in fits] or _opened_twice(told)
 
 
-def _may_be_on(told: str, own: str) -> bool:
-    """Return whether a page may be on the service that news name: its own, or that to which the fallback leads.
-
-    There are all pages that went through it, whichever services they were meant for.
-    """
-    pager = ports.pager()
-    places = {own, pager.fallback_service() if pager else ""}
-    return told == "" or "" in places or told in places
-
-
-def is_lost(told: PagerIncident) -> bool:
-    """Return whether a page that is none of ours now was: its row went with the database's last moments.
+def is_a_page(told: PagerIncident) -> bool:
+    """Return whether a Firekind opened this: another one, or we did and the row went with the database's last moments.
 
     Taken for an alert it could declare an incident, or join one.
     """
-    return OWN.fullmatch(told.key) is not None
+    return OWN.fullmatch(told.key) is not None or (not told.key and codenames.is_one(named_in(told.title)))
+
+
+def named_in(title: str) -> str:
+    """Return the codename in a title as we give it, or what stands in its place; empty where nothing does."""
+    named = NAMED.fullmatch(title)
+    return named[1] if named and is_titled(title, named[1]) else ""
 
 
 def look_soon(pages: Collection[int], *, at: datetime) -> None:
@@ -100,7 +96,5 @@ def _is_a_second(page: Page, told: PagerIncident) -> bool:
 
 def _opened_twice(told: PagerIncident) -> list[int]:
     """Return the pages of which this may be a second one, by the title that it has."""
-    named = NAMED.fullmatch(told.title)
-    if named is None or not is_titled(told.title, named[1]):
-        return []
-    return list(Page.objects.filter(MAY_BE_TWO, incident__codename=named[1]).values_list("pk", flat=True))
+    codename = named_in(told.title)
+    return list(Page.objects.filter(MAY_BE_TWO, incident__codename=codename).values_list("pk", flat=True))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from workflows.pager_port import PageRequest
+from workflows.pager_port import PageRequest, key_sign
 
 MAX_SUMMARY: Final = 1024
 MAX_KEY: Final = 255
@@ -17,7 +17,7 @@ def trigger(ring: PageRequest) -> dict[str, Any]:
         "event_action": "trigger",
         "dedup_key": _key(ring.key),
         "payload": {
-            "summary": ring.title[:MAX_SUMMARY],
+            "summary": f"{key_sign(ring.key)}{ring.title}"[:MAX_SUMMARY],
             "source": SOURCE,
             "severity": "critical",
             "custom_details": {"meant for": ring.target, "details": ring.details},

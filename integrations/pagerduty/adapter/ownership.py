@@ -6,8 +6,10 @@ PagerDuty finds all of these by our key. What is resolved takes every alert in i
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:  # the wire brings PagerDuty's client, which only those who call it load
@@ -39,7 +41,7 @@ class Ownership:
 
 
 def of(wire: Wire, incident: Mapping[str, Any], *, key: str, codename: str = "") -> Ownership:
-    """Read whose an incident is; asks for its alerts where it has any. Raises ``VendorError``.
+    """Read whose an incident is; asks for its alerts where it has any, twice at most. Raises ``VendorError``.
 
     Without a key, only one that has no alerts can be taken for ours: nothing in it can be anyone else's.
     """
@@ -50,8 +52,10 @@ def of(wire: Wire, incident: Mapping[str, Any], *, key: str, codename: str = "")
         is_named = not key or incident.get("incident_key") == key
         return Ownership(is_named, is_titled, has_others=False)
     mine, others = _counted(wire, str(incident["id"]), key=key, count=count)
-    is_named = bool(mine) or (bool(key) and incident.get("incident_key") == key)
-    return Ownership(is_named, is_titled, has_others=others, alert=_status(mine))
+    has_key = bool(key) and incident.get("incident_key") == key
+    if is_titled and mine and others and not has_key:
+        is_titled = _began_with(wire, incident, key=key)
+    return Ownership(bool(mine) or has_key, is_titled, has_others=others, alert=_status(mine))
 
 
 def _counted(wire: Wire, id: str, *, key: str, count: int | None) -> tuple[list[Mapping[str, Any]], bool]:
@@ -60,6 +64,26 @@ def _counted(wire: Wire, id: str, *, key: str, count: int | None) -> tuple[list[
     listed = list(wire.pages("/incidents/{id}/alerts", of="alerts", id=id, query=query))
     mine: list[Mapping[str, Any]] = [one for one in listed if key and one.get("alert_key") == key]
     return mine, (len(listed) if count is None else count) > len(mine)
+
+
+def _began_with(wire: Wire, incident: Mapping[str, Any], *, key: str) -> bool:
+    """Return whether an incident began with our alert: what ours joined may be another Firekind's, of our codename.
+
+    It is called what the alert is called that it began with, or somebody gave it another title since.
+    """
+    query = {"sort_by": "created_at:asc"}
+    alerts = list(wire.pages("/incidents/{id}/alerts", of="alerts", id=str(incident["id"]), query=query))
+    named = [one for one in alerts if one.get("summary") == incident.get("title")]
+    first = min(named or alerts, key=lambda one: _apart_s(one, incident), default={})
+    return first.get("alert_key") == key
+
+
+def _apart_s(one: Mapping[str, Any], other: Mapping[str, Any]) -> float:
+    """Return how many seconds are between the making of two things; endless where it is not said of both."""
+    if not (one.get("created_at") and other.get("created_at")):
+        return math.inf
+    made, began = (datetime.fromisoformat(str(thing["created_at"])) for thing in (one, other))
+    return abs((made - began).total_seconds())
 
 
 def _status(alerts: list[Mapping[str, Any]]) -> str:

@@ -104,7 +104,7 @@ def test_while_the_rest_api_is_down_a_page_is_sent_as_an_event_that_says_who_was
     assert (rung.id, rung.status, rung.via, rung.key) == ("", "triggered", "events", "fk-1")
     (incident,) = opened(pager)
     (alert,) = incident.alerts
-    assert (incident.service, incident.title, alert.key) == (HERE, "Checkout is down", "fk-1")
+    assert (incident.service, incident.title, alert.key) == (HERE, "[fk-1] Checkout is down", "fk-1")
     assert alert.details == {"meant for": "policy/PESECURITY", "details": "What is known"}
 
 

@@ -6,7 +6,7 @@ An incident that somebody opened by hand becomes our page's once people merge ou
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
@@ -15,6 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from integrations.pagerduty import fake
+from integrations.pagerduty.adapter import events_api
 from integrations.pagerduty.fake.records import Alert, Incident
 from integrations.pagerduty.tests.straight import StraightPager, pager_on
 from workflows.pager_port import PageRequest, PageStatus
@@ -25,6 +26,8 @@ KEY: Final = "firekind-0123456789abcdef"
 CODENAME: Final = "amber-otter"
 TITLE: Final = f"Checkout is down ({CODENAME})"
 NEUTRAL: Final = f"{CODENAME} needs you"
+OTHER_KEY: Final = "firekind-fedcba9876543210"
+OTHER_TITLE: Final = f"Staging rehearsal ({CODENAME})"
 PAGE: Final = PageRequest(KEY, "policy/PESECURITY", HERE, TITLE, "", "", codename=CODENAME)
 
 
@@ -54,6 +57,18 @@ def they_report(desk: Desk) -> None:
     desk.reported.append(incident.alerts[-1])
     if incident.id not in before:
         desk.named[incident.id] = incident.title
+
+
+def another_firekind_pages(desk: Desk) -> None:
+    """It gave the same codename to an incident of its own, and its page went out as an event, too."""
+    if all(one.key != OTHER_KEY for one in desk.reported):
+        before, asked = set(desk.account.account.incidents), replace(PAGE, key=OTHER_KEY, title=OTHER_TITLE)
+        assert desk.pager.events is not None
+        desk.pager.events.send(events_api.trigger(asked))
+        incident = max(desk.open(), key=lambda one: one.alerts[-1].id if one.alerts else "")
+        desk.reported.append(next(one for one in incident.alerts if one.key == OTHER_KEY))
+        if incident.id not in before:
+            desk.named[incident.id] = incident.title
 
 
 def they_open_by_hand(desk: Desk) -> None:
@@ -122,6 +137,7 @@ def we_meddle_with_theirs(desk: Desk) -> None:
 
 STEPS: Final[list[Callable[[Desk], None]]] = [
     they_report,
+    another_firekind_pages,
     they_open_by_hand,
     they_rename_all,
     lambda desk: they_merge_all(desk, into_last=True),

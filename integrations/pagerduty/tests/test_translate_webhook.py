@@ -21,6 +21,7 @@ from integrations.pagerduty.webhooks import inbox, translate_webhook
 from workflows.alerts import intake
 from workflows.models import Page, PagerUser, Shift
 from workflows.oncall.pager_events import PagerEvent
+from workflows.pager_port import key_sign
 
 SAYS = [
     (event("resolved"), "Eve resolved the page to Major incidents in PagerDuty. The incident itself is still open"),
@@ -114,14 +115,16 @@ def test_news_that_come_before_the_answer_find_the_page_by_its_key(door: Door, i
     assert page.url == "https://acme.pagerduty.com/incidents/PNEW"
 
 
-def test_what_the_fallback_opened_is_known_by_our_codename(
-    door: Door, incident: Incident, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(("sign", "known"), [(None, True), ("", False), ("[0f0f] ", False)])
+def test_what_the_fallback_opened_is_known_by_the_sign_of_its_key(
+    door: Door, incident: Incident, sign: str | None, *, known: bool
 ) -> None:
-    page = paged(incident, pager_id="", via="events", service_id="PS1")
-    title = f"Checkout is slow ({incident.codename})"
+    """An older process gave no sign: that one is looked at."""
+    page = paged(incident, pager_id="", via="events", service_id="PS1", looked_at=timezone.now())
+    title = f"{key_sign(page.dedup_key) if sign is None else sign}Checkout is slow ({incident.codename})"
     hear(door, event("triggered", posted.incident("PNEW", title=title, incident_key=None), agent=None))
     page.refresh_from_db()
-    assert page.pager_id == "PNEW"
+    assert (page.pager_id, page.looked_at is None) == (("PNEW", False) if known else ("", True))
     assert not incident.alerts.exists()
 
 

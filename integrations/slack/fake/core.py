@@ -19,7 +19,7 @@ from .acts import Acts
 from .looking import Looking
 from .methods import METHODS
 from .state import BOT_USER
-from .workspace import Json, Workspace
+from .workspace import Json, Person, Workspace
 
 BOT_SCOPES: Final = frozenset(installation.scopes())
 """Scopes the bot token has unless told otherwise: those that the manifest asks for."""
@@ -112,6 +112,14 @@ class FakeSlack(Looking):
                 bot = next(token for token, caller in self._tokens.items() if caller.is_bot)
                 self._tokens[bot] = Caller("bot", BOT_USER, frozenset(scopes))
             self.changed()
+
+    def add_app(self, handle: str, *, token: str) -> Person:
+        """Install another app with the same permissions, which has a bot of its own and is told nothing."""
+        name = handle.upper()
+        bot = self.add_person(handle, id=f"U0{name}", is_bot=True, bot_id=f"B0{name}", app_id=f"A0{name}")
+        with self.lock:
+            self._tokens[token] = Caller("bot", bot.id, BOT_SCOPES)
+        return bot
 
     def _under_faults(self, method: str, args: Json, token: str, blow: FaultEffect) -> Reply:
         before = self._blow_before(blow)
