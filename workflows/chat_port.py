@@ -144,6 +144,9 @@ class Chat(Protocol):
     def room(self, name: str) -> Channel | None:
         """Find a channel of that name among those we are in, no matter who created it."""
 
+    def is_anothers(self, channel_id: str) -> bool:
+        """Return whether another Firekind posted in a channel."""
+
     def is_posted(self, channel_id: str, ts: str) -> bool:
         """Return whether a message still stands."""
 

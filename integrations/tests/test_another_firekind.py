@@ -25,6 +25,7 @@ from workflows.channels import membership
 from workflows.models import Alert, DeclareRule, Page, Resource
 from workflows.oncall import pager_cache
 from workflows.paging import poll_pages
+from workflows.status import manual_steps, progress
 
 Clock = Callable[[], datetime]
 WORDS: Final = "Staging rehearsal"  # what is said of the other one's incident, and nowhere here
@@ -150,6 +151,30 @@ def test_where_the_service_groups_alerts_the_other_ones_page_is_joined_and_not_t
     assert (page.title, page.is_open, page.alerts[0].status) == (named, True, "triggered")
     said = Event.objects.filter(incident=incident, kind="page").values_list("text", flat=True)
     assert any("joined an open incident of" in text for text in said)
+
+
+def test_the_other_ones_channel_is_not_taken_for_one_made_by_hand(both: Duty) -> None:
+    with another_firekind.another_firekind(both) as other:
+        live(other, "private", "rest")
+        name = other.house.channel(Incident.objects.get())
+    slack = both.house.slack
+    incident = both.house.declare("Checkout is slow", type="ambiguous")
+    slack.faults.add("error", method="conversations.create", error="restricted_action")
+    incident = both.house.retype(incident, "security")
+    (one,) = progress.of(incident).by_hand
+    assert f"named {name} " in one.how
+    creator = next(one for one in slack.channel(name).members if one != slack.channel(name).creator)
+    slack.acts.invite(creator, name, ["firekind"])
+    said = [message.text for message in slack.messages(name)]
+    with pytest.raises(lifecycle.Refused, match="another Firekind"):
+        manual_steps.done(one.effect, incident, by=both.house.person("dee"), at=both.house.now())
+    both.house.settle(incident)
+    assert [message.text for message in slack.messages(name)] == said
+    slack.acts.create_channel("dee", f"{name}-2", is_private=True)
+    slack.acts.invite("dee", f"{name}-2", ["firekind"])
+    manual_steps.done(one.effect, incident, by=both.house.person("dee"), at=both.house.now())
+    incident = both.house.settle(incident)
+    assert both.house.channel(incident) == f"{name}-2"
 
 
 def test_the_other_ones_bot_is_nobody_who_takes_part(both: Duty) -> None:

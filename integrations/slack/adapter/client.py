@@ -195,6 +195,11 @@ class SlackChat:
         """Find a channel of that name among those we are in, no matter who created it."""
         return next((self._channel(one) for one in self._ours() if one["name"] == name), None)
 
+    def is_anothers(self, channel_id: str) -> bool:
+        """Return whether another Firekind posted in a channel: its messages bear marks, too."""
+        marked = (one for one in self._messages(channel_id, oldest="0") if _mark(one) is not None)
+        return any(one.get("user") != self.self_id for one in marked)
+
     def is_posted(self, channel_id: str, ts: str) -> bool:
         """Return whether a message still stands."""
         return channel_state.is_posted(self.wire, channel_id, ts)

@@ -15,6 +15,7 @@ from workflows.planning.actions import CHANGE, CREATE, RETIRE
 from workflows.tracker_port import Tracker
 
 Resources = Mapping[str, Resource]
+OTHERWISE: Final = "-2"  # what a channel's name ends in where somebody else has it
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,16 +49,21 @@ def _open(effect: Effect, room: int, resources: Resources) -> str:
     if not effect.spec["private"]:
         return ""
     name = effect.spec["name"]
-    return f"Create a private channel named {name} in Slack and /invite the app. The rest is then posted there."
+    return (
+        f"Create a private channel named {name} in Slack ({name}{OTHERWISE} if that name is taken) and /invite the "
+        "app. The rest is then posted there."
+    )
 
 
 def _look_for_room(chat: Chat, work: Work) -> Outcome | str:
     name = work.effect.spec["name"]
-    found = chat.room(name)
+    found = chat.room(f"{name}{OTHERWISE}") or chat.room(name)
     if found is None:
         return f"The app is not in a channel named {name}. Create it, /invite the app, then try again."
     if not found.private or found.archived:
-        return f"#{name} is {'archived' if found.archived else 'public'}. It has to be an active private channel."
+        return f"#{found.name} is {'archived' if found.archived else 'public'}. It has to be an active private channel."
+    if chat.is_anothers(found.id):
+        return f"#{name} is a channel of another Firekind. Create {name}{OTHERWISE}, /invite the app, then try again."
     external = {"id": found.id, "name": found.name, "url": found.url}
     thing = made(work, external=external, external_id=found.id)
     thing.label = f"#{found.name}"
