@@ -15,7 +15,7 @@ from integrations.tests.house import House
 from workflows import tasks
 from workflows.models import GroupChange, GroupRule, PagerRead, PagerTarget, PagerUser, Shift
 from workflows.oncall import people as matching
-from workflows.usergroups import sync, workspace_cache
+from workflows.usergroups import history, sync, workspace_cache
 
 NINE = datetime(2026, 11, 23, 9, 0, tzinfo=UTC)
 WRITE = "usergroups.users.update"
@@ -97,6 +97,35 @@ def test_what_somebody_edits_by_hand_is_put_right_and_said(house: House) -> None
     assert inside(house) == ["ann"]
     assert (found.joined, found.left) == (("U0ANN",), ("U0ELI", "U0EVE"))
     assert says(one)[-1] == "Someone changed the group in Slack; Firekind restored it."
+
+
+def test_two_that_follow_one_group_do_not_undo_each_other_without_end(house: House) -> None:
+    """As where another Firekind, or PagerDuty itself, keeps the same group."""
+    turn("ann", end=at(30))
+    turn("ben", at(30))
+    one = rule()
+    read(0)
+    sync.sync(at=at(0.1))
+    for minute in range(1, 30):
+        the_other_writes(house, minute)
+    assert house.slack.count(WRITE) == 1 + history.RESTORED_AT_MOST
+    one.refresh_from_db()
+    assert (inside(house), one.state, one.says) == (["eve"], "waiting", history.CONTESTED)
+    assert says(one)[-1] == history.CONTESTED, "its history says it once"
+    sync.sync(at=at(30.1))
+    assert inside(house) == ["ben"], "a handover is carried out all the same"
+    the_other_writes(house, 31)
+    assert inside(house) == ["eve"]
+    for minute in (40, 50, 60, 70):
+        sync.sync(at=at(minute))
+    assert inside(house) == ["ben"], "it is tried again each hour"
+
+
+def the_other_writes(house: House, minute: float) -> None:
+    house.slack.acts.set_group("support", ["eve"])
+    workspace_cache.refresh(at=at(minute))
+    if sync.due(at=at(minute)):
+        sync.sync(at=at(minute))
 
 
 def test_a_group_is_never_emptied_and_the_rule_says_so_once(house: House) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from django.db import transaction
@@ -17,6 +17,12 @@ from workflows.usergroups.groups import Belonging, Difference, GroupDecision
 
 State = GroupRule.State
 NOBODY = Difference((), ())
+RESTORED = "Someone changed the group in Slack; Firekind restored it."
+RESTORED_AT_MOST = 3  # times within an hour: two that follow one group would undo each other without end
+CONTESTED = (
+    "The group keeps being changed in Slack, so Firekind restores it at most three times an hour. If another "
+    "installation, PagerDuty or a workflow follows it, too, pause one of them."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +85,22 @@ def waiting(looks: Sequence[Look], says: str, *, until: datetime, at: datetime) 
     return [Synced(one.rule.handle, State.WAITING, says) for one in looks]
 
 
+def is_contested(look: Look, *, at: datetime) -> bool:
+    """Return whether a group was restored so often that somebody else keeps it; a new rule or shift is written."""
+    if _is_edited(look.rule) or _is_handover(look.rule, at=at):
+        return False
+    restored = GroupChange.objects.filter(rule=look.rule, says=RESTORED, at__gt=at - timedelta(hours=1))
+    return restored.count() >= RESTORED_AT_MOST
+
+
+def contested(look: Look, *, at: datetime) -> Synced:
+    """Record that a group is left as it is for ten minutes, or to the next handover; the same is not told twice."""
+    until = min(filter(None, [at + timedelta(minutes=10), look.belonging.until]))
+    if look.rule.says != CONTESTED:
+        _add(look, NOBODY, CONTESTED, at=at, code=State.WAITING)
+    return waiting([look], CONTESTED, until=until, at=at)[0]
+
+
 def _is_news(look: Look) -> bool:
     """Return whether there is anything to record besides that we looked; a claim is to be given back."""
     rule = look.rule
@@ -120,11 +142,19 @@ def _because(look: Look, *, at: datetime) -> str:
     if rule.checked_at is None or rule.state == State.NEW:
         return "First check."
     reasons = {
-        "Someone changed the group in Slack; Firekind restored it.": frozenset(rule.members) != look.here,
-        "The rule was changed.": rule.edited_at is not None and rule.edited_at > rule.checked_at,
-        "Handover.": rule.look_at is not None and rule.look_at <= at,
+        RESTORED: frozenset(rule.members) != look.here,
+        "The rule was changed.": _is_edited(rule),
+        "Handover.": _is_handover(rule, at=at),
     }
     return next((words for words, holds in reasons.items() if holds), "The schedule changed, or its people did.")
+
+
+def _is_edited(rule: GroupRule) -> bool:
+    return rule.edited_at is not None and rule.checked_at is not None and rule.edited_at > rule.checked_at
+
+
+def _is_handover(rule: GroupRule, *, at: datetime) -> bool:
+    return rule.look_at is not None and rule.look_at <= at
 
 
 def _stand(look: Look, state: str, says: str, *, at: datetime, members: Sequence[str], **more: Any) -> bool:

@@ -146,6 +146,8 @@ class _Round:
         [one] = look(GroupRule.objects.filter(pk=rule.pk), at=self.at)  # as it is now that nobody else writes
         if not one.verdict.write:
             return history.looked([one], at=self.at)[0]
+        if history.is_contested(one, at=self.at):
+            return history.contested(one, at=self.at)
         if self.stopped is not None:
             return self._refused(one, self.stopped)
         return self._called(one)
