@@ -15,7 +15,7 @@ import redis
 
 from stack.chaos import announcing, refusing, staffing
 from stack.chaos.freezing import frozen
-from stack.chaos.scenario import LOST, PlannedFault
+from stack.chaos.scenario import LOST, REVOKED, PlannedFault
 from stack.errors import StackError
 from stack.outside import SandboxAccount, SandboxTracker, SandboxWorkspace
 from stack.processes import stepped_clock
@@ -192,6 +192,8 @@ def _hows(more: Mapping[str, Any]) -> list[tuple[str, dict[str, Any]]]:
         return [("latency", {"ms": SLOW_MS, "probability": 1.0})] + [
             ("latency", {"ms": times * SLOW_MS, "probability": 0.5}) for times in (1, 2, 4)
         ]
+    if more["fault"] == REVOKED:
+        return [("error", {"error": "token_revoked"})]
     if more["fault"] == "silence":
         return [("latency", how | {"ms": SILENCE_MS})]
     return [(more["fault"], how | ({"ms": 1_500} if more["fault"] == "latency" else {}))]

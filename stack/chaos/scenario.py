@@ -29,6 +29,7 @@ LASTS_S: Final = 90.0  # how long after it was declared people act on an inciden
 DRILLS: Final = 12  # one of so many is a drill
 ANNOUNCED: Final = "incidents"  # the channel in which incidents are announced
 LOST: Final = ("archive_announcing", "rename_announcing")  # how it is lost for a while
+REVOKED: Final = "revoked"  # our token, for everything
 MAY_LEAVE: Final = ("kofi", "siobhan", "carlos")  # the company, at some moment
 QUIET_END: Final = 0.9  # share of the time within which incidents are declared
 # What of the pager breaks: a method and a path. Where its REST API does and its events do not, pages go the other way.
@@ -193,9 +194,10 @@ def _server(chance: random.Random) -> tuple[str, float, dict[str, Any]]:
 
 def _slack(chance: random.Random) -> tuple[str, float, dict[str, Any]]:
     methods = ("*", "conversations.create", "conversations.invite", "chat.*", "pins.add", "conversations.*")
-    kinds = ("ratelimited", "server_error", "drop", "drop_before", "fatal_error", "latency", "silence", "slow")
-    kind = chance.choice(kinds)
-    return "slack", round(chance.uniform(4, 18), 2), {"fault": kind, "method": chance.choice(methods)} | _share(chance)
+    kinds = ("ratelimited", "server_error", "drop", "drop_before", "fatal_error", "latency", "silence", "slow", REVOKED)
+    kind, method = chance.choice(kinds), chance.choice(methods)
+    about = {"fault": kind, "method": "*" if kind == REVOKED else method}
+    return "slack", round(chance.uniform(4, 18), 2), about | _share(chance)
 
 
 def _pager(chance: random.Random) -> tuple[str, float, dict[str, Any]]:

@@ -25,7 +25,7 @@ def test_runs_of_ten_minutes_have_hundreds_of_incidents_and_every_act_and_fault(
     assert kinds >= {"restart_redis", "freeze_redis", "step_clock", "slack", "pager", "tracker"}
     assert kinds >= {"archive_announcing", "rename_announcing", "regroup", "deactivate"}
     both = {one.more["fault"] for one in faults if one.kind in {"slack", "pager"}}
-    assert both >= {"ratelimited", "server_error", "timeout", "drop", "silence", "slow"}
+    assert both >= {"ratelimited", "server_error", "timeout", "drop", "silence", "slow", "revoked"}
     places = {place.split(":")[1] for one in faults if one.kind == "crash_at" for place in one.more["places"]}
     assert places == set(KINDS), "a worker dies around every kind of effect"
     doors = {(one.more["method"], one.more["path"]) for one in faults if one.kind == "pager"}
