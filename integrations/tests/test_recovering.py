@@ -6,6 +6,7 @@ import pytest
 
 from integrations.tests.duty import Duty
 from integrations.tests.house import House
+from integrations.tests.test_by_hand import direct, refuse
 from workflows import tasks
 from workflows.effects.failing import failures, recovering
 from workflows.models import Effect
@@ -33,6 +34,38 @@ def test_what_a_revoked_token_held_up_follows_by_itself_and_once(house: House, c
     assert house.slack.members(house.channel(incident)) == {"firekind", "dee", "ann", "ben", "lea"}
     assert len(house.slack.texts("incidents")) == 1
     assert len(house.slack.pinned(house.channel(incident))) == 1
+
+
+@pytest.mark.parametrize("times", [1, 2])
+@pytest.mark.parametrize("type", ["security", "major"])
+def test_nobody_is_told_to_do_by_hand_what_is_done_once_the_token_works(house: House, type: str, times: int) -> None:
+    if type == "major":
+        incident = house.declare("Someone has our keys", type="major")
+    house.slack.faults.add("error", error="token_revoked")
+    incident = (
+        house.declare("Someone has our keys", type=type) if type == "security" else house.retype(incident, "security")
+    )
+    for _ in range(times - 1):
+        failures.retry_all(Effect.objects.filter(incident=incident, state="failed"), at=house.now())
+        house.settle(incident)
+    house.slack.faults.clear()
+    tasks.recover()
+    incident = house.settle(incident)
+    assert house.channel(incident)
+    assert direct(house, "dee") == ""
+    assert not Effect.objects.filter(incident=incident, state="failed").exists()
+
+
+def test_who_has_to_do_it_by_hand_is_told_once_however_often_it_failed_before(house: House) -> None:
+    house.slack.faults.add("error", error="token_revoked")
+    incident = house.declare("Someone has our keys", type="security")
+    failures.retry_all(Effect.objects.filter(incident=incident, state="failed"), at=house.now())
+    house.settle(incident)
+    house.slack.faults.clear()
+    refuse(house, "conversations.create", "restricted_action")
+    tasks.recover()
+    house.settle(incident)
+    assert direct(house, "dee").count("Create a private channel named") == 1
 
 
 @pytest.mark.parametrize("fault", ["server_error", "drop_before"])

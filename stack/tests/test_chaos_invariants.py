@@ -104,6 +104,10 @@ BREAKS: list[tuple[str, dict[str, Any]]] = [
     ("nothing failed for good", {"effects": [{**UNANNOUNCED, "error_code": "missing_scope"}]}),
     ("the sweep finds nothing to do", {"unsettled": ["red-fox"]}),
     ("everyone wanted is in the channel", {"wanted": {"red-fox": [ADA, WEI]}}),
+    (
+        "nobody is told the same directly twice",
+        {"calls": [*GOOD.calls, *(call("chat.postMessage", channel="UADA", text="Create it") for _ in range(2))]},
+    ),
     ("who is in which group is known", {"groups": [{"handle": "support", "members": [ADA]}]}),
     ("nobody is in a private channel who may not be", {"channels": [channel(members=[BOT, ADA, WEI]), PUBLIC]}),
     ("what is private is talked about in private", {"channels": [channel(is_private=False), PUBLIC]}),
@@ -216,6 +220,11 @@ def test_a_guest_may_be_missing_only_where_people_were_told_so(kind: str) -> Non
     assert invariants.violations(replace(wanted, gaps=told)) == []
     anybody = replace(wanted, gaps=told, people=[{"id": WEI, "is_stranger": False}])
     assert {one.law for one in invariants.violations(anybody)} == {"everyone wanted is in the channel"}
+
+
+def test_a_direct_message_is_no_channel_of_an_incident() -> None:
+    written = channel(id="D1", name="", kind="im", members=[BOT, ADA])
+    assert invariants.violations(replace(GOOD, channels=[*GOOD.channels, written])) == []
 
 
 def test_who_agreed_to_drills_or_does_something_in_one_may_be_invited() -> None:

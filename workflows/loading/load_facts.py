@@ -176,6 +176,7 @@ def _facts(incident: Incident, rows: IncidentRows, observed: Observed) -> Facts:
         stranded=ticket_rows.stranded(observed),
         doubtful=ticket_rows.doubtful(observed),
         elsewhere=observing.left_elsewhere(observed),
+        failing=observing.failing(rows.effects[incident.pk]),
     )
 
 

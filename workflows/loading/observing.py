@@ -58,6 +58,11 @@ def owed(effects: Iterable[Effect], *, place: str) -> dict[str, tuple[Owed, ...]
     return {key: tuple(chain) for key, chain in chains.items()}
 
 
+def failing(effects: Iterable[Effect]) -> frozenset[str]:
+    """Return the numbers of what has failed, as entries of the timeline name them."""
+    return frozenset(str(effect.pk) for effect in effects if effect.state == Effect.State.FAILED)
+
+
 def has_words(room: int, observed: Observed) -> bool:
     """Return whether messages of ours stand in a room that were not withdrawn; the farewell is for everyone."""
     posts = (one for key, one in observed.seen.items() if one.kind == "post" and key.startswith(("headline/", "told/")))

@@ -163,7 +163,7 @@ class Facts:
     of tickets that exist, or are being opened, to their projects; ``stranded`` are the projects, each as often as it
     has one, of tickets that everyone who reads it can read, and that is not connected now; ``doubtful`` of those that
     may have been opened there; ``elsewhere`` names where words of ours can be read in a workspace that is not connected
-    now.
+    now. ``failing`` are the numbers of steps that have failed and were not tried again since.
     """
 
     revision: int
@@ -218,6 +218,7 @@ class Facts:
     stranded: tuple[str, ...] = ()
     doubtful: tuple[str, ...] = ()
     elsewhere: tuple[str, ...] = ()
+    failing: frozenset[str] = frozenset()
 
     def is_there(self, key: str) -> bool:
         """Whether a thing exists outside or is being made right now."""

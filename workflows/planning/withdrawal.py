@@ -100,7 +100,10 @@ def once_closed(things: Iterable[Thing], facts: Facts) -> Iterator[Thing]:
 
 
 def direct(facts: Facts) -> Iterator[Thing]:
-    """What waits for a person's hand, told to one of them while there is no channel to tell it in."""
+    """What waits for a person's hand, told to one of them while there is no channel to tell it in.
+
+    What is tried again by now needs nobody's hand, and what failed twice is told once.
+    """
     whom = facts.lead or next((stay.who for stay in facts.stays if stay.here and stay.who.chat_id), None)
     if whom is None or facts.is_there(f"channel/{facts.room}"):
         return
@@ -109,7 +112,8 @@ def direct(facts: Facts) -> Iterator[Thing]:
         yield Thing(f"direct/channel/{facts.room}", "direct", spec, f"{whom.name} directly that its channel is gone")
     if not facts.private:
         return
-    for event in (one for one in facts.told if one.by_hand and one.room == facts.room):
+    newest = {one.retry: one for one in facts.told if one.by_hand and one.room == facts.room}
+    for event in (one for number, one in newest.items() if number in facts.failing):
         spec = {"person": whom.chat_id, "card": posts.by_hand(event, facts).as_dict()}
         yield Thing(f"direct/{event.n}", "direct", spec, f"{whom.name} directly what to do by hand")
 

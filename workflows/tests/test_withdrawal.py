@@ -134,8 +134,10 @@ def test_everything_waits_until_the_room_itself_is_shown_as_private_but_the_chan
 
 
 def test_what_waits_for_a_hand_is_told_to_one_person_while_no_private_channel_stands() -> None:
-    asks = (told(4, 2, by_hand="Archive #old"), told(5, 1, by_hand="Long ago"), told(6, 2))
-    known = moved(told=asks, stays=(Stay(ANN, "joined", here=False), Stay(ZOE, "picked"), Stay(DEE, "declared")))
+    failed_before = told(3, 2, by_hand="Archive #old", retry="7")
+    again, elsewhere = told(4, 2, by_hand="Archive #old", retry="7"), told(5, 1, by_hand="Long ago", retry="8")
+    stays = (Stay(ANN, "joined", here=False), Stay(ZOE, "picked"), Stay(DEE, "declared"))
+    known = moved(told=(failed_before, again, elsewhere, told(6, 2)), failing=frozenset({"7", "8"}), stays=stays)
     (one,) = withdrawal.direct(known)
     assert (one.key, one.kind, one.spec["person"], one.room) == ("direct/4", "direct", "ZOE", None)
     assert one.spec["card"]["text"] == "Archive #old"
@@ -146,6 +148,7 @@ def test_what_waits_for_a_hand_is_told_to_one_person_while_no_private_channel_st
     for silent in (
         replace(known, there=frozenset({"channel/2"})),
         replace(known, private=False),
+        replace(known, failing=frozenset({"8"})),
         replace(known, stays=(Stay(replace(ZOE, chat_id=""), "picked"),)),
         replace(known, stays=()),
     ):

@@ -179,7 +179,7 @@ def _no_channel_is_made_twice(found: Aftermath) -> Broken:
             yield "", f"#{name} was made {times} times", name
     known = {room["channel"] for room in found.rooms}
     for one in found.channels:
-        if one["creator"] == found.bot and one["id"] not in known:
+        if one["creator"] == found.bot and one["id"] not in known and one.get("kind") != "im":
             yield "", f"#{one['name']} was made and belongs to no incident", one["name"], one["id"]
 
 
@@ -205,6 +205,14 @@ def _no_message_is_posted_twice(found: Aftermath) -> Broken:
     for (channel, mark), times in marks.items():
         if times > 1:
             yield "", f"the message {mark} was posted {times} times in {channel}", mark
+
+
+def _nobody_is_told_twice(found: Aftermath) -> Broken:
+    posts = (one for one in found.calls if one["method"] == "chat.postMessage" and one["ok"])
+    direct = Counter((_place(one), str(one["args"].get("text", ""))) for one in posts if _place(one).startswith("U"))
+    for (whom, text), times in direct.items():
+        if times > 1:
+            yield "", f"{whom} was told directly {times} times: {text[:80]}", whom
 
 
 def _no_page_is_opened_twice(found: Aftermath) -> Broken:
@@ -260,6 +268,7 @@ LAWS: Final[dict[str, Callable[[Aftermath], Broken]]] = {
     "no channel is made twice": _no_channel_is_made_twice,
     "nobody is invited twice": _nobody_is_invited_twice,
     "no message is posted twice": _no_message_is_posted_twice,
+    "nobody is told the same directly twice": _nobody_is_told_twice,
     "no page is opened twice": _no_page_is_opened_twice,
     "pages stand as the pager says": _pages_stand_as_the_pager_says,
     **learned.LAWS,

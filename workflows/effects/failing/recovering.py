@@ -67,7 +67,7 @@ def retry(*, at: datetime) -> int:
 def _retry_of(name: str, port: Any, *, at: datetime) -> int:
     kinds = [kind for kind, about in KINDS.items() if about.port == name]
     failed = Effect.objects.filter(WORTH_IT, state=Effect.State.FAILED, error_code__in=REFUSED | AWAY, kind__in=kinds)
-    effects = list(failed.order_by("-pk")[:AT_ONCE])
+    effects = list(failed.order_by("-pk")[:AT_ONCE])[::-1]  # first what failed first: the rest may have come of it
     return failures.retry_all(effects, at=at) if effects and _is_well(name, port, at=at) else 0
 
 
