@@ -140,6 +140,7 @@ def test_a_plan_promises_nothing_there_and_follows_once_it_is_connected_again(
         assert len(named) == (stands != "resolved" or to == "security")
         assert all(("what this is about" in text) == (to == "security") for text in named)
         incident = house.retype(incident, to)
+        assert all(("what this is about" in text) == (to == "security") for text in gaps(incident))
         assert duty.opened(incident) == [f"Major incidents: {there(stands)}"]
         pages = [one for one in other.account.incidents.values() if one.status != "resolved"]
         assert [SECRET in one.title for one in pages] == ([False] if to == "security" else [])

@@ -205,8 +205,12 @@ def _is_newest(incident: Incident) -> bool:
 
 
 def _note_gaps(incident: Incident, gaps: Iterable[Gap], known: Mapping[str, Resource], *, at: datetime) -> bool:
-    """Write each new gap on the timeline once, and each closed one; return whether there was any of them."""
+    """Write each new gap on the timeline once, and each closed one; return whether there was any of them.
+
+    One that reads otherwise by now, because a second ticket is left there too, say, is shown as it reads now.
+    """
     now = {f"gap/{gap.key}": gap for gap in gaps}
+    _note_words(incident, ((row, now[key].says) for key, row in known.items() if key in now))
     new = [key for key in now if key not in known]
     for key in new:
         says = now[key].says
@@ -218,3 +222,12 @@ def _note_gaps(incident: Incident, gaps: Iterable[Gap], known: Mapping[str, Reso
         timeline.append(incident, "gap_closed", at=at, text=f"No longer an issue: {what}", data={"gap": row.key})
         row.delete()
     return bool(new or closed)
+
+
+def _note_words(incident: Incident, words: Iterable[tuple[Resource, str]]) -> None:
+    """Note how open gaps read now, for the pages that show them."""
+    changed = [(row, says) for row, says in words if row.label != says]
+    for row, says in changed:
+        Resource.objects.filter(pk=row.pk).update(label=says)
+    if changed:
+        timeline.nudge_readers(incident.pk)
