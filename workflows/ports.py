@@ -20,7 +20,8 @@ class VendorError(Exception):
     ``says`` is for a tired person and names the next step. ``retryable`` errors are tried again, after
     ``retry_after`` seconds when the vendor asked for that. ``unknown`` ones may have happened all the same: look
     before you act again. ``lingers`` is said of a request that was sent and not answered in time: it may still be
-    carried out, later than a look that is taken at once. ``method`` is what a rate limit applies to.
+    carried out, later than a look that is taken at once. ``looking`` is said of what could not be looked at, to see
+    whether an earlier try went through. ``method`` is what a rate limit applies to.
     """
 
     def __init__(
@@ -33,6 +34,7 @@ class VendorError(Exception):
         retry_after: float | None = None,
         unknown: bool = False,
         lingers: bool = False,
+        looking: bool = False,
     ) -> None:
         super().__init__(f"{method}: {code}")
         self.says = says
@@ -42,6 +44,7 @@ class VendorError(Exception):
         self.retry_after = retry_after
         self.unknown = unknown
         self.lingers = lingers
+        self.looking = looking
 
 
 @dataclass(slots=True)

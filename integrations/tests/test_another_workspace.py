@@ -201,6 +201,7 @@ def test_an_announcement_in_doubt_is_told_and_looked_for_once_it_can_be(
     with connected(house, other):
         incident = settle(house, incident)
         (said,) = incident.events.filter(kind="failed")
+        assert said.text.startswith("Could not check whether Firekind managed to post")
         assert "by hand" in said.text
         if private:
             incident = settle(house, house.retype(incident, "security"))

@@ -65,6 +65,11 @@ def test_a_look_that_fails_as_well_follows_with_the_vendor_and_is_told_once(hous
     house.slack.faults.add("drop", method="conversations.history")
     incident = house.retype(said, "security")
     told = incident.events.filter(kind="failed").count()
+    effect = Effect.objects.get(thing="announcement", state="failed")
+    tried, looked = incident.events.filter(kind="failed", data__effect=effect.pk).order_by("n")
+    assert tried.text.startswith("Could not post")
+    assert looked.text.startswith("Could not check whether Firekind managed to post")
+    assert effect.error.startswith("Could not check whether this was done. ")
     for _ in range(3):
         incident = house.settle(incident)
     assert incident.events.filter(kind="failed").count() == told

@@ -135,7 +135,7 @@ def _doubt(before: str, *, at: datetime) -> None:
     announced = Effect.objects.filter(begun, kind="post", verb=CREATE, room=None)
     for effect in announced.exclude(error_code__startswith=IN_WORKSPACE).order_by("incident", "pk"):
         timeline.hold(effect.incident_id)
-        error = VendorError(IN_DOUBT, code=code(before), method=effect.method)
+        error = VendorError(IN_DOUBT, code=code(before), method=effect.method, looking=True)
         failures.leave_in_doubt(effect, error, at=at)
 
 

@@ -256,7 +256,7 @@ def _outcome(port: Any, work: Work) -> Outcome | None:
     what = work.effect.kind, work.effect.verb
     if _is_elsewhere(work):
         raise Elsewhere
-    if work.unsure and what in LOOKERS and (found := LOOKERS[what](port, work)) is not None:
+    if work.unsure and what in LOOKERS and (found := _found(port, work)) is not None:
         return found
     if (look_at := late_requests.look_again_at(work, at=timezone.now())) is not None:
         raise _OnItsWay(look_at)
@@ -265,6 +265,15 @@ def _outcome(port: Any, work: Work) -> Outcome | None:
     if work.unsure or work.waited:
         effect_queue.note_try(work, at=timezone.now())
     return PERFORMERS[what](port, work)
+
+
+def _found(port: Any, work: Work) -> Outcome | None:
+    """Look whether the last try went through; an error says that it could not be looked at."""
+    try:
+        return LOOKERS[work.effect.kind, work.effect.verb](port, work)
+    except VendorError as error:
+        error.looking = True
+        raise
 
 
 def _is_elsewhere(work: Work) -> bool:

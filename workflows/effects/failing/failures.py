@@ -24,6 +24,7 @@ ATTEMPTS = 12  # with the back-off below: about half an hour of a vendor being d
 # Claims in a row that nothing was recorded of: each is renewed while its worker lives, so that many workers died.
 UNANSWERED: Final = 20
 BACK_OFF_AT_MOST_S: Final = 300
+UNCHECKED: Final = "Could not check whether"
 # Not told where people talk: that is what failed, or it adds nothing to the words that stand there.
 QUIET: Final = {
     ("channel", CREATE),
@@ -59,7 +60,7 @@ def record_error(work: Work, error: VendorError, *, at: datetime) -> None:
             due_at=now + timedelta(seconds=_wait_s(error, attempt)),
             leased_until=None,
             ended_at=at if final else None,
-            error=error.says,
+            error=f"{UNCHECKED} this was done. {error.says}" if error.looking else error.says,
             error_code=error.code,
         )
         if changed and final:
@@ -100,7 +101,8 @@ def _tell_failure(effect: Effect, error: VendorError, *, at: datetime) -> None:
         effect_queue.plan_anew(effect.incident_id)
         return
     incident = Incident.objects.select_related("policy_version").get(pk=effect.incident_id)
-    text = f"Could not {effect.sentence}: {error.says}"
+    could_not = f"{UNCHECKED} Firekind managed to" if error.looking else "Could not"
+    text = f"{could_not} {effect.sentence}: {error.says}"
     if effect.kind == "closed" and lifecycle.leave_room(incident, room=effect.room or 1):
         text = f"{text} The conversation moves to a new private channel instead."
     by_hand = manual_checks.instruction(effect, incident) if incident.private else ""
