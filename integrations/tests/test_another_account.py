@@ -247,6 +247,55 @@ def test_whoever_pages_by_hand_pages_here(duty: Duty, other: FakeAccount) -> Non
     assert not gaps(incident)
 
 
+@pytest.mark.parametrize("again", [True, False], ids=["paged again", "left"])
+@pytest.mark.parametrize("moment", ["asked", "planned", "refused"])
+@pytest.mark.parametrize("name", ["Major incidents", "Max"])
+def test_a_page_by_hand_that_was_not_sent_is_said_and_sent_once_wherever(
+    duty: Duty, other: FakeAccount, name: str, moment: str, again: bool
+) -> None:
+    """It was asked for just before the exchange; another account refuses ids that it does not know."""
+    house = duty.house
+    incident = house.declare(type="internal")
+    ask(duty, incident, name)
+    if moment == "planned":
+        reconcile.reconcile(incident.pk, at=timezone.now())
+    with connected(duty, pager_on(other, api_key=KEY)):
+        if moment == "refused":  # it was not held for long enough
+            PagerRead.objects.update(connection="")
+            house.settle(incident)
+            assert Effect.objects.filter(kind="page", state="failed").exists()
+            PagerRead.objects.update(connection=duty.pager.connection)
+        incident = settle(duty, incident)
+        assert not other.account.incidents
+        assert not [line for line in progress.of(incident).effects if line.kind == "page"], "nothing is left to retry"
+        (said,) = unsent(incident)
+        assert f"Page {name} again" in said
+        if again:
+            ask(duty, incident, name)
+            incident = settle(duty, incident)
+            assert len(other.account.incidents) == 1
+            assert not unsent(incident)
+        assert quiet(other)
+    incident = settle(duty, incident)
+    assert not unsent(incident)
+    assert len(duty.account.account.incidents) == (not again)
+    if again:
+        ask(duty, incident, name)
+        settle(duty, incident)
+        assert len(duty.account.account.incidents) == 1
+
+
+def ask(duty: Duty, incident: Incident, name: str) -> None:
+    choice = paging.named(name, paging.choices(incident))
+    assert choice is not None
+    paging.ask(incident, target=choice.target, by=duty.house.person("dee"), at=duty.house.now())
+
+
+def unsent(incident: Incident) -> list[str]:
+    found = Resource.objects.filter(incident=incident, kind="gap", key__startswith="gap/sent/")
+    return list(found.values_list("label", flat=True))
+
+
 @pytest.mark.parametrize("change", [{"api_key": KEY}, {"sender": "dee@example.com"}])
 def test_another_key_of_the_same_account_changes_nothing(duty: Duty, change: dict[str, Any]) -> None:
     incident = duty.house.declare(type="major")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
+from dataclasses import replace
 
 from incidents.models import Event, Incident
 from incidents.people.bidi import isolated
@@ -31,11 +32,19 @@ def requested(event: Event, rows: IncidentRows) -> RequestedPage:
 
 def of_incident(incident: Incident, rows: IncidentRows, observed: Observed) -> tuple[Paged, ...]:
     """Return the pages of an incident; those of a private one tell only of people who are in it."""
-    found = [_page(page, rows, observed) for page in rows.pages[incident.pk]]
+    unsure = {one.thing for one in rows.effects[incident.pk] if one.unsure}
+    pages = rows.pages[incident.pk]
+    found = [replace(_page(one, rows, observed), unsent=_is_unsent(one, observed, unsure)) for one in pages]
     if not incident.private:
         return tuple(found)
     inside = {one.person.chat_id or "" for one in rows.participants[incident.pk] if one.left_at is None or one.went}
     return tuple(one.closed(inside) for one in found)
+
+
+def _is_unsent(page: Page, observed: Observed, unsure: Collection[str]) -> bool:
+    """Return whether a page that is being opened was refused, and no try of it is in doubt."""
+    is_owed = any(not one.under_way for one in observed.owed.get(page.key, ()))
+    return page.status == Page.Status.OPENING and is_owed and page.doubted_at is None and page.key not in unsure
 
 
 def _page(page: Page, rows: IncidentRows, observed: Observed) -> Paged:

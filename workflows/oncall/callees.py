@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from operator import attrgetter
 
@@ -119,6 +119,7 @@ def _callee(target: PagerTarget, on: Mapping[cache.Subject, tuple[OnCall, ...]],
         ids=tuple(one.user.pager_id for one in rung),
         strangers=strangers([one.user for one in rung]),
         names=tuple(isolated(name) for name in names),
+        gone=target.gone,
     )
 
 
@@ -127,7 +128,8 @@ def _user(user: PagerUser, usual: str) -> Callee:
     name = isolated(person.name if person else user.name)
     people = (_someone(person, "paged by name"),) if person else ()
     ref, ids = f"user/{user.pager_id}", (user.pager_id,)
-    return Callee(ref, name, usual, _who_chat(people), ids=ids, strangers=strangers([user]), names=(name,))
+    known = Callee(ref, name, usual, _who_chat(people), ids=ids, strangers=strangers([user]), names=(name,))
+    return replace(known, gone=user.gone)
 
 
 def strangers(users: Iterable[PagerUser]) -> tuple[Stranger, ...]:

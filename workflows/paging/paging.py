@@ -129,9 +129,20 @@ def _next_turn(incident: Incident, callee: Callee) -> int:
             raise lifecycle.BadInput("target", f"{callee.name} was already paged: {said(page)}.")
     opened = {pages.turn_of(page.key, callee.ref) for page in before}
     asked = set(requests(incident, callee.ref).values_list("data__turn", flat=True))
-    if asked - opened:
+    if asked - opened and not _was_asked_anew(incident, callee):
         raise lifecycle.BadInput("target", f"{callee.name} is already being paged: see the plan for progress.")
     return max(asked | opened, default=0) + 1
+
+
+def _was_asked_anew(incident: Incident, callee: Callee) -> bool:
+    """Return whether one of this name was asked for last under an id of another account."""
+    kind = callee.ref.partition("/")[0]
+    named = Event.objects.filter(incident=incident, kind="paged", data__name__iexact=callee.name)
+    last = named.filter(data__target__startswith=f"{kind}/").order_by("-n").first()
+    if last is None or last.data["target"] == callee.ref:
+        return False
+    ref = last.data["target"]
+    return callees.known([], asked=[ref], pager=True).asked.get(ref, callee).gone
 
 
 def requests(incident: Incident | int, ref: str) -> QuerySet[Event]:

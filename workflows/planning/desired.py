@@ -110,6 +110,8 @@ def _missing_callees(facts: Facts) -> Iterator[Gap]:
         policy, callees = facts.policy, facts.callees
         for key, says in page_notes.missing(policy.pages, callees=callees, paged=facts.paged, type_name=policy.name):
             yield Gap(key, says)
+        for key, says in () if facts.is_drill else page_notes.unsent(facts.asked, paged=facts.paged):
+            yield Gap(key, says)
         paged = participation.pages_of(facts) if facts.chat else ()
         for key, says in page_notes.strangers(paged, private=facts.private):
             yield Gap(key, says)

@@ -39,7 +39,7 @@ class Callee:
 
     ``people`` are paged first and may be brought in. ``rings`` says who is paged, in words, strangers included, and
     ``ids`` are what the pager calls them, ``names`` how people do. ``strangers`` are those of them who cannot be
-    brought in.
+    brought in. ``gone`` once the pager lists it no more, as where another account is connected by now.
     """
 
     ref: str
@@ -50,6 +50,7 @@ class Callee:
     ids: tuple[str, ...] = ()
     strangers: tuple[Stranger, ...] = ()
     names: tuple[str, ...] = ()
+    gone: bool = False
 
     @property
     def label(self) -> str:
@@ -78,7 +79,8 @@ class Paged:
     we who ended it. While it is open, ``strangers`` are those it paged who are not brought in; ``late``
     are people it paged before they were matched here: they come in with ``people``, while all is public.
     ``acknowledger`` is set while what they asked for is not done. ``called_off`` when it ended before it was opened,
-    ``elsewhere`` when it is in an account that is not connected now.
+    ``elsewhere`` when it is in an account that is not connected now, ``unsent`` while nothing of it is anywhere: it
+    was refused.
     """
 
     key: str
@@ -96,6 +98,7 @@ class Paged:
     acknowledger: Acknowledger | None = None
     called_off: bool = False
     elsewhere: bool = False
+    unsent: bool = False
 
     def closed(self, inside: Collection[str]) -> Paged:
         """Return it as it is once the incident is private: who is known late does not come in by that.
@@ -160,6 +163,12 @@ class RequestedPage:
         """The key of its thing."""
         return key_of(self.callee.ref, turn=self.turn)
 
+    def is_same(self, other: RequestedPage) -> bool:
+        """Return whether another one is to the same one under an id of another account."""
+        ours, theirs = self.callee, other.callee
+        kinds = {one.ref.partition("/")[0] for one in (ours, theirs)}
+        return ours.gone != theirs.gone and len(kinds) == 1 and ours.name.casefold() == theirs.name.casefold()
+
 
 @dataclass(frozen=True, slots=True)
 class WantedPage:
@@ -223,13 +232,30 @@ def wanted(
     for one in (_by_type(name, callees.get(name), asked, paged) for name in names):
         if one is not None:
             found.setdefault(one.key, one)
-    for by_hand in asked:
+    for by_hand in _sendable(asked, there):
         found.setdefault(by_hand.key, WantedPage(by_hand.key, by_hand.callee, by_hand.room == room))
     for page in paged:
         if page.status == ACKNOWLEDGED:
             found.setdefault(page.key, WantedPage(page.key, _callee(page), brings=False))
     for key, one in found.items():
         yield _as_it_stands(one, there[key]) if key in there and not there[key].called_off else one
+
+
+def _sendable(asked: Sequence[RequestedPage], there: Mapping[str, Paged]) -> Iterator[RequestedPage]:
+    """Yield the pages that were asked for by hand, but for those in whose account nothing was sent before another one.
+
+    Once that one is connected again they are sent, unless the same one was asked for again meanwhile.
+    """
+    for n, one in enumerate(asked):
+        is_again = any(later.is_same(one) for later in asked[n + 1 :])
+        if not (is_unsent(one, there) and (one.callee.gone or is_again)):
+            yield one
+
+
+def is_unsent(one: RequestedPage, there: Mapping[str, Paged]) -> bool:
+    """Return whether nothing was sent of a page that someone asked for by hand."""
+    page = there.get(one.key)
+    return page is None or page.called_off or page.unsent
 
 
 def acknowledging(paged: Iterable[Paged], *, wanted: Collection[str]) -> Iterator[tuple[Paged, Acknowledger]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from workflows.planning.pages import Callee, Paged, WantedPage
+from workflows.planning.pages import Callee, Paged, RequestedPage, WantedPage, is_unsent
 
 
 def missing(
@@ -31,6 +31,21 @@ def missing(
         yield f"page/{name}", says
 
 
+def unsent(asked: Sequence[RequestedPage], *, paged: Sequence[Paged]) -> Iterator[tuple[str, str]]:
+    """Yield key and words for each page that someone asked for by hand and that the pager would refuse now.
+
+    It is over once the same one is paged under another id, whoever asked for that.
+    """
+    there = {page.key: page for page in paged}
+    here = {page.name.casefold() for page in paged if not (page.elsewhere or page.is_void or page.called_off)}
+    for n, one in enumerate(asked):
+        name = one.callee.name
+        is_again = name.casefold() in here or any(later.is_same(one) for later in asked[n + 1 :])
+        if one.callee.gone and is_unsent(one, there) and not is_again:
+            says = f"The page to {name} was not sent: PagerDuty no longer lists {name} under the same ID."
+            yield f"sent/{one.key}", f"{says} Page {name} again, or someone else."
+
+
 def left_elsewhere(paged: Iterable[Paged], *, neutral: str = "") -> Iterator[tuple[str, str]]:
     """Yield key and words for each page that is in an account where nothing can be changed now.
 
@@ -38,7 +53,7 @@ def left_elsewhere(paged: Iterable[Paged], *, neutral: str = "") -> Iterator[tup
     """
     for one in paged:
         titled = bool(neutral) and one.title not in {"", neutral}
-        if not one.elsewhere or not (one.is_open or titled):
+        if not one.elsewhere or one.unsent or not (one.is_open or titled):
             continue
         says = (
             f"The page to {one.name} is in a PagerDuty account that is not connected now, so Firekind neither sees nor "
