@@ -14,7 +14,10 @@ class Role(models.TextChoices):
 
 
 class Person(models.Model):
-    """Someone who responds: joined by email once across web and chat, then pinned by id."""
+    """Someone who responds: joined by email once across web and chat, then pinned by id.
+
+    ``is_unlisted`` says that the chat is in another workspace by now, which has nobody of this id.
+    """
 
     name = models.CharField(max_length=200)
     email = models.EmailField(blank=True, max_length=254)
@@ -27,6 +30,7 @@ class Person(models.Model):
     is_bot = models.BooleanField(default=False)
     is_external = models.BooleanField(default=False)
     deactivated = models.BooleanField(default=False)
+    is_unlisted = models.BooleanField(default=False, db_default=False)
     zone = models.CharField(max_length=64, blank=True, default="", db_default="")  # as the chat names it: Europe/Rome
     agrees_to_drills = models.BooleanField(default=False, db_default=False)
 
@@ -44,8 +48,13 @@ class Person(models.Model):
     @property
     def not_invited(self) -> str:
         """What they are that keeps an app from inviting them; empty where nothing does."""
-        said = {"has left the workspace": self.deactivated, "is from another workspace": self.is_external}
-        return next((what for what, holds in {**said, "is a guest": self.is_guest}.items() if holds), "")
+        said = {
+            "has left the workspace": self.deactivated,
+            "is not in the Slack workspace that is connected now": self.is_unlisted,
+            "is from another workspace": self.is_external,
+            "is a guest": self.is_guest,
+        }
+        return next((what for what, holds in said.items() if holds), "")
 
     @property
     def initials(self) -> str:

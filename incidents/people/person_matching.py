@@ -17,7 +17,7 @@ from incidents.people import emails
 
 @dataclass(frozen=True, slots=True)
 class ChatProfile:
-    """What the chat workspace says of one person."""
+    """What the chat workspace says of one person, who is listed by that."""
 
     chat_id: str
     name: str
@@ -27,6 +27,7 @@ class ChatProfile:
     is_external: bool = False
     deactivated: bool = False
     zone: str = ""
+    is_unlisted: bool = False
 
 
 def by_chat_id(chat_id: str, *, name: str = "") -> Person:
@@ -122,12 +123,18 @@ def _take_over(person: Person, met: Person) -> bool:
     return True
 
 
+def unlist(known: list[ChatProfile], *, told: Collection[str] = ()) -> None:
+    """Note who is not in the workspace, given everyone who is; not of those of whom something newer was ``told``."""
+    listed = {one.chat_id for one in known} | set(told)
+    Person.objects.exclude(chat_id=None).exclude(chat_id__in=listed).update(is_unlisted=True)
+
+
 def is_news(one: ChatProfile) -> bool:
     """Return whether the workspace says anything of a person that is not recorded: one query."""
     return not _same(Person.objects.filter(chat_id=one.chat_id).first(), _row(one, {}))
 
 
-SAID = ("name", "is_guest", "is_bot", "is_external", "deactivated", "zone")
+SAID = ("name", "is_guest", "is_bot", "is_external", "deactivated", "zone", "is_unlisted")
 
 
 def _pin(known: list[ChatProfile]) -> None:

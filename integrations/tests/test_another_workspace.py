@@ -373,22 +373,29 @@ def given() -> Setup:
     return settings.FIREKIND.slack
 
 
-def test_who_is_not_in_the_new_workspace_is_named_once_and_holds_up_nothing(house: House) -> None:
-    people = [one for one in another_workspace.handles(house.slack) if one != "out"]
-    other = another_workspace.workspace(people)
-    incident = lifecycle.declare(
-        "Checkout is slow", by=house.person("out"), at=house.now(), type=house.type("ambiguous")
-    )
-    incident = house.settle(incident)
+@pytest.mark.parametrize("to", ["major", "security", "internal"])
+def test_who_is_not_in_the_new_workspace_is_named_before_anyone_confirms(house: House, to: str) -> None:
+    other = another_workspace.workspace([one for one in another_workspace.handles(house.slack) if one != "out"])
+    incident = lifecycle.declare("Keys leaked", by=house.person("out"), at=house.now(), type=house.type("ambiguous"))
+    incident, out = house.settle(incident), house.person("out")
     with connected(house, other):
         incident = settle(house, incident)
+        out.refresh_from_db()
         rooms.open_another(incident, by=house.person("dee"), at=house.now())
-        incident = settle(house, incident)
-        (failed,) = incident.events.filter(kind="failed")
-        assert "Slack no longer has this person" in failed.text
-        (said,) = incident.events.filter(kind="did", text__contains="could not invite")
-        assert "Out" in said.text
+        plan = retyping.preview(incident, to=house.type(to), by=house.person("dee"), bring=[out])
+        assert [
+            line.text for line in plan.lines if line.sign == "!" and "Out is not in the Slack workspace" in line.text
+        ]
+        assert not [line.text for line in plan.lines if "invite" in line.text and "Out" in line.text.split(", ")]
+        asked = [one for one in plan.actions if one.kind == "member"]
+        assert {id for one in asked for id in one.spec["people"]} <= set(other.workspace.people)
+        incident = house.retype(settle(house, incident), to, bring=["dee"])
         lifecycle.update(incident, text="Found it", by=house.person("dee"), at=house.now())
         incident = settle(house, incident)
         assert any("Found it" in text for text in other.texts(house.channel(incident)))
+        invited = [call.args["users"] for call in other.calls.since(0) if call.method == "conversations.invite"]
+        assert str(out.chat_id) not in ",".join(invited)
+        assert not Effect.objects.filter(incident=incident, state="failed").exists()
         assert quiet(house, other, incident)
+    incident = settle(house, incident)
+    assert not [text for text in gaps(incident) if "Out" in text]

@@ -101,7 +101,7 @@ def _arrive(chat: Chat, *, before: str, now: str, at: datetime) -> None:
     if not is_another:
         DirectoryRead.objects.filter(workspace=before).update(workspace=now)
         return
-    workspace_cache.refresh(at=at, everybody=True)
+    workspace_cache.refresh(at=at, everybody=True, another=True)
     with transaction.atomic():
         touched = Incident.objects.filter(Q(active=True) | Q(private=True))
         list(touched.select_for_update(no_key=True).order_by("pk").values_list("pk", flat=True))  # before their effects

@@ -86,12 +86,13 @@ def is_old(*, at: datetime, than: timedelta = GROUPS_EVERY) -> bool:
     return read is None or read.stale or at - read.groups_at > than
 
 
-def refresh(*, at: datetime | None = None, everybody: bool = False) -> bool:
+def refresh(*, at: datetime | None = None, everybody: bool = False, another: bool = False) -> bool:
     """Read the workspace's groups, and its people when that is due; return whether anything changed.
 
     People are read when asked, when they were not read for a while, or when a group names someone unknown. Calls
     the vendor outside any transaction; raises ``VendorError``. What somebody else has read while an answer was on its
-    way is newer and stays; what is said to have changed meanwhile is read again.
+    way is newer and stays; what is said to have changed meanwhile is read again. Of ``another`` workspace than before
+    it is noted who is not in it.
     """
     chat, at = ports.chat(), at or timezone.now()
     if chat is None:
@@ -112,7 +113,9 @@ def refresh(*, at: datetime | None = None, everybody: bool = False) -> bool:
                 told = _told_of(known, before)
                 _follow(person_matching.follow(known, told=told))
                 said = (one for one in known if one.chat_id not in told)
-                person_matching.record([*said, *_strangers(unknown, known)])
+                person_matching.record([*said, *(strangers := _strangers(unknown, known))])
+                if another:
+                    person_matching.unlist([*known, *strangers], told=told)
             else:
                 known = None
             mark.is_done = (now and now.groups_at) == (read and read.groups_at)
