@@ -4,18 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 from unittest.mock import patch
 
 import pytest
+from django.conf import settings
+from django.test import Client
 from django.utils import timezone
 
 from incidents import lifecycle
 from incidents.models import Incident, Participant
-from integrations.pagerduty import checking
+from integrations.pagerduty import checking, fake
 from integrations.pagerduty.fake import FakeAccount
-from integrations.pagerduty.tests.straight import SENDER, StraightPager, pager_on
+from integrations.pagerduty.tasks import _take_all as act_on_webhooks
+from integrations.pagerduty.tests.straight import SENDER, SETUP, StraightPager, pager_on
 from integrations.slack.adapter.client import SlackChat
 from integrations.slack.adapter.identity import Identity
 from integrations.slack.tests.straight import StraightWire
@@ -32,6 +36,7 @@ from workflows.reconcile import reconcile, retyping, sweep
 from workflows.status import page_status, progress
 
 KEY = "another"
+WEBHOOKS = "webhook-secret"
 STANDS = ["ringing", "acknowledged", "resolved"]
 OWED = ["rung", "retitled", "ended"]
 SECRET = "Keys"
@@ -245,6 +250,54 @@ def test_whoever_pages_by_hand_pages_here(duty: Duty, other: FakeAccount) -> Non
     incident = settle(duty, incident)
     assert duty.opened(incident) == ["Major incidents: resolved"]
     assert not gaps(incident)
+
+
+@pytest.mark.parametrize("heard", ["there", "late"])
+@pytest.mark.parametrize(("to", "act"), [("major", "acknowledge"), ("major", "resolve"), ("security", "acknowledge")])
+def test_what_its_own_account_tells_of_a_page_disturbs_nothing_and_is_right_once_that_is_connected(
+    duty: Duty, other: FakeAccount, monkeypatch: pytest.MonkeyPatch, to: str, act: str, heard: str
+) -> None:
+    """Its webhooks come while another account is connected, or only after that."""
+    given: Any = SETUP
+    monkeypatch.setattr(settings, "FIREKIND", replace(settings.FIREKIND, pagerduty=given))
+    duty.account.add_subscription(secret=WEBHOOKS)
+    incident = duty.house.declare("Keys leaked", type="major")
+    (page,) = duty.account.account.incidents.values()
+    with connected(duty, pager_on(other, api_key=KEY)):
+        incident = settle(duty, incident)
+        incident = duty.house.retype(incident, to) if to != "major" else incident
+        titles_there = titles(other)
+        getattr(duty.account.acts, act)("max", page.id)
+        if heard == "there":
+            hear(duty)
+            incident = settle(duty, incident)
+            assert Page.objects.get(pager_id=page.id).status == page.status
+            assert bool([text for text in gaps(incident) if "Resolve it there" in text]) == (page.status != "resolved")
+        assert titles(other) == titles_there
+        assert duty.times_rung("max") == 1
+        assert quiet(other)
+    incident = settle(duty, incident)
+    if heard == "late":
+        hear(duty)
+    poll_pages.look_again(at=timezone.now() + timedelta(minutes=5))
+    incident = settle(duty, incident)
+    assert Page.objects.get(pager_id=page.id).status == page.status
+    assert not [text for text in gaps(incident) if "Major" in text]
+    did = f"{act.removesuffix('e')}ed the page to Major incidents"
+    (said,) = incident.events.filter(kind="page", text__startswith=did)
+    assert said.by == duty.house.person("max")
+    assert to == "major" or SECRET not in page.title
+    assert duty.times_rung("max") == 1
+    assert not Effect.objects.filter(incident=incident, state="failed").exists()
+
+
+def hear(duty: Duty) -> None:
+    """Let the webhooks of the account come, and act on them."""
+    for delivery in duty.account.take_deliveries():
+        headers, body = fake.signed(delivery, [WEBHOOKS])
+        answer = Client().post("/pagerduty/webhook", body, content_type="application/json", headers=headers)
+        assert answer.status_code < 300, answer.content
+    act_on_webhooks()
 
 
 @pytest.mark.parametrize("again", [True, False], ids=["paged again", "left"])
