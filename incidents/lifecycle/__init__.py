@@ -23,7 +23,7 @@ from incidents.lifecycle.misses import TooManyMisses
 from incidents.lifecycle.opening import open_up, publish
 from incidents.lifecycle.people import bring_in, fill, joined, left, set_lead, set_role
 from incidents.lifecycle.redaction import redact
-from incidents.lifecycle.retyping import adopt, leave_room, open_another_room, retype
+from incidents.lifecycle.retyping import adopt, go_back_to_room, leave_room, open_another_room, retype
 from incidents.lifecycle.rules import BadInput, NotThere, Refused, Stale
 from incidents.lifecycle.stating import state_impact, state_next_step
 from incidents.lifecycle.to_do.followups import (
@@ -65,6 +65,7 @@ __all__ = [
     "fill",
     "finish_followup",
     "follow_ticket",
+    "go_back_to_room",
     "joined",
     "leave_room",
     "left",

@@ -3,14 +3,14 @@ from __future__ import annotations
 from collections.abc import Collection
 from datetime import datetime
 
-from django.db.models import F, Q
+from django.db.models import F, Max, Q
 
 from incidents import codenames, hints, timeline
 from incidents.drills import agreement
 from incidents.lifecycle import circle, rules
 from incidents.lifecycle.circle import Admission, Entrant
 from incidents.lifecycle.people import take_part
-from incidents.models import Incident, IncidentType, Participant, Person, PolicyVersion, Source
+from incidents.models import Codename, Incident, IncidentType, Participant, Person, PolicyVersion, Source
 from incidents.policies.policy import moves_room, private_after
 
 TAKEN = (
@@ -152,8 +152,22 @@ def open_another_room(
     incident.room = now.room
 
 
+def go_back_to_room(incident: Incident, *, room: int, at: datetime) -> None:
+    """Let the conversation go on in the room that it had before, because its channel is within reach again.
+
+    In the caller's transaction; nobody comes in or goes by it.
+    """
+    with rules.changing(incident, by=None) as now:
+        text = "The conversation goes on in the channel that it had in this Slack workspace before"
+        timeline.append(now, "channel", at=at, text=text)
+        now.room, now.archive_asked = room, False
+        rules.save(now, "room", "archive_asked")
+    incident.room = now.room
+
+
 def _take_room(incident: Incident) -> None:
-    incident.room += 1
+    last = Codename.objects.filter(incident=incident).aggregate(room=Max("room"))["room"]
+    incident.room = max(incident.room, last or 1) + 1  # it may have gone back to an earlier one
     incident.archive_asked = False
     codenames.fresh(room=incident.room, private=incident.private, incident_id=incident.pk, is_drill=incident.is_drill)
 

@@ -233,6 +233,70 @@ def test_once_connected_again_everything_goes_on_where_it_stands(
     assert not Effect.objects.filter(incident=incident, state="failed").exists()
 
 
+def elsewhere(house: House, other: fake.FakeSlack, incident: Incident, *, to: str = "") -> Incident:
+    """Have people go on in a channel of another workspace for a while, and come back to the one before."""
+    with connected(house, other):
+        incident = settle(house, incident)
+        if f"channel/{incident.room}" in there(incident):
+            return incident
+        rooms.open_another(incident, by=house.person("dee"), at=house.now())
+        incident = settle(house, incident)
+        return house.retype(incident, to) if to else incident
+
+
+def there(incident: Incident) -> set[str]:
+    return {*Resource.objects.filter(incident=incident, state="there").values_list("key", flat=True)}
+
+
+@pytest.mark.parametrize("type", ["major", "security"])
+def test_people_come_back_to_the_channel_that_they_had_in_each_workspace(
+    house: House, other: fake.FakeSlack, type: str
+) -> None:
+    incident = house.declare("Keys leaked", type=type)
+    old, room = house.slack, house.channel(incident)
+    second = house.channel(elsewhere(house, other, incident))
+    for slack, name in ((old, room), (other, second), (old, room)):
+        with connected(house, slack):
+            incident = settle(house, incident)
+            assert house.channel(incident) == name
+            assert not gaps_of_slack(incident)
+            lifecycle.update(incident, text="Found it", by=house.person("dee"), at=house.now())
+            incident = settle(house, incident)
+            assert any("Found it" in text for text in slack.texts(name))
+            assert any(SECRET in text for text in slack.texts(name))
+            assert not slack.channel(name).is_archived
+    assert not Effect.objects.filter(incident=incident, state="failed").exists()
+    incident = house.retype(settle(house, incident), "security" if type == "major" else "major")
+    assert house.channel(incident) not in {second} | ({room} if type == "major" else set())
+    assert not [text for text in public(old) if SECRET in text]
+    with connected(house, other):
+        incident = settle(house, incident)
+        assert not [text for text in public(other) if SECRET in text]
+
+
+@pytest.mark.parametrize("why", ["public", "archived", "someone left", "opened"])
+def test_people_come_back_to_no_channel_that_others_read(house: House, other: fake.FakeSlack, why: str) -> None:
+    """Nor to one that is archived: then another is asked for."""
+    incident = house.declare("Keys leaked", type="major" if why == "public" else "security")
+    old, room = house.slack, house.channel(incident)
+    incident = elsewhere(house, other, incident, to="security" if why == "public" else "")
+    if why == "someone left":
+        Participant.objects.filter(incident=incident, person__name="Sia").update(left_at=house.now(), went=True)
+    elif why == "archived":
+        old.channel(room).is_archived = True
+    elif why == "opened":
+        old.channel(room).kind = "public"
+    said = len(old.texts(room))
+    incident = settle(house, incident)
+    assert incident.room > 1
+    assert "Create a new channel" in str(gaps_of_slack(incident))
+    lifecycle.update(incident, text="Found it", by=house.person("dee"), at=house.now())
+    settle(house, incident)
+    assert not [text for text in old.texts(room)[said:] if "Found" in text]
+    if why == "public":
+        assert not [text for text in public(old) if SECRET in text]
+
+
 def test_people_are_the_same_people_there(house: House, other: fake.FakeSlack) -> None:
     """Who has an address there is who had it here: what they lead, and may see, is theirs from their first command."""
     incident = house.declare("Keys leaked", type="security")

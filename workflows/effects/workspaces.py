@@ -8,21 +8,22 @@ from __future__ import annotations
 
 import logging
 import threading
+from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Final
 from weakref import WeakKeyDictionary, WeakSet
 
 from django.db import connection, transaction
-from django.db.models import F, Q
+from django.db.models import Exists, F, OuterRef, Q
 
-from incidents import timeline
+from incidents import lifecycle, timeline
 from incidents.claiming.shared_clock import clock
-from incidents.models import Incident
+from incidents.models import Incident, Person
 from workflows.chat_port import Chat
 from workflows.effects.failing import failures
 from workflows.models import DirectoryRead, Effect, Resource
 from workflows.planning.actions import CREATE, KINDS
-from workflows.planning.observed import IN_WORKSPACE, THERE
+from workflows.planning.observed import ELSEWHERE, GONE, IN_WORKSPACE, THERE
 from workflows.ports import VendorError
 from workflows.usergroups import workspace_cache
 
@@ -30,6 +31,7 @@ log = logging.getLogger(__name__)
 
 CHAT: Final = tuple(name for name, kind in KINDS.items() if kind.port == "chat")
 LOOKS: Final = 5  # channels that are looked for, to see whether ids mean something here after all
+BACK_AT_ONCE: Final = 20  # incidents whose earlier channel is looked at: each takes a call or two
 IN_DOUBT: Final = (
     "It may have been posted in the Slack workspace that was connected before. If so, delete it there by hand. Retry "
     "posts it in this one."
@@ -102,8 +104,9 @@ def _arrive(chat: Chat, *, before: str, now: str, at: datetime) -> None:
         DirectoryRead.objects.filter(workspace=before).update(workspace=now)
         return
     workspace_cache.refresh(at=at, everybody=True, another=True)
+    back = {room.incident_id: room for room in _earlier_rooms(now) if _may_go_back(chat, room)}
     with transaction.atomic():
-        touched = Incident.objects.filter(Q(active=True) | Q(private=True))
+        touched = Incident.objects.filter(Q(active=True) | Q(private=True) | Q(pk__in=back))
         list(touched.select_for_update(no_key=True).order_by("pk").values_list("pk", flat=True))  # before their effects
         if not DirectoryRead.objects.filter(workspace=before).update(workspace=now):
             return
@@ -112,10 +115,16 @@ def _arrive(chat: Chat, *, before: str, now: str, at: datetime) -> None:
         with connection.cursor() as cursor:
             cursor.execute(LEAVE, [before])
             cursor.execute(COME_BACK, [now])
+        _go_back(back, at=at)
         again = {"state": Effect.State.WAITING, "due_at": clock.at(at), "ended_at": None, "error": "", "error_code": ""}
         Effect.objects.filter(state=Effect.State.FAILED, error_code=code(now)).update(**again, attempt=0)
         Effect.objects.filter(state=Effect.State.WAITING, unsure=True, kind__in=CHAT).update(due_at=clock.at(at))
         touched.update(revision=F("revision") + 1)
+
+
+def _stands_in(workspace: str) -> Q:
+    """Select what is noted to stand in a workspace that was not connected then."""
+    return Q(state=GONE, external__why=ELSEWHERE, external__workspace=workspace)
 
 
 def _knows_ours(chat: Chat) -> bool:
@@ -127,6 +136,38 @@ def _knows_ours(chat: Chat) -> bool:
     ids = rooms.order_by(F("incident__active").desc(), "incident__private", "-pk").values_list("external_id", flat=True)
     seen = [chat.look(id) is not None for id in ids[:LOOKS]]
     return sum(seen) * 2 > len(seen)
+
+
+def _earlier_rooms(now: str) -> list[Resource]:
+    """Return the last room that each incident had in the workspace that is connected now, and has left for another."""
+    away = Resource.objects.filter(Q(state=THERE) | Q(state=GONE, external__why=ELSEWHERE), kind="channel")
+    current = away.filter(incident=OuterRef("incident"), room=OuterRef("incident__room"))
+    rooms = away.filter(_stands_in(now), Exists(current)).exclude(room=F("incident__room"))
+    rooms = rooms.filter(Q(incident__private=False) | Q(spec__private=True))
+    known = rooms.select_related("incident").defer("incident__words").order_by("-incident__active", "-incident", "room")
+    return list({room.incident_id: room for room in known}.values())[:BACK_AT_ONCE]
+
+
+def _may_go_back(chat: Chat, room: Resource) -> bool:
+    """Return whether the conversation may go on in a room: it is in use, and nobody reads it who is not to.
+
+    Of a private incident that is whoever takes no part by now.
+    """
+    found = chat.look(room.external_id)
+    if found is None or found.archived:
+        return False
+    if not room.incident.private:
+        return True
+    people = Person.objects.filter(Q(is_bot=True) | Q(takes_part__incident=room.incident, takes_part__left_at=None))
+    return found.private and chat.members(room.external_id) <= {chat.self_id, *people.values_list("chat_id", flat=True)}
+
+
+def _go_back(rooms: Mapping[int, Resource], *, at: datetime) -> None:
+    """Let conversations go on where they were before, but for those that went elsewhere or turned private meanwhile."""
+    for incident in Incident.objects.filter(pk__in=rooms).defer("words"):
+        room = rooms[incident.pk]
+        if (incident.room, incident.private) == (room.incident.room, room.incident.private):
+            lifecycle.go_back_to_room(incident, room=room.room or 1, at=at)
 
 
 def _doubt(before: str, *, at: datetime) -> None:

@@ -225,7 +225,10 @@ def _rooms(incident: Incident, rows: IncidentRows, observed: Observed) -> tuple[
     prefix = settings.FIREKIND.slack.channel_prefix if settings.FIREKIND.slack else "inc"
     first = Codename(name=incident.codename, room=1, private=incident.private)  # until the conversation moves
     rooms = []
-    for code in sorted(rows.codenames[incident.pk] or [first], key=lambda code: code.room):
+    codes = {code.room: code for code in (rows.codenames[incident.pk] or [first])}
+    for number in {one.room or 1 for one in observed.seen.values() if one.kind == "channel"} - codes.keys():
+        codes[number] = Codename(name=incident.codename, room=number, private=incident.private)  # they have gone back
+    for code in sorted(codes.values(), key=lambda code: code.room):
         name = f"{prefix}-{code.name}"
         seen = observed.seen.get(f"channel/{code.room}")
         gone = seen.why if seen is not None and seen.state == GONE else ""

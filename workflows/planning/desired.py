@@ -220,7 +220,7 @@ def _kept_in_archives(facts: Facts) -> Iterator[Gap]:
 
     We archive a room ourselves only after its farewell, and once nothing is owed in it.
     """
-    for number in range(1, facts.room if facts.private else 1):
+    for number in facts.rooms_left if facts.private else ():
         room = facts.room_of(number)
         kept = room.words or not facts.is_there(f"farewell/{number}")
         is_archived = facts.is_there(f"archived/{number}") and facts.is_there(f"headline/{number}")

@@ -233,6 +233,11 @@ class Facts:
         return next(room for room in self.rooms if room.number == number)
 
     @property
+    def rooms_left(self) -> tuple[int, ...]:
+        """The numbers of the rooms where people do not talk now, later ones included: they may have gone back."""
+        return tuple(one.number for one in self.rooms if one.number != self.room)
+
+    @property
     def away(self) -> frozenset[int]:
         """The ids of those who left or were removed by hand: they are not fetched back."""
         return frozenset(stay.who.person_id for stay in self.stays if stay.went)
@@ -262,7 +267,7 @@ class Facts:
         moves = moves_room(self.private, policy)
         private = private_after(self.private, policy)
         leaves = (moves and not converts) or bool(self.room_of(self.room).gone)
-        number = self.room + 1 if leaves else self.room
+        number = max(one.number for one in self.rooms) + 1 if leaves else self.room
         shown = "a new private channel" if private else "a new channel"
         rooms = (*self.rooms, Room(number, "", private, shown)) if leaves else self.rooms
         ids, inside = {stay.who.person_id for stay in staying}, {stay.who.chat_id for stay in staying}

@@ -37,7 +37,7 @@ def rooms(facts: Facts) -> Iterator[Thing]:
     more, because somebody archived or deleted the room that was made for it, is not waited for.
     """
     arrived = tuple(_arrived(facts))
-    for number in range(1, facts.room):
+    for number in facts.rooms_left:
         channel = f"channel/{number}"
         if not facts.is_there(channel):
             continue
@@ -63,7 +63,7 @@ def withdrawals(facts: Facts) -> Iterator[Thing]:
     """What is taken back of an incident that ended before its private room was opened."""
     if facts.private:
         yield from announcement(facts)
-    for number in range(1, facts.room):
+    for number in facts.rooms_left:
         yield from withdrawn(facts, number)
 
 

@@ -101,6 +101,7 @@ UNASKED: Final[Mapping[str, str]] = {
     "carry": "is Firekind, carrying what was asked from outside",
     "declare": "makes an incident, which nobody could be shut out of",
     "follow_ticket": "is Firekind, which reads from the tracker what became of a ticket that it opened",
+    "go_back_to_room": "is Firekind, when another workspace is connected again",
     "joined": "lets one in from outside: the chat says who is in the channel",
     "leave_room": "is Firekind, when the channel could not be made private",
     "left": "is Firekind, which hears from the chat who has gone",

@@ -42,7 +42,7 @@ def _name(effect: Effect, resources: Resources) -> str:
 
 def _is_left(effect: Effect, room: int) -> bool:
     """Whether this is about what stands in public: a room that the conversation left, or the announce channel."""
-    return effect.room is None or effect.room < room
+    return effect.room is None or effect.room != room
 
 
 def _open(effect: Effect, room: int, resources: Resources) -> str:
