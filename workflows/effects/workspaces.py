@@ -14,7 +14,7 @@ from typing import Final
 from weakref import WeakKeyDictionary, WeakSet
 
 from django.db import connection, transaction
-from django.db.models import Exists, F, OuterRef, Q
+from django.db.models import Exists, F, Max, OuterRef, Q
 
 from incidents import lifecycle, timeline
 from incidents.claiming.shared_clock import clock
@@ -47,6 +47,13 @@ COME_BACK: Final = """
     WHERE state = 'gone' AND external ->> 'why' = 'elsewhere' AND external ->> 'workspace' = %s
 """
 
+# Of a row that is about an incident which is over and public: there may be hundreds of thousands. Not once another
+# process has noted that another workspace is connected.
+OVER: Final = """
+    AND EXISTS (SELECT FROM workflows_directoryread WHERE workspace = %s)
+    AND id BETWEEN %s AND %s AND incident_id IN (SELECT id FROM incidents_incident WHERE NOT active AND NOT private)
+"""
+AT_ONCE: Final = 10_000  # rows that are looked at, to be written in one statement
 PAUSE_S: Final = 15  # until a workspace that could not be looked at is asked again, unless it says how long
 
 _followed: Final[WeakSet[Chat]] = WeakSet()
@@ -89,6 +96,8 @@ def _follow(chat: Chat, *, at: datetime) -> bool:
     before = _before()
     if before is not None and before != now:
         _arrive(chat, before=before, now=now, at=at)
+    if is_followed(chat) and Resource.objects.filter(_stands_in(now)).exists():
+        _note_of_past(COME_BACK, now)
     return is_followed(chat)
 
 
@@ -105,21 +114,34 @@ def _arrive(chat: Chat, *, before: str, now: str, at: datetime) -> None:
         return
     workspace_cache.refresh(at=at, everybody=True, another=True)
     back = {room.incident_id: room for room in _earlier_rooms(now) if _may_go_back(chat, room)}
+    _note_of_past(LEAVE, before)
     with transaction.atomic():
         touched = Incident.objects.filter(Q(active=True) | Q(private=True) | Q(pk__in=back))
-        list(touched.select_for_update(no_key=True).order_by("pk").values_list("pk", flat=True))  # before their effects
+        rows = touched.select_for_update(no_key=True).order_by("pk")  # before their effects
+        held = list(rows.values_list("pk", flat=True))
         if not DirectoryRead.objects.filter(workspace=before).update(workspace=now):
             return
         log.warning("another workspace is connected than before: what stands in that one is left alone")
         _doubt(before, at=at)
         with connection.cursor() as cursor:
             cursor.execute(LEAVE, [before])
-            cursor.execute(COME_BACK, [now])
+            cursor.execute(f"{COME_BACK} AND incident_id = ANY(%s)", [now, held])
         _go_back(back, at=at)
         again = {"state": Effect.State.WAITING, "due_at": clock.at(at), "ended_at": None, "error": "", "error_code": ""}
         Effect.objects.filter(state=Effect.State.FAILED, error_code=code(now)).update(**again, attempt=0)
         Effect.objects.filter(state=Effect.State.WAITING, unsure=True, kind__in=CHAT).update(due_at=clock.at(at))
         touched.update(revision=F("revision") + 1)
+
+
+def _note_of_past(statement: str, workspace: str) -> None:
+    """Note what stands where of incidents that are over and public, in parts and before or after all others.
+
+    Nobody waits for them. Whatever is interrupted is done once a process asks the chat for the first time.
+    """
+    last = Resource.objects.aggregate(last=Max("pk"))["last"] or 0
+    for first in range(0, last + 1, AT_ONCE):
+        with connection.cursor() as cursor:
+            cursor.execute(f"{statement} {OVER}", [workspace, workspace, first, first + AT_ONCE - 1])
 
 
 def _stands_in(workspace: str) -> Q:
