@@ -314,6 +314,22 @@ def test_people_are_the_same_people_there(house: House, other: fake.FakeSlack) -
     assert Person.objects.exclude(chat_id=None).filter(is_bot=False).count() == people
 
 
+def test_a_process_that_was_not_restarted_yet_moves_nobody_back(house: House, other: fake.FakeSlack) -> None:
+    house.declare("Keys leaked", type="security")
+    ours, theirs = house.slack, house.chat
+    workspace_cache.refresh(everybody=True)
+    with connected(house, other):
+        tasks.refresh_directory()
+        ids = set(Person.objects.values_list("chat_id", flat=True))
+        with ports.using(chat=theirs):
+            assert not workspace_cache.refresh(everybody=True)
+        assert set(Person.objects.values_list("chat_id", flat=True)) == ids
+        assert "U9DEE" in ids
+    with connected(house, ours):
+        tasks.refresh_directory()
+        assert Person.objects.filter(chat_id="U0DEE").exists(), "restarted, it is the newer one"
+
+
 def test_a_guest_with_the_address_of_someone_is_not_taken_for_them(house: House, other: fake.FakeSlack) -> None:
     incident = house.declare("Keys leaked", type="security")
     other.workspace.people["U9SAM"].is_restricted = True

@@ -11,7 +11,7 @@ import threading
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Final
-from weakref import WeakKeyDictionary, WeakSet
+from weakref import WeakKeyDictionary
 
 from django.db import connection, transaction
 from django.db.models import Exists, F, Max, OuterRef, Q
@@ -56,16 +56,15 @@ OVER: Final = """
 AT_ONCE: Final = 10_000  # rows that are looked at, to be written in one statement
 PAUSE_S: Final = 15  # until a workspace that could not be looked at is asked again, unless it says how long
 
-_followed: Final[WeakSet[Chat]] = WeakSet()
 _asked_again_at: Final[WeakKeyDictionary[Chat, datetime]] = WeakKeyDictionary()
 _following = threading.Lock()
 
 
 def is_followed(chat: Chat) -> bool:
     """Return whether a chat is known to be in the workspace that ids are of. Asks no vendor."""
-    if chat not in _followed and chat.is_introduced and _before() in {None, chat.workspace_id}:
-        _followed.add(chat)
-    return chat in _followed
+    if chat not in workspace_cache.followed and chat.is_introduced and _before() in {None, chat.workspace_id}:
+        workspace_cache.followed.add(chat)
+    return chat in workspace_cache.followed
 
 
 def follow(chat: Chat, *, at: datetime) -> bool:

@@ -7,6 +7,8 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Final
+from weakref import WeakSet
 
 from django.db import connection, transaction
 from django.db.models import Exists, OuterRef
@@ -25,6 +27,8 @@ PEOPLE_EVERY = timedelta(minutes=15)  # reading everyone is many calls in a larg
 SAID = ("chat_id", "name", "members", "channels")  # of a group
 GROUPS_EVERY = timedelta(seconds=60)  # reading the groups is one
 
+
+followed: Final[WeakSet[ports.Chat]] = WeakSet()  # chats whose workspace was the one that ids are of
 
 FOLLOW = """
     UPDATE workflows_resource r
@@ -97,6 +101,9 @@ def refresh(*, at: datetime | None = None, everybody: bool = False, another: boo
     chat, at = ports.chat(), at or timezone.now()
     if chat is None:
         return False
+    if not another and _is_of_before(chat):
+        log.warning("another workspace is connected since this process was started: restart it")
+        return False
     with _mark_taken() as mark:
         read = DirectoryRead.objects.first()
         groups = list(chat.groups())
@@ -122,6 +129,20 @@ def refresh(*, at: datetime | None = None, everybody: bool = False, another: boo
             changed = mark.is_done and _write(groups)
             _note_read(at, groups=mark.is_done, people=known is not None, workspace=workspace)
         return changed or known is not None
+
+
+def _is_of_before(chat: ports.Chat) -> bool:
+    """Return whether a chat is in a workspace that was connected, and is no more since others were restarted.
+
+    What it reads of people would move their ids back, until it is restarted as well.
+    """
+    connected = DirectoryRead.objects.values_list("workspace", flat=True).first()
+    if not (connected and chat.is_introduced):
+        return False
+    if connected == chat.workspace_id:
+        followed.add(chat)
+        return False
+    return chat in followed
 
 
 def _follow(ids: Mapping[str, str]) -> None:
