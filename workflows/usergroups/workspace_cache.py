@@ -28,7 +28,7 @@ SAID = ("chat_id", "name", "members", "channels")  # of a group
 GROUPS_EVERY = timedelta(seconds=60)  # reading the groups is one
 
 
-followed: Final[WeakSet[ports.Chat]] = WeakSet()  # chats whose workspace was the one that ids are of
+followed: Final[WeakSet[chat_port.Chat]] = WeakSet()  # chats whose workspace was the one that ids are of
 
 FOLLOW = """
     UPDATE workflows_resource r
@@ -131,7 +131,7 @@ def refresh(*, at: datetime | None = None, everybody: bool = False, another: boo
         return changed or known is not None
 
 
-def _is_of_before(chat: ports.Chat) -> bool:
+def _is_of_before(chat: chat_port.Chat) -> bool:
     """Return whether a chat is in a workspace that was connected, and is no more since others were restarted.
 
     What it reads of people would move their ids back, until it is restarted as well.

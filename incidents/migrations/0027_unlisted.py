@@ -5,7 +5,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("incidents", "0025_tickets_of_long_projects"),
+        ("incidents", "0026_one_index_each"),
     ]
 
     operations = [
