@@ -479,3 +479,44 @@ def test_who_is_not_in_the_new_workspace_is_named_before_anyone_confirms(house: 
         assert quiet(house, other, incident)
     incident = settle(house, incident)
     assert not [text for text in gaps(incident) if "Out" in text]
+
+
+@pytest.mark.parametrize("back", [1, 2])
+def test_whoever_moves_after_people_came_back_is_told_of_the_channel_that_they_left(
+    house: House, other: fake.FakeSlack, back: int
+) -> None:
+    """The newest room is not the one before: it is in the other workspace."""
+    incident = house.declare("Keys leaked", type="major")
+    old, room = house.slack, house.channel(incident)
+    incident = elsewhere(house, other, incident)
+    if back == 2:
+        incident = settle(house, incident)
+        with connected(house, other):
+            incident = settle(house, incident)
+    incident = settle(house, incident)
+    assert house.channel(incident) == room
+    incident = house.retype(incident, "security")
+    left = old.channel(room)
+    assert left.is_archived
+    assert not [text for text in public(old) if SECRET in text]
+    assert any("This conversation has ended here" in text for text in old.texts(room))
+    said = str([message.blocks for message in old.channel(house.channel(incident)).messages.values()])
+    assert f"<#{left.id}>" in said
+    assert "The channel before it is gone" not in said
+    with connected(house, other):
+        incident = settle(house, incident)
+        assert not [text for text in public(other) if SECRET in text]
+    assert not [text for text in public(old) if SECRET in text]
+
+
+def test_who_is_in_the_channel_before_may_be_a_secret_and_holds_up_nothing_else(
+    house: House, other: fake.FakeSlack
+) -> None:
+    """As where the app was installed again with fewer scopes: nobody goes back there, and the rest goes on."""
+    incident = elsewhere(house, other, house.declare("Keys leaked", type="security"))
+    house.slack.faults.add("error", method="conversations.members", error="missing_scope")
+    with connected(house, house.slack):
+        incident = settle(house, incident)
+        assert workspaces.is_followed(house.chat)
+        assert incident.room == 2
+        assert "Create a new channel" in str(gaps_of_slack(incident))

@@ -112,7 +112,7 @@ def _arrive(chat: Chat, *, before: str, now: str, at: datetime) -> None:
         DirectoryRead.objects.filter(workspace=before).update(workspace=now)
         return
     workspace_cache.refresh(at=at, everybody=True, another=True)
-    back = {room.incident_id: room for room in _earlier_rooms(now) if _may_go_back(chat, room)}
+    back = {room.incident_id: room for room in _earlier_rooms(now) if _is_fit(chat, room)}
     _note_of_past(LEAVE, before)
     with transaction.atomic():
         touched = Incident.objects.filter(Q(active=True) | Q(private=True) | Q(pk__in=back))
@@ -167,6 +167,17 @@ def _earlier_rooms(now: str) -> list[Resource]:
     rooms = rooms.filter(Q(incident__private=False) | Q(spec__private=True))
     known = rooms.select_related("incident").defer("incident__words").order_by("-incident__active", "-incident", "room")
     return list({room.incident_id: room for room in known}.values())[:BACK_AT_ONCE]
+
+
+def _is_fit(chat: Chat, room: Resource) -> bool:
+    """Return whether the conversation may go on in a room, as far as we may look at it: all else waits for that."""
+    try:
+        return _may_go_back(chat, room)
+    except VendorError as error:
+        if error.retryable:
+            raise
+        log.warning("could not look at an earlier channel, so nobody goes back to it: %s", error)
+        return False
 
 
 def _may_go_back(chat: Chat, room: Resource) -> bool:

@@ -9,6 +9,7 @@ from datetime import datetime
 from incidents.policies.policy import Policy, moves_room, private_after
 from workflows.planning.captures import ProfileSource, Trigger
 from workflows.planning.invitee import Invitee
+from workflows.planning.observed import ELSEWHERE
 from workflows.planning.pages import Callee, Paged, RequestedPage
 from workflows.planning.tickets.wanted import TrackedFollowup, TrackerNow
 
@@ -236,6 +237,12 @@ class Facts:
     def rooms_left(self) -> tuple[int, ...]:
         """The numbers of the rooms where people do not talk now, later ones included: they may have gone back."""
         return tuple(one.number for one in self.rooms if one.number != self.room)
+
+    @property
+    def room_before(self) -> Room:
+        """The room that the conversation left for this one: people may have gone back from one in another workspace."""
+        before = sorted((one for one in self.rooms if one.number < self.room), key=lambda one: -one.number)
+        return next((one for one in before if one.gone != ELSEWHERE), before[0])
 
     @property
     def away(self) -> frozenset[int]:

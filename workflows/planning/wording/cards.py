@@ -84,7 +84,7 @@ def farewell() -> Card:
 
 def handover(facts: Facts) -> Card:
     """The first message in a successor: where everything else is. It changes only once that is gone."""
-    if facts.room_of(facts.room - 1).gone:
+    if facts.room_before.gone:
         return Card(
             kind="handover",
             title="The conversation continues here",
@@ -95,7 +95,7 @@ def handover(facts: Facts) -> Card:
     return Card(
         kind="handover",
         title="The conversation continues here, in private",
-        text=("Earlier messages are in ", room(facts.room - 1), " and on the timeline."),
+        text=("Earlier messages are in ", room(facts.room_before.number), " and on the timeline."),
         context=("People who saw the old channel have already read it. Messages that others posted stay there.",),
         link=facts.url,
         link_label=PAGE,
