@@ -52,6 +52,11 @@ def key_sign(key: str) -> str:
     return f"[{key[-4:]}] "
 
 
+def unsigned(title: str, *, key: str) -> str:
+    """Return a title without the sign of a key: it is no part of what a page is called."""
+    return title.removeprefix(key_sign(key))
+
+
 @dataclass(frozen=True, slots=True)
 class PageRequest:
     """A page to be opened: who (``policy/P1``, ``service/P2``, ``user/P3``), on which service, and what it says.

@@ -11,6 +11,7 @@ from workflows.effects import effect_queue
 from workflows.loading.load_facts import IncidentState
 from workflows.models import Effect, Page, Resource
 from workflows.oncall.pager_events import PagerIncident
+from workflows.pager_port import unsigned
 from workflows.paging import pager_names
 from workflows.planning.actions import CREATE
 from workflows.planning.observed import THERE
@@ -67,7 +68,7 @@ def take_up(page: Page, told: PagerIncident, *, at: datetime, knew: str | None =
         defaults={
             "kind": "page",
             "label": page.name,
-            "spec": last.spec | {"title": told.title or last.spec["title"]},
+            "spec": last.spec | {"title": unsigned(told.title, key=page.dedup_key) or last.spec["title"]},
             "external": pager_names.external(page),
             "external_id": page.pager_id,
             "state": THERE,

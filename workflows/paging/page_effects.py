@@ -21,7 +21,7 @@ from workflows.loading import load_facts
 from workflows.models import Effect, Page
 from workflows.oncall import acknowledgements, callees, page_reach
 from workflows.oncall.pager_events import Who
-from workflows.pager_port import Pager, PageRequest, PageStatus
+from workflows.pager_port import Pager, PageRequest, PageStatus, unsigned
 from workflows.paging import called_off, pager_names, paging
 from workflows.planning import pages
 from workflows.planning.desired import desired_state
@@ -244,8 +244,9 @@ def _opened(work: Work, page: Page, rung: PageStatus, *, unsure: bool) -> Outcom
     thing = made(work, external=external, external_id=page.pager_id)
     thing.label = page.name
     also = None
-    if rung.title and rung.title != thing.spec["title"]:  # an earlier request opened it, with what was true then
-        thing.spec = thing.spec | {"title": rung.title}
+    title = unsigned(rung.title, key=page.dedup_key)
+    if title and title != thing.spec["title"]:  # an earlier request opened it, with what was true then
+        thing.spec = thing.spec | {"title": title}
         also = partial(_plan_anew, page.incident_id)
     data = {"page": page.key, "url": page.url, "over": bool(page.joined)}
     # Before whatever was heard of it meanwhile: who acknowledges is often quicker than the answer to our request.

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final
 
 from integrations.pagerduty.adapter import ownership
-from workflows.pager_port import PagerPerson, PageStatus, key_sign
+from workflows.pager_port import PagerPerson, PageStatus, unsigned
 
 if TYPE_CHECKING:  # the wire brings PagerDuty's client, which only those who call it load
     from integrations.pagerduty.adapter.wire import Wire
@@ -120,7 +120,7 @@ def rung(incident: Mapping[str, Any], *, key: str = "", via: str = "rest") -> Pa
         at=moment(incident.get("last_status_change_at") or incident.get("created_at")),
         by=str(by.get("summary") or ""),
         key=key or str(incident.get("incident_key") or ""),
-        title=str(incident.get("title") or "").removeprefix(key_sign(key)),
+        title=unsigned(str(incident.get("title") or ""), key=key),
         by_id=str(by.get("id") or "") if is_person(by) else "",
         assigned=tuple(_person(one["assignee"]) for one in assigned),
         assigned_at=max((at for one in assigned if (at := moment(one.get("at")))), default=None),

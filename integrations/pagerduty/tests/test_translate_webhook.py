@@ -19,9 +19,10 @@ from integrations.pagerduty.tests.posted import EVE, LEO, NINE, OURS, Door, abou
 from integrations.pagerduty.tests.told import hear, in_it, last, paged, said
 from integrations.pagerduty.webhooks import inbox, translate_webhook
 from workflows.alerts import intake
-from workflows.models import Page, PagerUser, Shift
+from workflows.models import Effect, Page, PagerUser, Resource, Shift
 from workflows.oncall.pager_events import PagerEvent
 from workflows.pager_port import key_sign
+from workflows.planning.wording import cards
 
 SAYS = [
     (event("resolved"), "Eve resolved the page to Major incidents in PagerDuty. The incident itself is still open"),
@@ -126,6 +127,22 @@ def test_what_the_fallback_opened_is_known_by_the_sign_of_its_key(
     page.refresh_from_db()
     assert (page.pager_id, page.looked_at is None) == (("PNEW", False) if known else ("", True))
     assert not incident.alerts.exists()
+
+
+@pytest.mark.parametrize("private", [False, True])
+def test_the_sign_of_its_key_is_no_part_of_the_title_that_a_page_has(
+    door: Door, incident: Incident, *, private: bool
+) -> None:
+    """Nobody renames a page for its sign, nor is told that its title says what a private incident is about."""
+    Incident.objects.filter(pk=incident.pk).update(private=private)
+    title = cards.neutral_title(incident.codename) if private else f"Checkout is slow ({incident.codename})"
+    page = paged(incident, pager_id="", via="events", status="opening")
+    spec, now = {"target": "policy/P1", "title": title}, timezone.now()
+    about = {"thing": page.key, "kind": "page", "verb": "create", "state": "failed", "spec": spec, "rank": 0}
+    Effect.objects.create(incident=incident, key="1", revision=1, due_at=now, created_at=now, unsure=True, **about)
+    told = f"{key_sign(page.dedup_key)}{title}"
+    hear(door, event("triggered", posted.incident("PNEW", title=told, incident_key=None), agent=None))
+    assert Resource.objects.get(incident=incident, key=page.key).spec["title"] == title
 
 
 @given(st.data())
