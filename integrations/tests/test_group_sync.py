@@ -121,6 +121,26 @@ def test_two_that_follow_one_group_do_not_undo_each_other_without_end(house: Hou
     assert inside(house) == ["ben"], "it is tried again each hour"
 
 
+@pytest.mark.parametrize("change", ["handover", "edited"])
+def test_a_handover_or_a_new_rule_that_slack_rate_limits_is_carried_out_all_the_same(house: House, change: str) -> None:
+    turn("ann", end=at(30))
+    turn("ben" if change == "handover" else "ann", at(30))
+    one = rule()
+    read(0)
+    sync.sync(at=at(0.1))
+    for minute in range(1, 30):
+        the_other_writes(house, minute)
+    assert inside(house) == ["eve"], "it is contested"
+    if change == "edited":
+        one.permanent.add(house.person("ben"))
+        GroupRule.objects.filter(pk=one.pk).update(edited_at=at(30))
+    house.slack.faults.add("ratelimited", method=WRITE, times=1)
+    sync.sync(at=at(30.1), only=["support"])
+    assert inside(house) == ["eve"]
+    sync.sync(at=at(32))
+    assert "ben" in inside(house)
+
+
 def the_other_writes(house: House, minute: float) -> None:
     house.slack.acts.set_group("support", ["eve"])
     workspace_cache.refresh(at=at(minute))

@@ -86,8 +86,11 @@ def waiting(looks: Sequence[Look], says: str, *, until: datetime, at: datetime) 
 
 
 def is_contested(look: Look, *, at: datetime) -> bool:
-    """Return whether a group was restored so often that somebody else keeps it; a new rule or shift is written."""
-    if _is_edited(look.rule) or _is_handover(look.rule, at=at):
+    """Return whether a group was restored so often that somebody else keeps it; a new rule or shift is written.
+
+    So is one that Slack did not take.
+    """
+    if _is_edited(look.rule) or _is_handover(look.rule, at=at) or look.rule.says not in {"", CONTESTED}:
         return False
     restored = GroupChange.objects.filter(rule=look.rule, says=RESTORED, at__gt=at - timedelta(hours=1))
     return restored.count() >= RESTORED_AT_MOST
