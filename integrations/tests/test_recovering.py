@@ -68,6 +68,17 @@ def test_who_has_to_do_it_by_hand_is_told_once_however_often_it_failed_before(ho
     assert direct(house, "dee").count("Create a private channel named") == 1
 
 
+def test_who_was_told_already_is_not_told_again_each_time_that_it_fails_once_more(house: House) -> None:
+    refuse(house, "conversations.create", "restricted_action")
+    incident = house.declare("Someone has our keys", type="security")
+    for _ in range(2):
+        assert direct(house, "dee").count("Create a private channel named") == 1
+        failures.retry_all(Effect.objects.filter(incident=incident, state="failed"), at=house.now())
+        house.settle(incident)
+    assert Effect.objects.filter(incident=incident, state="failed").exists()
+    assert direct(house, "dee").count("Create a private channel named") == 1
+
+
 @pytest.mark.parametrize("fault", ["server_error", "drop_before"])
 def test_what_a_long_outage_held_up_follows_by_itself_and_once(house: House, fault: str) -> None:
     """Slack was away for an hour and more: every step was tried until it was given up, and told."""

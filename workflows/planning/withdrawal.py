@@ -112,8 +112,10 @@ def direct(facts: Facts) -> Iterator[Thing]:
         yield Thing(f"direct/channel/{facts.room}", "direct", spec, f"{whom.name} directly that its channel is gone")
     if not facts.private:
         return
-    newest = {one.retry: one for one in facts.told if one.by_hand and one.room == facts.room}
-    for event in (one for number, one in newest.items() if number in facts.failing):
+    asked = [one for one in facts.told if one.by_hand and one.room == facts.room and one.retry in facts.failing]
+    known = {(one.retry, one.by_hand): one for one in asked if facts.is_there(f"direct/{one.n}")}
+    for newest in {one.retry: one for one in asked}.values():
+        event = known.get((newest.retry, newest.by_hand), newest)
         spec = {"person": whom.chat_id, "card": posts.by_hand(event, facts).as_dict()}
         yield Thing(f"direct/{event.n}", "direct", spec, f"{whom.name} directly what to do by hand")
 
