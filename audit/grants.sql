@@ -6,6 +6,13 @@ END $$;
 GRANT USAGE ON SCHEMA public TO firekind_app;
 GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO firekind_app;
 GRANT USAGE, SELECT ON ALL SEQUENCES IN SCHEMA public TO firekind_app;
+-- Functions that it calls: where the server lets everyone call any, this adds nothing.
+DO $$ DECLARE called regprocedure; BEGIN
+    FOR called IN SELECT oid::regprocedure FROM pg_proc WHERE pronamespace = 'public'::regnamespace
+                   AND pg_has_role(proowner, 'USAGE') AND prorettype <> 'trigger'::regtype LOOP
+        EXECUTE format('GRANT EXECUTE ON FUNCTION %s TO firekind_app', called);
+    END LOOP;
+END $$;
 -- What is append-only, told by its trigger, is added to and read, never changed.
 DO $$ DECLARE kept regclass; BEGIN
     FOR kept IN SELECT tgrelid::regclass FROM pg_trigger JOIN pg_class ON pg_class.oid = tgrelid

@@ -30,6 +30,16 @@ def as_application(db: None) -> Iterator[None]:
         cursor.execute("RESET ROLE")
 
 
+def test_it_may_call_functions_where_a_server_lets_not_everyone_do_so(db: None) -> None:
+    grants = GRANTS.read_text().replace("firekind_app", ROLE)
+    with connection.cursor() as cursor:
+        cursor.execute("REVOKE EXECUTE ON ALL FUNCTIONS IN SCHEMA public FROM PUBLIC")
+        cursor.execute(grants)
+        cursor.execute(f"SET LOCAL ROLE {ROLE}")
+        cursor.execute("SELECT workflows_claim(now(), now(), 0, 1, '{}')")
+        assert cursor.fetchall() == []
+
+
 @pytest.mark.parametrize("table", ["audit_entry", "audit_redaction", "audit_seal", "incidents_event"])
 @pytest.mark.parametrize("statement", ["UPDATE {} SET at = now()", "DELETE FROM {}", "TRUNCATE {} CASCADE"])
 def test_the_application_may_not_change_what_is_kept(as_application: None, table: str, statement: str) -> None:
