@@ -50,13 +50,13 @@ def find(news: PagerEvent) -> tuple[Page | None, list[int]]:
     if surely := [pk for pk, known, *_ in rows if known][:1]:
         page = Page.objects.get(pk=surely[0])
         return (None, surely) if _is_a_second(page, told) else (page, [])
-    if told.key:
+    if OWN.fullmatch(told.key):
         return None, []
     fits = [(pk, id, key) for pk, _, id, key, codename in rows if is_titled(told.title, codename)]
     signed = [pk for pk, id, key in fits if id == "" and told.title.startswith(key_sign(key))]
     if len(signed) == 1 and not {*_opened_twice(told)} - {*signed}:
         return Page.objects.get(pk=signed[0]), []
-    return None, [pk for pk, *_ in fits] or _opened_twice(told)
+    return None, [] if told.key else [pk for pk, *_ in fits] or _opened_twice(told)
 
 
 def is_a_page(told: PagerIncident) -> bool:

@@ -129,6 +129,20 @@ def test_what_the_fallback_opened_is_known_by_the_sign_of_its_key(
     assert not incident.alerts.exists()
 
 
+@pytest.mark.parametrize(("key", "known"), [("b9a1c0" * 5, True), (f"firekind-{'0f' * 16}", False)])
+def test_so_it_is_whatever_key_pagerduty_gives_the_incident_but_another_page_is_not(
+    door: Door, incident: Incident, key: str, *, known: bool
+) -> None:
+    """PagerDuty's own keys of incidents say nothing of the alerts in them; a key of ours names a page."""
+    page = paged(incident, pager_id="", via="events", service_id="PS1", looked_at=timezone.now())
+    title = f"{key_sign(page.dedup_key)}Checkout is slow ({incident.codename})"
+    hear(door, event("triggered", posted.incident("PNEW", title=title, incident_key=key), agent=None))
+    page.refresh_from_db()
+    assert page.pager_id == ("PNEW" if known else "")
+    assert not incident.alerts.exists()
+    assert Incident.objects.count() == 1
+
+
 @pytest.mark.parametrize("private", [False, True])
 def test_the_sign_of_its_key_is_no_part_of_the_title_that_a_page_has(
     door: Door, incident: Incident, *, private: bool
