@@ -124,9 +124,13 @@ def _take_over(person: Person, met: Person) -> bool:
 
 
 def unlist(known: list[ChatProfile], *, told: Collection[str] = ()) -> None:
-    """Note who is not in the workspace, given everyone who is; not of those of whom something newer was ``told``."""
+    """Note who is not in the workspace, given everyone who is; not of those of whom something newer was ``told``.
+
+    Nor of people from elsewhere: no workspace lists them, and none would take the note back.
+    """
     listed = {one.chat_id for one in known} | set(told)
-    Person.objects.exclude(chat_id=None).exclude(chat_id__in=listed).update(is_unlisted=True)
+    away = Person.objects.exclude(chat_id=None).exclude(chat_id__in=listed)
+    away.filter(is_external=False).update(is_unlisted=True)
 
 
 def is_news(one: ChatProfile) -> bool:

@@ -481,6 +481,20 @@ def test_who_is_not_in_the_new_workspace_is_named_before_anyone_confirms(house: 
     assert not [text for text in gaps(incident) if "Out" in text]
 
 
+def test_people_are_said_to_be_what_they_are_in_each_workspace(house: House) -> None:
+    """Of someone from a third one, whom no workspace lists, that does not change."""
+    other = another_workspace.workspace([one for one in another_workspace.handles(house.slack) if one != "out"])
+    stranger = Person.objects.create(chat_id="U0STRANGER", name="Wim", is_external=True)
+    out, dee = house.person("out"), house.person("dee")
+    for slack, said in ((other, "is not in the Slack workspace that is connected now"), (house.slack, "")):
+        with connected(house, slack), ports.using(chat=house.chat):
+            tasks.refresh_directory()
+            for one in (stranger, out, dee):
+                one.refresh_from_db()
+            assert (stranger.not_invited, out.not_invited) == ("is from another workspace", said)
+            assert dee.not_invited == ""
+
+
 @pytest.mark.parametrize("back", [1, 2])
 def test_whoever_moves_after_people_came_back_is_told_of_the_channel_that_they_left(
     house: House, other: fake.FakeSlack, back: int
