@@ -222,6 +222,13 @@ def test_a_guest_may_be_missing_only_where_people_were_told_so(kind: str) -> Non
     assert {one.law for one in invariants.violations(anybody)} == {"everyone wanted is in the channel"}
 
 
+@pytest.mark.parametrize(("marks", "held"), [(["m1", "m1"], True), (["m1", "m2"], False)])
+def test_what_is_sent_again_because_the_answer_was_lost_is_not_told_twice(marks: list[str], *, held: bool) -> None:
+    kept = [{"event_payload": {"mark": mark}} for mark in marks]
+    told = [call("chat.postMessage", channel="UADA", text="Create it", metadata=one) for one in kept]
+    assert (invariants.violations(replace(GOOD, calls=[*GOOD.calls, *told])) == []) == held
+
+
 def test_a_direct_message_is_no_channel_of_an_incident() -> None:
     written = channel(id="D1", name="", kind="im", members=[BOT, ADA])
     assert invariants.violations(replace(GOOD, channels=[*GOOD.channels, written])) == []
