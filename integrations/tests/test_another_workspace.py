@@ -233,6 +233,16 @@ def test_once_connected_again_everything_goes_on_where_it_stands(
     assert not Effect.objects.filter(incident=incident, state="failed").exists()
 
 
+def test_no_channel_says_of_itself_that_it_is_out_of_reach(house: House, other: fake.FakeSlack) -> None:
+    incident = house.declare("Checkout is slow", type="major")
+    with connected(house, other):
+        incident = settle(house, incident)
+        assert "Create a new channel" in str(gaps_of_slack(incident))
+    incident = settle(house, incident)
+    assert not [text for text in house.slack.texts(house.channel(incident)) if "Create a new channel" in text]
+    assert incident.events.filter(kind="gap").exists()
+
+
 def elsewhere(house: House, other: fake.FakeSlack, incident: Incident, *, to: str = "") -> Incident:
     """Have people go on in a channel of another workspace for a while, and come back to the one before."""
     with connected(house, other):

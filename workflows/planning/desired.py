@@ -45,7 +45,7 @@ def _talk(facts: Facts, who: Participation) -> Desired:
     if facts.active and not gone and not facts.is_there(f"archived/{facts.room}"):
         gaps += _turned_away(facts, who)
     if gone and facts.active:
-        gaps.append(Gap(f"{gone}/{facts.room}", cards.gone(facts)))
+        gaps.append(Gap(f"{gone}/{facts.room}", cards.gone(facts), told=False))
     things = [*_current_room(facts, who), *withdrawal.announcement(facts), *_told(facts)]
     things = [
         *withdrawal.once_closed(things, facts),

@@ -39,10 +39,14 @@ class Thing:
 
 @dataclass(frozen=True, slots=True)
 class Gap:
-    """Something the policy asks for that cannot be had; ``says`` what is missing and how to mend it."""
+    """Something the policy asks for that cannot be had; ``says`` what is missing and how to mend it.
+
+    It is ``told`` where people talk, unless it says that this is out of reach: it is not true once that can be read.
+    """
 
     key: str
     says: str
+    told: bool = True
 
 
 @dataclass(frozen=True, slots=True)

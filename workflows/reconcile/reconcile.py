@@ -213,8 +213,8 @@ def _note_gaps(incident: Incident, gaps: Iterable[Gap], known: Mapping[str, Reso
     _note_words(incident, ((row, now[key].says) for key, row in known.items() if key in now))
     new = [key for key in now if key not in known]
     for key in new:
-        says = now[key].says
-        timeline.append(incident, "gap", at=at, text=says, data={"gap": key, "room": incident.room})
+        says, room = now[key].says, incident.room if now[key].told else 0
+        timeline.append(incident, "gap", at=at, text=says, data={"gap": key, "room": room})
         Resource.objects.create(incident=incident, key=key, kind="gap", label=says, since_at=at)
     closed = [row for key, row in known.items() if key not in now]
     for row in closed:
