@@ -44,7 +44,7 @@ def capture(profiler: ListedProfiler, kind: str, folder: Path, *, seconds: int) 
 def test_a_capture_names_the_function_that_burns(profiler: ListedProfiler, tmp_path: Path) -> None:
     tree = capture(profiler, "cpu", tmp_path, seconds=2)
     burnt = tree.function_totals[tree.default_type, tree.by_name[goburner.BURNS]] / tree.total()
-    assert 0.6 < burnt < 0.95
+    assert burnt > 0.6  # all of it where a busy machine let few samples be taken
 
 
 @pytest.mark.parametrize("kind", KINDS[1:])
