@@ -155,13 +155,13 @@ def open_another_room(
 def go_back_to_room(incident: Incident, *, room: int, at: datetime) -> None:
     """Let the conversation go on in the room that it had before, because its channel is within reach again.
 
-    In the caller's transaction; nobody comes in or goes by it.
+    In the caller's transaction; nobody comes in or goes by it. If the channel was to be archived, this one is.
     """
     with rules.changing(incident, by=None) as now:
-        text = "The conversation goes on in the channel that it had in this Slack workspace before"
+        text = "Back in the channel that it had in this Slack workspace before"
         timeline.append(now, "channel", at=at, text=text)
-        now.room, now.archive_asked = room, False
-        rules.save(now, "room", "archive_asked")
+        now.room = room
+        rules.save(now, "room")
     incident.room = now.room
 
 

@@ -284,6 +284,22 @@ def test_people_come_back_to_the_channel_that_they_had_in_each_workspace(
         assert not [text for text in public(other) if SECRET in text]
 
 
+def test_a_channel_that_was_to_be_archived_is_archived_where_people_come_back_to(
+    house: House, other: fake.FakeSlack
+) -> None:
+    incident = house.declare("Keys leaked", type="major")
+    room = house.channel(incident)
+    incident = elsewhere(house, other, incident)
+    with connected(house, other):
+        lifecycle.resolve(incident, by=house.person("dee"), at=house.now())
+        lifecycle.archive_channel(incident, by=house.person("dee"), at=house.now())
+        incident = settle(house, incident)
+    incident = settle(house, incident)
+    assert incident.archive_asked
+    assert house.slack.channel(room).is_archived
+    assert not Effect.objects.filter(incident=incident).exclude(state__in=["done", "cancelled"]).exists()
+
+
 @pytest.mark.parametrize("why", ["public", "archived", "someone left", "opened"])
 def test_people_come_back_to_no_channel_that_others_read(house: House, other: fake.FakeSlack, why: str) -> None:
     """Nor to one that is archived: then another is asked for."""
