@@ -15,6 +15,7 @@ from stack.outside import waiting
 from stack.services import chromium
 from stack.supervisor.running import Stack
 from stack.supervisor.throwaway import throwaway
+from workflows.status import workers
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -37,6 +38,12 @@ def _sessions_as_they_are() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(database_watch, "_ask_of_sessions", lambda **_: None)
         yield
+
+
+@pytest.fixture(autouse=True)
+def _no_worker_seen() -> None:
+    """Let no test know of a worker that another one had."""
+    workers._last_seen.clear()  # noqa: SLF001 (what a process remembers)
 
 
 @pytest.fixture

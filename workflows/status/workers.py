@@ -68,7 +68,23 @@ def now(*, at: datetime) -> WorkersNow:
     seen = WorkerProcess.objects.filter(kind=WORKER).aggregate(
         last=Max("seen_at"), alone=Min("alone_since", filter=living)
     )
+    if seen["last"] is not None:
+        _last_seen[WORKER] = seen["last"]
     return WorkersNow(_gone_since(seen["last"], at=at), seen["alone"])
+
+
+def gone_since(*, at: datetime) -> datetime | None:
+    """Return since when no worker carries out effects, as ``now`` does; None while one does.
+
+    The database is asked once this process knows of none that was seen lately: until then one cannot be gone.
+    """
+    last = _last_seen.get(WORKER)
+    if last is not None and last >= clock.at(at) - LATELY:
+        return None
+    return now(at=at).gone_since
+
+
+_last_seen: dict[str, datetime] = {}  # by kind, by the database's clock
 
 
 def evidence_gone_since(at: datetime) -> datetime | None:

@@ -10,7 +10,7 @@ from workflows.status import workers
 
 def none_does() -> str:
     """Say since when nothing is carried out; empty while a worker lives."""
-    since = workers.now(at=timezone.now()).gone_since
+    since = workers.gone_since(at=timezone.now())
     if since is None:
         return ""
     return (

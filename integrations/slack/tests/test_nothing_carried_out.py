@@ -9,6 +9,7 @@ from typing import Final
 import pytest
 from django.contrib.auth.models import User
 from django.utils import timezone
+from pytest_django import DjangoAssertNumQueries
 
 from incidents.models import Incident
 from integrations.slack.tests import test_paging
@@ -62,6 +63,7 @@ def test_while_no_worker_runs_nothing_is_promised(door: Door, incident: Incident
     workers.say_alive("here", kind=workers.WORKER, alone_since=None, at=now)
     assert SAYS not in WAYS[way](door, incident)
     workers.say_alive("here", kind=workers.WORKER, alone_since=None, at=now - AGO)
+    workers._last_seen.clear()  # as if it had never been seen since
     said = WAYS[way](door, incident)
     assert SAYS in said
     assert not [one for one in PROMISES if one in said]
@@ -94,3 +96,15 @@ def test_while_no_worker_runs_nothing_is_said_to_be_under_way(door: Door) -> Non
     said = door.command("ann", "archive", channel=channel)
     assert SAYS in said
     assert "being archived" not in said
+
+
+@pytest.mark.django_db
+def test_a_process_that_saw_a_worker_asks_again_once_that_one_may_be_gone(
+    django_assert_num_queries: DjangoAssertNumQueries,
+) -> None:
+    now = timezone.now()
+    workers.say_alive("here", kind=workers.WORKER, alone_since=None, at=now)
+    with django_assert_num_queries(1):
+        assert [workers.gone_since(at=one) for one in (now, now + workers.LATELY)] == [None, None]
+    with django_assert_num_queries(1):
+        assert workers.gone_since(at=now + AGO) == now
