@@ -229,6 +229,11 @@ def test_what_is_sent_again_because_the_answer_was_lost_is_not_told_twice(marks:
     assert (invariants.violations(replace(GOOD, calls=[*GOOD.calls, *told])) == []) == held
 
 
+def test_two_steps_that_read_the_same_are_two() -> None:
+    told = [call("chat.postMessage", channel="UADA", text="Delete it", attachments=f"retry|{one}") for one in (7, 8)]
+    assert invariants.violations(replace(GOOD, calls=[*GOOD.calls, *told])) == []
+
+
 def test_a_direct_message_is_no_channel_of_an_incident() -> None:
     written = channel(id="D1", name="", kind="im", members=[BOT, ADA])
     assert invariants.violations(replace(GOOD, channels=[*GOOD.channels, written])) == []

@@ -208,12 +208,16 @@ def _no_message_is_posted_twice(found: Aftermath) -> Broken:
 
 
 def _nobody_is_told_twice(found: Aftermath) -> Broken:
-    """But for what was sent again under the mark that it had, because Slack's answer was lost: that does no harm."""
-    told: dict[tuple[str, str], list[str]] = defaultdict(list)
+    """But for what was sent again under the mark that it had, because Slack's answer was lost: that does no harm.
+
+    Two steps may have the same words, and are told apart by what their buttons do.
+    """
+    told: dict[tuple[str, str, str], list[str]] = defaultdict(list)
     for call in found.calls:
         if _is_posted(call) and _is_direct(call):
-            told[_place(call), str(call["args"].get("text", ""))].append(_mark(call["args"]))
-    for (whom, text), marks in told.items():
+            args = call["args"]
+            told[_place(call), str(args.get("text", "")), str(args.get("attachments", ""))].append(_mark(args))
+    for (whom, text, _), marks in told.items():
         if len(set(marks) - {""}) + marks.count("") > 1:
             yield "", f"{whom} was told directly {len(marks)} times: {text[:80]}", whom
 
