@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import pytest
 
+from incidents import lifecycle
 from integrations.tests.duty import Duty
 from integrations.tests.house import House
 from integrations.tests.test_by_hand import direct, refuse
 from workflows import tasks
 from workflows.effects.failing import failures, recovering
-from workflows.models import Effect
+from workflows.models import Effect, Resource
 from workflows.status import progress
 
 CODES = ["token_revoked", "invalid_auth", "account_inactive", "token_expired"]
@@ -77,6 +78,25 @@ def test_who_was_told_already_is_not_told_again_each_time_that_it_fails_once_mor
         house.settle(incident)
     assert Effect.objects.filter(incident=incident, state="failed").exists()
     assert direct(house, "dee").count("Create a private channel named") == 1
+
+
+@pytest.mark.parametrize("type", ["security", "major"])
+def test_a_channel_that_may_have_been_made_is_known_though_its_incident_is_over(house: House, type: str) -> None:
+    house.slack.faults.add("drop", method="conversations.create")
+    incident = lifecycle.declare("Slow", by=house.person("dee"), at=house.now(), type=house.type(type))
+    house.settle(incident, rounds=1)
+    house.slack.faults.clear()
+    house.slack.faults.add("error", error="token_revoked")
+    house.settle(incident)
+    lifecycle.resolve(incident, by=house.person("dee"), at=house.now())
+    house.settle(incident)
+    house.slack.faults.clear()
+    tasks.recover()
+    house.settle(incident)
+    made = {one.id for one in house.slack.workspace.channels.values() if one.name.startswith("inc-")}
+    known = set(Resource.objects.filter(incident=incident, kind="channel").values_list("external_id", flat=True))
+    assert made == known
+    assert not Effect.objects.filter(incident=incident, state="failed").exists()
 
 
 @pytest.mark.parametrize("fault", ["server_error", "drop_before"])

@@ -21,7 +21,8 @@ from workflows.planning.observed import (
 )
 
 ANNOUNCED: Final = ("announcement", "notice")
-WORDS: Final = frozenset({"post", "topic", "picture", "ticket"})  # kinds that say something to whoever reads them
+# Kinds that say something to whoever reads them, and the channel, which bears a codename.
+WORDS: Final = frozenset({"post", "topic", "picture", "ticket", "channel"})
 
 
 def thing(resource: Resource, ended: Collection[str], elsewhere: Collection[str] = ()) -> ObservedThing:
