@@ -141,8 +141,8 @@ class Chat(Protocol):
     def is_open(self, channel: str) -> bool:
         """Return whether we may post in a channel, an id or a name, as far as can be seen without posting."""
 
-    def room(self, name: str) -> Channel | None:
-        """Find a channel of that name among those we are in, no matter who created it."""
+    def room(self, *names: str) -> Channel | None:
+        """Find a channel of the first of these names that one has, among those we are in, no matter who created it."""
 
     def is_anothers(self, channel_id: str) -> bool:
         """Return whether another Firekind posted in a channel."""

@@ -126,8 +126,8 @@ def _arrive(chat: Chat, *, before: str, now: str, at: datetime) -> None:
             cursor.execute(LEAVE, [before])
             cursor.execute(f"{COME_BACK} AND incident_id = ANY(%s)", [now, held])
         _go_back(back, at=at)
-        again = {"state": Effect.State.WAITING, "due_at": clock.at(at), "ended_at": None, "error": "", "error_code": ""}
-        Effect.objects.filter(state=Effect.State.FAILED, error_code=code(now)).update(**again, attempt=0)
+        doubted = Effect.objects.filter(state=Effect.State.FAILED, error_code=code(now))
+        doubted.update(**failures.from_the_start(at))
         Effect.objects.filter(state=Effect.State.WAITING, unsure=True, kind__in=CHAT).update(due_at=clock.at(at))
         touched.update(revision=F("revision") + 1)
 

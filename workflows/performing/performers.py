@@ -10,6 +10,7 @@ from datetime import timedelta
 from typing import Any
 
 from workflows.chat_port import Channel, Chat, Posted
+from workflows.effects.failing.manual_checks import OTHERWISE
 from workflows.effects.work import Outcome, Work, made
 from workflows.models import Resource
 from workflows.paging import acknowledging, page_effects
@@ -24,7 +25,7 @@ from workflows.tickets import ticket_effects
 # The first argument is what stands behind the kind's port.
 Performer = Callable[[Any, Work], Outcome]
 Looker = Callable[[Any, Work], Outcome | None]
-SUFFIXES = ("", "-2", "-3", "-4", "-5")
+SUFFIXES = ("", OTHERWISE, "-3", "-4", "-5")
 CLOCK_SKEW = timedelta(minutes=2)
 ANNOUNCED = {"announcement": "it", "notice": "the summary"}
 

@@ -246,10 +246,15 @@ def _sendable(asked: Sequence[RequestedPage], there: Mapping[str, Paged]) -> Ite
 
     Once that one is connected again they are sent, unless the same one was asked for again meanwhile.
     """
-    for n, one in enumerate(asked):
-        is_again = any(later.is_same(one) for later in asked[n + 1 :])
+    for one, is_again in asked_again(asked):
         if not (is_unsent(one, there) and (one.callee.gone or is_again)):
             yield one
+
+
+def asked_again(asked: Sequence[RequestedPage]) -> Iterator[tuple[RequestedPage, bool]]:
+    """Yield pages that were asked for by hand, each with whether the same one was again, under another account's id."""
+    for n, one in enumerate(asked):
+        yield one, any(later.is_same(one) for later in asked[n + 1 :])
 
 
 def is_unsent(one: RequestedPage, there: Mapping[str, Paged]) -> bool:

@@ -191,9 +191,10 @@ class SlackChat:
         found = channel_state.channel(self.wire, channel_id) if channel_id else None
         return found is not None and channel_state.takes_posts(found)
 
-    def room(self, name: str) -> Channel | None:
-        """Find a channel of that name among those we are in, no matter who created it."""
-        return next((self._channel(one) for one in self._ours() if one["name"] == name), None)
+    def room(self, *names: str) -> Channel | None:
+        """Find a channel of the first of these names that one has, among those we are in, no matter who created it."""
+        ours = {one["name"]: one for one in self._ours() if one["name"] in names}
+        return next((self._channel(ours[name]) for name in names if name in ours), None)
 
     def is_anothers(self, channel_id: str) -> bool:
         """Return whether another Firekind posted in a channel: its messages bear marks, too."""

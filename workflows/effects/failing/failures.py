@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import datetime, timedelta
-from typing import Final
+from typing import Any, Final
 
 from django.db import transaction
 from django.db.models import F
@@ -125,18 +125,16 @@ def retry(effect: Effect, *, at: datetime) -> bool:
     It is planned first: what it would do may have changed since it failed.
     """
     failed = Effect.objects.filter(pk=effect.pk, state=Effect.State.FAILED)
-    again = failed.update(
-        state=Effect.State.WAITING,
-        attempt=0,
-        unanswered=0,
-        due_at=clock.at(at),
-        ended_at=None,
-        error="",
-        error_code="",
-    )
+    again = failed.update(**from_the_start(at))
     if again:
         effect_queue.plan_anew(effect.incident_id)
     return bool(again)
+
+
+def from_the_start(at: datetime) -> dict[str, Any]:
+    """Return how a failed effect stands that is to be tried as if it never had been."""
+    calm = {"ended_at": None, "error": "", "error_code": ""}
+    return calm | {"state": Effect.State.WAITING, "attempt": 0, "unanswered": 0, "due_at": clock.at(at)}
 
 
 def retry_all(effects: Iterable[Effect], *, at: datetime) -> int:
@@ -156,13 +154,4 @@ def look_for_failed(incident_id: int, keys: Iterable[str], *, at: datetime) -> i
     """
     failed = Effect.objects.filter(incident=incident_id, key__in=list(keys), state=Effect.State.FAILED, unsure=True)
     here = failed.filter(abandoned=False).exclude(error_code__startswith=IN_WORKSPACE)
-    return here.update(
-        state=Effect.State.WAITING,
-        abandoned=True,
-        attempt=0,
-        unanswered=0,
-        due_at=clock.at(at),
-        ended_at=None,
-        error="",
-        error_code="",
-    )
+    return here.update(**from_the_start(at), abandoned=True)

@@ -57,7 +57,7 @@ def _open(effect: Effect, room: int, resources: Resources) -> str:
 
 def _look_for_room(chat: Chat, work: Work) -> Outcome | str:
     name = work.effect.spec["name"]
-    found = chat.room(f"{name}{OTHERWISE}") or chat.room(name)
+    found = chat.room(f"{name}{OTHERWISE}", name)
     if found is None:
         return f"The app is not in a channel named {name}. Create it, /invite the app, then try again."
     if not found.private or found.archived:

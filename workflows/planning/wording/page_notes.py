@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from workflows.planning.pages import Callee, Paged, RequestedPage, WantedPage, is_unsent
+from workflows.planning.pages import Callee, Paged, RequestedPage, WantedPage, asked_again, is_unsent
 
 
 def missing(
@@ -38,10 +38,9 @@ def unsent(asked: Sequence[RequestedPage], *, paged: Sequence[Paged]) -> Iterato
     """
     there = {page.key: page for page in paged}
     here = {page.name.casefold() for page in paged if not (page.elsewhere or page.is_void or page.called_off)}
-    for n, one in enumerate(asked):
+    for one, is_again in asked_again(asked):
         name = one.callee.name
-        is_again = name.casefold() in here or any(later.is_same(one) for later in asked[n + 1 :])
-        if one.callee.gone and is_unsent(one, there) and not is_again:
+        if one.callee.gone and is_unsent(one, there) and not is_again and name.casefold() not in here:
             says = f"The page to {name} was not sent: PagerDuty no longer lists {name} under the same ID."
             yield f"sent/{one.key}", f"{says} Page {name} again, or someone else."
 
