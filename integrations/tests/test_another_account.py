@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
-from unittest.mock import patch
 
 import pytest
 from django.conf import settings
@@ -19,74 +16,26 @@ from incidents.models import Incident, Participant
 from integrations.pagerduty import checking, fake
 from integrations.pagerduty.fake import FakeAccount
 from integrations.pagerduty.tasks import _take_all as act_on_webhooks
-from integrations.pagerduty.tests.straight import SENDER, SETUP, StraightPager, pager_on
-from integrations.slack.adapter.client import SlackChat
-from integrations.slack.adapter.identity import Identity
-from integrations.slack.tests.straight import StraightWire
-from integrations.tests.duty import ON_CALL, Duty
-from integrations.tests.house import GROUPS, TOKEN
-from workflows import pager_account, ports
+from integrations.pagerduty.tests.straight import SETUP, pager_on
+from integrations.tests.another_account import KEY, connected, gaps, other, settle
+from integrations.tests.duty import Duty
 from workflows.effects.failing import recovering
 from workflows.models import Effect, Page, PagerRead, Resource
-from workflows.oncall import pager_cache, refresh
 from workflows.paging import paging, poll_pages
-from workflows.performing import perform
 from workflows.planning.plan import Plan
-from workflows.reconcile import reconcile, retyping, sweep
+from workflows.reconcile import reconcile, retyping
 from workflows.status import page_status, progress
 
-KEY = "another"
+__all__ = ["other"]  # a fixture
+
 WEBHOOKS = "webhook-secret"
 STANDS = ["ringing", "acknowledged", "resolved"]
 OWED = ["rung", "retitled", "ended"]
 SECRET = "Keys"
 
 
-def account() -> FakeAccount:
-    """Make an account of the same people, policies and schedule, under ids of its own."""
-    made = FakeAccount(api_key=KEY, clock=lambda: timezone.now().timestamp())
-    made.add_user("firekind", email=SENDER, id="Q9FIREKIND")
-    people = [one for members in GROUPS.values() for one in members]
-    for handle in dict.fromkeys([*people, *ON_CALL.values(), "dee"]):
-        made.add_user(handle, email=f"{handle}@example.com", id=f"Q9U{handle.upper()}")
-    for name, handle in ON_CALL.items():
-        made.add_policy(name, handle.title(), id=f"Q9P{name[:3].upper()}")
-        made.add_service(f"{name} service", policy=name, id=f"Q9S{name[:3].upper()}")
-    made.add_service("Firekind", policy="Major incidents", id="Q9SFIREKIND")
-    made.add_schedule("Platform leadership", ["Pia"], id="Q9SCHED")
-    return made
-
-
-@pytest.fixture
-def other() -> FakeAccount:
-    return account()
-
-
-@contextmanager
-def connected(duty: Duty, pager: StraightPager) -> Iterator[None]:
-    """Connect an account as a process does that has been restarted with its key: it is read before long."""
-    with ports.using(chat=duty.house.chat, pager=pager):
-        yield
-
-
-def read() -> None:
-    refresh.keep(at=timezone.now())
-
-
-def settle(duty: Duty, incident: Incident) -> Incident:
-    read()
-    for pk in sweep.unsettled():
-        assert pk
-    return duty.house.settle(incident)
-
-
 def preview(duty: Duty, incident: Incident, to: str) -> Plan:
     return retyping.preview(incident, to=duty.house.type(to), by=duty.house.person("dee"))
-
-
-def gaps(incident: Incident) -> list[str]:
-    found = Resource.objects.filter(incident=incident, kind="gap").values_list("label", flat=True)
-    return [text for text in found if "PagerDuty account" in text]
 
 
 def titles(one: FakeAccount) -> list[str]:
@@ -349,64 +298,6 @@ def unsent(incident: Incident) -> list[str]:
     return list(found.values_list("label", flat=True))
 
 
-@pytest.mark.parametrize("change", [{"api_key": KEY}, {"sender": "dee@example.com"}])
-def test_another_key_of_the_same_account_changes_nothing(duty: Duty, change: dict[str, Any]) -> None:
-    incident = duty.house.declare(type="major")
-    duty.account.api_key = str(change.get("api_key", duty.account.api_key))
-    with connected(duty, pager_on(duty.account, **change)):
-        incident = settle(duty, incident)
-        assert not gaps(incident)
-        lifecycle.resolve(incident, by=duty.house.person("dee"), at=duty.house.now(), text="Rolled back")
-        incident = settle(duty, incident)
-    assert duty.opened(incident) == ["Major incidents: resolved"]
-
-
-def test_no_page_waits_for_long_until_the_account_is_read(duty: Duty) -> None:
-    """A key was rotated; whoever reads the account is slow, or died of the restart and holds the place meanwhile."""
-    read()
-    duty.account.api_key = KEY
-    PagerRead.objects.update(reading_until=timezone.now() + refresh.LEASE)
-    with connected(duty, pager_on(duty.account, api_key=KEY)), patch.object(perform, "timezone") as clock:
-        clock.now.return_value = at = timezone.now()
-        incident = duty.house.declare(type="major")
-        assert duty.times_rung("max") == 0
-        clock.now.return_value = at + pager_account.HELD_AT_MOST
-        read()
-        duty.house.settle(incident)
-        assert duty.times_rung("max") == 1
-
-
-def test_processes_with_different_keys_do_not_read_the_account_all_the_time(duty: Duty) -> None:
-    """One by one they are restarted with another key: PagerDuty would refuse pages for what they ask for."""
-    at, ours = timezone.now(), [pager_on(duty.account), pager_on(duty.account, api_url="https://proxy.example")]
-    before = duty.account.calls.total
-    for seconds in range(0, 60, 2):
-        for pager in ours:
-            with connected(duty, pager):
-                refresh.keep(at=at + timedelta(seconds=seconds))
-    asked = [call for call in duty.account.calls.since(before) if call.path == "/users"]
-    assert 2 <= len(asked) <= 3
-
-
-def test_nobody_comes_to_another_account_by_the_same_key(duty: Duty) -> None:
-    """Whoever it lists: in a small account everyone may have been exchanged, and a service deleted."""
-    duty.house.declare(type="major")
-    read()
-    assert not pager_account.arrive(duty.pager, [], people=["QNEW"], at=timezone.now())
-    assert not Page.objects.filter(elsewhere=True).exists()
-
-
-def test_while_another_account_cannot_be_read_its_fallback_pages(duty: Duty, other: FakeAccount) -> None:
-    other.add_integration("Firekind", key=other.routing_key)
-    pager = pager_on(other, api_key=KEY)
-    pager.rest.is_down = True
-    with connected(duty, pager):
-        read()
-        assert PagerRead.objects.get().failed_at is not None
-        duty.house.declare(type="major")
-        assert len(other.account.incidents) == 1
-
-
 def test_the_doctor_counts_what_is_open_there(duty: Duty, other: FakeAccount) -> None:
     incident = duty.house.declare(type="major")
     pager = pager_on(other, api_key=KEY)
@@ -427,35 +318,3 @@ def test_what_is_said_of_a_page_there_offers_no_channel_and_counts_no_time(duty:
         assert not gap.is_channel
         (line,) = page_status.of(incident).lines
         assert line.elsewhere
-
-
-def test_it_is_read_at_once_with_another_key(duty: Duty, other: FakeAccount) -> None:
-    pager_cache.refresh(at=timezone.now())
-    with connected(duty, pager_on(other, api_key=KEY)):
-        assert refresh.keep(at=timezone.now())
-        asked = other.calls.total
-        refresh.keep(at=timezone.now())
-        assert other.calls.total == asked
-
-
-class Asked(StraightWire):
-    """Notes how many pages were open as Slack was asked which workspace it is."""
-
-    account: FakeAccount
-    pages: int | None = None
-
-    def call(self, method: str, **arguments: Any) -> dict[str, Any]:
-        if method == "auth.test":
-            self.pages = len(self.account.account.incidents)
-        return super().call(method, **arguments)
-
-
-def test_no_page_waits_until_it_is_known_which_workspace_slack_is(duty: Duty) -> None:
-    wire = Asked(duty.house.slack, token=TOKEN)
-    wire.account = duty.account
-    house = duty.house
-    incident = lifecycle.declare("Down", by=house.person("dee"), at=house.now(), type=house.type("major"))
-    with ports.using(chat=SlackChat(wire, identity=Identity(wire)), pager=duty.pager):
-        reconcile.reconcile(incident.pk, at=timezone.now())
-        perform.drain(incident.pk, side_by_side=False)
-    assert wire.pages == 1
