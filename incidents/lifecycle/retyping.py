@@ -158,7 +158,7 @@ def go_back_to_room(incident: Incident, *, room: int, at: datetime) -> None:
     In the caller's transaction; nobody comes in or goes by it. If the channel was to be archived, this one is.
     """
     with rules.changing(incident, by=None) as now:
-        text = "Back in the channel that it had in this Slack workspace before"
+        text = "Back in the channel that it used in this Slack workspace before"
         timeline.append(now, "channel", at=at, text=text)
         now.room = room
         rules.save(now, "room")

@@ -21,7 +21,7 @@ RESTORED = "Someone changed the group in Slack; Firekind restored it."
 RESTORED_AT_MOST = 3  # times within an hour: two that follow one group would undo each other without end
 CONTESTED = (
     "The group keeps being changed in Slack, so Firekind restores it at most three times an hour. If another "
-    "installation, PagerDuty or a workflow follows it, too, pause one of them."
+    "installation, PagerDuty or a workflow manages it as well, pause one of them."
 )
 
 
