@@ -6,6 +6,7 @@ The registry's primary key decides who has a name, so that two declarations at o
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from itertools import pairwise
 from secrets import SystemRandom
 from typing import Any, Final
 
@@ -32,8 +33,10 @@ UNFIT: Final = frozenset({
 
 LISTS: Final[Mapping[str, Any]] = config
 WORDS: Final = {name: frozenset(about["words"]) for name, about in LISTS.items() if "words" in about}
+PHRASES: Final = {name: frozenset(map(tuple, about["phrases"])) for name, about in LISTS.items() if "phrases" in about}
 ANIMALS: Final = WORDS["animal"] | WORDS["animal_breed"] | WORDS["animal_legendary"]  # what a pair ends in
-KNOWN: Final = frozenset({"of", "from"}).union(*WORDS.values())
+ANIMALS_OF_TWO_WORDS: Final = PHRASES["subj2"]
+KNOWN: Final = frozenset({"of", "from"}).union(*WORDS.values(), *(words for said in PHRASES.values() for words in said))
 
 DRILL = "drill-"  # so that whatever names a drill says that it is one
 
@@ -102,4 +105,6 @@ def is_fit(slug: str) -> bool:
 def is_one(name: str) -> bool:
     """Return whether a name reads as one that a Firekind gives: words of the library, an animal among them. Pure."""
     words = name.split("-")
-    return len(words) > 1 and KNOWN.issuperset(words) and not ANIMALS.isdisjoint(words)
+    if len(words) < 2 or not KNOWN.issuperset(words):
+        return False
+    return not ANIMALS.isdisjoint(words) or not ANIMALS_OF_TWO_WORDS.isdisjoint(pairwise(words))

@@ -51,8 +51,23 @@ def test_a_part_of_a_word_is_not_the_word() -> None:
     assert not codenames.is_fit("brave-hairy-otter")
 
 
-def test_a_name_is_known_as_one_of_ours_and_no_other_words_are() -> None:
-    names = [name for _ in range(50) for name in codenames._names()]
-    assert [name for name in names if not codenames.is_one(name)] == []
+def all_of(name: str) -> list[str]:
+    """Return whatever the library may put where one of its rules names a list."""
+    rule = codenames.LISTS[name]
+    words: list[str] = rule.get("words", []) + ["-".join(said) for said in rule.get("phrases", [])]
+    return words + [word for inner in rule.get("lists", []) for word in all_of(inner)]
+
+
+def test_whatever_can_be_drawn_is_known_as_one_of_ours() -> None:
+    """Take each rule for two and three words, and each word in its place: few draws meet a phrase of two words."""
+    for rule in codenames.LISTS["2"]["lists"] + codenames.LISTS["3"]["lists"]:
+        places = [all_of(name) or [name] for name in codenames.LISTS[rule]["lists"]]
+        usual = [place[0] for place in places]
+        names = ["-".join([*usual[:at], word, *usual[at + 1 :]]) for at, place in enumerate(places) for word in place]
+        assert [name for name in names if not codenames.is_one(name)] == []
+        assert len(names) > 100
+
+
+def test_other_words_are_not_known_as_one_of_ours() -> None:
     for other in ("", "otter", "blue-green", "db-primary", "eu-west", "web-frontend", "checkout-api", "new-release"):
         assert not codenames.is_one(other)
