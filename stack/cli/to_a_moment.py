@@ -88,7 +88,7 @@ def _served(place: Path, name: str, guard: Guard) -> Iterator[tuple[Stack, Path]
     """Give a stack over the server of a folder, of which no process runs yet, and the server's sockets."""
     with (
         _server(place, name, guard) as (url, sockets),
-        throwaway(processes=(), env={"DATABASE_URL": url}) as stack,
+        throwaway(processes=(), env={"DATABASE_URL": url}, preloaded=False) as stack,
     ):
         yield stack, sockets
 

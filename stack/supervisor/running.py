@@ -209,7 +209,8 @@ def opened(
     """Bring up services, database and processes; end all of it with the block.
 
     A `pool` of so many connections is held by PgBouncer. Where it is `laid`, the database is a copy of one that was
-    made ready before; where it is `preloaded`, processes are forks and no programs.
+    made ready before; where it is `preloaded`, processes are forks and no programs. `stack.processes.stepped_clock`
+    steps the clocks of forks alone.
     """
     with ExitStack() as exits:
         held = exits.enter_context(services.lock(data_dir))
@@ -234,7 +235,7 @@ def opened(
         stack = Stack(settings, doors=doors, guard=guard, hear=hear, loaded=loaded)
         stack.servers = servers
         exits.callback(stack.close, gently=durable)
-        if not preloaded:
+        if not (laid and preloaded):
             stack.prepare()
         stack.start(*[one for name in processes for one in stack.copies(name)])
         yield stack

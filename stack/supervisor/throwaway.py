@@ -50,7 +50,7 @@ def throwaway(
                 hear=hear,
                 durable=False,
                 laid=laid,
-                preloaded=laid and preloaded and SUPPORTED,
+                preloaded=preloaded and SUPPORTED,
                 pool=pool,
             ) as stack,
         ):

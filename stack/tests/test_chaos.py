@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import time
 from collections import Counter
+from email.utils import parsedate_to_datetime
 from pathlib import Path
 
+import httpx
+import psutil
 import pytest
 
-from stack.chaos import driving, scenario
+from stack.chaos import driving, houses, scenario
 from stack.chaos.acting import ACCEPTED
 from stack.chaos.breaking import FaultMaker
 from stack.chaos.judging.unnamed_failures import UnnamedFailures
@@ -33,3 +37,21 @@ def test_half_a_minute_of_chaos_leaves_nothing_wrong(tmp_path: Path) -> None:
     assert done["declare"] >= 3
     assert len(done) >= 5
     assert len(run.faults) >= 4
+
+
+@pytest.mark.parametrize("seed", [3, 4])
+def test_clocks_are_stepped_and_workers_keep_up_in_every_house(seed: int, tmp_path: Path) -> None:
+    clocks = tmp_path / "clocks"
+    stepped_clock.make(clocks)
+    env = {stepped_clock.SETTING: str(clocks), **houses.drawn(seed, folder=tmp_path)}
+    with throwaway(processes=["web", "worker"], env=env) as stack:
+        stepped_clock.step(clocks, "web", 3600)
+        deadline = time.monotonic() + PATIENCE_S
+        while _clock_of(stack.base_url) < time.time() + 3000:
+            assert time.monotonic() < deadline, "its clock is not stepped"
+            time.sleep(0.1)
+        assert psutil.Process(stack.processes["worker"].pid).nice() == psutil.Process().nice()
+
+
+def _clock_of(url: str) -> float:
+    return parsedate_to_datetime(httpx.get(f"{url}/health").headers["date"]).timestamp()
