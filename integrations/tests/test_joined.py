@@ -14,7 +14,7 @@ from integrations.pagerduty import fake
 from integrations.pagerduty.fake.records import Incident as TheirIncident
 from integrations.tests.duty import Duty, duty
 from workflows.models import Page
-from workflows.paging import page_effects, paging, poll_pages
+from workflows.paging import note_found, paging, poll_pages
 
 
 @pytest.fixture
@@ -56,7 +56,7 @@ def test_it_is_said_which_incident_was_joined_and_that_nobody_was_paged(
     page = Page.objects.get(incident=incident, target="policy/PEMAJORINCIDENTS")
     said = [text for text in texts(incident) if "joined an open incident of" in text]
     where = f"Firekind (#{theirs.number})"
-    assert said == [page_effects.JOINED.format(page=page.name, joined=where)]
+    assert said == [note_found.JOINED.format(page=page.name, joined=where)]
     assert (page.pager_id, page.is_open) == ("", True)
     assert paging.said(page) == f"joined an open incident of {where}"
     assert any("joined an open incident" in text for text in grouped.house.slack.texts(grouped.house.channel(incident)))

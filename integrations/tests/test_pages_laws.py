@@ -46,7 +46,7 @@ steps = st.one_of(
     st.tuples(st.just("settle"), st.integers(1, 3)),
     st.tuples(st.just("forget"), st.integers(0, 9)),
     st.tuples(st.just("poll"), st.none()),
-    st.tuples(st.just("wait"), st.sampled_from([5, 31])),  # minutes
+    st.tuples(st.just("wait"), st.sampled_from([5, 31, 241])),  # minutes
 )
 
 
@@ -88,9 +88,10 @@ class Night:
             self.duty.account.acts.reassign("max", ours[which % len(ours)].number, to)
 
     def wait(self, minutes: int) -> None:
-        """Let so many minutes pass at PagerDuty: acknowledgements run out after half an hour."""
-        for again in self.duty.account.acts.pass_time(minutes):
-            self.acts["unacknowledge"] += again.log[-1].type == "unacknowledge_log_entry"
+        """Let so many minutes pass at PagerDuty: acknowledgements run out after half an hour, pages end after four."""
+        for moved in self.duty.account.acts.pass_time(minutes):
+            self.acts["unacknowledge"] += moved.log[-1].type == "unacknowledge_log_entry"
+            self.acts["resolve"] += moved.log[-1].type == "resolve_log_entry"
 
     def deliver(self, given: tuple[int, bool]) -> None:
         which, twice = given
@@ -176,6 +177,7 @@ def night(built: Duty, first: str) -> Iterator[Night]:
             duty.account.add_subscription(secret=SECRET)
             for service in duty.account.account.services.values():
                 service.acknowledgement_timeout = 30 * 60
+                service.auto_resolve_timeout = 4 * 60 * 60
             yield Night(duty, duty.house.declare(type=first))
         transaction.set_rollback(True)
 
@@ -223,5 +225,9 @@ def _is_true(found: Night) -> None:
     for act, news in did.items():
         assert told[news] <= found.acts[act], (news, told, found.acts)
     assert told["acknowledged"] == found.acts["acknowledge"]
+    resolved = [entry.type for one in found.duty.account.account.incidents.values() for entry in one.log]
+    by_us = resolved.count("resolve_log_entry") - found.acts["resolve"]
+    said = Event.objects.filter(incident=found.incident, kind="page", text__startswith="resolved the page to ")
+    assert said.exclude(data__has_key="news").count() <= by_us, "we say that we ended what we did end"
     paged = [e.text for e in Event.objects.filter(incident=found.incident, kind="page") if e.text.startswith("paged ")]
     assert len(paged) == Page.objects.filter(incident=found.incident).count()

@@ -27,7 +27,7 @@ from integrations.tests.test_pages_two_ways import night as night  # noqa: PLC04
 from workflows.models import Page
 from workflows.oncall.pager_events import PagerEvent
 from workflows.oncall.pager_events import PagerIncident as Told
-from workflows.paging import match_page, poll_pages
+from workflows.paging import match_page, note_found, poll_pages
 from workflows.status import waiting_pages
 
 ELSEWHERE: Final = "Engineering service"
@@ -181,7 +181,7 @@ def test_news_of_the_one_that_was_the_page_are_not_news_of_the_page(twice: Twice
     found = twice.night.pager.look(before.pager_id)
     assert found is not None
     assert (found.status, before.pager_id == twice.page.pager_id) == ("resolved", False)
-    poll_pages.note(before, found, looked_at=timezone.now())
+    note_found.note(before, found, looked_at=timezone.now())
     twice.page.refresh_from_db()
     assert twice.page.status == "acknowledged"
 

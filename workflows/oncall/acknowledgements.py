@@ -28,10 +28,20 @@ def note_found(page: Page, found: PageStatus) -> None:
 
     While we do not know who we are with the pager, one that we set out to end was resolved by us.
     """
-    ours = people.our_ids()
-    resolved = found.status == Status.RESOLVED and found.by_id and (ours or page.withdrawn_at is None)
-    if (found.status == Status.ACKNOWLEDGED or resolved) and found.by_id not in ours:
+    resolved = found.by_id and was_ended_by_others(page, found)
+    if resolved or (found.status == Status.ACKNOWLEDGED and found.by_id not in people.our_ids()):
         _note(page, by=found.by, at=found.at or timezone.now())
+
+
+def was_ended_by_others(page: Page, found: PageStatus) -> bool:
+    """Return whether a page was found resolved, and not by us.
+
+    By nobody, as an integration does it, it may be by us once we set out to end it.
+    """
+    if found.status != Status.RESOLVED:
+        return False
+    ours = people.our_ids() if found.by_id else ()
+    return found.by_id not in ours if ours else page.withdrawn_at is None
 
 
 def _note(page: Page, *, by: str, at: datetime) -> None:

@@ -16,7 +16,7 @@ from workflows.effects.work import Outcome, Work
 from workflows.models import Effect, Page, PagerUser, Planned
 from workflows.oncall import people
 from workflows.pager_port import Pager, PageStatus
-from workflows.paging import apply_page_event, paging, poll_pages
+from workflows.paging import apply_page_event, note_found, paging
 from workflows.planning.pages import acknowledgement_key
 from workflows.ports import VendorError
 
@@ -157,7 +157,7 @@ def _found(page: Page, now: PageStatus) -> Outcome:
     """Record how the page was found to stand, as every look does: who acknowledged it is told once, and comes in."""
 
     def note(at: datetime) -> None:
-        poll_pages.note(page, now, looked_at=at)
+        note_found.note(page, now, looked_at=at)
 
     return Outcome(also=note)
 

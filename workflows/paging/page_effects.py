@@ -14,7 +14,7 @@ from django.utils import timezone
 from django.utils.crypto import salted_hmac
 
 from incidents import event_kinds
-from incidents.models import Incident
+from incidents.models import Event, Incident
 from workflows.effects import effect_queue, late_requests
 from workflows.effects.work import Outcome, Work, made
 from workflows.loading import load_facts
@@ -22,17 +22,13 @@ from workflows.models import Effect, Page
 from workflows.oncall import acknowledgements, callees, page_reach
 from workflows.oncall.pager_events import Who
 from workflows.pager_port import Pager, PageRequest, PageStatus, unsigned
-from workflows.paging import called_off, pager_names, paging
+from workflows.paging import called_off, note_found, pager_names, paging
 from workflows.planning import pages
 from workflows.planning.desired import desired_state
 from workflows.planning.observed import GONE
 from workflows.planning.wording import cards
 
 SKEW = timedelta(minutes=2)
-JOINED = (
-    "The page to {page} joined an open incident of {joined} in PagerDuty, so it notified no one. Page them again, or "
-    "call them."
-)
 SHARED = "left the page to {page} open in PagerDuty: its incident has alerts of others"
 Status = Page.Status
 
@@ -106,7 +102,10 @@ def resolve(pager: Pager, work: Work) -> Outcome:
     if incident.private:
         spec = spec | {"title": cards.neutral_title(incident.codename)}
         external = external | {"title_kept": not _retitled(pager, page, spec["title"])}
-    says = f"resolved the page to {page.name}" if _end(pager, page, now) else SHARED.format(page=page.name)
+    if now is not None and acknowledgements.was_ended_by_others(page, now):
+        note_found.note(page, now, looked_at=timezone.now(), ends=True)
+        page = _of(work)
+    says = _says_how_it_ended(_of(work)) if _end(pager, page, now) else SHARED.format(page=page.name)
     thing = made(work, external=external, external_id=page.pager_id, spec=spec)
     thing.state = GONE
     return Outcome([thing], says=says, kind="page", data={"room": 0, "page": page.key, "over": True})
@@ -125,6 +124,15 @@ def _kept(page: Page, now: PageStatus | None, incident: Incident) -> str | None:
     return ""
 
 
+def _says_how_it_ended(page: Page) -> str:
+    """Say that we ended a page, or found it ended; nothing where the timeline says who did."""
+    if page.withdrawn_at is not None:
+        return f"resolved the page to {page.name}"
+    told = {"kind": "page", "at": page.status_at, "data__page": page.key, "data__news": Status.RESOLVED}
+    is_told = Event.objects.filter(incident=page.incident_id, **told).exists()
+    return "" if is_told else f"found the page to {page.name} resolved"
+
+
 def _end(pager: Pager, page: Page, now: PageStatus | None) -> bool:
     """End a page that is open, and return whether nothing of it is left open with the pager.
 
@@ -132,7 +140,7 @@ def _end(pager: Pager, page: Page, now: PageStatus | None) -> bool:
     """
     by, ended = "Firekind", True
     if now is not None and now.status == Status.RESOLVED:
-        by = now.by or by
+        by = now.by if now.by_id else by
     else:
         if page.is_open:
             Page.objects.filter(pk=page.pk, withdrawn_at=None).update(withdrawn_at=timezone.now())
@@ -239,7 +247,7 @@ def _opened(work: Work, page: Page, rung: PageStatus, *, unsure: bool) -> Outcom
     how = " through the fallback, because PagerDuty could not be reached" if page.via == "events" else ""
     whom = page.rings.removeprefix("pages ")
     says = f"paged {page.name}{how}{f': {whom}' if whom else ''}"
-    says = JOINED.format(page=page.name, joined=page.joined) if page.joined else says
+    says = note_found.JOINED.format(page=page.name, joined=page.joined) if page.joined else says
     says += f"{event_kinds.WHY}{page.because}" if page.because else ""
     thing = made(work, external=external, external_id=page.pager_id)
     thing.label = page.name

@@ -144,11 +144,13 @@ class Acts(Hours):
             return [self.trigger(service, title.replace("{n}", str(number)), **about) for number in range(1, n + 1)]
 
     def pass_time(self, minutes: float) -> list[Incident]:
-        """Let open incidents have waited so much longer; return those that went up a level or ring again."""
+        """Let open incidents have waited so much longer; return those that went up a level, ring again or end."""
         with self._account.lock:
             for incident in self._account.account.incidents.values():
                 if incident.waits_until is not None:
                     incident.waits_until -= minutes * 60
+                if incident.open_until is not None:
+                    incident.open_until -= minutes * 60
             return self._account.tick()
 
     def incident(self, named: str | int) -> Incident:

@@ -30,6 +30,7 @@ def open_incident(
     )  # fmt: skip
     level, people = (1, assignees) if assignees else first_level(state, state.account.policies[incident.policy])
     state.account.incidents[incident.id] = incident
+    _stay_open(state, incident)
     _assign(state, incident, people, level)
     note_entry(state, incident, "trigger_log_entry", agent)
     incident.log[-1].subject, incident.log[-1].details = incident.title, incident.details
@@ -81,6 +82,7 @@ def unacknowledge(state: AccountState, incident: Incident, *, agent: Json) -> No
 def resolve(state: AccountState, incident: Incident, *, agent: Json, reason: str = "") -> None:
     """Resolve an incident and its alerts."""
     incident.status, incident.resolved_at, incident.waits_until = "resolved", state.now(), None
+    incident.open_until = None
     incident.resolve_reason = reason
     incident.assignees = {}
     for alert in incident.alerts:
@@ -99,6 +101,7 @@ def reopen(state: AccountState, incident: Incident, *, agent: Json) -> None:
     """Open a resolved incident again: it starts from the first level."""
     incident.status, incident.resolved_at, incident.acknowledgers = "triggered", None, {}
     incident.reopened_at, incident.resolve_reason = state.now(), ""
+    _stay_open(state, incident)
     level, people = first_level(state, state.account.policies[incident.policy])
     _assign(state, incident, people, level)
     _changed(state, incident, "incident.reopened", agent)
@@ -199,10 +202,15 @@ def reply(state: AccountState, incident: Incident, responder: Responder, answer:
 
 
 def tick(state: AccountState) -> list[Incident]:
-    """Take up a level whatever nobody acknowledged in time, ring again what is acknowledged too long; return both."""
-    late = [i for i in state.account.incidents.values() if i.waits_until is not None and i.waits_until <= state.now()]
+    """Take up a level whatever nobody acknowledged in time, ring again what is acknowledged too long, end what is open
+    too long; return all of them."""
+    known = state.account.incidents.values()
+    ends = [i for i in known if i.open_until is not None and i.open_until <= state.now()]
+    for incident in ends:
+        resolve(state, incident, agent=shapes.of(state).service_ref(incident.service))
+    late = [i for i in known if i.waits_until is not None and i.waits_until <= state.now()]
     agent = {"id": state.account.subdomain, "type": "account_reference", "summary": state.account.name}
-    return [incident for incident in late if _fall_due(state, incident, agent)]
+    return ends + [incident for incident in late if _fall_due(state, incident, agent)]
 
 
 def _fall_due(state: AccountState, incident: Incident, agent: Json) -> bool:
@@ -258,6 +266,11 @@ def _wait(state: AccountState, incident: Incident) -> None:
     levels = state.account.policies[incident.policy].levels
     delay_min = levels[min(incident.level, len(levels)) - 1].delay_min if levels else 30
     incident.waits_until = state.now() + delay_min * 60
+
+
+def _stay_open(state: AccountState, incident: Incident) -> None:
+    lasts_s = state.account.services[incident.service].auto_resolve_timeout
+    incident.open_until = None if lasts_s is None else state.now() + lasts_s
 
 
 def _ring(state: AccountState, incident: Incident, why: str, *, only: list[str] | None = None) -> None:

@@ -96,7 +96,8 @@ class FakeAccount(Furnishing):
         return about | ({"From": sender} if sender else {})
 
     def tick(self, now: float | None = None) -> list[Incident]:
-        """Take up a level whatever nobody acknowledged in time, ring again what is acknowledged too long.
+        """Take up a level whatever nobody acknowledged in time, ring again what is acknowledged too long, end what is
+        open too long.
 
         `now` is the clock's unless given.
         """

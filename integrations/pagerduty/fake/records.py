@@ -112,7 +112,8 @@ class Service:
 
     With ``grouping`` an alert may join an open incident instead of opening one: ``time`` (for ``timeout`` minutes of
     the configuration, 0 as long as it is open), ``intelligent``, or ``content_based`` on the ``fields`` named there.
-    After ``acknowledgement_timeout`` seconds an acknowledged incident rings again, unless it is None.
+    After ``acknowledgement_timeout`` seconds an acknowledged incident rings again, after ``auto_resolve_timeout`` an
+    open one is resolved, unless they are None.
     """
 
     id: str
@@ -125,6 +126,7 @@ class Service:
     grouping: str = ""
     grouping_config: Json = field(default_factory=dict)
     acknowledgement_timeout: int | None = None
+    auto_resolve_timeout: int | None = None
 
 
 @dataclass(slots=True)
@@ -192,7 +194,11 @@ class LogEntry:
 
 @dataclass(slots=True)
 class Incident:
-    """An incident. ``waits_until`` is when it goes up a level, or rings again where someone acknowledged it."""
+    """An incident.
+
+    ``waits_until`` is when it goes up a level, or rings again where someone acknowledged it, ``open_until`` when its
+    service resolves it.
+    """
 
     id: str
     number: int
@@ -217,6 +223,7 @@ class Incident:
     changed_at: float = 0.0
     changed_by: Json = field(default_factory=dict)
     waits_until: float | None = None
+    open_until: float | None = None
     bridge: Json = field(default_factory=dict)
     alerts: list[Alert] = field(default_factory=list)
     notes: list[Note] = field(default_factory=list)

@@ -19,7 +19,7 @@ from incidents.models import Event, Incident
 from workflows.models import Page
 from workflows.oncall.pager_events import STATUS_OF, PagerEvent, PagerIncident, Who
 from workflows.pager_port import PageStatus
-from workflows.paging import apply_page_event, poll_pages
+from workflows.paging import apply_page_event, note_found
 from workflows.paging.apply_page_event import Heard
 
 pytestmark = pytest.mark.django_db
@@ -104,7 +104,7 @@ def look(page: Page, life: Life, at: datetime, *, to_the_second: bool) -> None:
     last = life.truth(at)
     since = last.at.replace(microsecond=0) if to_the_second else last.at
     by = last.by.name if last.by else ""
-    poll_pages.note(page, PageStatus(life.page_id, last.status, at=since, by=by), looked_at=at)
+    note_found.note(page, PageStatus(life.page_id, last.status, at=since, by=by), looked_at=at)
 
 
 def live(incident: Incident, life: Life, *, to_the_second: bool) -> Page:

@@ -14,7 +14,7 @@ from incidents.models import Event, Incident, Person
 from workflows.models import Page, PagerUser
 from workflows.oncall.pager_events import PagerEvent, PagerIncident, Who
 from workflows.pager_port import PagerPerson, PageStatus
-from workflows.paging import apply_page_event, poll_pages
+from workflows.paging import apply_page_event, note_found
 from workflows.status import page_status
 
 pytestmark = pytest.mark.django_db
@@ -81,7 +81,7 @@ def test_the_newest_news_say_who_is_paged_and_nobody_is_forgotten(
                 apply_page_event.hear(one, at=NINE + LATER)
             else:
                 page.refresh_from_db()
-                poll_pages.note(page, one, looked_at=NINE + LATER)
+                note_found.note(page, one, looked_at=NINE + LATER)
         page.refresh_from_db()
         assert set(page.now_ids) == {who.id for who in newest.people}
         assert page.rings == f"pages {_listed(sorted(who.name for who in newest.people))}"
@@ -120,26 +120,26 @@ def test_the_panel_says_who_is_paged_and_who_was_before(incident: Incident) -> N
 
 def test_a_look_finds_who_is_paged_and_the_webhook_after_it_tells_nothing_new(incident: Incident) -> None:
     page = opened(incident, "PEVE")
-    assert poll_pages.note(page, found(5, "PLEO"), looked_at=NINE + LATER)
+    assert note_found.note(page, found(5, "PLEO"), looked_at=NINE + LATER)
     apply_page_event.hear(passed(5, "PLEO"), at=NINE + LATER)
     assert told(incident) == ["passed"]
     page.refresh_from_db()
     assert (page.rings, page.now_ids, page.rung_ids) == ("pages Leo Ray", ["PLEO"], ["PEVE", "PLEO"])
-    assert not poll_pages.note(page, found(5, "PLEO"), looked_at=NINE + 2 * LATER)
+    assert not note_found.note(page, found(5, "PLEO"), looked_at=NINE + 2 * LATER)
 
 
 def test_a_look_that_is_older_than_the_news_changes_nothing(incident: Incident) -> None:
     page = opened(incident, "PEVE")
     apply_page_event.hear(passed(5, "PLEO"), at=NINE + LATER)
     page.refresh_from_db()
-    assert not poll_pages.note(page, found(0, "PEVE"), looked_at=NINE + timedelta(minutes=4))
+    assert not note_found.note(page, found(0, "PEVE"), looked_at=NINE + timedelta(minutes=4))
     page.refresh_from_db()
     assert page.now_ids == ["PLEO"]
 
 
 def test_who_acknowledges_of_several_does_not_make_the_others_forgotten(incident: Incident) -> None:
     page = opened(incident, "PEVE", "PLEO")
-    poll_pages.note(page, found(5, "PEVE", status="acknowledged", by="PEVE"), looked_at=NINE + LATER)
+    note_found.note(page, found(5, "PEVE", status="acknowledged", by="PEVE"), looked_at=NINE + LATER)
     page.refresh_from_db()
     assert (page.status, page.now_ids) == ("acknowledged", ["PEVE", "PLEO"])
     assert told(incident) == ["acknowledged"]

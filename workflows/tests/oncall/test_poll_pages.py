@@ -53,9 +53,9 @@ def paged(incident: Incident, n: int = 1, *, age: timedelta = timedelta(minutes=
     return Page.objects.create(incident=incident, **(values | more))
 
 
-def acknowledged(n: int = 1, *, by: str = "Eve Ito") -> PageStatus:
+def acknowledged(n: int = 1) -> PageStatus:
     at = (timezone.now() - timedelta(minutes=3)).replace(microsecond=0)
-    return PageStatus(f"PI{n}", "acknowledged", number=n, at=at, by=by, key=f"firekind-{n}")
+    return PageStatus(f"PI{n}", "acknowledged", number=n, at=at, by="Eve Ito", by_id="PEVE", key=f"firekind-{n}")
 
 
 def look(pager: Watched, *, after: timedelta = timedelta(0)) -> int:
@@ -80,12 +80,12 @@ def test_what_no_webhook_told_is_found_and_told(incident: Incident, eve: Person)
 
 
 def test_the_webhook_that_comes_later_is_not_told_again_but_says_who_it_was(incident: Incident, eve: Person) -> None:
-    PagerUser.objects.create(pager_id="PEVE", name="Eve Ito", person=eve)
-    PagerUser.objects.create(pager_id="PEVE2", name="Eve Ito")
     paged(incident)
     rung = acknowledged()
     look(Watched(pages={"PI1": rung}))
-    assert said(incident) == ["Eve Ito acknowledged the page to Major incidents"]
+    (told,) = said(incident)
+    assert told.startswith("Eve Ito acknowledged the page to Major incidents. Eve Ito is not matched to anyone here")
+    PagerUser.objects.create(pager_id="PEVE", name="Eve Ito", person=eve)
     assert rung.at is not None
     news = PagerEvent(
         "E1",
@@ -97,8 +97,16 @@ def test_the_webhook_that_comes_later_is_not_told_again_but_says_who_it_was(inci
         by=Who("PEVE", "Eve Ito"),
     )
     apply_page_event.hear(news, at=timezone.now())
-    assert len(said(incident)) == 1
+    assert said(incident) == [told]
     assert Participant.objects.filter(incident=incident, person=eve, left_at=None).exists()
+
+
+def test_an_integration_of_the_name_of_a_person_is_not_taken_for_them(incident: Incident, eve: Person) -> None:
+    PagerUser.objects.create(pager_id="PEVE", name="Eve Ito", person=eve)
+    paged(incident)
+    look(Watched(pages={"PI1": replace(acknowledged(), by_id="")}))
+    assert said(incident) == ["The page to Major incidents was acknowledged"]
+    assert not Participant.objects.filter(incident=incident, person=eve).exists()
 
 
 def test_what_stands_as_we_know_it_is_told_nobody(incident: Incident) -> None:

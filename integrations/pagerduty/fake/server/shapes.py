@@ -141,6 +141,7 @@ class Shapes:
             "status": service.status,
             "alert_creation": "create_alerts_and_incidents",
             "acknowledgement_timeout": service.acknowledgement_timeout,
+            "auto_resolve_timeout": service.auto_resolve_timeout,
             "alert_grouping_parameters": {"type": service.grouping or None, "config": service.grouping_config or None},
             "escalation_policy": self.policy_ref(service.policy),
             "teams": self.team_refs(service.teams),

@@ -143,6 +143,16 @@ def test_an_acknowledgement_runs_out_where_the_service_lets_it_and_it_rings_agai
     assert [i.level for i in account.acts.pass_time(10)] == [2], "nobody acknowledged it again"
 
 
+def test_what_is_open_too_long_is_resolved_by_its_service_even_if_acknowledged(account: Strict) -> None:
+    account.service("PVAPI").auto_resolve_timeout = 4 * 60 * 60
+    opened(account)
+    account.acts.acknowledge("ada", 1)
+    assert account.acts.pass_time(239) == []
+    assert [(i.status, i.changed_by["id"]) for i in account.acts.pass_time(1)] == [("resolved", "PVAPI")]
+    account.acts.reopen("ada", 1)
+    assert "resolved" not in {i.status for i in account.acts.pass_time(239)}, "it is open anew"
+
+
 def test_a_policy_that_loops_starts_over(account: Strict) -> None:
     account.policy("Main").loops = 1
     opened(account)

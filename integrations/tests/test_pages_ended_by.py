@@ -1,0 +1,66 @@
+"""Whoever ends a page is named, once, whatever ends it here at the same time and whenever their webhook comes."""
+
+from __future__ import annotations
+
+import pytest
+
+from incidents.models import Event
+from integrations.tests.duty import Duty
+from integrations.tests.test_pages_laws import Night, night
+
+PAGE = "the page to Major incidents"
+WAS = "The page to Major incidents was resolved"
+ENDINGS = ["retype", "over"]
+ORDERS = ["told before", "told after", "told twice after", "never told", "looked at after"]
+
+
+def end_here(found: Night, how: str) -> None:
+    """Have us end the page, too."""
+    found.take(how, "internal" if how == "retype" else True)
+    found.settle(3)
+
+
+@pytest.mark.parametrize("by", ["Max", "its service"])
+@pytest.mark.parametrize("how", ENDINGS)
+@pytest.mark.parametrize("order", ORDERS)
+def test_a_page_that_ended_before_we_end_it_is_said_to_be_ended_by_whoever_did_and_once(
+    built_duty: Duty, db: None, by: str, how: str, order: str
+) -> None:
+    with night(built_duty, "major") as found:
+        found.take("settle", 3)
+        found.waiting.clear()
+        found.take(*("act", ("resolve", 0)) if by == "Max" else ("wait", 241))
+        found.waiting = [one for one in found.waiting if "incident.resolved" in str(one)]
+        if order == "told before":
+            found.take("deliver", (0, False))
+        end_here(found, how)
+        if order.startswith("told"):
+            found.take("deliver", (0, order == "told twice after"))
+            found.take("deliver", (0, False))
+        if order == "looked at after":
+            found.poll(None)
+        (said,) = ended(found)
+        assert said in ([("Max", f"resolved {PAGE}")] if by == "Max" else [("", f"found {PAGE} resolved"), ("", WAS)])
+
+
+@pytest.mark.parametrize("how", ENDINGS)
+@pytest.mark.parametrize("told", [True, False])
+def test_a_page_that_we_end_is_said_to_be_ended_by_us_and_once(
+    built_duty: Duty, db: None, how: str, told: bool
+) -> None:
+    with night(built_duty, "major") as found:
+        found.take("settle", 3)
+        end_here(found, how)
+        found.waiting += found.duty.account.take_deliveries()
+        while told and found.waiting:
+            found.take("deliver", (0, False))
+        found.poll(None)
+        assert ended(found) == [("", f"resolved {PAGE}")]
+
+
+def ended(found: Night) -> list[tuple[str, str]]:
+    """Who is said to have ended the page, and how."""
+    rows = Event.objects.filter(incident=found.incident, kind="page", text__contains="resolved").order_by("n")
+    return [
+        (event.by.name if event.by else "", event.text.split(". ")[0].removesuffix(" in PagerDuty")) for event in rows
+    ]
