@@ -39,11 +39,11 @@ def test_half_a_minute_of_chaos_leaves_nothing_wrong(tmp_path: Path) -> None:
     assert len(run.faults) >= 4
 
 
-@pytest.mark.parametrize("seed", [3, 4])
-def test_clocks_are_stepped_and_workers_keep_up_in_every_house(seed: int, tmp_path: Path) -> None:
+def test_clocks_are_stepped_and_workers_keep_up_in_a_house_of_other_types(tmp_path: Path) -> None:
     clocks = tmp_path / "clocks"
     stepped_clock.make(clocks)
-    env = {stepped_clock.SETTING: str(clocks), **houses.drawn(seed, folder=tmp_path)}
+    env = {stepped_clock.SETTING: str(clocks), **houses.drawn(4, folder=tmp_path)}
+    assert "INCIDENT_TYPES_FILE" in env
     with throwaway(processes=["web", "worker"], env=env) as stack:
         stepped_clock.step(clocks, "web", 3600)
         deadline = time.monotonic() + PATIENCE_S
