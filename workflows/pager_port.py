@@ -23,7 +23,8 @@ class Target:
     """An escalation policy, a service or a schedule (``kind``), as the pager knows it.
 
     ``service`` is where a page to it is opened: of a policy, one of its services; empty when it has none. ``policy`` is
-    who that pages; ``levels`` counts a policy's, and ``schedules`` are those that each of them pages.
+    who that pages; ``levels`` counts a policy's, and ``schedules`` are those that each of them pages. ``paused`` is a
+    service in a maintenance window: what is opened there may notify no one.
     """
 
     kind: str
@@ -34,6 +35,7 @@ class Target:
     service: str = ""
     levels: int = 0
     schedules: tuple[tuple[str, ...], ...] = ()
+    paused: bool = False
 
 
 @dataclass(frozen=True, slots=True)

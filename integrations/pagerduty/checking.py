@@ -97,6 +97,11 @@ def _service(asking: Asking) -> Iterator[CheckResult]:
     else:
         yield wrong(f"PAGERDUTY_SERVICE is {setup.service}, which is not an enabled service there. Name one that is.")
     yield from _fallback(setup.routing_key, services)
+    for service in filter(directory.is_paused, services):
+        yield note(
+            f"The service {service['name']} is in a maintenance window: a page on it may notify no one, and one sent "
+            "through the fallback is dropped. End the window in PagerDuty while people respond."
+        )
 
 
 def _fallback(routing_key: str, services: list[directory.Thing]) -> Iterator[CheckResult]:

@@ -40,7 +40,7 @@ class PagerTarget(models.Model):
 
     ``service_id`` is where a page to it is opened, ``policy_id`` who that pages; ``levels`` counts a policy's, and
     ``schedules`` are the pager's ids of those that each of them pages. Never deleted: one that is ``gone`` from the
-    pager keeps its name for what was paged.
+    pager keeps its name for what was paged. A ``paused`` service is in a maintenance window.
     """
 
     class Kind(models.TextChoices):
@@ -57,6 +57,7 @@ class PagerTarget(models.Model):
     levels = models.PositiveSmallIntegerField(default=0)
     schedules = models.JSONField(default=list, db_default=[], blank=True)
     gone = models.BooleanField(default=False)
+    paused = models.BooleanField(default=False, db_default=False)
     overrides_at = models.DateTimeField(null=True)  # of a schedule: when its overrides were last asked for
 
     class Meta:

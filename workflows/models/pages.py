@@ -53,6 +53,7 @@ class Page(models.Model):
     ack_asked_at = models.DateTimeField(null=True)
     doubted_at = models.DateTimeField(null=True)  # when there may last have come to be a second one
     ack_turn = models.PositiveIntegerField(default=0, db_default=0)
+    unseen_at = models.DateTimeField(null=True)  # when one that was sent as an event was found nowhere
     news = ArrayField(models.CharField(max_length=120), default=list)  # ids of what was told about it
     elsewhere = models.BooleanField(default=False, db_default=False)
 
@@ -73,6 +74,11 @@ class Page(models.Model):
         """Whether nobody wanted it any more before the pager had opened it."""
         ended = self.status == self.Status.RESOLVED and self.withdrawn_at is not None
         return ended and not self.pager_id and self.via == "rest"
+
+    @property
+    def is_unseen(self) -> bool:
+        """Whether it was sent, and the pager shows it nowhere."""
+        return self.unseen_at is not None and self.status == self.Status.TRIGGERED and not self.pager_id
 
     @property
     def is_open(self) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from operator import attrgetter
@@ -59,8 +59,9 @@ def known(
     users = _users(refs)
     on = cache.on_call(_subjects([*found.values(), *(one for one in turns.values() if one)]), at=at)
     usual = _usual_service(listed)
-    callees = {ref: _callee(target, on, usual) for ref, target in found.items()}
-    callees |= {ref: _user(user, usual) for ref, user in users.items()}
+    both = [_callee(target, on, usual) for target in found.values()]
+    both += [_user(user, usual) for user in users.values()]
+    callees = {one.ref: one for one in _as_services_stand(both, listed)}
     return Callees(
         on_call={name: _on_schedule(row, on) if row else None for name, row in turns.items()},
         otherwise=otherwise,
@@ -77,7 +78,12 @@ def everyone(*, at: datetime) -> list[Callee]:
     usual = _usual_service(listed)
     users = PagerUser.objects.filter(gone=False).exclude(person=None).select_related("person")
     found = [*(_callee(target, on, usual) for target in targets), *(_user(user, usual) for user in users)]
-    return [one for one in found if one.service]
+    return [one for one in _as_services_stand(found, listed) if one.service]
+
+
+def _as_services_stand(found: Iterable[Callee], listed: Sequence[PagerTarget]) -> Iterator[Callee]:
+    paused = {one.pager_id for one in listed if one.paused}
+    return (replace(one, paused=one.service in paused) for one in found)
 
 
 def _ref(target: PagerTarget) -> str:

@@ -199,7 +199,7 @@ def _write_users(known: Iterable[PagerPerson]) -> bool:
 
 def _write_targets(targets: Iterable[Target]) -> bool:
     before = {row.pager_id: row for row in PagerTarget.objects.all()}
-    said = ("kind", "name", "url", "policy_id", "service_id", "levels", "schedules", "gone")
+    said = ("kind", "name", "url", "policy_id", "service_id", "levels", "schedules", "gone", "paused")
     listed = {one.id: _target(one) for one in targets}
     changed = [row for row in listed.values() if not _same(before.get(row.pager_id), row, said)]
     PagerTarget.objects.bulk_create(changed, update_conflicts=True, unique_fields=["pager_id"], update_fields=said)
@@ -217,6 +217,7 @@ def _target(one: Target) -> PagerTarget:
         service_id=one.service,
         levels=one.levels,
         schedules=[list(level) for level in one.schedules],
+        paused=one.paused,
     )
 
 

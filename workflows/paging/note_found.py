@@ -21,6 +21,11 @@ JOINED: Final = (
     "The page to {page} joined an open incident of {joined} in PagerDuty, so it notified no one. Page them again, or "
     "call them."
 )
+UNSEEN: Final = (
+    "PagerDuty shows no incident for the page to {page}, which went through the fallback, so it may have notified no "
+    "one: its service may be in a maintenance window or disabled, or no one is on call for it. Page them again, or "
+    "call them."
+)
 Status = Page.Status
 
 # From the status that is found: the kind of news, and how it reads with and without who it was.
@@ -67,6 +72,26 @@ def note(page: Page, rung: PageStatus, *, looked_at: datetime, ends: bool = Fals
         news = _news(page, rung, id=id, at=max(at, page.status_at + timedelta(microseconds=1)))
         apply_page_event.take(page, news, at=max(looked_at, news.at))
     return True
+
+
+def note_unseen(page: Page, *, looked_at: datetime) -> None:
+    """Say once, of a page that was sent as an event and was not found in time, that it may have reached no one.
+
+    PagerDuty accepts an event before it looks whether anyone can be paged. It is not sent again unasked: it may have
+    been opened where nobody looked, and would ring twice.
+    """
+    if _is_unseen(page, looked_at=looked_at):
+        with transaction.atomic():
+            page = apply_page_event.held(page)
+            if _is_unseen(page, looked_at=looked_at):
+                page.unseen_at = looked_at
+                page.save(update_fields=["unseen_at"])
+                called_off.tell(page, UNSEEN.format(page=page.name), at=looked_at)
+
+
+def _is_unseen(page: Page, *, looked_at: datetime) -> bool:
+    sent = page.via == "events" and page.status == Status.TRIGGERED and not (page.pager_id or page.joined)
+    return sent and page.unseen_at is None and looked_at - page.opened_at > SETTLED
 
 
 def _joined(page: Page, rung: PageStatus, *, looked_at: datetime) -> bool:

@@ -18,7 +18,7 @@ from incidents.models import Event, Incident
 from workflows.effects import effect_queue, late_requests
 from workflows.effects.work import Outcome, Work, made
 from workflows.loading import load_facts
-from workflows.models import Effect, Page
+from workflows.models import Effect, Page, PagerTarget
 from workflows.oncall import acknowledgements, callees, page_reach
 from workflows.oncall.pager_events import Who
 from workflows.pager_port import Pager, PageRequest, PageStatus, unsigned
@@ -30,6 +30,7 @@ from workflows.planning.wording import cards
 
 SKEW = timedelta(minutes=2)
 SHARED = "left the page to {page} open in PagerDuty: its incident has alerts of others"
+IN_MAINTENANCE = ". Its service is in a maintenance window, so it may have notified no one"
 Status = Page.Status
 
 
@@ -248,6 +249,7 @@ def _opened(work: Work, page: Page, rung: PageStatus, *, unsure: bool) -> Outcom
     whom = page.rings.removeprefix("pages ")
     says = f"paged {page.name}{how}{f': {whom}' if whom else ''}"
     says = note_found.JOINED.format(page=page.name, joined=page.joined) if page.joined else says
+    says += IN_MAINTENANCE if PagerTarget.objects.filter(pager_id=page.service_id, paused=True).exists() else ""
     says += f"{event_kinds.WHY}{page.because}" if page.because else ""
     thing = made(work, external=external, external_id=page.pager_id)
     thing.label = page.name

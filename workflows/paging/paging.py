@@ -77,6 +77,8 @@ def said(page: Page) -> str:
     """Say how a page stands: *paging*, *acknowledged by Eve Ito*, *resolved by Firekind*."""
     if page.was_called_off:
         return "called off before it was opened"
+    if page.is_unseen:
+        return "sent, but PagerDuty shows no incident for it"
     words = str(Status(page.status).label)
     if page.joined and page.status == Status.TRIGGERED:
         return f"joined an open incident of {page.joined}"

@@ -48,6 +48,8 @@ def _check(pager: Pager, page: Page, *, doubted: bool, at: datetime) -> bool:
     if doubted and not page.is_open:
         twins.end(pager, page.pk, at=at)
     rung = _look(pager, page)
+    if rung is None:
+        note_found.note_unseen(page, looked_at=at)
     moved = rung is not None and note_found.note(page, rung, looked_at=at)
     if doubted and page.is_open:
         twins.end(pager, page.pk, at=at)

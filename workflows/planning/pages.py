@@ -39,7 +39,8 @@ class Callee:
 
     ``people`` are paged first and may be brought in. ``rings`` says who is paged, in words, strangers included, and
     ``ids`` are what the pager calls them, ``names`` how people do. ``strangers`` are those of them who cannot be
-    brought in. ``gone`` once the pager lists it no more, as where another account is connected by now.
+    brought in. ``gone`` once the pager lists it no more, as where another account is connected by now; ``paused`` while
+    its service is in a maintenance window.
     """
 
     ref: str
@@ -51,11 +52,13 @@ class Callee:
     strangers: tuple[Stranger, ...] = ()
     names: tuple[str, ...] = ()
     gone: bool = False
+    paused: bool = False
 
     @property
     def label(self) -> str:
-        """Whom, and who that is right now: *Major incidents (rings Eve Ito)*."""
-        return f"{self.name} ({self.rings})" if self.rings else self.name
+        """Whom, and who that is right now: *Major incidents (pages Eve Ito)*."""
+        more = "; ".join(filter(None, [self.rings, "in a maintenance window" if self.paused else ""]))
+        return f"{self.name} ({more})" if more else self.name
 
 
 @dataclass(frozen=True, slots=True)

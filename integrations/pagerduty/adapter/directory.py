@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from incidents.people import emails
@@ -46,14 +46,31 @@ def named(found: Sequence[Thing], name: str) -> str:
 
 
 def targets(wire: Wire, found: Sequence[Thing], *, service: str) -> list[Target]:
-    """Read every escalation policy, service and schedule; ``service`` is for policies that have none of their own."""
+    """Read every escalation policy, service and schedule; ``service`` is for policies that have none of their own.
+
+    A policy's pages are opened on the first of its services, if it has any; on none in a maintenance window, unless
+    all of these and ``service`` are.
+    """
     policies = wire.pages("/escalation_policies", of="escalation_policies")
-    first = {_policy(one): _id(one) for one in reversed(found)}
+    opened_on = _opened_on(found, service=service)
     return [
-        *(_policy_target(policy, first.get(_id(policy), service)) for policy in policies),
+        *(_policy_target(policy, opened_on(_id(policy))) for policy in policies),
         *(_service_target(one) for one in found),
         *schedules(wire),
     ]
+
+
+def _opened_on(found: Sequence[Thing], *, service: str) -> Callable[[str], str]:
+    paused = {_id(one) for one in found if is_paused(one)}
+    own: dict[str, list[str]] = {}
+    for one in found:
+        own.setdefault(_policy(one), []).append(_id(one))
+
+    def chosen(policy: str) -> str:
+        fit = [*own.get(policy, ()), *filter(None, [service])]
+        return next((one for one in fit if one not in paused), fit[0] if fit else "")
+
+    return chosen
 
 
 def _policy_target(policy: Thing, service: str) -> Target:
@@ -82,7 +99,13 @@ def _service_target(service: Thing) -> Target:
         url=_url(service),
         policy=_policy(service),
         service=_id(service),
+        paused=is_paused(service),
     )
+
+
+def is_paused(service: Thing) -> bool:
+    """Return whether a service is in a maintenance window: it triggers nothing, and may notify no one."""
+    return service.get("status") == "maintenance"
 
 
 def schedules(wire: Wire) -> list[Target]:

@@ -3,7 +3,8 @@
 https://developer.pagerduty.com/docs/send-alert-event. An event joins the open alert of its key, or the open incident
 that has its key for `incident_key` on the same service; else it opens both. Where a service groups alerts, a new one
 joins an open incident. An event is accepted before anything is
-done with it, so one that nobody could be paged for is accepted all the same.
+done with it, so one that nobody could be paged for is accepted all the same, as is one for a service that is disabled
+or in a maintenance window (https://support.pagerduty.com/main/docs/maintenance-windows).
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ SEVERITIES: Final = ("critical", "error", "warning", "info")
 KEY_LENGTH: Final = 255
 SUMMARY_LENGTH: Final = 1024
 SIZE: Final = 512 * 1024
+SWITCHED_OFF: Final = ("maintenance", "disabled")
 
 
 class NotAnEvent(Exception):
@@ -52,6 +54,8 @@ def take(state: AccountState, event: Json) -> str:
     service, integration = _integration(state, str(event["routing_key"]))
     event["dedup_key"] = key = str(event.get("dedup_key") or state.next_id("D").lower())
     agent = {"id": integration.id, "type": "events_api_v2_inbound_integration_reference", "summary": integration.name}
+    if service.status in SWITCHED_OFF:
+        return key
     incident = _known(state, service, key)
     if event["event_action"] != "trigger":
         _follow(state, incident, event, agent)

@@ -144,6 +144,12 @@ def test_a_process_that_rings_nobody_does_not_load_pagerdutys_client() -> None:
     assert done.returncode == 0, done.stderr
 
 
+def test_a_service_in_a_maintenance_window_is_warned_of(account: fake.FakeAccount) -> None:
+    account.service("PVFIREKIND").status = "maintenance"
+    (warned,) = [line for line in checked(pager_on(account))[0] if "maintenance window" in line]
+    assert warned.startswith("note  The service Firekind is in a maintenance window")
+
+
 @pytest.mark.parametrize("grouping", ["", "time", "intelligent", "content_based"])
 @pytest.mark.parametrize("service", ["PVFIREKIND", "PVPAYMENTS"])
 def test_grouping_where_the_fallback_leads_is_warned_of(account: fake.FakeAccount, service: str, grouping: str) -> None:

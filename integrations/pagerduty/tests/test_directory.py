@@ -82,6 +82,25 @@ def test_a_service_that_is_switched_off_is_no_target_and_no_place_for_pages(page
     assert named(targets, "Engineering").service == "PVPAYMENTS"
 
 
+@pytest.mark.parametrize(
+    ("paused", "opened_on"),
+    [
+        ([], "PVCHECKOUTAPI"),
+        (["checkout-api"], "PVPAYMENTS"),
+        (["checkout-api", "payments"], "PVFIREKIND"),
+        (["checkout-api", "payments", "Firekind"], "PVCHECKOUTAPI"),
+    ],
+)
+def test_a_policy_is_paged_on_no_service_in_a_maintenance_window_while_there_is_another(
+    pager: StraightPager, paused: list[str], opened_on: str
+) -> None:
+    for name in paused:
+        pager.account.service(name).status = "maintenance"
+    targets = pager.targets()
+    assert named(targets, "Engineering").service == opened_on
+    assert {one.name for one in targets if one.paused} == set(paused)
+
+
 def test_a_service_is_paged_on_itself(pager: StraightPager) -> None:
     service = named(pager.targets(), "payments")
     assert (service.service, service.policy) == (service.id, "PEENGINEERING")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from incidents import sentences
 from workflows.planning.pages import Callee, Paged, RequestedPage, WantedPage, asked_again, is_unsent
 
 
@@ -29,6 +30,17 @@ def missing(
         else:
             continue
         yield f"page/{name}", says
+
+
+def in_maintenance(wanted: Iterable[WantedPage], *, paged: Sequence[Paged]) -> Iterator[tuple[str, str]]:
+    """Yield key and words for each page that is still to be opened on a service in a maintenance window."""
+    there = {one.key for one in paged if not one.called_off}
+    for page in wanted:
+        one = page.callee
+        if one.paused and page.key not in there:
+            says = f"The PagerDuty service for {one.name} is in a maintenance window, so the page may notify no one."
+            whom = sentences.enumerated(one.names) or "whoever is on call"
+            yield f"maintenance/{one.ref}", f"{says} End the window in PagerDuty, or call {whom}."
 
 
 def unsent(asked: Sequence[RequestedPage], *, paged: Sequence[Paged]) -> Iterator[tuple[str, str]]:

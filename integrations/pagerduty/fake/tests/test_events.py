@@ -52,6 +52,15 @@ def test_an_incident_cannot_take_the_key_of_an_open_alert_on_the_service(account
     assert account.ok("POST /incidents", incident(key="k", service=ref("PVWEB", "service")))
 
 
+@pytest.mark.parametrize("status", ["maintenance", "disabled"])
+def test_an_event_for_a_service_that_is_switched_off_is_accepted_and_dropped(account: Strict, status: str) -> None:
+    account.event(key="open")
+    (service,) = {one.service for one in account.account.incidents.values()}
+    account.service(service).status = status
+    assert {account.event(key="k").status, account.event("resolve", "open").status} == {202}
+    assert [one.status for one in account.account.incidents.values()] == ["triggered"]
+
+
 def test_an_event_is_accepted_though_nobody_could_be_rung(account: Strict) -> None:
     account.schedule("Primary").layers.clear()
     account.policy("Main").levels.pop()

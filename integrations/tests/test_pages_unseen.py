@@ -1,0 +1,121 @@
+"""A page that may have notified nobody is said to be one: PagerDuty accepts an event before it looks at it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from incidents.models import Event
+from integrations.pagerduty.fake import events
+from integrations.tests.duty import Duty
+from integrations.tests.test_pages_laws import Night, night
+from workflows.models import Page
+from workflows.oncall import pager_cache
+from workflows.paging import paging, poll_pages
+from workflows.reconcile import retyping
+
+WHY = ["maintenance", "disabled", "nobody on call"]
+LATER = timedelta(minutes=5)
+
+
+@pytest.fixture
+def found(built_duty: Duty, db: None) -> Iterator[Night]:
+    """An incident that pages nobody, and a fallback."""
+    with night(built_duty, "internal") as one:
+        one.duty.account.add_integration("Firekind", key=one.duty.account.routing_key)
+        pager_cache.refresh(at=timezone.now())
+        yield one
+
+
+def page_through_the_fallback(found: Night) -> None:
+    """Retype to what pages somebody, while PagerDuty's REST API is away; it comes back."""
+    found.away(True)
+    found.take("retype", "major")
+    found.settle(3)
+    found.away(False)
+
+
+def look(found: Night, *, after: timedelta) -> None:
+    """Let the workers look at open pages, once so much later."""
+    Page.objects.update(looked_at=None)
+    poll_pages.look_again(at=timezone.now() + after)
+    found.settle(3)
+
+
+def sent_again(found: Night) -> dict[str, object]:
+    """An event as the fallback sent it."""
+    about = {"summary": f"Checkout is slow ({found.incident.codename})", "source": "firekind", "severity": "critical"}
+    key, to = Page.objects.get().dedup_key, found.duty.account.routing_key
+    return {"routing_key": to, "dedup_key": key, "event_action": "trigger", "payload": about}
+
+
+def told(found: Night) -> list[str]:
+    """What is said of the page, without how it was sent."""
+    rows = Event.objects.filter(incident=found.incident, kind="page").order_by("n")
+    return [one.text for one in rows if not one.text.startswith("paged ")]
+
+
+@pytest.mark.parametrize("why", WHY)
+def test_whoever_responds_is_told_once_that_it_may_have_reached_nobody(found: Night, why: str) -> None:
+    service = found.duty.account.service("Firekind")
+    if why == "nobody on call":
+        found.duty.account.policy(service.policy).levels.clear()
+    else:
+        service.status = why
+    page_through_the_fallback(found)
+    look(found, after=timedelta(seconds=61))
+    assert told(found) == [], "PagerDuty may still be at it"
+    for _ in range(3):
+        look(found, after=LATER)
+    (said,) = told(found)
+    assert said.startswith("PagerDuty shows no incident for the page to Major incidents")
+    assert Event.objects.get(text=said).data.get("room") != 0, "the channel is told"
+    assert paging.said(Page.objects.get()) == "sent, but PagerDuty shows no incident for it"
+
+
+def test_one_that_pagerduty_shows_is_as_it_shows_it(found: Night) -> None:
+    page_through_the_fallback(found)
+    for _ in range(3):
+        look(found, after=LATER)
+    assert told(found) == []
+    assert paging.said(Page.objects.get()) == "paging"
+
+
+def test_one_that_comes_late_is_known_and_can_be_acknowledged(found: Night) -> None:
+    service = found.duty.account.service("Firekind")
+    service.status = "maintenance"
+    page_through_the_fallback(found)
+    look(found, after=LATER)
+    service.status = "active"
+    events.take(found.duty.account, sent_again(found))
+    look(found, after=2 * LATER)
+    assert paging.said(Page.objects.get()) == "paging"
+
+
+def test_nothing_is_said_while_pagerduty_cannot_be_asked(found: Night) -> None:
+    found.duty.account.service("Firekind").status = "maintenance"
+    page_through_the_fallback(found)
+    found.away(True)
+    look(found, after=LATER)
+    assert told(found) == []
+
+
+@pytest.mark.parametrize("paused", [False, True])
+def test_a_plan_says_that_a_service_is_in_a_maintenance_window_before_anyone_counts_on_the_page(
+    found: Night, paused: bool
+) -> None:
+    if paused:
+        for service in found.duty.account.account.services.values():
+            service.status = "maintenance"
+    pager_cache.refresh(at=timezone.now())
+    house = found.duty.house
+    plan = retyping.preview(found.incident, to=house.type("major"), by=house.person("dee"))
+    assert ("in a maintenance window, so the page may notify no one" in str(plan)) == paused
+    found.take("retype", "major")
+    found.settle(3)
+    (page,) = Event.objects.filter(incident=found.incident, kind="page")
+    assert page.text.startswith("paged Major incidents: Max")
+    assert ("maintenance window" in page.text) == paused
