@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 import pytest
+from django.utils import timezone
 
 from incidents.models import Event
 from integrations.tests.duty import Duty
 from integrations.tests.test_pages_laws import Night, night
+from workflows.models import Page
 
 PAGE = "the page to Major incidents"
-WAS = "The page to Major incidents was resolved"
+BY_ITSELF = f"PagerDuty resolved {PAGE} by itself, and no one is known to have acknowledged it"
 ENDINGS = ["retype", "over"]
 ORDERS = ["told before", "told after", "told twice after", "never told", "looked at after"]
 
@@ -40,7 +44,33 @@ def test_a_page_that_ended_before_we_end_it_is_said_to_be_ended_by_whoever_did_a
         if order == "looked at after":
             found.poll(None)
         (said,) = ended(found)
-        assert said in ([("Max", f"resolved {PAGE}")] if by == "Max" else [("", f"found {PAGE} resolved"), ("", WAS)])
+        assert said in (
+            [("Max", f"resolved {PAGE}")] if by == "Max" else [("", f"found {PAGE} resolved"), ("", BY_ITSELF)]
+        )
+
+
+@pytest.mark.parametrize("heard", ["told", "looked at"])
+@pytest.mark.parametrize("is_acknowledged", [True, False])
+def test_a_page_that_its_service_ends_while_people_respond_says_whether_anyone_was_on_it(
+    built_duty: Duty, db: None, is_acknowledged: bool, heard: str
+) -> None:
+    with night(built_duty, "major") as found:
+        for service in found.duty.account.account.services.values():
+            service.acknowledgement_timeout = None
+        found.take("settle", 3)
+        if is_acknowledged:
+            found.take("act", ("acknowledge", 0))
+        while found.waiting:
+            found.take("deliver", (0, False))
+        found.take("wait", 241)
+        while heard == "told" and found.waiting:
+            found.take("deliver", (0, False))
+        Page.objects.update(opened_at=timezone.now() - timedelta(minutes=2))
+        found.poll(None)
+        (said,) = ended(found)
+        assert (said == ("", BY_ITSELF)) != is_acknowledged
+        asks = Event.objects.filter(incident=found.incident, kind="page", data__ask="resolve").exists()
+        assert asks == is_acknowledged, "whoever is asked whether it is over has been on it"
 
 
 @pytest.mark.parametrize("how", ENDINGS)

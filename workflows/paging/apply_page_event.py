@@ -26,6 +26,10 @@ from workflows.planning.actions import RETIRE
 SOON: Final = timedelta(seconds=10)
 ID_CHARS: Final = 120
 STILL_OPEN: Final = "The incident itself is still open here: resolve it when it is over"
+BY_ITSELF: Final = (
+    "PagerDuty resolved the page to {page} by itself, and no one is known to have acknowledged it. Page them again if "
+    "they are still needed"
+)
 Status = Page.Status
 
 
@@ -124,17 +128,24 @@ def is_ending(page: Page) -> bool:
 def _write(page: Page, news: PagerEvent, *, told: bool, moved: bool, again: bool, at: datetime) -> None:
     incident = page.incident
     person = add_responders.person_of(news.by)
+    is_unanswered = _ended_unanswered(page, news)
     text = _sentence(page, news, named=person is None, again=again)
+    text = BY_ITSELF.format(page=page.name) if is_unanswered else text
     data: dict[str, Any] = {"page": page.key, "news": news.kind, "url": page.url}
     if outsiders := add_responders.outsiders(page, news):
         text = f"{text}. {outsiders}"
-    if moved and _asks(page):
+    if moved and not is_unanswered and _asks(page):
         text, data["ask"] = f"{text}. {STILL_OPEN}", "resolve"
     if not (told and incident.is_active):
         data["room"] = 0
     lifecycle.remark(
         incident, "page", by=None, author=person, at=news.at, recorded_at=at, source=Source.SYSTEM, text=text, data=data
     )
+
+
+def _ended_unanswered(page: Page, news: PagerEvent) -> bool:
+    """Return whether a page ended without anyone having been on it: its service resolves what is open for long."""
+    return news.kind == Status.RESOLVED and news.by is None and page.answered_at is None
 
 
 def _asks(page: Page) -> bool:

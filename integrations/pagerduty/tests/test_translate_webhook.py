@@ -26,7 +26,10 @@ from workflows.planning.wording import cards
 
 SAYS = [
     (event("resolved"), "Eve resolved the page to Major incidents in PagerDuty. The incident itself is still open"),
-    (event("resolved", agent=None), "The page to Major incidents was resolved in PagerDuty. The incident itself"),
+    (
+        event("resolved", agent=None),
+        "PagerDuty resolved the page to Major incidents by itself, and no one is known",
+    ),
     (event("reopened"), "Eve reopened the page to Major incidents in PagerDuty: paging again"),
     (event("unacknowledged", agent=None), "No one followed up on the page to Major incidents: paging again"),
     (
