@@ -12,7 +12,7 @@ from audit.sealed import heads, sealing
 @shared_task
 def seal() -> None:
     """Seal what was written since the last time; two at once do no harm."""
-    sealing.seal(at=timezone.now())
+    sealing.seal(at=sealing.now())
 
 
 @shared_task

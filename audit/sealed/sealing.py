@@ -26,8 +26,17 @@ _OPEN: Final = """
 """
 
 
+def now() -> datetime:
+    """Return the time by the clock of the database: those of hosts differ, and links are told apart by their age."""
+    at: datetime = _one("SELECT clock_timestamp()")[0]
+    return at
+
+
 def seal(*, at: datetime) -> int:
-    """Seal what is not sealed yet and return how many rows that were: none while someone else is at it."""
+    """Seal what is not sealed yet and return how many rows that were: none while someone else is at it.
+
+    ``at`` is the time of the database, as ``now`` has it.
+    """
     total = 0
     for _ in range(LINKS):
         count, full = _link(at=at)
@@ -83,16 +92,14 @@ def _settled(before: Sequence[Seal], ids: Mapping[str, list[int]], *, xmin: int)
     transaction takes such a number, and a moment later one of its own as it writes. So whoever held a number below the
     link has a transaction's by ``NUMBERED_FOR`` later, below the ``horizon`` of a link that was made then; once all of
     those have ended, and we have looked since (``xmin`` was asked before we did, and we read as far as that), nothing
-    more can come.
+    more can come. Only a link before that one is older than it, whatever their times say.
     """
     read_to = {name: some[-1] if len(some) == BATCH else chain.TOP for name, some in ids.items()}
-    ended = max((one.at for one in before if one.horizon <= xmin), default=None)
+    ended = [one for one in before if one.horizon <= xmin]
     over = [
         one.n
-        for one in before
-        if ended is not None
-        and one.at + NUMBERED_FOR <= ended
-        and all(top <= read_to[name] for name, top in one.tops.items())
+        for one in ended
+        if one.at + NUMBERED_FOR <= ended[-1].at and all(top <= read_to[name] for name, top in one.tops.items())
     ]
     return max([*over, before[-1].settled if before else 0])
 

@@ -16,6 +16,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 import audit
+from audit import tasks
 from audit.models import Entry, Seal
 from audit.sealed import chain, sealing, verifying
 from audit.sealed.rows import KEPT
@@ -126,6 +127,30 @@ def test_a_row_that_appears_below_sealed_ones_is_sealed_once_however_late(
         sealing.seal(at=now)
     assert sorted(sealed()) == list(Entry.objects.order_by("n").values_list("n", flat=True))
     assert sealed().count(late) == 1
+    verifying.verify(at=timezone.now())
+
+
+@pytest.mark.parametrize("steps_s", [(60, 60, 0, 0), (0, 0, -60, -60), (60, 0, -60, -60), (-60, 0, 60, -60, 0, -60)])
+def test_clocks_that_differ_among_those_who_seal_leave_no_row_out(
+    erasable: None, transactional_db: None, monkeypatch: pytest.MonkeyPatch, steps_s: tuple[int, ...]
+) -> None:
+    """Of two hosts, or of one whose clock is set: a link would look older, or newer, than those before it."""
+    monkeypatch.setattr(sealing, "_BEGIN", sealing._BEGIN.replace(XMIN, OUR_XMIN))
+    true_now, off = timezone.now, timedelta(0)
+    monkeypatch.setattr(timezone, "now", lambda: true_now() + off)
+    noted(2)
+    tasks.seal()
+    slow = Writer()
+    late = slow.note()
+    for step_s in steps_s:
+        noted(2)
+        off = timedelta(seconds=step_s)
+        tasks.seal()
+    slow.end()
+    off = timedelta(0)
+    noted(1)
+    tasks.seal()
+    assert late in sealed()
     verifying.verify(at=timezone.now())
 
 

@@ -55,7 +55,7 @@ class Command(BaseCommand):
         )
 
     def _seal(self, options: dict[str, Any]) -> None:
-        count = sealing.seal(at=timezone.now())
+        count = sealing.seal(at=sealing.now())
         self.stdout.write(f"Sealed {count} row{'' if count == 1 else 's'}." if count else "Everything is sealed.")
 
     def _export(self, options: dict[str, Any]) -> None:
