@@ -8,7 +8,9 @@ from typing import Final
 from incidents import lifecycle
 from incidents.forms.people import joinable
 from incidents.models import Person
+from incidents.people import person_matching
 from integrations.slack.protocol import mrkdwn
+from workflows.usergroups import workspace_cache
 
 PICK_THEM: Final = "Name people by typing @ and choosing them from Slack's list. Guests and apps cannot be brought in."
 # What Slack left as typed is no one's name; an address, a package or what stands in a reference is none either.
@@ -28,6 +30,11 @@ def picked(said: str, *, by: Person) -> list[Person]:
     if not ids or len(found) < len(ids):
         raise lifecycle.Refused(PICK_THEM)
     return [found[chat_id] for chat_id in ids]
+
+
+def chosen(chat_id: str) -> Person:
+    """Return someone from Slack's own list of people; whom the workspace, once read, does not list is from another."""
+    return person_matching.by_chat_id(chat_id, elsewhere=not workspace_cache.never_read())
 
 
 def known(said: str, *, leading: bool = False) -> None:
