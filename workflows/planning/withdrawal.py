@@ -105,6 +105,9 @@ def direct(facts: Facts) -> Iterator[Thing]:
     What is tried again by now needs nobody's hand, and what failed twice is told once.
     """
     whom = facts.lead or next((stay.who for stay in facts.stays if stay.here and stay.who.chat_id), None)
+    if whom is not None and whom.chat_id and is_empty(facts):
+        spec = {"person": whom.chat_id, "card": cards.nobody_invited(facts).as_dict()}
+        yield Thing(f"direct/empty/{facts.room}", "direct", spec, f"{whom.name} directly that nobody could be invited")
     if whom is None or facts.is_there(f"channel/{facts.room}"):
         return
     if facts.active and facts.room_of(facts.room).gone and whom.chat_id:
@@ -118,6 +121,12 @@ def direct(facts: Facts) -> Iterator[Thing]:
         event = known.get((newest.retry, newest.by_hand), newest)
         spec = {"person": whom.chat_id, "card": posts.by_hand(event, facts).as_dict()}
         yield Thing(f"direct/{event.n}", "direct", spec, f"{whom.name} directly what to do by hand")
+
+
+def is_empty(facts: Facts) -> bool:
+    """Return whether nobody is in the private channel, as nobody could be invited: an app alone lets people in."""
+    in_use = facts.is_there(f"channel/{facts.room}") and not facts.is_there(f"archived/{facts.room}")
+    return bool(facts.uninvited) and facts.active and facts.private and in_use
 
 
 def titles(facts: Facts) -> Iterator[Thing]:
