@@ -239,6 +239,7 @@ class Workspace:
     name: str = "Sandbox workspace"
     domain: str = "sandbox"
     plan: str = "pro"
+    org_wide: bool = False  # whether the app is installed in an organisation as a whole
     anyone_edits_groups: bool = True
     people: dict[str, Person] = field(default_factory=dict)
     groups: dict[str, Group] = field(default_factory=dict)

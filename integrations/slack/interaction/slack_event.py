@@ -9,6 +9,7 @@ from typing import Any
 
 from incidents.models import Person
 from incidents.people import person_matching
+from integrations.slack.adapter import current
 
 Deed = Callable[[], object]
 Listener = Callable[["SlackEvent"], Deed | None]
@@ -38,7 +39,7 @@ class SlackEvent:
             type=str(event["type"]),
             at=at,
             event=event,
-            bot_user_id=str(ours[0].get("user_id", "")) if ours[0].get("is_bot", True) else "",
+            bot_user_id=str(ours[0].get("user_id", "")) if ours[0].get("is_bot", True) else _own_id(),
             is_shared=body.get("is_ext_shared_channel") is True,
         )
 
@@ -63,6 +64,12 @@ class SlackEvent:
         """One of the event's own values that is an object; empty when it is not there or something else."""
         value = self.event.get(name)
         return value if isinstance(value, dict) else {}
+
+
+def _own_id() -> str:
+    """Return the app's own user where an event is told on behalf of a person who lent the app a token as well."""
+    slack = current.slack()
+    return slack.self_id if slack is not None else ""
 
 
 def moment(ts: str) -> datetime:

@@ -52,6 +52,10 @@ WORDS: Final[dict[str, str]] = {
     "message_limit_exceeded": "The workspace has reached its message limit. Ask a workspace admin, then retry.",
     "message_not_found": "The message was deleted in Slack. The incident page has what it said.",
     "missing_scope": f"The app lacks a permission. {REINSTALL}",
+    "missing_argument": (
+        "The app's token is one of a whole organisation, with which Slack asks each time which workspace is meant. "
+        "Install the app in one workspace, and set SLACK_BOT_TOKEN to the token of that."
+    ),
     "msg_too_long": "The message is longer than Slack allows. Please report this as a bug.",
     "could_not_convert_channel": "Slack could not make this channel private.",
     "feature_not_enabled": "Only an Enterprise organisation can make a channel private for an app.",
