@@ -90,9 +90,9 @@ def _invite_again(incident: Incident, at: datetime) -> None:
     failed = Effect.objects.filter(incident=incident, kind="member", room=incident.room, state=Effect.State.FAILED)
     chat, channel = ports.chat(), rooms.last_channel_of(incident)
     people = [*(one.spec["person"] for one in refused), *(who for one in failed for who in one.spec["people"])]
-    if chat is None or channel is None or not people:
+    if chat is None or channel is None:
         raise lifecycle.Refused("Nothing is connected, so this could not be checked.")
-    if why := chat.invite(channel.external_id, people[:1]).refused:
+    if why := chat.invite(channel.external_id, people[:1]).refused:  # of nobody, where they are invited already
         raise lifecycle.Refused(f"Still missing. {next(iter(why.values()))}")
     with transaction.atomic():
         timeline.hold(incident.pk)
