@@ -38,9 +38,14 @@ def by_chat_id(chat_id: str, *, name: str = "", elsewhere: bool = False) -> Pers
     """
     defaults = {"name": name or chat_id, "is_external": elsewhere}
     person, _ = Person.objects.get_or_create(chat_id=chat_id, defaults=defaults)
-    if elsewhere and _bare().filter(pk=person.pk).update(is_external=True):
+    if elsewhere and is_bare(person) and _bare().filter(pk=person.pk).update(is_external=True):
         person.is_external = True
     return person
+
+
+def is_bare(person: Person) -> bool:
+    """Return whether a door met someone of whom no workspace ever said anything."""
+    return not (person.email or person.zone or person.user_id or person.is_bot or person.is_external)
 
 
 def _bare() -> QuerySet[Person]:

@@ -32,9 +32,11 @@ def picked(said: str, *, by: Person) -> list[Person]:
     return [found[chat_id] for chat_id in ids]
 
 
-def chosen(chat_id: str) -> Person:
-    """Return someone from Slack's own list of people; whom the workspace, once read, does not list is from another."""
-    return person_matching.by_chat_id(chat_id, elsewhere=not workspace_cache.never_read())
+def met(chat_id: str) -> Person:
+    """Return someone whom Slack names; whom the workspace, once it was read, does not list is from another one."""
+    person = person_matching.by_chat_id(chat_id)
+    unlisted = person_matching.is_bare(person) and not workspace_cache.never_read()
+    return person_matching.by_chat_id(chat_id, elsewhere=True) if unlisted else person
 
 
 def known(said: str, *, leading: bool = False) -> None:

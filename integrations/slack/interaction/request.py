@@ -59,13 +59,13 @@ class Form:
     def people(self, name: str) -> list[Person]:
         """The people chosen in a field."""
         ids = self._value(name).get("selected_users") or []
-        found = [mentions.chosen(str(one)) for one in ids]
+        found = [mentions.met(str(one)) for one in ids]
         return [person for person in found if not person.is_bot]
 
     def person(self, name: str) -> Person | None:
         """The person chosen in a field, if any."""
         chat_id = self.text(name)
-        return mentions.chosen(chat_id) if chat_id else None
+        return mentions.met(chat_id) if chat_id else None
 
     def files(self, name: str) -> list[SharedFile]:
         """The files put into a field."""

@@ -103,3 +103,12 @@ def test_whoever_is_chosen_from_elsewhere_is_named_so_before_anyone_confirms(doo
     door.command("ann", "type security because keys leaked", channel=channel)
     door.press("ann", "firekind:retype-bring", value=[door.slack.person("pam").id])
     assert "is from another workspace, so the app can't invite them" in door.reads(door.modal("ann"))
+
+
+@pytest.mark.usefixtures("incident")
+def test_their_home_tab_shows_nothing_that_they_take_no_part_in(door: Door) -> None:
+    come(door, "pam", "lobby", team_id=PARTNER)
+    for who, sees in (("pam", False), ("ben", True)):
+        door.slack.acts.open_home(who)
+        door.deliver()
+        assert ("checkout is slow" in str(door.slack.home(who))) == sees

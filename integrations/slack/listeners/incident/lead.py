@@ -48,7 +48,7 @@ def _meant(asked: SlackRequest) -> Person | None:
     ids = mrkdwn.people(asked.words)
     if len(ids) != 1:
         raise lifecycle.Refused("Name one person: type @ and choose them from Slack's list.")
-    lead = mentions.chosen(ids[0])
+    lead = mentions.met(ids[0])
     if lead.is_bot or lead.deactivated:
         raise lifecycle.Refused(f"{lead.name} cannot lead. Choose a person.")
     return lead
