@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from django.contrib.auth.models import AbstractBaseUser, AnonymousUser, User
 from django.db import transaction
-from django.db.models import Value
+from django.db.models import QuerySet, Value
 from django.db.models.functions import Lower
 
 from incidents.models import Participant, Person
@@ -30,10 +30,28 @@ class ChatProfile:
     is_unlisted: bool = False
 
 
-def by_chat_id(chat_id: str, *, name: str = "") -> Person:
-    """Return the person of a chat id, recording a bare one when the workspace was not read yet."""
-    person, _ = Person.objects.get_or_create(chat_id=chat_id, defaults={"name": name or chat_id})
+def by_chat_id(chat_id: str, *, name: str = "", elsewhere: bool = False) -> Person:
+    """Return the person of a chat id, recording a bare one when the workspace was not read yet.
+
+    ``elsewhere`` says that the chat names another workspace than ours. That is believed of whom ours never listed: a
+    colleague in an organisation of many workspaces may be named by any of them.
+    """
+    defaults = {"name": name or chat_id, "is_external": elsewhere}
+    person, _ = Person.objects.get_or_create(chat_id=chat_id, defaults=defaults)
+    if elsewhere and is_bare(person) and _bare().filter(pk=person.pk).update(is_external=True):
+        person.is_external = True
     return person
+
+
+def is_bare(person: Person) -> bool:
+    """Return whether a door met someone of whom no workspace ever said anything."""
+    return not (person.email or person.zone or person.user_id or person.is_bot or person.is_external)
+
+
+def _bare() -> QuerySet[Person]:
+    """Return those whom a door met, and of whom no workspace ever said anything."""
+    met = Person.objects.filter(chat_id__isnull=False, user=None, is_bot=False, is_external=False)
+    return met.filter(email="", zone="")
 
 
 def by_email(email: str) -> Person | None:
@@ -131,6 +149,16 @@ def unlist(known: list[ChatProfile], *, told: Collection[str] = ()) -> None:
     listed = {one.chat_id for one in known} | set(told)
     away = Person.objects.exclude(chat_id=None).exclude(chat_id__in=listed)
     away.filter(is_external=False).update(is_unlisted=True)
+
+
+def disown(known: Sequence[ChatProfile], *, told: Collection[str] = ()) -> None:
+    """Note who was met in the chat and is from elsewhere: whom the workspace does not list, given everyone it lists.
+
+    Not of those of whom something newer was ``told``. Once they are listed, ``record`` takes it back.
+    """
+    listed = {one.chat_id for one in known} | set(told)
+    met = dict(_bare().values_list("pk", "chat_id"))
+    Person.objects.filter(pk__in=[pk for pk, chat_id in met.items() if chat_id not in listed]).update(is_external=True)
 
 
 def is_news(one: ChatProfile) -> bool:

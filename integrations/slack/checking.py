@@ -10,7 +10,7 @@ from django.db.models import F
 
 from integrations.check_result import CheckResult, note, wrong
 from integrations.slack.adapter.client import SlackChat
-from integrations.slack.protocol import installation
+from integrations.slack.protocol import error_messages, installation
 from integrations.slack.protocol.setup import Setup
 from workflows.chat_port import UNTELLABLE
 from workflows.models import Effect, Resource
@@ -46,8 +46,11 @@ def findings(slack: SlackChat, given: Setup, *, base_url: str, tell: str = "") -
 
 
 def _token(slack: SlackChat, given: Setup) -> Iterator[CheckResult]:
-    team_id = str(slack.wire.call("auth.test").get("team_id", ""))
-    if given.team_id and given.team_id != team_id:
+    said = slack.wire.call("auth.test")
+    team_id = str(said.get("team_id", ""))
+    if said.get("is_enterprise_install"):
+        yield wrong(error_messages.words("missing_argument"))
+    elif given.team_id and given.team_id != team_id:
         yield wrong(f"SLACK_TEAM_ID is {given.team_id}, but SLACK_BOT_TOKEN belongs to {team_id}. Set it to that.")
     else:
         yield CheckResult(f"Slack accepts SLACK_BOT_TOKEN: it belongs to the workspace {team_id}.")
@@ -100,6 +103,11 @@ def _announcing(slack: SlackChat, channel: str) -> CheckResult:
         is_open = slack.is_open(channel)
     except VendorError as error:
         return note(f"Whether incidents can be announced in #{channel} could not be seen: {error.says}")
+    if is_open and slack.is_read_outside(channel):
+        return note(
+            f"#{channel} is shared with another company: its people read the title of every public incident there. "
+            "Name a channel of your own in SLACK_ANNOUNCE_CHANNEL."
+        )
     if is_open:
         return CheckResult(f"Incidents are announced in #{channel}.")
     return wrong(

@@ -5,10 +5,11 @@ from __future__ import annotations
 import pytest
 
 from incidents import lifecycle
-from incidents.models import Incident
+from incidents.models import Incident, Person
 from integrations.tests.house import House
 from workflows.status import manual_steps, progress
 from workflows.status.manual_steps import ByHand
+from workflows.usergroups import workspace_cache
 
 
 def waiting(house: House, incident: Incident) -> list[ByHand]:
@@ -80,6 +81,32 @@ def test_a_private_channel_that_cannot_be_made_is_told_to_the_lead_alone(house: 
     assert "keys" not in " ".join([*house.slack.texts(old), *house.slack.texts("incidents")])
     with pytest.raises(lifecycle.Refused, match="The app is not in a channel named"):
         press(house, moved, one)
+
+
+LEADS: dict[str, dict[str, object]] = {
+    "has left": {"deleted": True},
+    "is from another company": {"is_stranger": True},
+    "is a guest": {"is_restricted": True},
+    "is on the web alone": {},
+}
+
+
+@pytest.mark.parametrize("lead", LEADS)
+def test_where_whoever_leads_cannot_do_it_somebody_is_told_who_can(house: House, incident: Incident, lead: str) -> None:
+    house.slack.add_person("zed")
+    workspace_cache.refresh(everybody=True)
+    zed = house.person("zed")
+    lifecycle.set_lead(incident, lead=zed, by=house.person("dee"), at=house.now())
+    incident = house.settle(incident)
+    for trait, value in LEADS[lead].items():
+        setattr(house.slack.person("zed"), trait, value)
+    workspace_cache.refresh(everybody=True)
+    if not LEADS[lead]:
+        Person.objects.filter(pk=zed.pk).update(chat_id=None)
+    refuse(house, "conversations.create", "restricted_action")
+    house.retype(house.settle(incident), "security")
+    assert direct(house, "dee").count("Create a private channel named") == 1
+    assert direct(house, "zed") == ""
 
 
 def test_the_channel_made_by_hand_takes_everything_that_waited(house: House, incident: Incident) -> None:

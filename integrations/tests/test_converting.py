@@ -67,12 +67,16 @@ def test_the_room_is_kept_with_its_history_and_nothing_is_said_before_it_is_priv
     assert "Someone has our keys" in str([[one.blocks, one.attachments] for one in house.slack.messages(room)])
 
 
-@pytest.mark.parametrize("code", ["feature_not_enabled", "not_an_enterprise", "restricted_action"])
+@pytest.mark.parametrize(
+    "code",
+    ["feature_not_enabled", "not_an_enterprise", "restricted_action", "token_revoked", "external_channel_migrating"],
+)
 def test_a_refusal_leaves_the_room_for_a_new_one(house: House, incident: Incident, code: str) -> None:
     old = house.channel(incident)
     house.slack.faults.add("error", method=CONVERT, error=code)
     moved = house.retype(incident, "security")
     assert moved.room == 2
+    assert house.slack.calls.count(CONVERT) == 1, "a new channel is private sooner"
     assert house.slack.channel(house.channel(moved)).is_private
     assert house.slack.channel(old).is_archived
     assert "keys" not in " ".join([*house.slack.texts(old), *house.slack.texts("incidents")])

@@ -115,11 +115,11 @@ def test_a_guest_with_the_address_of_someone_is_not_taken_for_them(house: House,
         assert not Participant.objects.filter(incident=incident, person=guest).exists()
 
 
-@pytest.mark.parametrize("team", ["T0SANDBOX", "E0ORG"])
+@pytest.mark.parametrize(("team", "named"), [("T0SANDBOX", ""), ("E0ORG", ""), ("T0SANDBOX", "T0SIBLING")])
 def test_a_workspace_that_joins_an_organisation_keeps_its_channels_and_nobody_is_shut_out(
-    house: House, team: str
+    house: House, team: str, named: str
 ) -> None:
-    """Channels and messages stay, while people get ids of the organisation."""
+    """Channels and messages stay, while people get ids of the organisation; Slack may name another workspace of it."""
     shown = house.declare("Checkout is slow", type="major")
     incident = house.declare("Keys leaked", type="security")
     before, entries = inside(incident), incident.events.count()
@@ -127,7 +127,7 @@ def test_a_workspace_that_joins_an_organisation_keeps_its_channels_and_nobody_is
     renumber(slack)
     slack.workspace.team_id = team
     for one in slack.workspace.people.values():
-        one.team_id = team
+        one.team_id, one.teams = named or team, [team, named] if named and not one.is_bot else []
     with connected(house, slack):
         membership.poll(at=timezone.now() + timedelta(minutes=5))
         incident, shown = settle(house, incident), settle(house, shown)

@@ -14,14 +14,24 @@ from workflows.models import Effect, Resource
 from workflows.status import progress
 
 CODES = ["token_revoked", "invalid_auth", "account_inactive", "token_expired"]
+# Nor does a token help whose workspace takes no call from this network, or from this app or person.
+SHUT = ["accesslimited", "team_access_not_granted", "two_factor_setup_required"]
+AWAY = {
+    "server_error": "",
+    "drop_before": "",
+    "team_added_to_org": "error",  # the workspace is joining an organisation, and away until it has
+    "org_login_required": "error",
+    "external_channel_migrating": "error",
+}
 
 
-@pytest.mark.parametrize("code", CODES)
+@pytest.mark.parametrize("code", [*CODES, *SHUT])
 def test_what_a_revoked_token_held_up_follows_by_itself_and_once(house: House, code: str) -> None:
     house.slack.faults.add("error", error=code)
     incident = house.declare("Checkout is slow")
     (failed,) = [one for one in progress.of(incident).effects if one.state == "failed" and one.kind == "channel"]
-    assert "SLACK_BOT_TOKEN" in failed.detail
+    assert ("SLACK_BOT_TOKEN" in failed.detail) == (code in CODES)
+    assert "Slack responded with" not in failed.detail
     events = incident.events.count()
     for _ in range(3):
         tasks.recover()
@@ -99,10 +109,10 @@ def test_a_channel_that_may_have_been_made_is_known_though_its_incident_is_over(
     assert not Effect.objects.filter(incident=incident, state="failed").exists()
 
 
-@pytest.mark.parametrize("fault", ["server_error", "drop_before"])
+@pytest.mark.parametrize("fault", AWAY)
 def test_what_a_long_outage_held_up_follows_by_itself_and_once(house: House, fault: str) -> None:
     """Slack was away for an hour and more: every step was tried until it was given up, and told."""
-    house.slack.faults.add(fault)
+    house.slack.faults.add(AWAY[fault] or fault, **({"error": fault} if AWAY[fault] else {}))
     incident = house.declare("Checkout is slow")
     house.settle(incident, rounds=2 * failures.ATTEMPTS)
     assert Effect.objects.filter(incident=incident, state="failed").exists()
@@ -118,6 +128,17 @@ def test_what_a_long_outage_held_up_follows_by_itself_and_once(house: House, fau
     assert not Effect.objects.filter(incident=incident).exclude(state="done").exists()
     assert house.slack.members(house.channel(incident)) == {"firekind", "dee", "ann", "ben", "lea"}
     assert len(house.slack.texts("incidents")) == 1
+
+
+@pytest.mark.parametrize("code", [code for code, kind in AWAY.items() if kind])
+def test_while_slack_moves_the_workspace_nothing_fails_that_follows_soon(house: House, code: str) -> None:
+    incident = house.declare("Someone has our keys", type="major")
+    for method in ("conversations.create", "chat.update", "chat.postMessage", "conversations.invite"):
+        house.slack.faults.add("error", method=method, error=code, times=2)
+    incident = house.retype(incident, "security")
+    assert not incident.events.filter(kind="failed").exists()
+    assert not Effect.objects.filter(incident=incident).exclude(state__in=["done", "cancelled"]).exists()
+    assert direct(house, "dee") == ""
 
 
 def test_what_fails_again_and_again_while_the_vendor_is_well_is_left_to_people(house: House) -> None:

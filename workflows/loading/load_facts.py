@@ -177,6 +177,7 @@ def _facts(incident: Incident, rows: IncidentRows, observed: Observed) -> Facts:
         doubtful=ticket_rows.doubtful(observed),
         elsewhere=observing.left_elsewhere(observed),
         failing=observing.failing(rows.effects[incident.pk]),
+        uninvited=observing.uninvited(observed, rows.effects[incident.pk], room=incident.room),
     )
 
 

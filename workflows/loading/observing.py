@@ -64,6 +64,15 @@ def failing(effects: Iterable[Effect]) -> frozenset[str]:
     return frozenset(str(effect.pk) for effect in effects if effect.state == Effect.State.FAILED)
 
 
+def uninvited(observed: Observed, effects: Iterable[Effect], *, room: int) -> str:
+    """Return what the vendor said where nobody could be invited to a room; empty where anybody is, was or may be in."""
+    members = [one for one in observed.seen.values() if one.kind == "member" and one.room == room]
+    owed = [one for one in effects if one.kind == "member" and one.room == room]
+    if any(one.state != REFUSED for one in members) or any(one.state != Effect.State.FAILED for one in owed):
+        return ""
+    return next((why for why in (*(one.error for one in owed), *(one.why for one in members)) if why), "")
+
+
 def has_words(room: int, observed: Observed) -> bool:
     """Return whether messages of ours stand in a room that were not withdrawn; the farewell is for everyone."""
     posts = (one for key, one in observed.seen.items() if one.kind == "post" and key.startswith(("headline/", "told/")))

@@ -10,6 +10,7 @@ from datetime import timedelta
 from typing import Any
 
 from workflows.chat_port import Channel, Chat, Posted
+from workflows.effects import effect_queue
 from workflows.effects.failing.manual_checks import OTHERWISE
 from workflows.effects.work import Outcome, Work, made
 from workflows.models import Resource
@@ -111,7 +112,8 @@ def _invited(work: Work, people: list[str], refused: Mapping[str, str]) -> Outco
         )
         for person in people
     ]
-    return Outcome(things, says=_came(people, labels, refused))
+    also = (lambda at: effect_queue.plan_anew(work.effect.incident_id)) if refused else None  # nobody may be in
+    return Outcome(things, says=_came(people, labels, refused), also=also)
 
 
 def _came(people: list[str], labels: Mapping[str, str], refused: Mapping[str, str]) -> str:

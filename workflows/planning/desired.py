@@ -44,6 +44,8 @@ def _talk(facts: Facts, who: Participation) -> Desired:
     gaps = [*who.gaps, *_kept_in_archives(facts)]
     if facts.active and not gone and not facts.is_there(f"archived/{facts.room}"):
         gaps += _turned_away(facts, who)
+    if withdrawal.is_empty(facts):
+        gaps.append(Gap(f"empty/{facts.room}", cards.empty(facts), told=False))
     if gone and facts.active:
         gaps.append(Gap(f"{gone}/{facts.room}", cards.gone(facts), told=False))
     things = [*_current_room(facts, who), *withdrawal.announcement(facts), *_told(facts)]

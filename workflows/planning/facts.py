@@ -164,7 +164,8 @@ class Facts:
     of tickets that exist, or are being opened, to their projects; ``stranded`` are the projects, each as often as it
     has one, of tickets that everyone who reads it can read, and that is not connected now; ``doubtful`` of those that
     may have been opened there; ``elsewhere`` names where words of ours can be read in a workspace that is not connected
-    now. ``failing`` are the numbers of steps that have failed and were not tried again since.
+    now. ``failing`` are the numbers of steps that have failed and were not tried again since. ``uninvited`` is why
+    nobody could be invited to the current room, where nobody is in it.
     """
 
     revision: int
@@ -220,6 +221,7 @@ class Facts:
     doubtful: tuple[str, ...] = ()
     elsewhere: tuple[str, ...] = ()
     failing: frozenset[str] = frozenset()
+    uninvited: str = ""
 
     def is_there(self, key: str) -> bool:
         """Whether a thing exists outside or is being made right now."""

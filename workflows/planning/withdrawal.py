@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from workflows.planning.facts import Facts
+from workflows.planning.invitee import Invitee
 from workflows.planning.pages import RESOLVED, Paged
 from workflows.planning.things import Thing, post
 from workflows.planning.wording import cards, headline, posts
@@ -104,10 +105,13 @@ def direct(facts: Facts) -> Iterator[Thing]:
 
     What is tried again by now needs nobody's hand, and what failed twice is told once.
     """
-    whom = facts.lead or next((stay.who for stay in facts.stays if stay.here and stay.who.chat_id), None)
+    whom = _at_hand(facts)
+    if whom is not None and is_empty(facts):
+        spec = {"person": whom.chat_id, "card": cards.nobody_invited(facts).as_dict()}
+        yield Thing(f"direct/empty/{facts.room}", "direct", spec, f"{whom.name} directly that nobody could be invited")
     if whom is None or facts.is_there(f"channel/{facts.room}"):
         return
-    if facts.active and facts.room_of(facts.room).gone and whom.chat_id:
+    if facts.active and facts.room_of(facts.room).gone:
         spec = {"person": whom.chat_id, "card": cards.channel_gone(facts).as_dict()}
         yield Thing(f"direct/channel/{facts.room}", "direct", spec, f"{whom.name} directly that its channel is gone")
     if not facts.private:
@@ -118,6 +122,19 @@ def direct(facts: Facts) -> Iterator[Thing]:
         event = known.get((newest.retry, newest.by_hand), newest)
         spec = {"person": whom.chat_id, "card": posts.by_hand(event, facts).as_dict()}
         yield Thing(f"direct/{event.n}", "direct", spec, f"{whom.name} directly what to do by hand")
+
+
+def _at_hand(facts: Facts) -> Invitee | None:
+    """Return who is told directly: whoever leads, or else takes part, and rather of the house than a guest."""
+    people = [facts.lead, *(stay.who for stay in facts.stays if stay.here)]
+    reached = [one for one in people if one is not None and one.chat_id]
+    return next((one for one in reached if not one.not_invited), next(iter(reached), None))
+
+
+def is_empty(facts: Facts) -> bool:
+    """Return whether nobody is in the private channel, as nobody could be invited: an app alone lets people in."""
+    in_use = facts.is_there(f"channel/{facts.room}") and not facts.is_there(f"archived/{facts.room}")
+    return bool(facts.uninvited) and facts.active and facts.private and in_use
 
 
 def titles(facts: Facts) -> Iterator[Thing]:

@@ -6,16 +6,20 @@ from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import Final
 
+from django.db import transaction
+
 from incidents import lifecycle, timeline
 from incidents.lifecycle import rules
 from incidents.models import Incident, Person, Source
 from workflows import ports
 from workflows.channels import rooms
 from workflows.effects import effect_queue, lost_channels
+from workflows.effects.failing import failures
 from workflows.loading import load_facts
-from workflows.models import Resource
+from workflows.models import Effect, Resource
 from workflows.oncall import pager_cache as pager
 from workflows.planning.desired import desired_state
+from workflows.planning.observed import REFUSED
 from workflows.ports import VendorError
 from workflows.usergroups import workspace_cache
 
@@ -80,6 +84,22 @@ def _look_at_channel(incident: Incident, at: datetime) -> None:
         rooms.archived_by_hand(channel.external_id, archived=False, at=at)
 
 
+def _invite_again(incident: Incident, at: datetime) -> None:
+    """Ask whether one of those who could not be invited can be now; then let all of them be invited again."""
+    refused = Resource.objects.filter(incident=incident, kind="member", room=incident.room, state=REFUSED)
+    failed = Effect.objects.filter(incident=incident, kind="member", room=incident.room, state=Effect.State.FAILED)
+    chat, channel = ports.chat(), rooms.last_channel_of(incident)
+    people = [*(one.spec["person"] for one in refused), *(who for one in failed for who in one.spec["people"])]
+    if chat is None or channel is None:
+        raise lifecycle.Refused("Nothing is connected, so this could not be checked.")
+    if why := chat.invite(channel.external_id, people[:1]).refused:  # of nobody, where they are invited already
+        raise lifecycle.Refused(f"Still missing. {next(iter(why.values()))}")
+    with transaction.atomic():
+        timeline.hold(incident.pk)
+        refused.delete()
+    failures.retry_all(failed, at=at)
+
+
 def _look_at_groups(incident: Incident, at: datetime) -> None:
     workspace_cache.refresh(at=at)
 
@@ -91,6 +111,7 @@ def _look_at_pager(incident: Incident, at: datetime) -> None:
 LOOKS: Final[Mapping[str, Look]] = {
     "gap/archived": _look_at_channel,
     "gap/unseen/": _look_at_channel,
+    "gap/empty/": _invite_again,
     "gap/group": _look_at_groups,
     "gap/page/": _look_at_pager,
     "gap/schedule/": _look_at_pager,

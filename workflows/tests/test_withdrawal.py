@@ -155,6 +155,22 @@ def test_what_waits_for_a_hand_is_told_to_one_person_while_no_private_channel_st
         assert not list(withdrawal.direct(silent))
 
 
+def test_where_nobody_could_be_invited_one_person_is_told_and_the_page_says_what_is_missing() -> None:
+    known = moved("channel/2", uninvited="The app is not allowed to do this here.", stays=(Stay(ZOE, "picked"),))
+    (one,) = withdrawal.direct(known)
+    assert (one.key, one.kind, one.spec["person"]) == ("direct/empty/2", "direct", "ZOE")
+    assert known.title not in str(one.spec)
+    assert [gap.key for gap in desired_state(known).gaps if gap.key.startswith("empty")] == ["empty/2"]
+    for silent in (
+        replace(known, uninvited=""),
+        replace(known, private=False),
+        replace(known, active=False),
+        replace(known, there=frozenset({"channel/2", "archived/2"})),
+    ):
+        assert not list(withdrawal.direct(silent))
+        assert not [gap for gap in desired_state(silent).gaps if gap.key.startswith("empty")]
+
+
 # titles of pages
 
 

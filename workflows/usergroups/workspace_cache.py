@@ -121,6 +121,7 @@ def refresh(*, at: datetime | None = None, everybody: bool = False, another: boo
                 _follow(person_matching.follow(known, told=told))
                 said = (one for one in known if one.chat_id not in told)
                 person_matching.record([*said, *(strangers := _strangers(unknown, known))])
+                person_matching.disown(known, told=told)
                 if another:
                     person_matching.unlist([*known, *strangers], told=told)
             else:

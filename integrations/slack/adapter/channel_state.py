@@ -98,8 +98,17 @@ def close(wire: Wire, admin: Wire | None, channel_id: str) -> Mapping[str, Any]:
     if found is not None and not found.get("is_private"):
         if admin is None:
             raise VendorError(error_messages.words("feature_not_enabled"), code="feature_not_enabled", method=method)
-        admin.call(method, channel_id=channel_id)
+        _convert(admin, method, channel_id)
         found = channel(wire, channel_id)
     if found is None or not found.get("is_private"):
         raise VendorError(NOT_OURS_TO_CLOSE, code="not_private", method=method)
     return found
+
+
+def _convert(admin: Wire, method: str, channel_id: str) -> None:
+    """Ask for it once while Slack moves a shared channel, which may take long: a new one is private sooner."""
+    try:
+        admin.call(method, channel_id=channel_id)
+    except VendorError as error:
+        error.retryable = error.retryable and error.code != "external_channel_migrating"
+        raise

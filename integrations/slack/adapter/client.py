@@ -191,6 +191,12 @@ class SlackChat:
         found = channel_state.channel(self.wire, channel_id) if channel_id else None
         return found is not None and channel_state.takes_posts(found)
 
+    def is_read_outside(self, channel: str) -> bool:
+        """Return whether people of another company are, or are asked, into a channel, an id or a name."""
+        channel_id = self._id(channel)
+        found = (channel_state.channel(self.wire, channel_id) if channel_id else None) or {}
+        return bool(found.get("is_ext_shared") or found.get("is_pending_ext_shared"))
+
     def room(self, *names: str) -> Channel | None:
         """Find a channel of the first of these names that one has, among those we are in, no matter who created it."""
         ours = {one["name"]: one for one in self._ours() if one["name"] in names}

@@ -58,10 +58,19 @@ def known(member: Mapping[str, Any], *, team_id: str) -> ChatProfile:
         email=str(profile.get("email") or "")[:254],
         is_guest=bool(member.get("is_restricted") or member.get("is_ultra_restricted")),
         is_bot=bool(member.get("is_bot") or member["id"] == SLACKBOT),
-        is_external=bool(member.get("is_stranger") or member.get("team_id", team_id) != team_id),
+        is_external=bool(member.get("is_stranger")) or not _is_in(member, team_id),
         deactivated=bool(member.get("deleted")),
         zone=str(member.get("tz") or "")[:64],
     )
+
+
+def _is_in(member: Mapping[str, Any], team_id: str) -> bool:
+    """Return whether someone is in a workspace. Of an organisation's people Slack names one of theirs, or none.
+
+    https://docs.slack.dev/enterprise/#enterprise-user-objects, github.com/slackapi/bolt-js/issues/1875
+    """
+    employed = member.get("enterprise_user") or {}
+    return team_id in (member.get("team_id") or team_id, *(employed.get("teams") or ()))
 
 
 def members(wire: Wire) -> Iterator[Mapping[str, Any]]:

@@ -156,12 +156,18 @@ class FakeSlack(Looking):
             if wait_s:
                 return _ratelimited(wait_s)
             _check_arguments(rule, args)
+            self._check_team(rule, args)
             body = METHODS[method](self, caller, Args(args))
         except ErrorAnswer as refusal:
             return Reply(200, {"ok": False, "error": refusal.code, **refusal.body})
         if rule.writes:
             self.changed()
         return Reply(200, {"ok": True, **body}, {"X-OAuth-Scopes": ",".join(sorted(caller.scopes))})
+
+    def _check_team(self, rule: MethodRule, args: Json) -> None:
+        """Ask for the workspace, where the token is one of a whole organisation."""
+        if self.workspace.org_wide and rule.allows("team_id") and "team_id" not in args:
+            raise ErrorAnswer("missing_argument")
 
     def _caller(self, rule: MethodRule, token: str) -> Caller:
         if not token:

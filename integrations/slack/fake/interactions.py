@@ -134,6 +134,7 @@ class Interactions:
                 self._done()
                 raise fields.Incomplete(view.errors)
             payload = self._interaction("view_submission", person) | {
+                "team": screens.team_of_sender(self._slack, person),
                 "trigger_id": self._slack.trigger(person.id, view_id=view.id),
                 "view": screens.written(self._slack, view),
                 "response_urls": [],

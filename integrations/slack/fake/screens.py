@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from integrations.slack.fake.server import shapes
 
-from .workspace import Json, View
+from .workspace import Json, Person, View
 
 if TYPE_CHECKING:
     from .state import WorkspaceState
@@ -25,6 +25,12 @@ def push_modal(slack: WorkspaceState, user: str, body: Json) -> View:
     view = _new(slack, user, body, previous=stack[-1] if stack else "", root=stack[0] if stack else "")
     stack.append(view.id)
     return view
+
+
+def team_of_sender(slack: WorkspaceState, person: Person) -> Json:
+    """Return the team that a modal is sent from, that of its sender: github.com/slackapi/bolt-js/issues/1614."""
+    ours = slack.workspace
+    return {"id": ours.team_id, "domain": ours.domain} if ours.employs(person) else {"id": person.team_id}
 
 
 def top(slack: WorkspaceState, user: str) -> View | None:

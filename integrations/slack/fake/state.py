@@ -100,7 +100,7 @@ class WorkspaceState(StandInState[PendingDelivery, Fault]):
                     "is_enterprise_install": False,
                 }
             ],
-            "is_ext_shared_channel": False,
+            "is_ext_shared_channel": bool(seen_in and self.workspace.is_shared(seen_in)),
         }
         self.queue(self.delivery("event", kind, payload))
 

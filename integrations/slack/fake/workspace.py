@@ -11,7 +11,11 @@ Kind = Literal["public", "private", "im", "mpim"]
 
 @dataclass(slots=True)
 class Person:
-    """Someone in the workspace: member, guest, stranger from another workspace, or bot."""
+    """Someone in the workspace: member, guest, stranger from another workspace, or bot.
+
+    ``teams`` are the workspaces someone is in whom an organisation (Enterprise Grid) employs; ``team_id`` may be any of
+    them, whichever workspace asks: github.com/slackapi/bolt-js/issues/1875.
+    """
 
     id: str
     handle: str
@@ -20,6 +24,7 @@ class Person:
     title: str = ""
     tz: str = "Europe/London"
     team_id: str = "T0SANDBOX"
+    teams: list[str] = field(default_factory=list)
     is_admin: bool = False
     is_owner: bool = False
     is_bot: bool = False
@@ -234,6 +239,7 @@ class Workspace:
     name: str = "Sandbox workspace"
     domain: str = "sandbox"
     plan: str = "pro"
+    org_wide: bool = False  # whether the app is installed in an organisation as a whole
     anyone_edits_groups: bool = True
     people: dict[str, Person] = field(default_factory=dict)
     groups: dict[str, Group] = field(default_factory=dict)
@@ -244,6 +250,15 @@ class Workspace:
     ephemerals: dict[str, Ephemeral] = field(default_factory=dict)
     files: dict[str, File] = field(default_factory=dict)
     canvases: dict[str, str] = field(default_factory=dict)
+
+    def employs(self, person: Person) -> bool:
+        """Say whether this is a person's workspace, or one of theirs; the others meet it in shared channels."""
+        return self.team_id in (person.team_id, *person.teams)
+
+    def is_shared(self, channel: Channel) -> bool:
+        """Say whether people of another workspace are in a channel (Slack Connect)."""
+        members = (self.people[id] for id in channel.members if id in self.people)
+        return any(not self.employs(one) for one in members)
 
     def channel_named(self, name: str) -> Channel | None:
         """Find a channel by id or name, archived ones included."""

@@ -8,7 +8,9 @@ from typing import Final
 from incidents import lifecycle
 from incidents.forms.people import joinable
 from incidents.models import Person
+from incidents.people import person_matching
 from integrations.slack.protocol import mrkdwn
+from workflows.usergroups import workspace_cache
 
 PICK_THEM: Final = "Name people by typing @ and choosing them from Slack's list. Guests and apps cannot be brought in."
 # What Slack left as typed is no one's name; an address, a package or what stands in a reference is none either.
@@ -28,6 +30,13 @@ def picked(said: str, *, by: Person) -> list[Person]:
     if not ids or len(found) < len(ids):
         raise lifecycle.Refused(PICK_THEM)
     return [found[chat_id] for chat_id in ids]
+
+
+def met(chat_id: str) -> Person:
+    """Return someone whom Slack names; whom the workspace, once it was read, does not list is from another one."""
+    person = person_matching.by_chat_id(chat_id)
+    unlisted = person_matching.is_bare(person) and not workspace_cache.never_read()
+    return person_matching.by_chat_id(chat_id, elsewhere=True) if unlisted else person
 
 
 def known(said: str, *, leading: bool = False) -> None:

@@ -11,7 +11,7 @@ from typing import Any, Final
 from incidents import lifecycle
 from incidents.models import Person
 from incidents.people import person_matching
-from integrations.slack.interaction import messages
+from integrations.slack.interaction import mentions, messages
 from integrations.slack.interaction.messages import SharedFile
 from integrations.slack.protocol import mrkdwn
 
@@ -59,13 +59,13 @@ class Form:
     def people(self, name: str) -> list[Person]:
         """The people chosen in a field."""
         ids = self._value(name).get("selected_users") or []
-        found = [person_matching.by_chat_id(str(one)) for one in ids]
+        found = [mentions.met(str(one)) for one in ids]
         return [person for person in found if not person.is_bot]
 
     def person(self, name: str) -> Person | None:
         """The person chosen in a field, if any."""
         chat_id = self.text(name)
-        return person_matching.by_chat_id(chat_id) if chat_id else None
+        return mentions.met(chat_id) if chat_id else None
 
     def files(self, name: str) -> list[SharedFile]:
         """The files put into a field."""
@@ -141,7 +141,7 @@ def by_button(body: Mapping[str, Any], *, at: datetime) -> SlackRequest:
     view = body.get("view")
     chosen = action.get("selected_option") or {}
     return SlackRequest(
-        by=_person(user),
+        by=_person(body),
         at=at,
         key=f"button {action.get('action_ts', '')} {user['id']} {action.get('action_id', '')}",
         value=str(action.get("value") or chosen.get("value") or ""),
@@ -158,7 +158,7 @@ def by_modal(body: Mapping[str, Any], *, at: datetime) -> SlackRequest:
     """Read a submitted modal."""
     view = body["view"]
     return SlackRequest(
-        by=_person(body["user"]),
+        by=_person(body),
         at=at,
         key=f"modal {body.get('trigger_id') or ''} {view.get('id', '')} {view.get('hash', '')}",
         trigger_id=str(body.get("trigger_id", "")),
@@ -170,7 +170,7 @@ def by_shortcut(body: Mapping[str, Any], *, at: datetime) -> SlackRequest:
     """Read a shortcut, with the message it was used on if any."""
     user = body["user"]
     return SlackRequest(
-        by=_person(user),
+        by=_person(body),
         at=at,
         key=f"shortcut {body.get('action_ts', '')} {user['id']} {body.get('callback_id', '')}",
         channel_id=_channel(body),
@@ -179,8 +179,22 @@ def by_shortcut(body: Mapping[str, Any], *, at: datetime) -> SlackRequest:
     )
 
 
-def _person(user: Mapping[str, Any]) -> Person:
-    return person_matching.by_chat_id(str(user["id"]), name=str(user.get("name") or user.get("username") or ""))
+def _person(body: Mapping[str, Any]) -> Person:
+    user = body["user"]
+    name = str(user.get("name") or user.get("username") or "")
+    return person_matching.by_chat_id(str(user["id"]), name=name, elsewhere=_is_elsewhere(body))
+
+
+def _is_elsewhere(body: Mapping[str, Any]) -> bool:
+    """Return whether whoever asks is named with another workspace than the one the app is installed in.
+
+    Outside a modal that is ``team``: https://github.com/slackapi/java-slack-sdk/issues/1041. A modal's ``team`` may be
+    its sender's: https://github.com/slackapi/bolt-js/issues/1614.
+    """
+    view, team, theirs = body.get("view"), body.get("team"), body["user"].get("team_id")
+    ours = view.get("app_installed_team_id") if isinstance(view, dict) else None
+    ours = ours or (team.get("id") if isinstance(team, dict) else team)
+    return bool(theirs and ours and theirs != ours)
 
 
 def _channel(body: Mapping[str, Any], which: str = "id") -> str:

@@ -7,19 +7,27 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
+from incidents.models import Person
+from incidents.people import person_matching
+from integrations.slack.adapter import current
+
 Deed = Callable[[], object]
 Listener = Callable[["SlackEvent"], Deed | None]
 
 
 @dataclass(frozen=True, slots=True)
 class SlackEvent:
-    """One event: its id, what it is about, and which user is the app's own."""
+    """One event: its id, what it is about, and which user is the app's own.
+
+    ``is_shared`` says that it happened in a channel which is shared with another workspace.
+    """
 
     id: str
     type: str
     at: datetime
     event: Mapping[str, Any]
     bot_user_id: str
+    is_shared: bool = False
 
     @classmethod
     def of(cls, body: Mapping[str, Any], *, at: datetime) -> SlackEvent:
@@ -31,8 +39,13 @@ class SlackEvent:
             type=str(event["type"]),
             at=at,
             event=event,
-            bot_user_id=str(ours[0].get("user_id", "")) if ours[0].get("is_bot", True) else "",
+            bot_user_id=str(ours[0].get("user_id", "")) if ours[0].get("is_bot", True) else _own_id(),
+            is_shared=body.get("is_ext_shared_channel") is True,
         )
+
+    def person(self, chat_id: str) -> Person:
+        """Someone it tells of; in a shared channel, whom our workspace never listed is from another one."""
+        return person_matching.by_chat_id(chat_id, elsewhere=self.is_shared)
 
     def text(self, name: str) -> str:
         """One of the event's own values as text; empty when it is not there or not text."""
@@ -51,6 +64,12 @@ class SlackEvent:
         """One of the event's own values that is an object; empty when it is not there or something else."""
         value = self.event.get(name)
         return value if isinstance(value, dict) else {}
+
+
+def _own_id() -> str:
+    """Return the app's own user where an event is told on behalf of a person who lent the app a token as well."""
+    slack = current.slack()
+    return slack.self_id if slack is not None else ""
 
 
 def moment(ts: str) -> datetime:

@@ -19,9 +19,8 @@ from django.utils import timezone
 from incidents import visibility
 from incidents.drills import agreement
 from incidents.models import Incident, Person
-from incidents.people import person_matching
 from integrations.slack.adapter import current
-from integrations.slack.interaction import afterwards, incident_lookup, replying
+from integrations.slack.interaction import afterwards, incident_lookup, mentions, replying
 from integrations.slack.interaction.answers import Answer, Nothing
 from integrations.slack.interaction.request import SlackRequest
 from integrations.slack.listeners import read, waiting
@@ -47,7 +46,7 @@ def draw(chat_id: str) -> Collection[int]:
 
     What stands on it is noted first, and asked again after: it may have closed meanwhile.
     """
-    viewer = person_matching.by_chat_id(chat_id)
+    viewer = mentions.met(chat_id)
     under_way: Mapping[int, str] = {}
     for _ in range(TRIES):
         found, waits = on_tab(viewer), waiting.on(viewer, at=timezone.now())
@@ -182,7 +181,7 @@ def _over() -> Iterator[str]:
     for one in OnHome.objects.exclude(under_way="").order_by("pk"):
         shown[one.chat_id][one.incident_id] = one.under_way
     for chat_id, under_way in shown.items():
-        if waiting.under_way(waiting.on(person_matching.by_chat_id(chat_id), at=timezone.now())) != under_way:
+        if waiting.under_way(waiting.on(mentions.met(chat_id), at=timezone.now())) != under_way:
             yield chat_id
 
 

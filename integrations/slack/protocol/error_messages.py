@@ -6,23 +6,34 @@ from typing import Final
 
 REINSTALL = "Reinstall the app from its manifest (`manage.py slack_manifest`), then retry."
 NEW_TOKEN = "Set SLACK_BOT_TOKEN to a valid bot token and restart."  # noqa: S105 (words, not a secret)
+JOINING = "The workspace is joining an Enterprise organisation, and Slack takes few calls until it has."
 UNARCHIVE = "Unarchive it in Slack, and Firekind retries automatically."
 
 WORDS: Final[dict[str, str]] = {
     "access_denied": "Slack does not let the app do this here. Ask a workspace admin, then retry.",
+    "accesslimited": "Slack takes no calls from this network. Ask a workspace admin; the rest follows then.",
     "account_inactive": f"The app's account is deactivated in Slack. {NEW_TOKEN}",
+    "app_access_restricted": "This workspace does not let the app post here. Ask a workspace admin, then retry.",
+    "app_cannot_join_channel": "Slack does not let this app be invited here. Add it by hand.",
+    "cannot_bookmark_from_external_org": "Only the company whose channel it is can bookmark here.",
+    "cannot_bookmark_restricted_sharing_enabled": "A setting of this shared channel forbids bookmarks.",
     "cannot_create_channel": "This workspace does not let apps create channels. Ask a workspace admin, then retry.",
     "cant_archive_general": "This is the workspace's general channel; it cannot be archived.",
+    "cant_archive_required": "Everyone in the workspace has to be in this channel; it cannot be archived.",
     "cant_invite": "Slack does not allow this person to be invited here. Invite them by hand.",
     "cant_invite_self": "The app is already in the channel.",
     "cant_update_message": "The message is not the app's own, so it cannot change it.",
     "channel_not_found": "The channel is gone, or the app is not in it. Add the app to the channel, then retry.",
+    "channel_is_limited_access": "Slack shows the app only a part of this channel. Ask a workspace admin, then retry.",
     "edit_window_closed": "The workspace no longer lets this message be edited. The incident page says how it is now.",
+    "enterprise_is_restricted": "An Enterprise organisation does not let the app do this. Ask an admin, then retry.",
     "ekm_access_denied": "The workspace's admins have paused messages. Ask them, then retry.",
     "cant_delete_file": (
         "Slack does not let the app delete its own picture. Ask an admin to delete it in the old channel."
     ),
     "file_not_found": "The file was deleted, or the app cannot see it. Add the app to its channel, or send it again.",
+    "file_deleting_disabled": "This workspace does not let apps delete files. Ask an admin to delete it.",
+    "file_upload_size_restricted": "This workspace does not allow files of this size. See the incident page.",
     "file_type_not_allowed": "This workspace does not allow files of this type. Ask a workspace admin, then retry.",
     "file_uploads_disabled": "This workspace does not allow files. The picture is on the incident page.",
     "file_uploads_except_images_disabled": "This workspace only allows pictures.",
@@ -41,23 +52,39 @@ WORDS: Final[dict[str, str]] = {
     "message_limit_exceeded": "The workspace has reached its message limit. Ask a workspace admin, then retry.",
     "message_not_found": "The message was deleted in Slack. The incident page has what it said.",
     "missing_scope": f"The app lacks a permission. {REINSTALL}",
+    "missing_argument": (
+        "The app's token is one of a whole organisation, with which Slack asks each time which workspace is meant. "
+        "Install the app in one workspace, and set SLACK_BOT_TOKEN to the token of that."
+    ),
     "msg_too_long": "The message is longer than Slack allows. Please report this as a bug.",
     "could_not_convert_channel": "Slack could not make this channel private.",
     "feature_not_enabled": "Only an Enterprise organisation can make a channel private for an app.",
     "not_an_enterprise": "Only an Enterprise organisation can make a channel private for an app.",
     "name_taken": "A channel with this name already exists. Rename that one in Slack, then retry.",
+    "method_not_supported_for_channel_type": "Slack does not do this in a channel of this kind. Do it by hand.",
+    "no_external_invite_permission": "Slack does not let the app invite people from outside. Invite them by hand.",
     "no_permission": "The app is not allowed to do this here. Ask a workspace admin, then retry.",
     "not_allowed_token_type": f"This is the wrong type of token. {NEW_TOKEN}",
     "not_authed": f"No token was sent. {NEW_TOKEN}",
     "not_in_channel": "The app is not in the channel. Add it with /invite, then retry.",
     "org_user_not_in_team": "This person is in another workspace of the organisation. Invite them by hand.",
+    "permission_denied": "A workspace setting forbids this. Ask a workspace admin, then retry.",
     "plan_upgrade_required": "User groups need a paid Slack plan; people can still be invited by hand.",
     "response_url": "Slack rejected the response. See the incident page instead.",
     "restricted_action": "A workspace setting forbids this. Ask a workspace admin, then retry.",
+    "restricted_action_read_only_channel": (
+        "Only some people may post in this channel. Let the app post there in the channel's settings, then retry."
+    ),
+    "restricted_action_thread_locked": "The thread is locked in Slack. Unlock it, then retry.",
+    "restricted_action_thread_only_channel": (
+        "This channel takes replies in threads alone. Change that in the channel's settings, then retry."
+    ),
     "team_access_not_granted": f"The app has no access to this workspace. {REINSTALL}",
     "token_expired": f"The app's token has expired. {NEW_TOKEN}",
     "token_revoked": f"The app's token was revoked. {NEW_TOKEN}",
     "too_many_bookmarks": "The channel has as many bookmarks as Slack allows. Remove one, then retry.",
+    "too_many_members": "The channel is too large for the app to join by itself. Add it with /invite, then retry.",
+    "too_many_tabs": "The channel has as many tabs as Slack allows. Remove one, then retry.",
     "too_many_pins": "The channel has as many pins as Slack allows. Remove one, then retry.",
     "two_factor_setup_required": "The person who installed the app has to turn on two-factor sign-in. Then retry.",
     "ura_max_channels": "This guest may only be in one channel. Ask a workspace admin, or bring in someone else.",
@@ -67,6 +94,12 @@ WORDS: Final[dict[str, str]] = {
     # Temporary ones, which are retried automatically.
     "connection_failed": "Slack could not be reached. Retrying automatically.",
     "connection_lost": "The connection to Slack was lost. Checking and retrying automatically.",
+    "external_channel_migrating": "Slack is moving this shared channel. Retrying automatically.",
+    "fetch_members_failed": "Slack had a problem. Retrying automatically.",
+    "file_update_failed": "Slack had a problem. Retrying automatically.",
+    "update_failed": "Slack had a problem. Retrying automatically.",
+    "org_login_required": f"{JOINING} Retrying automatically.",
+    "team_added_to_org": f"{JOINING} Retrying automatically.",
     "fatal_error": "Slack had a problem but may have done it anyway. Checking and retrying automatically.",
     "internal_error": "Slack had a problem. Retrying automatically.",
     "ratelimited": "Slack is rate limiting. Retrying automatically.",

@@ -18,9 +18,12 @@ COMMON_ERRORS: Final = words(
     invalid_arguments invalid_auth not_authed account_inactive token_revoked token_expired missing_scope
     not_allowed_token_type ratelimited fatal_error internal_error service_unavailable request_timeout
     team_access_not_granted ekm_access_denied two_factor_setup_required
+    access_denied accesslimited deprecated_endpoint enterprise_is_restricted invalid_arg_name invalid_array_arg
+    invalid_charset invalid_form_data invalid_post_type is_bot method_deprecated missing_post_type no_permission
+    org_login_required team_added_to_org
     """
 )
-"""Errors every method may answer with."""
+"""Errors every method may answer with, as each page of the reference lists them."""
 
 AS_PERSON: Final = {"channels:manage": "channels:write", "channels:join": "channels:write"}
 """What a person's token holds in place of a bot's: the reference lists both for each method."""
@@ -28,9 +31,12 @@ AS_PERSON: Final = {"channels:manage": "channels:write", "channels:join": "chann
 RETRYABLE: Final = words(
     """
     ratelimited rate_limited service_unavailable internal_error fatal_error request_timeout
+    org_login_required team_added_to_org external_channel_migrating
+    fetch_members_failed file_update_failed update_failed
     """
 )
-"""Errors after which the same call may be tried again; after `fatal_error` the work may already be done."""
+"""Errors after which the same call may be tried again; after `fatal_error` the work may already be done. Those of the
+second line last while Slack moves a workspace into an organisation, or a shared channel along with one."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,6 +25,7 @@ from integrations.slack.tests.straight import StraightWire
 from integrations.tests.test_told_directly import moved
 from workflows.effects.failing import failures
 from workflows.models import Effect
+from workflows.ports import VendorError
 
 TOKEN = "xoxb-test"
 ASKED = sorted(installation.scopes())
@@ -61,6 +62,33 @@ def test_an_app_of_our_own_manifest_is_fine() -> None:
     assert ended == ""
     assert fixes(lines) == []
     assert "fine  The app has every permission that its manifest asks for." in lines
+
+
+@pytest.mark.django_db
+def test_a_token_of_a_whole_organisation_is_named_with_what_to_set() -> None:
+    slack = fake.FakeSlack(bot_token=TOKEN)
+    chat = chat_of(slack)
+    slack.workspace.org_wide = True
+    (says,) = fixes(checked(chat)[0])
+    assert "a whole organisation" in says
+    assert "SLACK_BOT_TOKEN" in says
+    for read in (chat.people, chat.groups):
+        with pytest.raises(VendorError) as refused:
+            read()
+        assert refused.value.says == says
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("shared", [True, False])
+def test_a_channel_of_announcements_that_others_read_is_named(shared: bool) -> None:
+    slack = fake.FakeSlack(bot_token=TOKEN)
+    chat = chat_of(slack)
+    if shared:
+        slack.channel("incidents").members.append(slack.add_person("pam", team_id="T0PARTNER").id)
+    lines, ended = checked(chat)
+    says = [line for line in lines if line.startswith("note  #incidents is shared with another company")]
+    assert ["SLACK_ANNOUNCE_CHANNEL" in one for one in says] == [True] * shared
+    assert ended == ""
 
 
 @pytest.mark.django_db

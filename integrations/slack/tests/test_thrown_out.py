@@ -63,6 +63,21 @@ def test_what_was_refused_follows_once_the_app_is_invited_back(door: Door, type:
     assert posted.count() >= 1
 
 
+@pytest.mark.parametrize("tells", ["the app", "a person"])
+def test_the_app_knows_its_own_acts_whoever_slack_says_an_event_is_for(door: Door, tells: str) -> None:
+    """An app that a person lent a token as well may be told of events on behalf of that person."""
+    incident = door.declared("keys")
+    door.command("ann", "type security", channel=door.house.channel(incident))
+    door.submit("ann")
+    incident = door.house.settle(incident)
+    before = incident.events.count()
+    for told in door.slack.take_deliveries():
+        if tells == "a person":
+            told.payload["authorizations"][0] |= {"user_id": door.slack.person("ann").id, "is_bot": False}
+        door.post(told)
+    assert incident.events.count() == before
+
+
 def test_being_invited_back_asks_nothing_of_an_incident_where_nothing_was_refused(door: Door) -> None:
     incident = door.declared()
     name = door.house.channel(incident)

@@ -29,6 +29,7 @@ log = logging.getLogger(__name__)
 REFUSED: Final = frozenset(
     {
         *("account_inactive", "invalid_auth", "not_authed", "token_expired", "token_revoked"),  # Slack's
+        *("accesslimited", "team_access_not_granted", "two_factor_setup_required"),  # by who or where we are
         *("2006", "2007", "http_401"),  # PagerDuty's, and those of trackers
     }
 )
@@ -37,6 +38,7 @@ AWAY: Final = frozenset(
     {
         *("certificate", "connection_failed", "connection_lost", "unavailable", "unreadable_answer"),
         *("fatal_error", "internal_error", "request_timeout", "service_unavailable"),
+        *("org_login_required", "team_added_to_org", "external_channel_migrating"),  # while Slack moves something
     }
 )
 TOLD: Final = 3  # times that a step may fail so, until it is left to people

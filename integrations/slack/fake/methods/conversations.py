@@ -64,7 +64,9 @@ def _listing(slack: FakeSlack, caller: Caller, args: Args, *, viewer: str, only_
     ]
     cut, more = guards.page(found, cursor=args.text("cursor"), limit=args.number("limit", 100))
     team_id = slack.workspace.team_id
-    return {"channels": [shapes.channel(c, team_id=team_id, viewer=caller.user) for c in cut], **more}
+    written = [shapes.channel(c, team_id=team_id, viewer=caller.user) for c in cut]
+    shared = [{"is_ext_shared": slack.workspace.is_shared(c)} for c in cut]
+    return {"channels": [one | how for one, how in zip(written, shared, strict=True)], **more}
 
 
 def _kinds(args: Args) -> set[str]:
@@ -145,7 +147,8 @@ def convert_to_private(slack: FakeSlack, caller: Caller, args: Args) -> Body:
 
 
 def _channel(slack: FakeSlack, caller: Caller, channel: Channel) -> dict[str, Any]:
-    return {"channel": shapes.channel(channel, team_id=slack.workspace.team_id, viewer=caller.user)}
+    written = shapes.channel(channel, team_id=slack.workspace.team_id, viewer=caller.user)
+    return {"channel": written | {"is_ext_shared": slack.workspace.is_shared(channel)}}
 
 
 METHODS: Final[dict[str, Method]] = {

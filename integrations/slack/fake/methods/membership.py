@@ -46,7 +46,7 @@ def _why_not(slack: FakeSlack, caller: Caller, channel: Channel, user: str) -> s
         "cant_invite_self": user == caller.user,
         "already_in_channel": user in channel.members,
         "cant_invite": person.deleted,
-        "invitee_cant_see_channel": person.is_stranger,
+        "invitee_cant_see_channel": person.is_stranger or not slack.workspace.employs(person),
         "ura_max_channels": person.is_ultra_restricted,
         "user_is_restricted": person.is_restricted,
     }

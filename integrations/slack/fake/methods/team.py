@@ -29,7 +29,7 @@ def auth_test(slack: FakeSlack, caller: Caller, args: Args) -> Body:
         "user": person.handle,
         "team_id": slack.workspace.team_id,
         "user_id": person.id,
-        "is_enterprise_install": False,
+        "is_enterprise_install": slack.workspace.org_wide,
     }
     return about | {"bot_id": person.bot_id} if caller.is_bot else about
 

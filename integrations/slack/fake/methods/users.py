@@ -15,8 +15,9 @@ if TYPE_CHECKING:
 
 
 def list_all(slack: FakeSlack, caller: Caller, args: Args) -> Body:
-    """List everyone, deactivated people and bots included."""
-    people = list(slack.workspace.people.values())
+    """List everyone, deactivated people and bots included, but for people of other workspaces whom we share channels
+    with."""
+    people = [one for one in slack.workspace.people.values() if one.is_stranger or slack.workspace.employs(one)]
     cut, more = guards.page(people, cursor=args.text("cursor"), limit=args.number("limit", 1000))
     members = [_visible(caller, shapes.person(p)) for p in cut]
     return {"members": members, "cache_ts": int(slack.now()), **more}

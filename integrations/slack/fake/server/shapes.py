@@ -19,7 +19,7 @@ def colour(person_id: str) -> str:
 
 def person(p: Person) -> Json:
     """Write a user object (docs.slack.dev/reference/objects/user-object)."""
-    return {
+    written: Json = {
         "id": p.id,
         "team_id": p.team_id,
         "name": p.handle,
@@ -38,6 +38,12 @@ def person(p: Person) -> Json:
         "updated": 0,
         "profile": profile(p),
     }
+    return written | ({"enterprise_user": _employed(p)} if p.teams else {})
+
+
+def _employed(p: Person) -> Json:
+    about = {"is_admin": False, "is_owner": False, "is_primary_owner": False}
+    return {"id": p.id, "enterprise_id": "E0SANDBOX", "enterprise_name": "Sandbox", **about, "teams": list(p.teams)}
 
 
 def profile(p: Person) -> Json:

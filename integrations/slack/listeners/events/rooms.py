@@ -10,7 +10,6 @@ from django.db.models import Exists, F, OuterRef
 
 from incidents import lifecycle
 from incidents.models import Event, Incident, Participant, Person, Source
-from incidents.people import person_matching
 from incidents.reading import catch_up
 from integrations.slack.interaction import afterwards
 from integrations.slack.interaction.slack_event import Deed, SlackEvent
@@ -29,7 +28,7 @@ def joined(told: SlackEvent) -> Deed | None:
     if not (news or catches_up):
         return None
     chat_id = told.text("inviter")
-    inviter = person_matching.by_chat_id(chat_id) if chat_id and chat_id != told.bot_user_id else None
+    inviter = told.person(chat_id) if chat_id and chat_id != told.bot_user_id else None
     note = _moved(told, partial(rooms.came, inviter=inviter)) if news else None
     greet = _moved(told, _greet) if catches_up else None
     deeds = [deed for deed in (note, greet) if deed is not None]
@@ -80,7 +79,7 @@ def _moved(told: SlackEvent, note: Callable[..., None]) -> Deed | None:
     incident = rooms.incident_of_channel(channel_id)
     if incident is None or not rooms.is_current(incident, channel_id):
         return None
-    person = person_matching.by_chat_id(told.text("user"))
+    person = told.person(told.text("user"))
     return partial(note, incident, person=person, channel_id=channel_id, at=told.at, stamp=told.stamp)
 
 
@@ -118,7 +117,7 @@ def _noted(told: SlackEvent, did: str, *, then: Callable[[str], None]) -> Deed |
     channel = rooms.channel_row(channel_id) if user != told.bot_user_id else None
     if channel is None:
         return None
-    by = person_matching.by_chat_id(user) if user else None
+    by = told.person(user) if user else None
     kind, says = room_news.said(channel, did, by_someone=by is not None)
 
     def note() -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from incidents import lifecycle
 from incidents.models import Incident, Person, Source
-from incidents.people import person_matching
 from integrations.slack.interaction import incident_lookup, mentions
 from integrations.slack.interaction.answers import Answer, Nothing, Say
 from integrations.slack.interaction.request import SlackRequest
@@ -49,7 +48,7 @@ def _meant(asked: SlackRequest) -> Person | None:
     ids = mrkdwn.people(asked.words)
     if len(ids) != 1:
         raise lifecycle.Refused("Name one person: type @ and choose them from Slack's list.")
-    lead = person_matching.by_chat_id(ids[0])
+    lead = mentions.met(ids[0])
     if lead.is_bot or lead.deactivated:
         raise lifecycle.Refused(f"{lead.name} cannot lead. Choose a person.")
     return lead

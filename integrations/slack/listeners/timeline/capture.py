@@ -8,7 +8,6 @@ from typing import Any, Final
 
 from incidents import lifecycle
 from incidents.models import Event, Incident, Person, Source
-from incidents.people import person_matching
 from integrations.slack.interaction import incident_lookup, messages, replying
 from integrations.slack.interaction.answers import Answer, Nothing, Open, Say, Wrong
 from integrations.slack.interaction.messages import SharedFile, WrittenMessage
@@ -93,7 +92,7 @@ def _reaction(told: SlackEvent) -> tuple[Incident, Person, str, str] | None:
         return None
     if item.get("type") != "message" or told.text("user") == told.bot_user_id:
         return None
-    channel_id, person = str(item.get("channel", "")), person_matching.by_chat_id(told.text("user"))
+    channel_id, person = str(item.get("channel", "")), told.person(told.text("user"))
     incident = incident_lookup.of_channel(channel_id, by=person)
     return (incident, person, channel_id, str(item.get("ts", ""))) if incident else None
 
