@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from evidence.analysis import pair_guards, plumbing
 from evidence.analysis.scales import SHARES, ComparisonScale
+from evidence.profile import same_functions
 from evidence.profile.stacks import Ints, SampleType
 from evidence.tree import tree_merging
 from evidence.tree.calltree import CallTree
@@ -83,9 +84,10 @@ def same_type(trees: Sequence[CallTree], type: str = "") -> list[int]:
 
 def merge(trees: Sequence[CallTree], *, types: Sequence[int], labels: Sequence[str]) -> CallTree:
     """Return one tree with a sample type for each given tree, named by its label; every node of each is in it."""
-    names = sorted(set().union(*(tree.names for tree in trees)))
+    shown = same_functions.renamed(trees)
+    names = sorted(set().union(*shown))
     code_of = {name: code for code, name in enumerate(names)}
-    codes = [np.array([code_of[name] for name in tree.names], dtype=np.int32) for tree in trees]
+    codes = [np.array([code_of[name] for name in side], dtype=np.int32) for side in shown]
     unit = trees[0].sample_types[types[0]].unit
     sides = [
         tree_merging.MergedSide(tree.name, tree.parent, tree.levels, tree.totals[type], code)
@@ -98,17 +100,17 @@ def merge(trees: Sequence[CallTree], *, types: Sequence[int], labels: Sequence[s
         self_[row, code] = tree.self_[type]
         function_totals[row, code] = tree.function_totals[type]
     return CallTree(
-        names=names, hints=_hints(trees, code_of), name=nodes.name, parent=nodes.parent,
+        names=names, hints=_hints(trees, shown, code_of), name=nodes.name, parent=nodes.parent,
         first=first_of(nodes.parent), levels=nodes.levels, totals=nodes.totals, self_=self_,
         function_totals=function_totals, sample_types=tuple(SampleType(label, unit) for label in labels),
         format=trees[0].format,
     )  # fmt: skip
 
 
-def _hints(trees: Sequence[CallTree], code_of: dict[str, int]) -> list[str]:
+def _hints(trees: Sequence[CallTree], shown: Sequence[Sequence[str]], code_of: dict[str, int]) -> list[str]:
     hints = [""] * len(code_of)
-    for tree in trees:
-        for name, hint in zip(tree.names, tree.hints, strict=True):
+    for tree, side in zip(trees, shown, strict=True):
+        for name, hint in zip(side, tree.hints, strict=True):
             hints[code_of[name]] = hints[code_of[name]] or hint
     return hints
 
