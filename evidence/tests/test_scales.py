@@ -10,6 +10,7 @@ from hypothesis import given
 
 from evidence.analysis import compare, pair_guards
 from evidence.analysis.scales import ComparisonScale
+from evidence.formats.tests.made_pprof import Made, number
 from evidence.tests.conftest import Bring
 from evidence.tests.test_calltree import SAMPLES, Sample, stacks_of
 from evidence.tree import calltree
@@ -49,6 +50,20 @@ def test_each_number_of_the_sentence_is_one_of_the_table(
     assert (" pp" in "".join(table)) == (not scale)
     swap = unescape(part(page, '<p class="swap">', "</p>"))
     assert ("absolute=1" in swap) == bool(scale)
+
+
+@pytest.mark.django_db
+def test_amounts_of_a_longer_recording_are_said_to_be_and_shares_need_no_such_warning(
+    incident: Incident, bring: Bring, ada: Person, browse: Open
+) -> None:
+    for seconds in (10, 15):
+        made = Made()
+        made.sample([made.location("main.work")], [100 * seconds, 10_000_000 * 100 * seconds])
+        bring(incident, made.bytes(number(10, seconds * 1_000_000_000)))
+    here = f"/incidents/{incident.codename}/evidence/compare/?control=1&with=2"
+    amounts, shares = (plain(browse(ada).get(f"{here}{scale}").content.decode()) for scale in ("&absolute=1", ""))
+    assert "Before was recorded for 10.0 s, after for 15.0 s" in amounts
+    assert "was recorded for" not in shares
 
 
 def merged_of(before: list[Sample], after: list[Sample]) -> CallTree:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 from urllib.parse import urlencode
 
@@ -154,6 +154,7 @@ def _moved(request: Request, sides: Sides) -> dict[str, Any]:
         "sentence": compare.says(merged, after=sides.shown, scale=scale),
         "guards": [
             *pair_guards.totals(merged, after=sides.shown, absolute=sides.absolute),
+            *(_recorded(sides) if sides.absolute else ()),
             *pair_guards.of_sides(*(_guards(sides, at) for at in (0, sides.shown))),
         ],
         "is_rough": is_rough,
@@ -181,6 +182,13 @@ def _moved(request: Request, sides: Sides) -> dict[str, Any]:
         ],
         "tabs": [(one, _to(sides, on=one.n), one is sides.other) for one in sides.profiles[1:]],
     }
+
+
+def _recorded(sides: Sides) -> Iterator[str]:
+    from evidence.analysis import pair_guards
+
+    trees, types, shown = sides.trees, sides.types, sides.shown
+    return pair_guards.recorded(trees[0], trees[shown], types=(types[0], types[shown]))
 
 
 def _guards(sides: Sides, at: int) -> Sequence[str]:
