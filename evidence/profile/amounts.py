@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from decimal import ROUND_HALF_UP, Decimal
 
+from evidence.profile import fractions
+
 TIMES = ((3600e9, "h"), (60e9, "min"), (1e9, "s"), (1e6, "ms"), (1e3, "µs"), (1.0, "ns"))
 SIZES = ((2.0**40, "TiB"), (2.0**30, "GiB"), (2.0**20, "MiB"), (2.0**10, "KiB"), (1.0, "B"))
 
@@ -15,6 +17,9 @@ def amount(value: int, unit: str) -> str:
         return _scaled(value, TIMES) if value else "0 s"
     if unit == "bytes":
         return _scaled(value, SIZES)
+    scale, of = fractions.whole(unit)
+    if scale > 1:
+        return f"{_part(value / scale)} {of}"
     word = unit[:-1] if abs(value) == 1 and unit.endswith("s") else unit
     return f"{value:,} {word}".strip()
 
@@ -56,6 +61,14 @@ def points(difference: float, *, is_rough: bool = False) -> str:
     if is_rough:
         return "< 1 pp" if 0 < value < 0.5 else f"{sign}{_fixed(value, 0)} pp"
     return f"{sign}{_fixed(value, 1 if value >= 10 else 2)} pp"
+
+
+def _part(value: float) -> str:
+    """Say a count that is not whole with as many digits as matter."""
+    if 0 < abs(value) < 0.01:
+        return "< 0.01"
+    digits = 0 if abs(value) >= 100 or not value else 1 if abs(value) >= 10 else 2
+    return f"{Decimal(_fixed(value, digits)):,}"
 
 
 def _scaled(value: int, steps: Sequence[tuple[float, str]]) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from fractions import Fraction
 
+import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -29,6 +30,20 @@ def test_a_share_is_rounded_as_everywhere(pair: tuple[int, int]) -> None:
         said = re.fullmatch(r"[+±]?([\d.]+) (?:%|pp)", words(part))
         if said:  # else it says that there is less than any digit shows
             assert Fraction(said[1]) == nearest(said[1], 100 * part)
+
+
+@pytest.mark.parametrize(
+    ("value", "unit", "words"),
+    [
+        (2_250, "thousandths of samples", "2.25 samples"),
+        (1_000, "thousandths of samples", "1.00 samples"),
+        (12_345_678_000, "millionths of samples", "12,346 samples"),
+        (4, "thousandths of samples", "< 0.01 samples"),
+        (0, "billionths of samples", "0 samples"),
+    ],
+)
+def test_fractions_are_said_as_what_they_are_of(value: int, unit: str, words: str) -> None:
+    assert amounts.amount(value, unit) == words
 
 
 @given(st.integers(1, 1 << 62))

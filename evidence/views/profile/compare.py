@@ -160,8 +160,8 @@ def _moved(request: Request, sides: Sides) -> dict[str, Any]:
         "is_rough": is_rough,
         "unit": scale.unit,
         "least": scale.least(LEAST),
-        "sample": sides.trees[0].sample_types[sides.types[0]],
-        "samples": _shared(sides),
+        "sample": sides.types[0],
+        "samples": compare.choices(sides.trees),
         "totals": (merged.total(0), merged.total(sides.shown)),
         "rows": [moved_rows.row(merged, one, shown=sides.shown, scale=scale) for one in shown],
         "all": moved_rows.whole(merged, shown=sides.shown, scale=scale),
@@ -199,12 +199,6 @@ def _guards(sides: Sides, at: int) -> Sequence[str]:
     if type == tree.default_type and "guards" in profile.summary:
         return list(profile.summary["guards"])
     return [*guards.of(tree, type)]
-
-
-def _shared(sides: Sides) -> list[str]:
-    """Return the sample types that all of them have, to choose from."""
-    first, *rest = (tree.sample_types for tree in sides.trees)
-    return [one.name for one in first if all(one in other for other in rest)]
 
 
 def _to(
