@@ -7,18 +7,22 @@ names are not what two profiles are compared by: functions are the same by name,
 from __future__ import annotations
 
 import re
-from collections import defaultdict
-from collections.abc import Callable, Collection, Mapping, Sequence
-from itertools import chain
-from typing import Protocol
+from bisect import bisect_right
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from itertools import chain, groupby
+from typing import Protocol, TypeVar
 
 from evidence.profile.source_functions import NAMELESS, SourceFunction, distinct, parts_of
 
+Thing = TypeVar("Thing")
 Known = dict[str, list[SourceFunction]]
 # What changes in a path from one release to the next: versions, dates, hashes of content.
 _CHANGES = re.compile(r"[0-9a-f]{6,}|\d+", re.IGNORECASE)
 # How much of the end of two paths is alike where a folder was moved, from the surest.
 ALIKE = (3, 2, 1)
+MOST = 60  # functions without a name that are looked at between two with one
 
 
 class PlacedNames(Protocol):
@@ -66,34 +70,52 @@ def _together(sides: Sequence[Mapping[str, SourceFunction]]) -> list[dict[str, s
 
 
 def _found(mine: Known, known: Known, *, unmoved: Collection[str]) -> dict[SourceFunction, SourceFunction]:
-    """Return which known function each of a side's is, where it is one."""
+    """Return which known function each of a side's is, where it is one; those without a name last."""
     found: dict[SourceFunction, SourceFunction] = {}
-    for name, some in mine.items():
-        files = _files({one.file for one in some}, {one.file for one in known[name]}, unmoved=unmoved)
-        for file, other in files.items():
-            here, there = ([one for one in of if one.file == at] for of, at in ((some, file), (known[name], other)))
+    for name in mine.keys() - {NAMELESS}:
+        for here, there in _side_by_side(mine[name], known[name], unmoved=unmoved):
             found |= _in_file(here, there)
+    around: dict[str, list[tuple[int, int]]] = defaultdict(list)
+    for one, other in found.items():
+        around[one.file].append((one.line, one.line - other.line))
+    for here, there in _side_by_side(mine.get(NAMELESS, []), known.get(NAMELESS, []), unmoved=unmoved):
+        found |= _moved_along(here, there, sorted(around[here[0].file]))
     return found
 
 
-def _files(mine: set[str], known: set[str], *, unmoved: Collection[str]) -> dict[str, str]:
+def _side_by_side(
+    mine: list[SourceFunction], known: list[SourceFunction], *, unmoved: Collection[str]
+) -> Iterator[tuple[list[SourceFunction], list[SourceFunction]]]:
+    """Yield the functions of each file on both sides."""
+    here, there = (_by(some, lambda one: one.file) for some in (mine, known))
+    for file, other in _files(here.keys(), there.keys(), unmoved=unmoved).items():
+        yield here[file], there[other]
+
+
+def _files(mine: AbstractSet[str], known: AbstractSet[str], *, unmoved: Collection[str]) -> dict[str, str]:
     """Return which file is which: by its path, else by the end of it, of those that are on one side alone."""
     files = {file: file for file in mine & known}
-    for parts in ALIKE:
-        here, there = (_by_end(some, parts) for some in (mine, known))
+    taken = {*files, *unmoved}
+    for parts in ALIKE if len(files) < min(len(mine), len(known)) else ():
+        here, there = (_by(some, lambda file: _end(file, parts)) for some in (mine, known))  # noqa: B023
         for end in here.keys() & there.keys():
-            if len(here[end]) == len(there[end]) == 1:
-                one, other = here[end][0], there[end][0]
-                if not {one, other} & {*files, *files.values(), *unmoved}:
-                    files[one] = other
+            pair = (*here[end], *there[end])
+            if len(here[end]) == len(there[end]) == 1 and not taken & set(pair):
+                files[pair[0]] = pair[1]
+                taken |= set(pair)
     return files
 
 
-def _by_end(files: Collection[str], parts: int) -> dict[str, list[str]]:
-    ends: dict[str, list[str]] = defaultdict(list)
-    for file in files:
-        ends[_CHANGES.sub("", "/".join(parts_of(file)[-parts:]))].append(file)
-    return ends
+def _by(some: Iterable[Thing], key: Callable[[Thing], str]) -> dict[str, list[Thing]]:
+    found: dict[str, list[Thing]] = defaultdict(list)
+    for one in some:
+        found[key(one)].append(one)
+    return found
+
+
+def _end(file: str, parts: int) -> str:
+    """Return the end of a path, without what releases change in it."""
+    return _CHANGES.sub("", "/".join(parts_of(file)[-parts:]))
 
 
 def _in_file(mine: list[SourceFunction], known: list[SourceFunction]) -> dict[SourceFunction, SourceFunction]:
@@ -101,10 +123,36 @@ def _in_file(mine: list[SourceFunction], known: list[SourceFunction]) -> dict[So
 
     Their order says so where there are as many, and it does not contradict those that stayed.
     """
-    place: Callable[[SourceFunction], tuple[int, int]] = lambda one: (one.line, one.column)  # noqa: E731
-    at = {place(one): one for one in known}
-    stayed = {one: at[place(one)] for one in mine if place(one) in at}
-    if len(mine) != len(known) or mine[0].name == NAMELESS:
+    at = {_place(one): one for one in known}
+    stayed = {one: at[_place(one)] for one in mine if _place(one) in at}
+    if len(mine) != len(known):
         return stayed
-    in_order = dict(zip(sorted(mine, key=place), sorted(known, key=place), strict=True))
+    in_order = dict(zip(sorted(mine, key=_place), sorted(known, key=_place), strict=True))
     return in_order if all(in_order[one] == other for one, other in stayed.items()) else stayed
+
+
+def _moved_along(
+    mine: list[SourceFunction], known: list[SourceFunction], around: Sequence[tuple[int, int]]
+) -> dict[SourceFunction, SourceFunction]:
+    """Return which function without a name is which: it moved by as many lines as one beside it that has a name.
+
+    ``around`` has the lines of those, and by how many each moved. Where the one above and the one below moved by
+    unlike many, something was added or taken away in between: where most are found again.
+    """
+    at = {_place(one): one for one in known}
+    begins = [begin for begin, _ in around]
+    found: dict[SourceFunction, SourceFunction] = {}
+    for below, some in groupby(sorted(mine, key=_place), key=lambda one: bisect_right(begins, one.line)):
+        group = list(some)
+        by_above = around[below - 1][1] if below else 0
+        by_below = around[below][1] if below < len(around) else by_above
+        upper, lower = ([at.get((one.line - by, one.column)) for one in group] for by in (by_above, by_below))
+        cuts = range(len(group) + 1) if by_above != by_below and len(group) <= MOST else [0]
+        best = max(([*upper[:cut], *lower[cut:]] for cut in cuts), key=lambda chosen: len(set(chosen) - {None}))
+        times = Counter(best)
+        found |= {one: other for one, other in zip(group, best, strict=True) if other and times[other] == 1}
+    return found
+
+
+def _place(one: SourceFunction) -> tuple[int, int]:
+    return one.line, one.column

@@ -121,6 +121,15 @@ def test_another_release_in_another_folder_has_the_same_functions(name: str, to:
     assert sorted(moved(name, before, after).values()) == [(40, 70), (60, 30)]
 
 
+def test_a_stored_tree_knows_its_functions_too(tmp_path: Path) -> None:
+    samples = [([Placed("größe\ud800", FILES[0], 3)], 40), ([Placed("run", FILES[0], 3)], 60)]
+    tree = tree_of(BEGIN["v8"], samples)
+    tree.save(tmp_path / "tree")
+    stored = CallTree.open(tmp_path / "tree")
+    assert dict(stored.places) == dict(tree.places)
+    assert set(stored.places) == set(tree.names)
+
+
 @pytest.mark.parametrize("name", BEGIN)
 def test_what_an_edit_above_moved_down_is_still_the_same(name: str) -> None:
     here = "/srv/cart.py"
@@ -129,6 +138,36 @@ def test_what_an_edit_above_moved_down_is_still_the_same(name: str) -> None:
     assert sorted(moved(name, before, after).values()) == [(40, 70), (60, 30)]
     other = [([Placed("get", here, 30)], 70), ([Placed("get", here, 90)], 30)]
     assert sorted(moved(name, before, other).values()) == [(0, 30), (40, 0), (60, 70)]
+
+
+def test_functions_without_a_name_move_with_those_around_them() -> None:
+    here = "/srv/cart.js"
+    lines = {"": 1, "get": 10, " ": 12, "set": 20, "  ": 27}  # a name of blanks is one apart here, and none to V8
+    before = [([Placed(name, here, line)], 10 + line) for name, line in lines.items()]
+    after = [([Placed(name, here, line + 4 * (line > 5))], 50 + line) for name, line in lines.items()]
+    strip = [
+        [([one._replace(name=one.name.strip()) for one in stack], value) for stack, value in side]
+        for side in (before, after)
+    ]
+    expected = sorted((10 + line, 50 + line) for line in lines.values())
+    assert sorted(moved("v8", *strip).values()) == expected
+
+
+@pytest.mark.parametrize("most", [30, 60])
+@given(data=st.data())
+@settings(max_examples=40, deadline=None)
+def test_no_function_without_a_name_is_taken_for_another_between_those_that_have_one(
+    most: int, data: st.DataObject
+) -> None:
+    here, nameless = "/srv/cart.js", data.draw(st.sets(st.integers(2, most - 1), min_size=1, max_size=9))
+    edit, by = data.draw(st.integers(2, most - 1)), data.draw(st.integers(1, 5))
+    function_of = {
+        line: Placed("get" if line == 1 else "set" if line == most else "", here, line) for line in (1, *nameless, most)
+    }
+    before = [([one], 1000 + line) for line, one in function_of.items()]
+    after = [([one._replace(line=line + by * (line >= edit))], 1000 + line) for line, one in function_of.items()]
+    pairs = [pair for pair in moved("v8", before, after).values() if all(pair)]
+    assert all(one == other for one, other in pairs), "who is found at all is found as what it is"
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,8 @@ from numpy.typing import NDArray
 
 from evidence.profile.source_functions import SourceFunction
 from evidence.profile.stacks import Codes, Ints, SampleType, Stacks
-from evidence.tree import container, tree_boxes, tree_growing, tree_levels
+from evidence.tree import container, stored_places, tree_boxes, tree_growing, tree_levels
+from evidence.tree.stored_places import StoredPlaces
 from evidence.tree.tree_boxes import DrawableBoxes
 from evidence.tree.tree_growing import Grown
 from evidence.tree.tree_levels import TreeLevel, merge_level
@@ -210,7 +211,7 @@ class CallTree:
             "default_type": self.default_type,
             "format": self.format,
             "about": dict(self.about),
-            "places": self.places,
+            "places": stored_places.written(self.places),
             "hints": {str(code): hint for code, hint in enumerate(self.hints) if hint},
         }
         arrays = {
@@ -228,8 +229,7 @@ class CallTree:
         types = tuple(SampleType(*one) for one in head["sample_types"])
         return cls(
             names=names, hints=hints, sample_types=types, default_type=head["default_type"], format=head["format"],
-            about=head["about"], places={name: SourceFunction(*one) for name, one in head.get("places", {}).items()},
-            **arrays,
+            about=head["about"], places=StoredPlaces(head.get("places", "{}")), **arrays,
         )  # fmt: skip
 
 
