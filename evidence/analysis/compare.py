@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from evidence.analysis import pair_guards, plumbing
 from evidence.analysis.scales import SHARES, ComparisonScale
+from evidence.profile import fractions, same_functions
 from evidence.profile.stacks import Ints, SampleType
 from evidence.tree import tree_merging
 from evidence.tree.calltree import CallTree
@@ -62,53 +63,78 @@ class Moved:
 
 
 def same_type(trees: Sequence[CallTree], type: str = "") -> list[int]:
-    """Return for each tree the place of the sample type to compare: ``type`` by name, else the first's own.
+    """Return for each tree the place of the sample type to compare: ``type``, by name or name/unit, or the first's.
 
     Where not all have the first's own, it is the first of its types that all have, so that it does not matter which of
-    them is first. Names and units must be equal. Raises ``NotComparable``.
+    them is first. Names and units must be equal, but for fractions. Raises ``NotComparable``.
     """
-    first = trees[0]
-    own = first.sample_types[first.default_type]
-    shared = [one for one in (own, *first.sample_types) if all(one in tree.sample_types for tree in trees)]
-    wanted = next((one for one in first.sample_types if one.name == type), shared[0] if shared else own)
-    places = []
-    for tree in trees:
-        if wanted not in tree.sample_types:
-            has = ", ".join(f"{one.name} in {one.unit}" for one in tree.sample_types)
+    each = [[_whole(one) for one in tree.sample_types] for tree in trees]
+    own = each[0][trees[0].default_type]
+    shared = [one for one in (own, *each[0]) if all(one in kinds for kinds in each)]
+    named = (one for one in each[0] if type in {one.name, f"{one.name}/{one.unit}"})
+    wanted = next(named, shared[0] if shared else own)
+    for kinds in each:
+        if wanted not in kinds:
+            has = ", ".join(f"{one.name} in {one.unit}" for one in kinds)
             counts = f"one counts {wanted.name} in {wanted.unit}, the other has {has}"
             raise NotComparable(f"These can't be compared: {counts}.")
-        places.append(tree.sample_types.index(wanted))
-    return places
+    return [kinds.index(wanted) for kinds in each]
+
+
+def choices(trees: Sequence[CallTree]) -> list[tuple[int, str]]:
+    """Return the sample types that all trees have: the first's place of each, and by what ``same_type`` finds it."""
+    first, *rest = [[_whole(one) for one in tree.sample_types] for tree in trees]
+    names = [one.name for one in first]
+    shared = [(place, one) for place, one in enumerate(first) if all(one in kinds for kinds in rest)]
+    return [(at, one.name if names.count(one.name) == 1 else f"{one.name}/{one.unit}") for at, one in shared]
+
+
+def _whole(kind: SampleType) -> SampleType:
+    """Return what is counted, whatever fractions of it are."""
+    return replace(kind, unit=fractions.whole(kind.unit)[1])
 
 
 def merge(trees: Sequence[CallTree], *, types: Sequence[int], labels: Sequence[str]) -> CallTree:
     """Return one tree with a sample type for each given tree, named by its label; every node of each is in it."""
-    names = sorted(set().union(*(tree.names for tree in trees)))
+    shown = same_functions.renamed(trees)
+    names = sorted(set().union(*shown))
     code_of = {name: code for code, name in enumerate(names)}
-    codes = [np.array([code_of[name] for name in tree.names], dtype=np.int32) for tree in trees]
-    unit = trees[0].sample_types[types[0]].unit
+    codes = [np.array([code_of[name] for name in side], dtype=np.int32) for side in shown]
+    pairs = list(zip(trees, types, strict=True))
+    unit, times = fractions.finest([tree.sample_types[type].unit for tree, type in pairs])
     sides = [
-        tree_merging.MergedSide(tree.name, tree.parent, tree.levels, tree.totals[type], code)
-        for tree, type, code in zip(trees, types, codes, strict=True)
+        tree_merging.MergedSide(tree.name, tree.parent, tree.levels, _times(tree, type, factor), code)
+        for (tree, type), code, factor in zip(pairs, codes, times, strict=True)
     ]
     nodes = tree_merging.merged(sides, names=len(names))
     self_ = np.zeros((len(trees), len(names)), dtype=np.int64)
     function_totals = np.zeros_like(self_)
-    for row, (code, tree, type) in enumerate(zip(codes, trees, types, strict=True)):
-        self_[row, code] = tree.self_[type]
-        function_totals[row, code] = tree.function_totals[type]
+    for row, (code, (tree, type), factor) in enumerate(zip(codes, pairs, times, strict=True)):
+        self_[row, code] = tree.self_[type] * factor
+        function_totals[row, code] = tree.function_totals[type] * factor
     return CallTree(
-        names=names, hints=_hints(trees, code_of), name=nodes.name, parent=nodes.parent,
+        names=names, hints=_hints(trees, shown, code_of), name=nodes.name, parent=nodes.parent,
         first=first_of(nodes.parent), levels=nodes.levels, totals=nodes.totals, self_=self_,
         function_totals=function_totals, sample_types=tuple(SampleType(label, unit) for label in labels),
         format=trees[0].format,
     )  # fmt: skip
 
 
-def _hints(trees: Sequence[CallTree], code_of: dict[str, int]) -> list[str]:
+def _times(tree: CallTree, type: int, factor: int) -> NDArray[np.integer[Any]]:
+    """Return what nodes count in another fraction. Raises ``NotComparable`` where that doesn't fit."""
+    if factor == 1:
+        same: NDArray[np.integer[Any]] = tree.totals[type]
+        return same
+    if tree.total(type) * factor >= 1 << 63:
+        raise NotComparable("These can't be compared: one has too many decimals for what the other counts.")
+    more: NDArray[np.integer[Any]] = tree.totals[type].astype(np.int64) * factor
+    return more
+
+
+def _hints(trees: Sequence[CallTree], shown: Sequence[Sequence[str]], code_of: dict[str, int]) -> list[str]:
     hints = [""] * len(code_of)
-    for tree in trees:
-        for name, hint in zip(tree.names, tree.hints, strict=True):
+    for tree, side in zip(trees, shown, strict=True):
+        for name, hint in zip(side, tree.hints, strict=True):
             hints[code_of[name]] = hints[code_of[name]] or hint
     return hints
 

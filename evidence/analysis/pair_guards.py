@@ -12,6 +12,7 @@ from evidence.profile.stacks import Ints
 from evidence.tree.calltree import CallTree
 
 HARDLY = 0.1  # of the heaviest function of either side: as much as the heaviest that both have comes to
+LONGER = 1.1  # one recording lasted at least so many times as long as the other
 TIMES = 2  # one total is at least so many times the other: shares alone hide by how much all grew or shrank
 EVERYWHERE = frozenset({"main.main"})  # what every program in Go has, and says nothing of which one it is
 
@@ -59,6 +60,22 @@ def totals(merged: CallTree, *, before: int = 0, after: int = 1, absolute: bool 
         f"{larger} counts {_times(high / low)} times as much as {smaller}: {said[0]} before, {said[1]} after. "
         "A longer run or more requests would do that too: unless both did the same work, compare shares."
     )
+
+
+def recorded(before: CallTree, after: CallTree, *, types: tuple[int, int]) -> Iterator[str]:
+    """Warn that amounts were counted for longer on one side, or that a sample stands for more there."""
+    each = [int(tree.about.get("duration_ns") or 0) for tree in (before, after)]
+    if min(each) > 0 and max(each) >= LONGER * min(each):
+        said = [amounts.amount(one, "nanoseconds") for one in each]
+        yield (
+            f"Before was recorded for {said[0]}, after for {said[1]}: amounts are of all that time. "
+            "Compare shares, unless both did the same work."
+        )
+    periods = [tree.about.get("period") or {} for tree in (before, after)]
+    counted = {tree.sample_types[type].unit for tree, type in zip((before, after), types, strict=True)}
+    if counted == {"samples"} and all(periods) and periods[0] != periods[1]:
+        said = [amounts.amount(int(one["value"]), str(one["unit"])) for one in periods]
+        yield f"A sample stands for {said[0]} before and for {said[1]} after: counts of them can't be compared."
 
 
 def _times(ratio: float) -> str:

@@ -44,7 +44,10 @@ def _threads(tree: CallTree) -> Part:
 
 def _label(tree: CallTree, key: str, values: dict[str, list[int]], type: int) -> Part:
     counted = {str(value): int(totals[type]) for value, totals in values.items() if len(totals) > type and totals[type]}
-    return _part(f"Label {key}", tree.sample_types[type].unit, counted, tree.total(type))
+    of = max(
+        tree.total(type), sum(counted.values())
+    )  # in a difference what one value grew by another may have shrunk by
+    return _part(f"Label {key}", tree.sample_types[type].unit, counted, of)
 
 
 def _part(title: str, unit: str, counted: dict[str, int], total: int) -> Part:

@@ -26,7 +26,7 @@ log = logging.getLogger(__name__)
 # Claims in a row that nobody recorded anything of. What ends the reader itself is told at once (`child`); a claim is
 # renewed while its worker lives, however slow that is, so that many workers died.
 UNANSWERED = 8
-VERSION = 1  # of what a reader makes; a new one reads old originals into trees of their own
+VERSION = 2  # of what a reader makes; a new one reads old originals into trees of their own
 LEASE = timedelta(seconds=15)  # a reader that died is replaced that late
 CLAIMS = Leases(Evidence.objects, working=State.READING, length=lambda: LEASE, beats=5)
 PATIENCE = timedelta(hours=6)

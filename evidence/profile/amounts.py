@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from decimal import ROUND_HALF_UP, Decimal
+
+from evidence.profile import fractions
 
 TIMES = ((3600e9, "h"), (60e9, "min"), (1e9, "s"), (1e6, "ms"), (1e3, "µs"), (1.0, "ns"))
 SIZES = ((2.0**40, "TiB"), (2.0**30, "GiB"), (2.0**20, "MiB"), (2.0**10, "KiB"), (1.0, "B"))
@@ -14,6 +17,9 @@ def amount(value: int, unit: str) -> str:
         return _scaled(value, TIMES) if value else "0 s"
     if unit == "bytes":
         return _scaled(value, SIZES)
+    scale, of = fractions.whole(unit)
+    if scale > 1:
+        return f"{_part(value / scale)} {of}"
     word = unit[:-1] if abs(value) == 1 and unit.endswith("s") else unit
     return f"{value:,} {word}".strip()
 
@@ -31,13 +37,13 @@ def share(part: float) -> str:
     if abs(value) < 0.01:
         return "< 0.01 %" if value > 0 else "> −0.01 %"
     digits = 0 if abs(value) >= 99.95 else 1 if abs(value) >= 10 else 2
-    return f"{value:.{digits}f} %".replace("-", "−")
+    return f"{_fixed(value, digits)} %".replace("-", "−")
 
 
 def rough(part: float) -> str:
     """Say a share of a few samples: whole, as no digit after it would mean anything."""
     value = abs(100 * part)
-    return f"{'< 1' if 0 < value < 0.5 else f'{value:.0f}'} %"
+    return f"{'< 1' if 0 < value < 0.5 else _fixed(value, 0)} %"
 
 
 def percent(share: float) -> str:
@@ -45,7 +51,7 @@ def percent(share: float) -> str:
     value = 100 * share
     if 0 < value < 0.1:
         return "under 0.1 %"
-    return f"{value:.0f} %" if value >= 9.95 or value == 0 else f"{value:.1f} %".replace(".0 %", " %")
+    return f"{_fixed(value, 0 if value >= 9.95 else 1).removesuffix('.0')} %"
 
 
 def points(difference: float, *, is_rough: bool = False) -> str:
@@ -53,12 +59,25 @@ def points(difference: float, *, is_rough: bool = False) -> str:
     value = abs(100 * difference)
     sign = "+" if difference > 0 else "−" if difference < 0 else "±"
     if is_rough:
-        return "< 1 pp" if 0 < value < 0.5 else f"{sign}{value:.0f} pp"
-    return f"{sign}{value:.{1 if value >= 10 else 2}f} pp"
+        return "< 1 pp" if 0 < value < 0.5 else f"{sign}{_fixed(value, 0)} pp"
+    return f"{sign}{_fixed(value, 1 if value >= 10 else 2)} pp"
+
+
+def _part(value: float) -> str:
+    """Say a count that is not whole with as many digits as matter."""
+    if 0 < abs(value) < 0.01:
+        return "< 0.01"
+    digits = 0 if abs(value) >= 100 or not value else 1 if abs(value) >= 10 else 2
+    return f"{Decimal(_fixed(value, digits)):,}"
 
 
 def _scaled(value: int, steps: Sequence[tuple[float, str]]) -> str:
     size, word = next((step for step in steps if abs(value) >= step[0]), steps[-1])
     shown = value / size
     digits = 0 if abs(shown) >= 100 or size == 1 else 1 if abs(shown) >= 10 else 2
-    return f"{shown:.{digits}f} {word}"
+    return f"{_fixed(shown, digits)} {word}"
+
+
+def _fixed(value: float, digits: int) -> str:
+    """Write a number as JavaScript's ``toFixed`` does: the nearest one, halves away from zero."""
+    return str(Decimal(value).quantize(Decimal(1).scaleb(-digits), ROUND_HALF_UP))

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import re
 
+from evidence.profile import fractions
 from evidence.profile.stacks import SampleType
 
 # What perf calls its clocks and cycle counters; the group names the kind of core of a hybrid processor.
 CPU_EVENT = re.compile(r"^(?:(cpu_\w+)/)?(?:cpu-clock|task-clock|cycles|cpu-cycles)(?:[:/]\w*)?(?: samples)?$")
-# Counts that are not whole are kept in fractions, which shares have nothing to do with.
-FRACTION = re.compile(r"^(thousand|million|billion)ths of ")
 KNOWN = {
     ("cpu", "nanoseconds"): "CPU time",
     ("cpu_time", "nanoseconds"): "CPU time",
@@ -33,7 +32,7 @@ KNOWN = {
 
 def of(kind: SampleType) -> str:
     """Name what is counted: *CPU samples*, *CPU time*, *allocated bytes*."""
-    kind = SampleType(kind.name, FRACTION.sub("", kind.unit))
+    kind = SampleType(kind.name, fractions.whole(kind.unit)[1])  # shares have nothing to do with fractions
     ticks = CPU_EVENT.match(kind.name)
     if ticks:
         where = f" of {ticks[1]}" if ticks[1] else ""

@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from evidence.profile.source_functions import SourceFunction
+
 Ints = NDArray[np.int64]
 Codes = NDArray[np.int32]
 
@@ -36,7 +38,7 @@ class Stacks:
     distinct; ``hints`` holds one of ``HINTS`` for each name. ``about`` holds plain values for people:
     ``skipped`` (lines that could not be read) with ``skipped_at`` (the first few: [[line number, text], …]),
     ``labels`` ({key: {value: [total per sample type]}}), ``comments``, ``duration_ns``, ``command``, ``caution`` (what
-    its reader says to be careful about)…
+    its reader says to be careful about)…  ``places`` are the functions that names stand for, where a file is known.
     """
 
     format: str
@@ -49,6 +51,7 @@ class Stacks:
     default_type: int = 0
     about: Mapping[str, Any] = field(default_factory=dict)
     samples: int = 0
+    places: Mapping[str, SourceFunction] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.samples = self.samples or len(self)

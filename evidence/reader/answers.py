@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evidence.analysis import deltas, sentence
+from evidence.profile import fractions
 from evidence.reader import reading
 from evidence.tree.calltree import CallTree
 
@@ -90,18 +91,25 @@ def difference(before: CallTree, after: CallTree, *, type: int) -> dict[str, Any
     from evidence.analysis import compare, guards, pair_guards
 
     try:
-        places = compare.same_type([before, after], before.sample_types[type].name)
+        places = compare.same_type([before, after], _called(before, type))
     except compare.NotComparable as error:
         raise NotAsked(str(error)) from error
     merged = compare.merge([before, after], types=places, labels=["before", "after"])
     warned = [[*guards.of(tree, place)] for tree, place in zip((before, after), places, strict=True)]
     return {
+        "unit": merged.sample_types[0].unit,
         "before": {"total": merged.total(0)},
         "after": {"total": merged.total(1)},
         "sentence": compare.says(merged),
         "guards": [*pair_guards.totals(merged), *pair_guards.of_sides(*warned)],
         "moved": [_moved(one) for one in compare.moved(merged)],
     }
+
+
+def _called(tree: CallTree, type: int) -> str:
+    """Return by what a sample type is asked for, which its name alone may not say."""
+    kind = tree.sample_types[type]
+    return f"{kind.name}/{fractions.whole(kind.unit)[1]}"
 
 
 def _moved(one: compare.Moved) -> dict[str, Any]:

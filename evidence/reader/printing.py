@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
+from evidence.profile import amounts, fractions
 from evidence.profile.errors import NotRecognised, TooMuch, Unreadable
 from evidence.profile.limits import DEFAULT
 from evidence.reader import reading
@@ -146,7 +147,7 @@ def _lines(answer: Mapping[str, Any], *, top: int) -> Iterator[str]:
         share = f"{found['percent']:.2f} %, {_counted(found['total'], unit)} of {_counted(total, unit)}"
         yield f"\nMatched: {share}, in {len(found['functions']):,} functions (/{found['pattern']}/)"
     if "diff" in answer:
-        yield from _moved(answer["diff"], unit, top=top)
+        yield from _moved(answer["diff"], top=top)
     elif "delta" in answer:
         yield from _changed(answer["delta"], unit, top=top)
     else:
@@ -171,9 +172,9 @@ def _table(functions: Sequence[Mapping[str, Any]], total: int, *, top: int) -> I
         yield f"({len(functions) - len(shown):,} more functions; --top {len(functions)} shows all)"
 
 
-def _moved(found: Mapping[str, Any], unit: str, *, top: int) -> Iterator[str]:
+def _moved(found: Mapping[str, Any], *, top: int) -> Iterator[str]:
     for side in ("before", "after"):
-        yield f"{side.capitalize() + ':':8} {found[side]['file']}, {_counted(found[side]['total'], unit)}"
+        yield f"{side.capitalize() + ':':8} {found[side]['file']}, {_said(found[side]['total'], found['unit'])}"
     yield f"\n{found['sentence']}"
     yield from found["guards"]
     yield ""
@@ -181,6 +182,11 @@ def _moved(found: Mapping[str, Any], unit: str, *, top: int) -> Iterator[str]:
     for one in found["moved"][:top]:
         sides = "  ".join(f"{one[side]['percent']:>6.2f} %" for side in ("before", "after"))
         yield f"{one['points']:>+8.2f}  {sides}  {one['name']}"
+
+
+def _said(value: int, unit: str) -> str:
+    """Say a total; one in fractions as what it is of, as two files may have others."""
+    return amounts.amount(value, unit) if fractions.whole(unit)[0] > 1 else _counted(value, unit)
 
 
 def _counted(value: int, unit: str) -> str:

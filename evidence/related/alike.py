@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from evidence.models import Evidence
 from evidence.models.evidence import HotFunction
+from evidence.profile import fractions
 
 SampleKind = tuple[str, str]  # a name and a unit
 
@@ -47,7 +48,7 @@ def newest_akin(control: int, others: Sequence[Evidence]) -> list[Evidence]:
 
 
 def _kinds(one: Evidence) -> list[SampleKind]:
-    return [(str(kind["name"]), str(kind["unit"])) for kind in one.summary.get("sample_types", [])]
+    return [(str(kind["name"]), fractions.whole(str(kind["unit"]))[1]) for kind in one.summary.get("sample_types", [])]
 
 
 def _said(kind: SampleKind) -> str:

@@ -10,6 +10,7 @@ from django.urls import reverse
 
 from evidence.models import Evidence
 from evidence.models.evidence import Kind, Phase, State
+from evidence.profile import fractions
 
 COMPARED = {Kind.PROFILE, Kind.BENCHMARK, Kind.LOAD, Kind.COUNTS}
 
@@ -51,5 +52,5 @@ def comparable(found: Sequence[Evidence]) -> bool:
 
 def _like(one: Evidence) -> tuple[Any, ...]:
     """Return what two measurements of the same thing have in common."""
-    types = [(kind["name"], kind["unit"]) for kind in one.summary.get("sample_types", [])]
+    types = [(kind["name"], fractions.whole(str(kind["unit"]))[1]) for kind in one.summary.get("sample_types", [])]
     return one.kind, one.origin.get("source", ""), one.origin.get("kind", ""), one.format, tuple(types)

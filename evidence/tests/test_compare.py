@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 
@@ -83,6 +85,15 @@ def test_an_empty_profile_is_not_one_in_which_everything_was_mended(
     merged = merged_of(before, after)
     assert compare.says(merged) == says
     assert not [*pair_guards.totals(merged)]
+
+
+def test_each_sample_type_is_compared_by_what_it_is_offered_as_also_where_two_have_one_name() -> None:
+    kinds = (SampleType("alloc", "objects"), SampleType("alloc", "bytes"), SampleType("cpu", "nanoseconds"))
+    one, other = (replace(calltree.build(stacks_of([([0], 1, 1)])), sample_types=some) for some in (kinds, kinds[::-1]))
+    offered = compare.choices([one, other])
+    assert [called for _, called in offered] == ["alloc/objects", "alloc/bytes", "cpu"]
+    for place, called in offered:
+        assert compare.same_type([one, other], called) == [place, 2 - place]
 
 
 def test_profiles_of_different_units_are_refused_in_words() -> None:

@@ -2,20 +2,30 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from evidence.analysis import compare, guards, pair_guards
+from evidence.profile.stacks import SampleType
 from evidence.tests.test_calltree import SAMPLES, Sample, stacks_of
 from evidence.tests.test_sentence import tree_of
 from evidence.tree import calltree
 from evidence.tree.calltree import CallTree
 
 CHECKOUT = "checkout.serve;checkout.handle_order;checkout.charge_card 900\ncheckout.serve;checkout.read_basket 929\n"
+S = 1_000_000_000
+TIME, COUNT = SampleType("cpu", "nanoseconds"), SampleType("samples", "samples")
 SHOP = "main;net/http.(*conn).serve;shop.Price 700\nmain;walk 500\nmain;std::vec::push 200\n"
 NONE = "These profiles share no functions; they are probably of different programs."
 HARDLY = "These profiles share hardly any functions; they are probably of different programs."
+
+
+def every(milliseconds: int) -> dict[str, Any]:
+    return {"name": "cpu", "unit": "nanoseconds", "value": milliseconds * 1_000_000}
 
 
 def unlike(before: CallTree, after: CallTree) -> str:
@@ -52,6 +62,32 @@ def test_a_profile_is_like_itself_and_like_a_scaled_copy(samples: list[Sample], 
 def test_which_one_is_before_does_not_matter(one: list[Sample], other: list[Sample]) -> None:
     trees = [calltree.build(stacks_of(side)) for side in (one, other)]
     assert unlike(*trees) == unlike(*reversed(trees))
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "kind", "says"),
+    [
+        ({"duration_ns": 10 * S}, {"duration_ns": 30 * S}, TIME, "Before was recorded for 10.0 s, after for 30.0 s:"),
+        ({"duration_ns": 30 * S}, {"duration_ns": 10 * S}, TIME, "Before was recorded for 30.0 s, after for 10.0 s:"),
+        ({"duration_ns": 30 * S}, {"duration_ns": 31 * S}, TIME, ""),  # nobody stops to the second
+        ({"duration_ns": 30 * S}, {}, TIME, ""),
+        (
+            {"period": every(10)},
+            {"period": every(2)},
+            COUNT,
+            "A sample stands for 10.0 ms before and for 2.00 ms after:",
+        ),
+        ({"period": every(10)}, {"period": every(2)}, TIME, ""),  # what a sample stands for is in the times already
+        ({"period": every(10)}, {"period": every(10)}, COUNT, ""),
+        ({"period": every(10)}, {}, COUNT, ""),
+    ],
+)
+def test_amounts_of_recordings_that_differ_in_length_or_rate_are_said_to_be(
+    before: dict[str, Any], after: dict[str, Any], kind: SampleType, says: str
+) -> None:
+    trees = [replace(tree_of(SHOP), about=about, sample_types=(kind,)) for about in (before, after)]
+    found = [*pair_guards.recorded(*trees, types=(0, 0))]
+    assert [one[: len(says)] for one in found] == ([says] if says else [])
 
 
 def test_the_sentence_of_a_comparison_says_it_first() -> None:

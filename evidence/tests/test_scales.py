@@ -10,6 +10,9 @@ from hypothesis import given
 
 from evidence.analysis import compare, pair_guards
 from evidence.analysis.scales import ComparisonScale
+from evidence.formats.folded import folded
+from evidence.formats.tests.made_pprof import Made, number
+from evidence.profile import fractions
 from evidence.tests.conftest import Bring
 from evidence.tests.test_calltree import SAMPLES, Sample, stacks_of
 from evidence.tree import calltree
@@ -49,6 +52,39 @@ def test_each_number_of_the_sentence_is_one_of_the_table(
     assert (" pp" in "".join(table)) == (not scale)
     swap = unescape(part(page, '<p class="swap">', "</p>"))
     assert ("absolute=1" in swap) == bool(scale)
+
+
+@pytest.mark.django_db
+def test_amounts_of_a_longer_recording_are_said_to_be_and_shares_need_no_such_warning(
+    incident: Incident, bring: Bring, ada: Person, browse: Open
+) -> None:
+    for seconds in (10, 15):
+        made = Made()
+        made.sample([made.location("main.work")], [100 * seconds, 10_000_000 * 100 * seconds])
+        bring(incident, made.bytes(number(10, seconds * 1_000_000_000)))
+    here = f"/incidents/{incident.codename}/evidence/compare/?control=1&with=2"
+    amounts, shares = (plain(browse(ada).get(f"{here}{scale}").content.decode()) for scale in ("&absolute=1", ""))
+    assert "Before was recorded for 10.0 s, after for 15.0 s" in amounts
+    assert "was recorded for" not in shares
+
+
+@pytest.mark.parametrize("one", [0, 2, 5, 9])
+@pytest.mark.parametrize("other", [0, 2, 5, 9])
+def test_counts_are_compared_however_many_decimals_either_file_has(one: int, other: int) -> None:
+    counts = {"main;hash": 61, "main;render": 29}
+    trees = []
+    for places, extra in ((one, 0), (other, 7)):
+        lines = [f"{stack} {count + extra}{f'.{1:0{places}}' if places else ''}" for stack, count in counts.items()]
+        trees.append(calltree.build(folded.read("\n".join([*lines, ""]).encode())))
+    merged = compare.merge(trees, types=compare.same_type(trees), labels=["before", "after"])
+    parts = [round(10**9 * 10**-places) if places else 0 for places in (one, other)]
+    whole = fractions.whole(merged.sample_types[0].unit)
+    assert whole[1] == "samples"
+    exact = [[count * 10**9 + part, (count + 7) * 10**9 + more] for count in (61, 29) for part, more in [parts]]
+    found = [merged.function_totals[:, merged.by_name[name]].tolist() for name in ("hash", "render")]
+    assert [[value * 10**9 // whole[0] for value in values] for values in found] == exact
+    scale = ComparisonScale(absolute=True, unit=merged.sample_types[0].unit)
+    assert "ths of" not in compare.says(merged, scale=scale)
 
 
 def merged_of(before: list[Sample], after: list[Sample]) -> CallTree:

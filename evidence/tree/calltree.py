@@ -16,8 +16,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from evidence.profile.source_functions import SourceFunction
 from evidence.profile.stacks import Codes, Ints, SampleType, Stacks
-from evidence.tree import container, tree_boxes, tree_growing, tree_levels
+from evidence.tree import container, stored_places, tree_boxes, tree_growing, tree_levels
+from evidence.tree.stored_places import StoredPlaces
 from evidence.tree.tree_boxes import DrawableBoxes
 from evidence.tree.tree_growing import Grown
 from evidence.tree.tree_levels import TreeLevel, merge_level
@@ -63,6 +65,7 @@ class CallTree:
     default_type: int = 0
     format: str = ""
     about: Mapping[str, Any] = field(default_factory=dict)
+    places: Mapping[str, SourceFunction] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.name)
@@ -208,6 +211,7 @@ class CallTree:
             "default_type": self.default_type,
             "format": self.format,
             "about": dict(self.about),
+            "places": stored_places.written(self.places),
             "hints": {str(code): hint for code, hint in enumerate(self.hints) if hint},
         }
         arrays = {
@@ -225,7 +229,7 @@ class CallTree:
         types = tuple(SampleType(*one) for one in head["sample_types"])
         return cls(
             names=names, hints=hints, sample_types=types, default_type=head["default_type"], format=head["format"],
-            about=head["about"], **arrays,
+            about=head["about"], places=StoredPlaces(head.get("places", "{}")), **arrays,
         )  # fmt: skip
 
 
@@ -258,7 +262,7 @@ def build(stacks: Stacks) -> CallTree:
         totals=tree_levels.upwards(own, first, levels),
         self_=tree_levels.by_name(name[ends], ended, len(stacks.names)),
         function_totals=tree_growing.through(samples, like, ended), sample_types=stacks.sample_types,
-        default_type=stacks.default_type, format=stacks.format, about=stacks.about,
+        default_type=stacks.default_type, format=stacks.format, about=stacks.about, places=stacks.places,
     )  # fmt: skip
 
 
@@ -289,7 +293,7 @@ def _in_order(stacks: Stacks) -> Stacks:
     return Stacks(
         stacks.format, stacks.sample_types, [stacks.names[code] for code in order], stacks.offsets,
         rank[stacks.frames] if order else stacks.frames, stacks.values,
-        [stacks.hints[code] for code in order], stacks.default_type, stacks.about,
+        [stacks.hints[code] for code in order], stacks.default_type, stacks.about, places=stacks.places,
     )  # fmt: skip
 
 

@@ -217,6 +217,31 @@ def test_speedscope_opens_the_same_profile_under_a_policy_of_its_own(ada: Page) 
     assert not [one for one in warned if "sandbox" in one]
 
 
+def test_names_however_long_fit_a_phone_wherever_they_are(sit: Sit) -> None:
+    page = sit("Ada", viewport={"width": 390, "height": 844})
+    template, word = f"std::vector<{'shop::Basket::' * 130}>::push_back", "N" * 1_900
+    stacks = "main;{0} {2}\nmain;{1} 29\nmain;{0};<script>alert(1)</script> 50\n"
+    named = [stacks.format(template, word, count).encode() for count in (61, 6)]
+    here = bring(page, {f"{word[:90]}-{at}.folded": body for at, body in enumerate(named)})
+    compared = "compare/?control=1&with=2"
+    wide = {}
+    for path in (
+        "",
+        "1/",
+        "1/functions/",
+        compared,
+        f"{compared}&absolute=1",
+        "compare/",
+        "findings/",
+        "../",
+        "../review/",
+    ):
+        page.goto(f"{here}{path}")
+        page.wait_for_load_state("networkidle")
+        wide[path] = page.evaluate("document.documentElement.scrollWidth") - 390
+    assert not {path: by for path, by in wide.items() if by > 0}
+
+
 def test_everybody_can_read_it(ada: Page) -> None:
     here = bring(ada, {"before.folded": SMALL, "after.folded": AFTER})
     wrong = []

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from array import array
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from evidence.profile.errors import BadProfile, TooMuch
 from evidence.profile.limits import Limits
+from evidence.profile.source_functions import SourceFunction, distinct, identity
 from evidence.profile.stacks import Codes, Ints, SampleType, Stacks
 
 MOST = (1 << 63) - 1
@@ -35,6 +36,7 @@ class Gather:
         self.limits = limits
         self.names: dict[str, int] = {}
         self.hints: list[str] = []
+        self._places: dict[str, SourceFunction] = {}
         self._frames = array("i")
         self._offsets = array("q", [0])
         self._values = array("q")
@@ -52,6 +54,16 @@ class Gather:
                 raise TooMuch(f"It has more than {self.limits.names:,} functions")
             self.hints.append(hint)
         return code
+
+    def names_of(self, places: Iterable[SourceFunction], *, begins: bool = False) -> dict[SourceFunction, str]:
+        """Return the name of each function, and keep which function each name stands for.
+
+        ``begins`` says that lines are those at which functions begin. All places are given at once.
+        """
+        known = {place: identity(place, begins=begins) for place in places}
+        shown = distinct(known.values())
+        self._places = {named(name, limits=self.limits): place for place, name in shown.items() if place.file}
+        return {place: shown[one] for place, one in known.items()}
 
     def add(self, stack: Sequence[int], values: Sequence[int], *, where: str) -> None:
         """Add one sample: codes from the root on, and what it counts for each sample type.
@@ -112,4 +124,5 @@ class Gather:
             hints=self.hints,
             default_type=default_type,
             about=about or {},
+            places={name: place for name, place in self._places.items() if name in self.names},
         )

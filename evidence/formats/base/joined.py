@@ -10,8 +10,10 @@ import numpy as np
 
 from evidence.formats.base.gather import named
 from evidence.formats.base.skipped import SHOWN
+from evidence.profile import same_functions
 from evidence.profile.errors import BadProfile, TooMuch
 from evidence.profile.limits import Limits
+from evidence.profile.source_functions import SourceFunction
 from evidence.profile.stacks import Stacks
 
 _MOST = float(1 << 63)
@@ -28,9 +30,13 @@ def joined(files: Sequence[tuple[str, Stacks]], *, limits: Limits) -> Stacks:
     codes: dict[str, int] = {}
     hints: list[str] = []
     pieces, depths = [], []
-    for name, stacks in files:
+    places: dict[str, SourceFunction] = {}
+    for (name, stacks), shown in zip(files, same_functions.renamed([one for _, one in files]), strict=True):
         root = _code(named(name, limits=limits), "", codes, hints)
-        ours = [_code(one, hint, codes, hints) for one, hint in zip(stacks.names, stacks.hints, strict=True)]
+        ours = [_code(one, hint, codes, hints) for one, hint in zip(shown, stacks.hints, strict=True)]
+        places |= {
+            one: stacks.places[old] for one, old in zip(shown, stacks.names, strict=True) if old in stacks.places
+        }
         depth = np.diff(stacks.offsets) + 1
         frames = np.full(int(depth.sum()), root, dtype=np.int32)
         inner = np.ones(len(frames), dtype=np.bool_)
@@ -46,7 +52,7 @@ def joined(files: Sequence[tuple[str, Stacks]], *, limits: Limits) -> Stacks:
     offsets = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(np.concatenate(depths))])
     return Stacks(
         first.format, first.sample_types, list(codes), offsets, np.concatenate(pieces), values, hints,
-        first.default_type, _about(files), sum(stacks.samples for _, stacks in files),
+        first.default_type, _about(files), sum(stacks.samples for _, stacks in files), places,
     )  # fmt: skip
 
 

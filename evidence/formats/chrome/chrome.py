@@ -57,8 +57,7 @@ def read(data: Buffer, *, limits: Limits = DEFAULT) -> Stacks:
     if not profiles.found:
         return spanned.read(limits=limits, name=NAME)
     gather = Gather(v8.CPU, limits=limits)
-    for profile in profiles.found.values():
-        v8.add_cpu(gather, v8.nodes_of(profile), profile)
+    v8.add_cpu(gather, [(v8.nodes_of(profile), profile) for profile in profiles.found.values()])
     return v8.timed(gather, NAME)
 
 
@@ -122,7 +121,7 @@ class JoinedProfiles:
         """Return a node that shares its function with others of the same."""
         frame = node.get("callFrame") if isinstance(node, dict) else None
         if isinstance(frame, dict):
-            known = tuple(frame.get(key) for key in ("functionName", "url", "lineNumber"))
+            known = tuple(frame.get(key) for key in ("functionName", "url", "lineNumber", "columnNumber"))
             if all(isinstance(one, str | int | None) for one in known):
                 node["callFrame"] = self._frames.setdefault((*known, *map(type, known)), frame)
         return node

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from evidence.formats import Buffer
-from evidence.formats.base import branches, naming
+from evidence.formats.base import branches
 from evidence.formats.base.branches import Key
 from evidence.formats.base.gather import Gather
 from evidence.formats.base.json_text import compact, fields, outline
@@ -23,6 +23,7 @@ from evidence.formats.base.json_text.fields import listed, mapped, scaled, whole
 from evidence.profile.claims import Certainty, Claim
 from evidence.profile.errors import BadProfile
 from evidence.profile.limits import DEFAULT, Limits
+from evidence.profile.source_functions import SourceFunction
 from evidence.profile.stacks import Codes, Ints, SampleType, Stacks
 
 NAME = "v8"
@@ -33,6 +34,7 @@ ROOT = "(root)"
 HINTS = {"(idle)": "idle", "(program)": "native", "(garbage collector)": "native"}
 MICROSECOND = 1_000
 FARTHEST = 1 << 62  # nanoseconds
+V8Nodes = Sequence[Mapping[str, Any]]
 
 
 def claim(head: bytes) -> Claim | None:
@@ -50,18 +52,20 @@ def read(data: Buffer, *, limits: Limits = DEFAULT) -> Stacks:
     if any("selfSize" in node for node in nodes):
         return _heap(nodes, limits=limits)
     gather = Gather(CPU, limits=limits)
-    add_cpu(gather, nodes, file)
+    add_cpu(gather, [(nodes, file)])
     return timed(gather, NAME)
 
 
-def add_cpu(gather: Gather, nodes: Sequence[Mapping[str, Any]], file: Mapping[str, Any]) -> None:
-    """Add samples over nodes: how often each node was seen, and how long until the next sample.
+def add_cpu(gather: Gather, profiles: Sequence[tuple[V8Nodes, Mapping[str, Any]]]) -> None:
+    """Add the samples of profiles over their nodes: how often each was seen, and how long until the next sample.
 
     Raises ``BadProfile`` for malformed content.
     """
-    tree = _coded(nodes, _parents(nodes), gather)
-    hits, lasted = _seen(nodes, file, known=tree)
-    branches.grow(gather, tree, {key: (count, lasted.get(key, 0)) for key, count in hits.items()})
+    names = _names(gather, [nodes for nodes, _ in profiles])
+    for nodes, file in profiles:
+        tree = _coded(nodes, names, gather)
+        hits, lasted = _seen(nodes, file, known=tree)
+        branches.grow(gather, tree, {key: (count, lasted.get(key, 0)) for key, count in hits.items()})
 
 
 def timed(gather: Gather, name: str) -> Stacks:
@@ -78,7 +82,8 @@ def _heap(nodes: Sequence[Mapping[str, Any]], *, limits: Limits) -> Stacks:
     sizes: dict[Key, int] = Counter()
     for at, node in enumerate(nodes):
         sizes[_id(node, at)] += whole(node.get("selfSize", 0), f"node {at}, selfSize")
-    branches.grow(gather, _coded(nodes, _parents(nodes), gather), {key: (size,) for key, size in sizes.items()})
+    tree = _coded(nodes, _names(gather, [nodes]), gather)
+    branches.grow(gather, tree, {key: (size,) for key, size in sizes.items()})
     return gather.stacks(NAME)
 
 
@@ -116,14 +121,18 @@ def _parents(nodes: Sequence[Mapping[str, Any]]) -> dict[int, int]:
     return parents
 
 
+def _names(gather: Gather, profiles: Sequence[V8Nodes]) -> dict[SourceFunction, str]:
+    """Name the functions of all profiles together; V8 says where each begins."""
+    return gather.names_of((_place(node, at) for nodes in profiles for at, node in enumerate(nodes)), begins=True)
+
+
 def _coded(
-    nodes: Sequence[Mapping[str, Any]], parents: Mapping[int, int], gather: Gather
+    nodes: V8Nodes, names: Mapping[SourceFunction, str], gather: Gather
 ) -> dict[Key, tuple[int | None, Key | None]]:
-    places = [_place(node, at) for at, node in enumerate(nodes)]
-    names = naming.distinct(places)
+    parents = _parents(nodes)
     tree: dict[Key, tuple[int | None, Key | None]] = {}
-    for at, (node, place) in enumerate(zip(nodes, places, strict=True)):
-        key = _id(node, at)
+    for at, node in enumerate(nodes):
+        key, place = _id(node, at), _place(node, at)
         if key in tree:
             raise BadProfile(f"Two nodes have the id {key}", where=f"node {at}")
         code = None if place.name == ROOT else gather.code(names[place], hint=HINTS.get(place.name, ""))
@@ -131,12 +140,12 @@ def _coded(
     return tree
 
 
-def _place(node: Mapping[str, Any], at: int) -> naming.SourceFunction:
+def _place(node: Mapping[str, Any], at: int) -> SourceFunction:
     frame = mapped(node.get("callFrame", node), f"node {at}, callFrame")
     name = fields.words(frame.get("functionName", ""), f"node {at}, functionName")
-    line = frame.get("lineNumber")
+    line, column = (one + 1 if isinstance(one := frame.get(key), int) else 0 for key in ("lineNumber", "columnNumber"))
     file = frame.get("url")
-    return naming.SourceFunction(name, file if isinstance(file, str) else "", line + 1 if isinstance(line, int) else 0)
+    return SourceFunction(name, file if isinstance(file, str) else "", max(line, 0), max(column, 0))
 
 
 def _seen(

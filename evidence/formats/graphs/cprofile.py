@@ -10,13 +10,14 @@ from collections.abc import Mapping
 from typing import Any
 
 from evidence.formats import Buffer
-from evidence.formats.base import held, naming
+from evidence.formats.base import held
 from evidence.formats.base.gather import Gather
 from evidence.formats.graphs.callgraph import ESTIMATED, CallGraph
 from evidence.formats.graphs.marshalled import FLAG, MarshalReader
 from evidence.profile.claims import Certainty, Claim
 from evidence.profile.errors import BadProfile
 from evidence.profile.limits import DEFAULT, Limits
+from evidence.profile.source_functions import SourceFunction
 from evidence.profile.stacks import SampleType, Stacks
 
 NAME = "cprofile"
@@ -46,8 +47,8 @@ def read(data: Buffer, *, limits: Limits = DEFAULT) -> Stacks:
     places = {key: _place(key) for key in found}
     for entry in found.values():
         places |= {key: _place(key) for key in _callers(entry)}
-    names = naming.distinct(places.values())
     gather = Gather(TIME, limits=limits)
+    names = gather.names_of(places.values(), begins=True)
     codes = {key: gather.code(names[place]) for key, place in places.items()}
     graph = CallGraph()
     for key, entry in found.items():
@@ -66,11 +67,11 @@ def _callers(entry: Any) -> Mapping[Any, Any]:
     return entry[4]
 
 
-def _place(key: Any) -> naming.SourceFunction:
+def _place(key: Any) -> SourceFunction:
     if not isinstance(key, tuple) or len(key) != 3 or not isinstance(key[0], str) or not isinstance(key[2], str):
         raise BadProfile("A function isn't a file, a line and a name")
     line = key[1] if isinstance(key[1], int) else 0
-    return naming.SourceFunction(key[2], "" if key[0] == BUILT_IN else key[0], max(line, 0))
+    return SourceFunction(key[2], "" if key[0] == BUILT_IN else key[0], max(line, 0))
 
 
 def _ns(seconds: Any, key: Any) -> int:

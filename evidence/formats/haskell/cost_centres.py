@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from evidence.formats.base import naming
 from evidence.formats.base.gather import Gather
 from evidence.profile.errors import BadProfile
 from evidence.profile.limits import Limits
+from evidence.profile.source_functions import SourceFunction
 from evidence.profile.stacks import SampleType
 
 KINDS = (SampleType("time", "nanoseconds"), SampleType("alloc_space", "bytes"))
@@ -19,16 +19,16 @@ MICROSECOND = 1_000
 class CostCentre(NamedTuple):
     """A node of the tree: its function, the place of the node above it (-1: none), and what it took itself."""
 
-    place: naming.SourceFunction
+    place: SourceFunction
     above: int
     time_ns: int
     alloc: int
 
 
-def place(label: str, module: str, source: str) -> naming.SourceFunction:
+def place(label: str, module: str, source: str) -> SourceFunction:
     """Name a cost centre by its module; the source tells those of one name apart."""
     name = ROOT if label == module == ROOT else f"{module}.{label}" if module else label
-    return naming.SourceFunction(name, source)
+    return SourceFunction(name, source)
 
 
 def gathered(nodes: Sequence[CostCentre], *, limits: Limits) -> Gather:
@@ -36,7 +36,7 @@ def gathered(nodes: Sequence[CostCentre], *, limits: Limits) -> Gather:
     if not nodes:
         raise BadProfile("It has no cost centres")
     gather = Gather(KINDS, limits=limits)
-    names = naming.distinct(node.place for node in nodes)
+    names = gather.names_of(node.place for node in nodes)
     paths: list[list[int]] = []
     for at, node in enumerate(nodes):
         own = [] if node.place.name == ROOT else [gather.code(names[node.place])]

@@ -9,7 +9,6 @@ from collections.abc import Mapping
 from typing import Any
 
 from evidence.formats import Buffer
-from evidence.formats.base import naming
 from evidence.formats.base.json_text import fields, outline
 from evidence.formats.base.json_text.fields import listed, mapped, scaled, whole
 from evidence.formats.haskell import cost_centres
@@ -17,6 +16,7 @@ from evidence.formats.haskell.cost_centres import MICROSECOND, CostCentre
 from evidence.profile.claims import Certainty, Claim
 from evidence.profile.errors import BadProfile
 from evidence.profile.limits import DEFAULT, Limits
+from evidence.profile.source_functions import SourceFunction
 from evidence.profile.stacks import Stacks
 
 NAME = "ghc json"
@@ -50,7 +50,7 @@ def read(data: Buffer, *, limits: Limits = DEFAULT) -> Stacks:
     return cost_centres.gathered(nodes, limits=limits).stacks(NAME, about=about)
 
 
-def _places(file: Mapping[str, Any]) -> dict[int, naming.SourceFunction]:
+def _places(file: Mapping[str, Any]) -> dict[int, SourceFunction]:
     found = {}
     for at, centre in enumerate(listed(file.get("cost_centres"), "cost_centres")):
         one = mapped(centre, f"cost_centres[{at}]")

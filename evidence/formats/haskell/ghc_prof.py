@@ -10,13 +10,14 @@ import re
 from collections.abc import Sequence
 
 from evidence.formats import Buffer
-from evidence.formats.base import held, naming, texts
+from evidence.formats.base import held, texts
 from evidence.formats.base.skipped import Skipped
 from evidence.formats.haskell import cost_centres
 from evidence.formats.haskell.cost_centres import MICROSECOND, CostCentre
 from evidence.profile.claims import Certainty, Claim
 from evidence.profile.errors import BadProfile
 from evidence.profile.limits import DEFAULT, Limits
+from evidence.profile.source_functions import SourceFunction
 from evidence.profile.stacks import Stacks
 
 NAME = "ghc prof"
@@ -84,7 +85,7 @@ def _part(share: str, whole: int) -> int:
     return (int(share.replace(".", "")) * whole + 500) // 1000
 
 
-def _place(said: str, head: str) -> naming.SourceFunction:
+def _place(said: str, head: str) -> SourceFunction:
     """Read label, module and source, which stand below their headings; reports before GHC 8 have no source."""
     module, source = head.index("MODULE"), head.find(" SRC ") + 1
     label = said[: module - 1].strip()

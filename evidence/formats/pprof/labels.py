@@ -14,21 +14,18 @@ from evidence.profile.stacks import Ints
 # Key, text, number and unit, in the order of their field numbers.
 FIELDS = (1, 2, 3, 4)
 MOST = 10_000
+BASE = "pprof::base"  # which samples of a difference are those of the base; their sign says it already
 SHOWN_KEYS, SHOWN_VALUES = 50, 50
 
 
 class Labels:
     """Totals by label, gathered batch by batch; past ``MOST`` different labels no new ones are taken in."""
 
-    def __init__(self, types: int) -> None:
-        self._types = types
+    def __init__(self) -> None:
         self._totals: dict[tuple[int, ...], Ints] = {}
 
     def read(self, data: columns.Bytes, found: columns.Fields, values: Ints) -> None:
-        """Add the labels of a batch; ``values`` is what its samples count, samples x types.
-
-        Where some count below zero, what shrank of each type stands behind what grew.
-        """
+        """Add the labels of a batch; ``values`` is what its samples count, samples x types."""
         if not len(found.begin):
             return
         inner = columns.fields(data, found.begin, found.end)
@@ -39,22 +36,24 @@ class Labels:
         sums = np.add.reduceat(values[found.message[order]], new, axis=0)
         for row, total in zip(map(tuple, rows[new].tolist()), sums, strict=True):
             if row in self._totals:
-                self._totals[row] = self._wide(self._totals[row]) + self._wide(total)
+                self._totals[row] = self._totals[row] + total
             elif len(self._totals) < MOST:
                 self._totals[row] = total
 
-    def _wide(self, totals: Ints) -> Ints:
-        return np.concatenate([totals, np.zeros(2 * self._types - len(totals), dtype=np.int64)])
-
     def about(self, strings: Strings, *, shrinking: Sequence[int] = ()) -> dict[str, Any]:
-        """Return {key: {value: a total for each sample type}}, the largest values of a key first."""
-        shown = [*range(self._types), *(self._types + type for type in shrinking)]
+        """Return {key: {value: a total for each sample type}}, the largest values of a key first.
+
+        Of the types that are ``shrinking``, a value grew or shrank by its net, and what shrank stands at the end.
+        """
         labels: dict[str, dict[str, list[int]]] = {}
-        largest = sorted(self._totals.items(), key=lambda item: tuple(-self._wide(item[1])))
+        largest = sorted(self._totals.items(), key=lambda item: tuple(-np.abs(item[1])))
         for (key, text, number, unit), totals in largest:
             name = strings.at(key, "label")[:200]
+            if name == BASE:
+                continue
             written = strings.at(text, f"label {name}") if text else f"{number} {strings.at(unit, f'label {name}')}"
             of_key = labels.setdefault(name, {})
             if len(of_key) < SHOWN_VALUES:
-                of_key[written.strip()[:200]] = self._wide(totals)[shown].tolist()
+                shrunk = np.maximum(-totals[list(shrinking)], 0)
+                of_key[written.strip()[:200]] = [*np.maximum(totals, 0).tolist(), *shrunk.tolist()]
         return {"labels": dict(list(labels.items())[:SHOWN_KEYS])} if labels else {}

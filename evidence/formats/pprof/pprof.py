@@ -61,9 +61,9 @@ def _is_value_type(message: bytes) -> bool:
 def read(data: Buffer, *, limits: Limits = DEFAULT) -> Stacks:
     """Read all sample types, inlined frames included.
 
-    Where values are below zero, the profile is a difference: what grew and what shrank are sample types apart, and
-    ``about["deltas"]`` says which belong together. Frames that the profile itself asks to drop are dropped, as pprof
-    does. Raises ``BadProfile`` naming the byte or the sample, and ``TooMuch``.
+    Where values are below zero, the profile is a difference: which stacks grew and which shrank are sample types
+    apart, and ``about["deltas"]`` says which belong together. Frames that the profile itself asks to drop are dropped,
+    as pprof does. Raises ``BadProfile`` naming the byte or the sample, and ``TooMuch``.
     """
     if len(data) <= IN_MEMORY:
         data = held.at_once(data)  # a mapped file costs twice as much a byte
@@ -87,6 +87,7 @@ def read(data: Buffer, *, limits: Limits = DEFAULT) -> Stacks:
         frames=samples.frames,
         values=samples.values,
         default_type=header.default_type,
+        samples=samples.met,
         about={**header.about(), **samples.labels.about(strings, shrinking=samples.shrinking), **deltas},
     )
 

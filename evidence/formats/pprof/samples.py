@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from evidence.formats.base.beside import at_once
 from evidence.formats.base.protobuf import columns
+from evidence.formats.pprof.changes import net_of
 from evidence.formats.pprof.labels import Labels
 from evidence.formats.pprof.tables import Tables
 from evidence.profile.errors import BadProfile, TooMuch
@@ -28,7 +29,8 @@ _MOST = float(1 << 63)
 class PprofSamples:
     """All samples, root first, the last of the file first. Values below zero are rows of their own, at the end.
 
-    ``shrinking`` are the sample types that have such values, in the order of those rows.
+    ``shrinking`` are the sample types that have such values, in the order of those rows; ``met`` is how many samples
+    there were, of which each stack is one where any shrinks.
     """
 
     offsets: Ints
@@ -36,6 +38,7 @@ class PprofSamples:
     values: Ints
     labels: Labels
     shrinking: list[int]
+    met: int
 
 
 def read_samples(
@@ -80,7 +83,7 @@ class _Reading:
         self._frames: list[Codes] = []
         self._depths: list[Ints] = []
         self._values: list[Ints] = []
-        self._labels = Labels(len(times))
+        self._labels = Labels()
         self._negative = np.zeros(len(times), dtype=np.bool_)
         self._read = 0
 
@@ -99,10 +102,8 @@ class _Reading:
         self._frames.append(batch.frames)
         self._depths.append(batch.depths)
         self._values.append(batch.values)
-        shrinks = batch.values < 0
-        self._negative |= shrinks.any(axis=0)
-        sides = [np.maximum(batch.values, 0), np.maximum(-batch.values, 0)] if shrinks.any() else [batch.values]
-        self._labels.read(self._data, batch.labels, np.concatenate(sides, axis=1))
+        self._negative |= (batch.values < 0).any(axis=0)
+        self._labels.read(self._data, batch.labels, batch.values)
 
     def _stacks(self, found: columns.Fields, count: int, before: int) -> tuple[Codes, Ints]:
         """Turn location ids into the codes of functions, innermost first; return them, and how deep each stack is."""
@@ -149,11 +150,12 @@ class _Reading:
         frames = np.concatenate([np.zeros(0, dtype=np.int32), *_turned(self._frames)])
         values = np.concatenate([np.zeros((0, types), dtype=np.int64), *_turned(self._values)])
         depths = np.concatenate([np.zeros(0, dtype=np.int64), *_turned(self._depths)])
-        shrinking = np.flatnonzero(self._negative)
-        if len(shrinking):
-            values = np.concatenate([np.maximum(values, 0), np.maximum(-values[:, shrinking], 0)], axis=1)
-        if (values.sum(axis=0, dtype=np.float64) >= _MOST).any():
+        if (np.abs(values).sum(axis=0, dtype=np.float64) >= _MOST).any():
             raise BadProfile("The values add up to more than fits in 63 bits")
+        shrinking, met = np.flatnonzero(self._negative), len(values)
+        if len(shrinking):
+            frames, depths, values = net_of(frames, depths, values)
+            values = np.concatenate([np.maximum(values, 0), np.maximum(-values[:, shrinking], 0)], axis=1)
         offsets = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(depths)])
         return PprofSamples(
             offsets,
@@ -161,6 +163,7 @@ class _Reading:
             np.ascontiguousarray(values.T),
             self._labels,
             shrinking.tolist(),
+            met,
         )
 
 

@@ -8,12 +8,13 @@ from __future__ import annotations
 import re
 
 from evidence.formats import Buffer
-from evidence.formats.base import held, naming, texts
+from evidence.formats.base import held, texts
 from evidence.formats.base.skipped import Skipped
 from evidence.formats.python import austin_samples
 from evidence.formats.python.austin_samples import AustinMetrics, AustinSamples, AustinStack, Frame
 from evidence.profile.claims import Certainty, Claim
 from evidence.profile.limits import DEFAULT, Limits
+from evidence.profile.source_functions import SourceFunction
 from evidence.profile.stacks import Stacks
 
 NAME = "austin"
@@ -58,4 +59,4 @@ def _frame(said: str) -> Frame:
         return SPECIAL[rest]
     if file == "kernel":
         return austin_samples.kernel(rest)
-    return naming.SourceFunction(rest or said, file, int(line) if line.isdecimal() and len(line) < 9 else 0)
+    return SourceFunction(rest or said, file, int(line) if line.isdecimal() and len(line) < 9 else 0)

@@ -10,10 +10,10 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from evidence.formats.base import naming
 from evidence.formats.base.gather import Gather
 from evidence.profile.errors import BadProfile
 from evidence.profile.limits import Limits
+from evidence.profile.source_functions import SourceFunction
 from evidence.profile.stacks import SampleType
 
 MICROSECOND = 1_000
@@ -23,7 +23,7 @@ MEMORY = (SampleType("memory", "bytes"), SampleType("freed memory", "bytes"))
 KERNEL, COLLECTING = "(kernel)", "(garbage collector)"
 HINTS = {KERNEL: "kernel", COLLECTING: "native"}
 LABELS, COMMENTS, LONGEST = 100, 50, 200
-Frame = naming.SourceFunction
+Frame = SourceFunction
 
 
 class AustinStack(NamedTuple):
@@ -69,7 +69,7 @@ class AustinSamples:
             raise BadProfile("It has no samples")
         kinds = self._kinds(said)
         gather = Gather([kind for kind, _, _ in kinds], limits=limits)
-        names = naming.distinct(frame for stack in self._sums for frame in stack.frames)
+        names = gather.names_of(frame for stack in self._sums for frame in stack.frames)
         several = len({stack.process for stack in self._sums}) > 1
         threads: Counter[tuple[str, int]] = Counter()
         for stack, sums in self._sums.items():

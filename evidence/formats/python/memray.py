@@ -7,11 +7,12 @@ import sys
 from collections.abc import Iterator
 
 from evidence.formats import Buffer
-from evidence.formats.base import held, naming, texts
+from evidence.formats.base import held, texts
 from evidence.formats.base.gather import Gather
 from evidence.profile.claims import Certainty, Claim
 from evidence.profile.errors import BadProfile
 from evidence.profile.limits import DEFAULT, Limits
+from evidence.profile.source_functions import SourceFunction
 from evidence.profile.stacks import SampleType, Stacks
 
 NAME = "memray"
@@ -32,8 +33,8 @@ def read(data: Buffer, *, limits: Limits = DEFAULT) -> Stacks:
     """Read allocations and bytes of each stack. Raises ``BadProfile`` naming the line; ``TooMuch``."""
     rows = list(_rows(held.at_once(data, limits=limits)))
     stacks = [[_place(part, number) for part in trace.split("|") if part] for number, _, _, trace in rows]
-    names = naming.distinct(place for stack in stacks for place in stack)
     gather = Gather(ALLOCATED, limits=limits)
+    names = gather.names_of(place for stack in stacks for place in stack)
     for (number, count, size, _), stack in zip(rows, stacks, strict=True):
         gather.add([gather.code(names[place]) for place in reversed(stack)], [count, size], where=f"line {number}")
     if not rows:
@@ -69,7 +70,7 @@ def _whole(said: str, number: int) -> int:
     return int(said)
 
 
-def _place(part: str, number: int) -> naming.SourceFunction:
+def _place(part: str, number: int) -> SourceFunction:
     function, _, rest = part.partition(";")
     file, _, line = rest.rpartition(";")
-    return naming.SourceFunction(function, file, int(line) if line.isdecimal() and len(line) < 9 else 0)
+    return SourceFunction(function, file, int(line) if line.isdecimal() and len(line) < 9 else 0)

@@ -10,13 +10,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from evidence.formats import Buffer
-from evidence.formats.base import naming
 from evidence.formats.base.gather import Gather
 from evidence.formats.base.json_text import fields, outline
 from evidence.formats.base.json_text.fields import listed, mapped, scaled
 from evidence.profile.claims import Certainty, Claim
 from evidence.profile.errors import BadProfile, TooMuch
 from evidence.profile.limits import DEFAULT, Limits
+from evidence.profile.source_functions import SourceFunction
 from evidence.profile.stacks import SampleType, Stacks
 
 NAME = "pyinstrument"
@@ -81,19 +81,19 @@ def _pour_samples(records: Sequence[Any], gather: Gather) -> None:
             raise BadProfile("A sample has a negative time", where=where)
         samples.append((frames, time))
     places = {said: _recorded(said) for said in {said for frames, _ in samples for said in frames}}
-    names = naming.distinct(places.values())
+    names = gather.names_of(places.values(), begins=True)
     for at, (frames, time) in enumerate(samples):
         if time > 0:
             stack = [gather.code(names[places[said]]) for said in frames if places[said].name not in OWN]
             gather.add(stack, [time], where=f"frame_records[{at}]")
 
 
-def _recorded(said: str) -> naming.SourceFunction:
+def _recorded(said: str) -> SourceFunction:
     """Return the function that a session's frame is of: ``row\\0app.py\\x005\\x01cRepo\\x01l6``."""
     identity, *attributes = said.split(ATTRIBUTE)
     name, file, line = [*identity.split(PART), "", ""][:3]
     owner = next((f"{one[1:]}." for one in attributes if one.startswith(CLASS)), "")
-    return naming.SourceFunction(f"{owner}{name}", file, int(line) if line.isdecimal() and len(line) < 10 else 0)
+    return SourceFunction(f"{owner}{name}", file, int(line) if line.isdecimal() and len(line) < 10 else 0)
 
 
 def _pour(nodes: list[tuple[Mapping[str, Any], int]], gather: Gather) -> None:
@@ -102,7 +102,7 @@ def _pour(nodes: list[tuple[Mapping[str, Any], int]], gather: Gather) -> None:
     for at, (_, above) in enumerate(nodes):
         if above >= 0:
             own[above] -= whole[at]
-    names = naming.distinct(_place(node) for node, _ in nodes)
+    names = gather.names_of((_place(node) for node, _ in nodes), begins=True)
     stacks: list[list[int]] = []
     for at, (node, above) in enumerate(nodes):
         around = stacks[above] if above >= 0 else []
@@ -113,9 +113,9 @@ def _pour(nodes: list[tuple[Mapping[str, Any], int]], gather: Gather) -> None:
             gather.add(stack, [own[at]], where=f"frame {at}")
 
 
-def _place(node: Mapping[str, Any]) -> naming.SourceFunction:
+def _place(node: Mapping[str, Any]) -> SourceFunction:
     file = node.get("file_path_short") or node.get("file_path") or ""
     line = node.get("line_no")
     owner = f"{node['class_name']}." if node.get("class_name") else ""
     function = str(node.get("function") or "")
-    return naming.SourceFunction(f"{owner}{function}", str(file), line if isinstance(line, int) else 0)
+    return SourceFunction(f"{owner}{function}", str(file), line if isinstance(line, int) else 0)

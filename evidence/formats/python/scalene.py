@@ -11,13 +11,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from evidence.formats import Buffer
-from evidence.formats.base import naming
 from evidence.formats.base.gather import Gather
 from evidence.formats.base.json_text import fields, outline
 from evidence.formats.base.json_text.fields import listed, mapped, scaled, whole
 from evidence.profile.claims import Certainty, Claim
 from evidence.profile.errors import NotRecognised
 from evidence.profile.limits import DEFAULT, Limits
+from evidence.profile.source_functions import SourceFunction
 from evidence.profile.stacks import SampleType, Stacks
 
 NAME = "scalene"
@@ -34,7 +34,7 @@ PYTHON = "n_cpu_percent_python"
 # A frame as text: `file function:line;`, and as Python shows such a value.
 FRAME = re.compile(r"(.*) (\S+):(\d{1,9});?$")
 SHOWN = re.compile(r"StackFrame\(filename='(.*)', function_name='(.*)', line_number=(\d{1,9})\)$")
-Frames = tuple[naming.SourceFunction, ...]
+Frames = tuple[SourceFunction, ...]
 
 
 def claim(head: bytes) -> Claim | None:
@@ -80,21 +80,21 @@ def _met(file: Mapping[str, Any], key: str, *, times: int = 1) -> Iterator[tuple
         yield stack, scaled(value, where, times=times)
 
 
-def _frame(said: Any, where: str) -> naming.SourceFunction:
+def _frame(said: Any, where: str) -> SourceFunction:
     if isinstance(said, str):
         found = SHOWN.match(said) or FRAME.match(said[:4000])
-        return naming.SourceFunction(found[2], found[1], int(found[3])) if found else naming.SourceFunction(said)
+        return SourceFunction(found[2], found[1], int(found[3])) if found else SourceFunction(said)
     frame = mapped(said, where)
     name, file = (str(frame.get(key) or "") for key in ("display_name", "filename_or_module"))
     line = whole(frame.get("line") or 0, f"{where}, line")
     native = frame.get("kind") == "native"
-    return naming.SourceFunction(name or (f"[{file.rpartition('/')[2] or 'unknown'}]" if native else ""), file, line)
+    return SourceFunction(name or (f"[{file.rpartition('/')[2] or 'unknown'}]" if native else ""), file, line)
 
 
 def _of_stacks(met: Sequence[tuple[Frames, int]], sized: Sequence[tuple[Frames, int]], limits: Limits) -> Gather:
     kinds = [kind for kind, some in ((SAMPLES, met), (ALLOCATED, sized)) if some]
     gather = Gather(kinds, limits=limits)
-    names = naming.distinct(place for stack, _ in (*met, *sized) for place in stack)
+    names = gather.names_of(place for stack, _ in (*met, *sized) for place in stack)
     for kind, some in ((SAMPLES, met), (ALLOCATED, sized)):
         for stack, value in some:
             values = [value if one == kind else 0 for one in kinds]

@@ -12,13 +12,14 @@ from itertools import islice
 from typing import Any
 
 from evidence.formats import Buffer
-from evidence.formats.base import held, naming
+from evidence.formats.base import held
 from evidence.formats.base.gather import Gather
 from evidence.formats.base.json_text import fields
 from evidence.formats.base.json_text.fields import listed, mapped
 from evidence.profile.claims import Certainty, Claim
 from evidence.profile.errors import BadProfile, NotRecognised
 from evidence.profile.limits import DEFAULT, Limits
+from evidence.profile.source_functions import SourceFunction
 from evidence.profile.stacks import SampleType, Stacks
 
 NAME = "rbspy"
@@ -29,7 +30,7 @@ OTHER = (
 )
 SAMPLES = (SampleType("samples", "samples"),)
 LABELS = 100
-Sample = tuple[str, tuple[naming.SourceFunction, ...]]
+Sample = tuple[str, tuple[SourceFunction, ...]]
 
 
 def claim(head: bytes) -> Claim | None:
@@ -63,7 +64,7 @@ def read(data: Buffer, *, limits: Limits = DEFAULT) -> Stacks:
 
 def _gathered(met: Mapping[Sample, int], limits: Limits) -> Gather:
     gather = Gather(SAMPLES, limits=limits)
-    names = naming.distinct(place for _, stack in met for place in stack)
+    names = gather.names_of(place for _, stack in met for place in stack)
     several = len({process for process, _ in met}) > 1
     for (process, stack), count in met.items():
         root = [gather.code(f"process {process}")] if several else []
@@ -82,12 +83,12 @@ def _process(sample: Mapping[str, Any]) -> str:
     return str(sample.get("pid"))[:40]
 
 
-def _frames(sample: Mapping[str, Any], number: int) -> tuple[naming.SourceFunction, ...]:
+def _frames(sample: Mapping[str, Any], number: int) -> tuple[SourceFunction, ...]:
     frames = (mapped(one, f"line {number}, trace") for one in listed(sample.get("trace"), f"line {number}, trace"))
     return tuple(_place(frame) for frame in frames)
 
 
-def _place(frame: Mapping[str, Any]) -> naming.SourceFunction:
+def _place(frame: Mapping[str, Any]) -> SourceFunction:
     line = frame.get("lineno")
     file = frame.get("relative_path") or frame.get("absolute_path") or ""
-    return naming.SourceFunction(str(frame.get("name") or ""), str(file), line if isinstance(line, int) else 0)
+    return SourceFunction(str(frame.get("name") or ""), str(file), line if isinstance(line, int) else 0)

@@ -6,13 +6,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from evidence.formats import Buffer
-from evidence.formats.base import naming
 from evidence.formats.base.gather import Gather
 from evidence.formats.base.json_text import fields, outline
 from evidence.formats.base.json_text.fields import listed, mapped, whole
 from evidence.profile.claims import Certainty, Claim
 from evidence.profile.errors import BadProfile, NotRecognised
 from evidence.profile.limits import DEFAULT, Limits
+from evidence.profile.source_functions import SourceFunction
 from evidence.profile.stacks import SampleType, Stacks
 
 NAME = "stackprof"
@@ -45,7 +45,7 @@ def read(data: Buffer, *, limits: Limits = DEFAULT) -> Stacks:
     elif mode == "object" and interval > 1:
         times = [interval]
     gather = Gather(kinds, limits=limits)
-    names = _names(mapped(file.get("frames"), "frames"))
+    names = _names(mapped(file.get("frames"), "frames"), gather)
     codes = {key: gather.code(name) for key, name in names.items()}
     for at, stack, weight in _raw(listed(file["raw"], "raw")):
         unknown = next((frame for frame in stack if frame not in codes), None)
@@ -56,15 +56,15 @@ def read(data: Buffer, *, limits: Limits = DEFAULT) -> Stacks:
     return gather.stacks(NAME, default_type=len(kinds) - 1, about={"missed": missed} if missed else {})
 
 
-def _names(frames: Mapping[str, Any]) -> dict[str, str]:
+def _names(frames: Mapping[str, Any], gather: Gather) -> dict[str, str]:
     places = {}
     for key, frame in frames.items():
         one = mapped(frame, f"frames[{key!r:.40}]")
         line = one.get("line")
-        places[key] = naming.SourceFunction(
+        places[key] = SourceFunction(
             str(one.get("name") or ""), str(one.get("file") or ""), line if isinstance(line, int) else 0
         )
-    shown = naming.distinct(places.values())
+    shown = gather.names_of(places.values(), begins=True)
     return {key: shown[place] for key, place in places.items()}
 
 

@@ -12,13 +12,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from evidence.formats import Buffer
-from evidence.formats.base import naming, units
+from evidence.formats.base import units
 from evidence.formats.base.gather import Gather
 from evidence.formats.base.json_text import compact, fields, outline
 from evidence.formats.base.json_text.fields import index, listed, mapped, scaled
 from evidence.profile.claims import Certainty, Claim
 from evidence.profile.errors import BadProfile
 from evidence.profile.limits import DEFAULT, Limits
+from evidence.profile.source_functions import SourceFunction
 from evidence.profile.stacks import SampleType, Stacks
 
 NAME = "speedscope"
@@ -78,15 +79,15 @@ def _codes(file: Mapping[str, Any], gather: Gather) -> list[int]:
     shared = mapped(file.get("shared"), "shared")
     frames = listed(shared.get("frames"), "shared.frames")
     places = [_place(frame, f"shared.frames[{at}]") for at, frame in enumerate(frames)]
-    names = naming.distinct(places)
+    names = gather.names_of(places)
     return [gather.code(names[place]) for place in places]
 
 
-def _place(frame: Any, where: str) -> naming.SourceFunction:
+def _place(frame: Any, where: str) -> SourceFunction:
     frame = mapped(frame, where)
     line = frame.get("line")
     name = fields.words(frame.get("name"), f"{where}.name")
-    return naming.SourceFunction(name, str(frame.get("file") or ""), line if isinstance(line, int) else 0)
+    return SourceFunction(name, str(frame.get("file") or ""), line if isinstance(line, int) else 0)
 
 
 def _samples(profile: Mapping[str, Any], *, times: int, codes: list[int], where: str) -> Iterator[Sample]:

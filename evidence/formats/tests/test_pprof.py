@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from contextlib import suppress
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evidence.analysis import deltas, sentence
+from evidence.analysis import deltas, parts, sentence
 from evidence.formats.pprof import pprof, samples
 from evidence.formats.tests.made_pprof import Made, message, number, packed
 from evidence.profile.errors import BadProfile, TooMuch
@@ -126,7 +127,7 @@ def test_what_grew_and_what_shrank_are_sample_types_apart() -> None:
     assert [kind.name for kind in stacks.sample_types] == ["inuse_objects", "inuse_space_grown", "inuse_space_shrunk"]
     assert stacks.totals == [5, 20, 30]
     assert stacks.about["deltas"] == [["inuse_space", 1, 2]]
-    assert stacks.about["labels"] == {"pool": {"a": [5, 20, 30]}}
+    assert stacks.about["labels"] == {"pool": {"a": [5, 0, 10]}}
 
 
 @given(values=st.lists(st.integers(-(1 << 40), 1 << 40), min_size=1, max_size=60), batch=st.integers(1, 70))
@@ -140,12 +141,42 @@ def test_a_difference_adds_up_to_its_net_whatever_its_batches(values: list[int],
         patched.setattr(samples, "AT_ONCE", batch)
         stacks = pprof.read(made.bytes())
     grew, shrank = (*stacks.totals, 0)[:2]
-    assert (grew, shrank) == (sum(v for v in values if v > 0), -sum(v for v in values if v < 0))
+    assert (grew, shrank) == (max(sum(values), 0), max(-sum(values), 0))
     assert stacks.about["labels"]["pool"]["a"] == stacks.totals
     tree = calltree.build(stacks)
     if delta := deltas.of(tree, 0):
         assert deltas.net(tree, delta) == sum(values)
         assert deltas.functions(tree, delta).tolist() == [sum(values)]
+
+
+PATHS = ("main", "work", "sort", "idle")
+SIDE = st.lists(st.tuples(st.lists(st.sampled_from(PATHS), max_size=3), st.integers(0, 1 << 40)), max_size=30)
+
+
+@given(before=SIDE, after=SIDE, batch=st.integers(1, 40))
+@settings(deadline=None)
+def test_what_grew_and_shrank_is_what_each_stack_did_as_go_tool_pprof_writes_a_difference(
+    before: list[tuple[list[str], int]], after: list[tuple[list[str], int]], batch: int
+) -> None:
+    made = Made(types=(("cpu", "nanoseconds"),))
+    at = {name: made.location(name) for name in PATHS}
+    base, net = made.label("pprof::base", "true"), Counter[tuple[str, ...]]()
+    for stack, value in after:
+        made.sample([at[name] for name in stack], [value])
+        net[tuple(stack)] += value
+    for stack, value in before:
+        made.sample([at[name] for name in stack], [-value], labels=base)
+        net[tuple(stack)] -= value
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(samples, "AT_ONCE", batch)
+        stacks = pprof.read(made.bytes())
+    grew, shrank = (*stacks.totals, 0)[:2]
+    assert grew == sum(change for change in net.values() if change > 0)
+    assert shrank == -sum(change for change in net.values() if change < 0)
+    assert "pprof::base" not in stacks.about.get("labels", {})
+    assert stacks.samples == len(before) + len(after)
+    whole = {part.title: sum(row.share for row in part.rows) for part in parts.of(calltree.build(stacks), type=0)}
+    assert all(share <= 1.000001 for share in whole.values())
 
 
 @given(count=st.integers(2, 40), data=st.data(), batch=st.integers(1, 50))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 from urllib.parse import urlencode
 
@@ -154,13 +154,14 @@ def _moved(request: Request, sides: Sides) -> dict[str, Any]:
         "sentence": compare.says(merged, after=sides.shown, scale=scale),
         "guards": [
             *pair_guards.totals(merged, after=sides.shown, absolute=sides.absolute),
+            *(_recorded(sides) if sides.absolute else ()),
             *pair_guards.of_sides(*(_guards(sides, at) for at in (0, sides.shown))),
         ],
         "is_rough": is_rough,
         "unit": scale.unit,
         "least": scale.least(LEAST),
-        "sample": sides.trees[0].sample_types[sides.types[0]],
-        "samples": _shared(sides),
+        "sample": sides.types[0],
+        "samples": compare.choices(sides.trees),
         "totals": (merged.total(0), merged.total(sides.shown)),
         "rows": [moved_rows.row(merged, one, shown=sides.shown, scale=scale) for one in shown],
         "all": moved_rows.whole(merged, shown=sides.shown, scale=scale),
@@ -183,6 +184,13 @@ def _moved(request: Request, sides: Sides) -> dict[str, Any]:
     }
 
 
+def _recorded(sides: Sides) -> Iterator[str]:
+    from evidence.analysis import pair_guards
+
+    trees, types, shown = sides.trees, sides.types, sides.shown
+    return pair_guards.recorded(trees[0], trees[shown], types=(types[0], types[shown]))
+
+
 def _guards(sides: Sides, at: int) -> Sequence[str]:
     """Return what to be careful about in one profile: as it was read, or of the sample type that is compared."""
     from evidence.analysis import guards
@@ -191,12 +199,6 @@ def _guards(sides: Sides, at: int) -> Sequence[str]:
     if type == tree.default_type and "guards" in profile.summary:
         return list(profile.summary["guards"])
     return [*guards.of(tree, type)]
-
-
-def _shared(sides: Sides) -> list[str]:
-    """Return the sample types that all of them have, to choose from."""
-    first, *rest = (tree.sample_types for tree in sides.trees)
-    return [one.name for one in first if all(one in other for other in rest)]
 
 
 def _to(

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from evidence.tree.calltree import CallTree
 
 MOST = 8  # profiles at once
-VERSION = 1  # of what a merged tree holds
+VERSION = 2  # of what a merged tree holds
 
 
 @dataclass

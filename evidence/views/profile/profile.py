@@ -11,6 +11,7 @@ from django.urls import reverse
 from evidence.analysis import parts
 from evidence.models import Evidence
 from evidence.models.evidence import Kind, State
+from evidence.profile import fractions
 from evidence.views.finding import profile_of, tree_of
 from evidence.views.profile import functions
 from incidents.views.signed_in import Request, signed_in
@@ -103,4 +104,4 @@ def _others(evidence: Evidence) -> list[Evidence]:
 
 
 def _units(evidence: Evidence) -> set[tuple[str, str]]:
-    return {(one["name"], one["unit"]) for one in evidence.summary.get("sample_types", [])}
+    return {(one["name"], fractions.whole(str(one["unit"]))[1]) for one in evidence.summary.get("sample_types", [])}

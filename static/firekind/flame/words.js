@@ -3,11 +3,23 @@ const whole = new Intl.NumberFormat("en-GB");
 const TIMES = [[3600e9, "h"], [60e9, "min"], [1e9, "s"], [1e6, "ms"], [1e3, "µs"], [1, "ns"]];
 const SIZES = [[2 ** 40, "TiB"], [2 ** 30, "GiB"], [2 ** 20, "MiB"], [2 ** 10, "KiB"], [1, "B"]];
 
+const FRACTIONS = { thousand: 1e3, million: 1e6, billion: 1e9 };
+
 export function amount(value, unit) {
   if (unit === "nanoseconds") return value ? scaled(value, TIMES) : "0 s";
   if (unit === "bytes") return scaled(value, SIZES);
+  const [, scale, of] = /^(thousand|million|billion)ths of (.+)$/s.exec(unit) ?? [];
+  if (scale) return `${part(value / FRACTIONS[scale])} ${of}`;
   const word = Math.abs(value) === 1 && unit.endsWith("s") ? unit.slice(0, -1) : unit;
   return `${whole.format(value)} ${word}`.trim();
+}
+
+// A count that is not whole.
+function part(value) {
+  const size = Math.abs(value);
+  if (size > 0 && size < 0.01) return "< 0.01";
+  const digits = size >= 100 || !value ? 0 : size >= 10 ? 1 : 2;
+  return new Intl.NumberFormat("en-GB", { minimumFractionDigits: digits, maximumFractionDigits: digits }).format(value.toFixed(digits));
 }
 
 export function difference(value, unit) {

@@ -1,0 +1,33 @@
+"""A profile that is a difference: what each stack changed by, of all its samples together.
+
+``go tool pprof -diff_base`` writes every sample of both sides, those of the base below zero, and leaves equal stacks
+apart. Added up by sign alone they would be the totals of the two sides, and no change at all.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+
+from evidence.profile.stacks import Codes, Ints
+
+
+def net_of(frames: Codes, depths: Ints, values: Ints) -> tuple[Codes, Ints, Ints]:
+    """Return each stack once, in the order in which they are met: frames, how many each has, and its net values.
+
+    ``frames`` holds the codes of all samples, as many of each as ``depths`` says; ``values`` one row a sample.
+    """
+    size = frames.itemsize
+    text = frames.tobytes()
+    ends = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(depths)]) * size
+    places: dict[bytes, int] = {}
+    place = np.fromiter(
+        (places.setdefault(text[low:high], len(places)) for low, high in pairwise(ends.tolist())),
+        dtype=np.int64,
+        count=len(depths),
+    )
+    sums = np.zeros((len(places), values.shape[1]), dtype=np.int64)
+    np.add.at(sums, place, values)
+    different = np.frombuffer(b"".join(places), dtype=frames.dtype)
+    return different, np.fromiter(map(len, places), dtype=np.int64, count=len(places)) // size, sums

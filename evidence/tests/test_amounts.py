@@ -1,0 +1,56 @@
+"""A number in words is the nearest there is, halves upwards: what the page's scripts say of the same number."""
+
+from __future__ import annotations
+
+import re
+from fractions import Fraction
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from evidence.profile import amounts
+
+PARTS = st.tuples(st.integers(0, 4000), st.integers(1, 4000)).filter(lambda pair: pair[0] <= pair[1])
+
+
+def nearest(said: str, value: float) -> Fraction:
+    """Return what a number is when it is rounded to as many digits as are said, as ``toFixed`` does."""
+    digits = len(said.partition(".")[2])
+    return Fraction((Fraction(value) * 10**digits + Fraction(1, 2)).__floor__(), 10**digits)
+
+
+@given(pair=PARTS)
+@example(pair=(49, 400))  # 12.25 %
+@example(pair=(1, 800))  # 0.125 %
+@example(pair=(5, 8))  # 62.5 %, and 62 % would be less
+def test_a_share_is_rounded_as_everywhere(pair: tuple[int, int]) -> None:
+    part = pair[0] / pair[1]
+    for words in (amounts.share, amounts.percent, amounts.rough, amounts.points):
+        said = re.fullmatch(r"[+±]?([\d.]+) (?:%|pp)", words(part))
+        if said:  # else it says that there is less than any digit shows
+            assert Fraction(said[1]) == nearest(said[1], 100 * part)
+
+
+@pytest.mark.parametrize(
+    ("value", "unit", "words"),
+    [
+        (2_250, "thousandths of samples", "2.25 samples"),
+        (1_000, "thousandths of samples", "1.00 samples"),
+        (12_345_678_000, "millionths of samples", "12,346 samples"),
+        (4, "thousandths of samples", "< 0.01 samples"),
+        (0, "billionths of samples", "0 samples"),
+    ],
+)
+def test_fractions_are_said_as_what_they_are_of(value: int, unit: str, words: str) -> None:
+    assert amounts.amount(value, unit) == words
+
+
+@given(st.integers(1, 1 << 62))
+@example(1_125_000)  # 1.125 ms
+@example(2_500_500)
+def test_an_amount_is_rounded_as_everywhere(value: int) -> None:
+    for unit, steps in (("nanoseconds", amounts.TIMES), ("bytes", amounts.SIZES)):
+        number, word = amounts.amount(value, unit).split()
+        size = next(size for size, called in steps if called == word)
+        assert Fraction(number) == nearest(number, value / size)
