@@ -147,6 +147,7 @@ def by_themselves(incident: Incident) -> Iterator[Card]:
         yield posts.by_hand(ChannelPost(1, "failed", WORST, NAME, WORST, WORST, 1, retry="3", by_hand=WORST), state)
         yield posts.unread(ChannelPost(1, "evidence", WORST, NAME, WORST, WORST, 1, evidence=1), state)
         yield wording.channel_gone(state)
+        yield wording.nobody_invited(state)
         yield wording.ended_announcement(replace(state, title=TITLE))
     yield from (wording.withdrawn(), wording.farewell(), wording.redacted(), wording.withdrawn_announcement())
     yield wording.taken_back("message", did="retracted", done="retracted", by=NAME)
