@@ -12,7 +12,10 @@ class WorkflowsConfig(AppConfig):
         from incidents.audited import copies
         from workflows import tasks  # noqa: F401  # importing them registers the tasks, and who listens
         from workflows.effects import forgetting
-        from workflows.reconcile import admitting  # noqa: F401  # importing it answers whom a type lets in
+        from workflows.reconcile import (
+            admitting,  # noqa: F401  # importing it answers whom a type lets in
+            reopening,  # noqa: F401  # importing it answers whom reopening reaches
+        )
         from workflows.status import audit_head, workers
         from workflows.usergroups import changes  # noqa: F401  # importing them makes them known
 

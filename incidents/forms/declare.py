@@ -50,6 +50,17 @@ class DeclareForm(forms.Form):
         return datetime.fromtimestamp(min(seconds, LATEST), UTC) if seconds is not None else None
 
     @property
+    def versions(self) -> str:
+        """Which version of each type the page shows, for the form to bear."""
+        return " ".join(f"{one.slug}:{one.current.number}" for one in self.types if one.current is not None)
+
+    @property
+    def seen(self) -> int | None:
+        """The version of the chosen type that the page showed; None for what no page sent."""
+        shown = dict(one.split(":", 1) for one in self.data.get("versions", "").split() if ":" in one)
+        return number(shown.get(self.data.get("type", ""))) if self.is_bound else None
+
+    @property
     def chosen(self) -> IncidentType | None:
         """The type that is picked now; the default one until then."""
         asked = self.data.get("type") if self.is_bound else None
@@ -78,6 +89,7 @@ class DeclareForm(forms.Form):
                 services=services,
                 is_drill=given["drill"],
                 since=self.since,
+                seen=self.seen,
             )
         except lifecycle.BadInput as error:
             self.add_error(error.field if error.field in self.fields else None, str(error))

@@ -71,8 +71,12 @@ class ReopenForm(StepForm):
     verb = "reopen"
     heading, button, icon = "Reopen", "Reopen", "undo"
     said = "Reopened."
-    explains = "The incident is not over after all."
     text = lines("What came back? (optional)", needed=False)
+
+    @property
+    def explains(self) -> str:  # type: ignore[override]  # whom it reaches depends on the incident
+        """Say what reopening does, and whom it pages and brings in again."""
+        return f"The incident is not over after all. {ending.reach_again(self.incident, by=self.person)}".rstrip()
 
     def run(self, *, at: datetime) -> object:
         text = self.cleaned_data["text"]
@@ -83,7 +87,7 @@ class CancelForm(StepForm):
     verb = "cancel"
     heading, button, icon, tone = "Cancel the incident", "Cancel incident", "cross", "grave"
     said = "Cancelled."
-    explains = "This was not an incident. You can reopen it later."
+    explains = "This was not an incident: open pages are resolved, update reminders stop. You can reopen it later."
     text = lines("Why? (optional)", needed=False)
 
     def run(self, *, at: datetime) -> object:
@@ -95,7 +99,7 @@ class DuplicateForm(StepForm):
     verb = "duplicate"
     heading, button, icon, tone = "Mark as duplicate", "Mark as duplicate", "tag", "grave"
     said = "Marked as a duplicate."
-    explains = "This incident ends, and its page links to the other one."
+    explains = "This incident ends: open pages are resolved, and its page links to the other one."
     of = forms.CharField(
         label="Codename of the other incident",
         max_length=80,

@@ -5,7 +5,7 @@ Under the incident's lock it asks whether ``by`` may see the incident: raises ``
 
 from incidents.lifecycle.access import ask_in, break_glass, carry, let_in, turn_away, warn
 from incidents.lifecycle.circle import Admission
-from incidents.lifecycle.declaring import declare
+from incidents.lifecycle.declaring import TypeEdited, declare
 from incidents.lifecycle.ending import archive_channel, cancel, duplicate, mitigate, reopen, resolve, unarchived
 from incidents.lifecycle.entries import (
     CAPTURED_CHARS,
@@ -45,6 +45,7 @@ __all__ = [
     "Refused",
     "Stale",
     "TooManyMisses",
+    "TypeEdited",
     "add_followup",
     "adopt",
     "archive_channel",

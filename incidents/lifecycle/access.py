@@ -235,7 +235,7 @@ def answered_already(request: AccessRequest) -> str:
     """Say who answered a request before, and how."""
     who = request.answered_by.name if request.answered_by else "The terminal"
     if request.answered_by is None and request.rule and not request.let_in:
-        return f"{request.rule} no longer includes {request.person.name}. Bring them in by hand if you need them."
+        return f"{request.person.name} is no longer to be let in for that. Bring them in by hand if you need them."
     if request.let_in:
         return f"{request.person.name} is already in: {who} answered first."
     return f"{who} already answered “not now”. Bring {request.person.name} in by hand if that was a mistake."

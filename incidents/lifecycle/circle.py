@@ -9,10 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Final
 
 from incidents import timeline
-from incidents.models import Incident, Participant, Person
+from incidents.models import Event, Incident, Participant, Person
 from incidents.people.bidi import isolated
+
+CHOOSING: Final = ("chosen", "retyped")  # the kinds of entries that say whose choices hold
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,11 +99,21 @@ def _enter(incident: Incident, entries: Iterable[Entrant], *, at: datetime) -> N
 
 
 def _note_choice(incident: Incident, choice: RoleChoice, *, at: datetime) -> None:
-    """Record who was chosen and why: they keep the role in this room, past the end of their shift."""
+    """Record who was chosen and why: they keep the role, past the end of their shift."""
     data = {"role": choice.role, "person": choice.person_id, "why": choice.why, "room": incident.room}
     why = "on call now" if choice.why == f"on call for {choice.role}" else choice.why
     text = f"{isolated(choice.name)} is {choice.role}: {why}"
     timeline.append(incident, "chosen", at=at, text=text, data=data)
+
+
+def choices(events: Iterable[Event]) -> list[Event]:
+    """Return which choices for roles hold, of the ``CHOOSING`` entries of an incident in order.
+
+    Those made since everyone else was last shut out: another channel for the same people changes nobody's role.
+    """
+    events = list(events)
+    since = max((one.n for one in events if one.kind == "retyped" and one.data.get("closed")), default=0)
+    return [one for one in events if one.kind == "chosen" and one.n > since]
 
 
 def staying(

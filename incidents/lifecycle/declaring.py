@@ -18,6 +18,14 @@ from incidents.models.incident import ACTIVE
 GOES_BACK: Final = timedelta(minutes=10)
 
 
+class TypeEdited(rules.BadInput):
+    """The type asks for something else by now than what was shown of it: that is to be shown before it is declared."""
+
+    def __init__(self, name: str) -> None:
+        says = "was edited after you opened this. Nothing is declared yet: review what it does now, then declare."
+        super().__init__("type", f"{name} {says}")
+
+
 def declare(
     title: str,
     *,
@@ -31,20 +39,22 @@ def declare(
     is_drill: bool = False,
     replays: Incident | None = None,
     since: datetime | None = None,
+    seen: int | None = None,
 ) -> Incident:
     """Open an incident; a title alone is enough, the type defaults to the default type.
 
     A long title is cut at a word, and the summary begins with all of it.
     A drill is one from its first moment on, and stays one; one that ``replays`` what is private is private. What the
     same person declared by the same title after ``since``, or just before, is the form sent again: it is returned as
-    long as it is active. Raises
-    ``BadInput`` for an unusable title or summary, and for a lead who did not agree to drills, and ``Refused`` for an
-    archived type.
+    long as it is active. ``seen`` is the number of the type's version whose plan was shown. Raises ``TypeEdited``
+    where who learns of it or is called would be others by now, ``BadInput`` for an unusable title or summary, and for a
+    lead who did not agree to drills, and ``Refused`` for an archived type.
     """
     title, whole = rules.short_title(title)
     summary = rules.beginning(whole, rules.text(summary, field="summary", needed=False))
     named = rules.names(services)
     type = _usable(type or _default_type())
+    _must_be_as_seen(type, seen)
     if is_drill:
         agreement.must_agree(lead, by=by, field="lead")
     # No savepoint inside a door's transaction: everything that may be refused was refused above.
@@ -90,6 +100,14 @@ def _usable(type: IncidentType) -> IncidentType:
     if type.archived_at is not None or type.current is None:
         raise rules.Refused(f"The type {type.slug} is archived; choose another one.")
     return type
+
+
+def _must_be_as_seen(type: IncidentType, seen: int | None) -> None:
+    if seen is None or type.current is None or seen == type.current.number:
+        return
+    was = type.versions.filter(number=seen).first()
+    if was is None or was.policy.reaches != type.policy.reaches:
+        raise TypeEdited(type.policy.name)
 
 
 def _inserted(

@@ -1,7 +1,9 @@
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Final
 
 from django.db.models import F
 
@@ -37,6 +39,8 @@ STANDS = {
     Status.DUPLICATE: ("a duplicate", "duplicated", "marked it as one"),
 }
 DOES = {"duplicate": "mark it as a duplicate"}
+# Whom reopening pages and brings in again is known above: a layer that knows registers its answer here.
+answers: Final[list[Callable[[Incident, Person], str]]] = []
 MOVES = {"mitigated", "resolved", "cancelled", "duplicated", "reopened"}
 
 
@@ -116,6 +120,11 @@ def duplicate(
     chain that would close, and where naming ``of`` would give away that a private incident exists.
     """
     return _step(incident, DUPLICATE, by=by, at=at, source=source, since=since, of=of)
+
+
+def reach_again(incident: Incident, *, by: Person) -> str:
+    """Say whom reopening would reach, as this person may read it, in a sentence; empty where nobody knows."""
+    return " ".join(f"{one(incident, by)}." for one in answers)
 
 
 def archive_channel(incident: Incident, *, by: Person | None, at: datetime, source: str = Source.WEB) -> Incident:

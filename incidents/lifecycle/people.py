@@ -5,7 +5,7 @@ from datetime import datetime
 
 from incidents import timeline
 from incidents.drills import agreement
-from incidents.lifecycle import rules
+from incidents.lifecycle import circle, rules
 from incidents.models import Event, Incident, Participant, Person, Source
 from incidents.people.bidi import isolated
 
@@ -115,11 +115,11 @@ def fill(
 
 
 def _chosen(incident: Incident, role: str) -> int | None:
-    """Return who was chosen for a role since people talk in this room, and is still here."""
-    found = Event.objects.filter(incident=incident, kind="chosen", data__room=incident.room, data__role=role)
-    choice = found.order_by("-n").first()
+    """Return who was chosen for a role last, where that holds and they are still here."""
+    found = Event.objects.filter(incident=incident, kind__in=circle.CHOOSING).order_by("n")
+    chosen = [one.data["person"] for one in circle.choices(found) if one.data["role"] == role]
     here = Participant.objects.filter(incident=incident, left_at=None)
-    return here.filter(person=choice.data["person"]).values_list("person", flat=True).first() if choice else None
+    return here.filter(person=chosen[-1]).values_list("person", flat=True).first() if chosen else None
 
 
 def joined(

@@ -139,6 +139,11 @@ class Policy:
         return replace(self, announce=False, pages=(), captures=())
 
     @property
+    def reaches(self) -> tuple[object, ...]:
+        """What decides who learns of an incident, is brought in or called, and what is captured: equal, or not."""
+        return (self.private, self.announce, self.invite, self.one_of, self.pages, self.captures)
+
+    @property
     def groups(self) -> tuple[str, ...]:
         """Every group handle that this policy names, in order, each once."""
         return tuple(dict.fromkeys([*self.invite, *(one.group for one in self.one_of if one.group)]))

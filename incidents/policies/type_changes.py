@@ -123,11 +123,15 @@ class RestoreType(_OfTypes):
 @known
 @dataclass(frozen=True, slots=True)
 class AdoptPolicy(_OfTypes):
-    """An open incident takes version ``number`` of its type over."""
+    """An open incident takes version ``number`` of its type over: of the type that it had when this was asked for.
+
+    ``slug`` is that type's, empty in what was kept before it was noted.
+    """
 
     kind: ClassVar[str] = "adopt"
     pk: int
     number: int
+    slug: str = ""
 
     def found(self) -> Incident:
         """Return the incident as it is now."""
@@ -135,7 +139,7 @@ class AdoptPolicy(_OfTypes):
 
     def asked(self) -> Policy:
         """Return what the incident's type asked for in that version."""
-        return self.found().type.versions.get(number=self.number).policy
+        return PolicyVersion.objects.get(type__slug=self.slug or self.found().type.slug, number=self.number).policy
 
     def about(self) -> str:
         """Say what changes."""
@@ -157,8 +161,10 @@ class AdoptPolicy(_OfTypes):
         return incident.private and incident.policy_version_id != incident.type.current_id
 
     def carry_out(self, *, by: Person, second: Person | None, at: datetime) -> None:
-        """Move the incident to it; raise ``Refused`` when the type has changed since."""
+        """Move the incident to it; raise ``Refused`` when it has another type by now, or that has changed since."""
         incident = self.found()
+        if self.slug not in {"", incident.type.slug}:
+            raise Refused(f"{incident.codename} was retyped since. It is {incident.policy.name} now.")
         _same(incident.type, number=self.number)
         if self.opens():
             says, agreed = self.says(), seconding.agree(by=by, second=second, incident=incident)

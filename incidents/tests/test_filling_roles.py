@@ -51,22 +51,26 @@ def test_a_role_that_is_not_asked_for_and_someone_who_cannot_come_are_refused(
     assert fresh(choosing).roles == {}
 
 
-def test_who_was_chosen_keeps_the_role_while_they_are_here_and_people_talk_in_this_room(
+def test_who_was_chosen_keeps_the_role_while_they_are_here_and_no_one_was_shut_out_since(
     choosing: Incident, ada: Person, ben: Person, eve: Person, now: datetime
 ) -> None:
-    def chosen(person: Person, *, room: int, role: str = ROLE) -> None:
-        data = {"role": role, "person": person.pk, "why": "on call", "room": room}
+    def entered(kind: str, **data: object) -> None:
         with rules.changing(choosing, by=None) as held:
-            timeline.append(held, "chosen", at=now, data=data)
+            timeline.append(held, kind, at=now, data=data)
             rules.save(held)
 
+    def chosen(person: Person, *, room: int, role: str = ROLE) -> None:
+        entered("chosen", role=role, person=person.pk, why="on call", room=room)
+
     take_part(choosing, eve, reason=Reason.ONE_OF, by=None, at=now)
-    chosen(eve, room=choosing.room + 1)
+    chosen(eve, room=choosing.room)
+    entered("retyped", closed=True, room=choosing.room)
     chosen(eve, room=choosing.room, role="Another")
     lifecycle.fill(choosing, role=ROLE, person=ben, by=ada, at=now)
     lifecycle.set_role(choosing, role=ROLE, holder=None, by=ada, at=now)
     chosen(ben, room=choosing.room)
-    chosen(eve, room=choosing.room)
+    chosen(eve, room=choosing.room + 1)
+    entered("retyped", closed=False, room=choosing.room)
     with pytest.raises(lifecycle.Refused, match="Eve is already"):
         lifecycle.fill(choosing, role=ROLE, person=ben, by=ada, at=now)
     lifecycle.left(choosing, person=eve, room=choosing.room, at=now)

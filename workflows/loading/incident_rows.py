@@ -11,6 +11,7 @@ from django.db.models import Count, Q, QuerySet
 
 from incidents import event_kinds, timeline, visibility
 from incidents.followups import folding
+from incidents.lifecycle import circle
 from incidents.models import AccessRequest, Codename, Event, Followup, Incident, Participant, Person
 from incidents.people.bidi import isolated
 from workflows import ports
@@ -26,7 +27,7 @@ Row = TypeVar("Row", Participant, Event, Followup, Codename, Resource, Effect, P
 
 ANSWERS = ("let_in", "turned_away", "request_over")  # the kinds of entries that answer who may be let in
 OPEN = (Effect.State.WAITING, Effect.State.RUNNING, Effect.State.FAILED)
-ABOUT_PEOPLE = ["paged", "chosen"]  # the kinds of entries that say who takes part
+ABOUT_PEOPLE = ["paged", *circle.CHOOSING]  # the kinds of entries that say who takes part
 NEWS = [*event_kinds.TOLD, *ANSWERS, "asked", *ABOUT_PEOPLE]  # those that plans depend on
 
 

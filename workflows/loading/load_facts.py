@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from django.conf import settings
 
 from incidents import visibility
+from incidents.lifecycle import circle
 from incidents.models import AccessRequest, Codename, Event, Incident, IncidentType, Participant, Person
 from incidents.policies.policy import Capture
 from workflows import ports
@@ -147,7 +148,7 @@ def _facts(incident: Incident, rows: IncidentRows, observed: Observed) -> Facts:
         is_closed=incident.private and incident.closed_at is not None,
         turned_away=_turned_away(rows.requests[incident.pk]),
         groups=rows.groups,
-        chosen=_chosen(incident, events, participants),
+        chosen=_chosen(events, participants),
         told=tuple(one for one in told if channel_posts.is_told(one)),
         update=last.get("updated"),
         impact=last.get("impact"),
@@ -203,13 +204,13 @@ def _due_at(incident: Incident, events: Iterable[Event]) -> datetime | None:
     return next((event.at for event in reversed(list(events)) if event.kind == "due"), None)
 
 
-def _chosen(incident: Incident, events: Iterable[Event], participants: Iterable[Participant]) -> dict[str, Invitee]:
-    """Return who was chosen for each one-of role since people talk in this room, and still is here."""
+def _chosen(events: Iterable[Event], participants: Iterable[Participant]) -> dict[str, Invitee]:
+    """Return who was chosen for each one-of role, as far as that holds, and still is here."""
     here = {one.person_id: one.person for one in participants if one.left_at is None and one.person.can_join}
     return {
         event.data["role"]: someone(here[event.data["person"]], event.data["why"])
-        for event in events
-        if event.kind == "chosen" and event.data.get("room") == incident.room and event.data.get("person") in here
+        for event in circle.choices(events)
+        if event.data.get("person") in here
     }
 
 

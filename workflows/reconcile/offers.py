@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Final
 
 from incidents.lifecycle import access
 from incidents.models import AccessRequest, Incident, Person
 from workflows.loading.load_facts import IncidentState
 from workflows.planning import participation
+from workflows.planning.facts import Facts
 from workflows.planning.participation import Offer, Standing
+
+ON_CALL: Final = "on call for "  # and a schedule's name: how a rule begins that is of no group
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +37,7 @@ def differing(known: IncidentState) -> Differing:
     over = {pk: one for pk, one in asked.items() if _is_over(one, who.standings.get(pk), named.get(pk))}
     # Whose rule names them no more may be named by another one.
     new = tuple(one for pk, one in named.items() if pk not in asked or pk in over)
-    return Differing(new, tuple(_over(one, who.standings.get(pk)) for pk, one in over.items()))
+    return Differing(new, tuple(_over(one, who.standings.get(pk), known.facts) for pk, one in over.items()))
 
 
 def note(incident: Incident, found: Differing, *, at: datetime) -> None:
@@ -46,10 +50,24 @@ def note(incident: Incident, found: Differing, *, at: datetime) -> None:
         access.offer(incident, person, offer.says, rule=offer.rule, role=offer.role, at=at)
 
 
-def _over(request: AccessRequest, standing: Standing | None) -> tuple[AccessRequest, str, bool]:
-    is_in, name = standing is not None and standing.here, request.person.name
-    rule = f"in {request.rule}" if request.rule.startswith("@") else request.rule
-    return request, f"{name} is in the incident now." if is_in else f"{name} is no longer {rule}.", is_in
+def _over(request: AccessRequest, standing: Standing | None, facts: Facts) -> tuple[AccessRequest, str, bool]:
+    is_in = standing is not None and standing.here
+    return request, f"{request.person.name} is in the incident now." if is_in else _ended(request, facts), is_in
+
+
+def _ended(request: AccessRequest, facts: Facts) -> str:
+    """Say why a rule names someone no more who is not in: the type changed, a role is taken, or they are off it."""
+    name, rule, policy = request.person.name, request.rule, facts.policy
+    is_group = rule.startswith("@")
+    asked = policy.invite if is_group else policy.schedules
+    subject = rule.removeprefix("@" if is_group else ON_CALL)
+    if subject not in asked:
+        return f"The type {policy.name} does not bring in {rule if is_group else f'whoever is {rule}'}."
+    now = (facts.groups if is_group else facts.on_call).get(subject) or ()
+    holder = {**facts.chosen, **dict(facts.roles)}.get(request.role)
+    if holder is not None and request.person_id in {one.person_id for one in now}:
+        return f"{holder.name} is {request.role} now."
+    return f"{name} is no longer {f'in {rule}' if is_group else rule}."
 
 
 def _is_over(request: AccessRequest, standing: Standing | None, offer: Offer | None) -> bool:

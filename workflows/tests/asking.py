@@ -41,6 +41,14 @@ def warned(incident: Incident) -> list[str]:
     return list(rows.values_list("text", flat=True))
 
 
+def moves(client: Client, address: str, *codenames: str, **given: str) -> str:
+    """Read what a version would change for open incidents, move these to it, and return what comes back."""
+    page = client.post(address, given) if given else client.get(address)
+    shown = re.findall(r'name="shown" value="([^"]+)"', page.content.decode())
+    sent = {**given, "shown": shown, "adopt": codenames} | ({"save": "1"} if given else {})
+    return client.post(address, sent, follow=True).content.decode()
+
+
 def saves(client: Client, address: str, given: Mapping[str, Any]) -> None:
     """Look at the dry run of a rule, then save it."""
     shown = client.post(address, given).content.decode()

@@ -17,7 +17,7 @@ from incidents.policies.type_changes import AddType, AdoptPolicy
 from incidents.second_manager import proposals
 from incidents.tests.conftest import Open
 from workflows.models import GroupRule, PagerUser
-from workflows.tests.asking import asks, edits, fills, warned
+from workflows.tests.asking import asks, edits, fills, moves, warned
 from workflows.usergroups import group_rules
 from workflows.usergroups.changes import EditGroup, GroupSources, MatchPager
 
@@ -154,7 +154,7 @@ def test_an_open_private_incident_takes_a_version_over_when_two_of_its_managers_
     lifecycle.bring_in(secret, people=[grace], by=ada, at=timezone.now())
     types.edit(secret.type, policy=replace(secret.policy, invite=("friends",)), by=None, at=timezone.now())
     warned(secret)
-    browse(ada).post("/types/security/adopt", {"adopt": secret.codename})
+    moves(browse(ada), "/types/security/adopt", secret.codename)
     proposal = Proposal.objects.get()
     assert browse(eve).get(proposal.get_absolute_url()).status_code == 404
     assert browse(eve).post(f"{proposal.get_absolute_url()}confirm").status_code == 404
@@ -175,7 +175,7 @@ def test_where_no_other_manager_takes_part_it_is_taken_over_at_once(
     secret: Incident, ada: Person, grace: Person, browse: Open
 ) -> None:
     types.edit(secret.type, policy=replace(secret.policy, invite=("friends",)), by=None, at=timezone.now())
-    said = browse(ada).post("/types/security/adopt", {"adopt": secret.codename}, follow=True).content.decode()
+    said = moves(browse(ada), "/types/security/adopt", secret.codename)
     assert "No second manager" in said
     secret.refresh_from_db()
     assert secret.policy_version.number == 2
@@ -196,3 +196,23 @@ def test_a_version_that_is_not_the_newest_any_more_is_not_taken_over(
 def test_a_public_incident_takes_a_version_over_by_one_manager(incident: Incident, ada: Person, grace: Person) -> None:
     types.edit(incident.type, policy=replace(incident.policy, invite=("friends",)), by=ada, at=timezone.now())
     assert proposals.make(AdoptPolicy(incident.pk, 2), by=ada, at=timezone.now()) == proposals.ProposalOutcome()
+
+
+@pytest.mark.parametrize("numbers", [(2, 2), (2, 1)], ids=["same-number", "no-such-number"])
+def test_what_was_asked_of_one_type_is_not_done_to_an_incident_of_another(
+    secret: Incident, ada: Person, grace: Person, browse: Open, numbers: tuple[int, int]
+) -> None:
+    """It was retyped between asking and confirming: its new type has a version of that number, or has none."""
+    security, other = (IncidentType.objects.get(slug=one) for one in ("security", "ambiguous"))
+    types.edit(security, policy=replace(security.policy, invite=("legal",)), by=None, at=timezone.now())
+    lifecycle.bring_in(secret, people=[grace], by=ada, at=timezone.now())
+    proposal = asks(AdoptPolicy(secret.pk, numbers[0], "security"), ada)
+    lifecycle.retype(secret, to=other, by=ada, at=timezone.now())
+    if numbers[1] == numbers[0]:
+        types.edit(other, policy=replace(other.policy, invite=("everyone",)), by=None, at=timezone.now())
+    page = browse(grace).get(proposal.get_absolute_url())
+    assert page.status_code == 200
+    with pytest.raises(lifecycle.Refused, match="Ambiguous now"):
+        proposals.confirm(proposal, by=grace, at=timezone.now())
+    secret.refresh_from_db()
+    assert secret.policy_version.number == 1

@@ -10,6 +10,7 @@ from incidents import lifecycle
 from incidents.models import Incident, IncidentType, Person, Proposal
 from incidents.models.people import Role
 from incidents.second_manager import proposals
+from workflows.tests.asking import moves
 from workflows.tests.test_views_retype import Open
 
 GIVEN = {
@@ -44,7 +45,7 @@ def test_it_is_saved_and_only_chosen_incidents_take_it_over(incident: Incident, 
     incident.refresh_from_db()
     assert number() == 2
     assert incident.policy_version.number == 1
-    client.post(PREVIEW, GIVEN | {"version": "2", "update_every_min": "50", "save": "1", "adopt": incident.codename})
+    moves(client, PREVIEW, incident.codename, **GIVEN | {"version": "2", "update_every_min": "50"})
     incident.refresh_from_db()
     assert (number(), incident.policy_version.number) == (3, 3)
 
@@ -77,7 +78,7 @@ def test_a_private_incident_is_shown_and_changed_by_its_people_alone(
 def test_a_public_incident_is_not_made_private_by_an_edit(incident: Incident, ada: Person, browse: Open) -> None:
     given = GIVEN | {"private": "on", "announce": ""}
     assert "keeps its old policy" in browse(ada).post(PREVIEW, given).content.decode()
-    browse(ada).post(PREVIEW, given | {"save": "1", "adopt": incident.codename})
+    moves(browse(ada), PREVIEW, incident.codename, **given)
     incident.refresh_from_db()
     assert not incident.private
     assert incident.policy_version.number == 1
@@ -107,7 +108,7 @@ def test_a_drill_changes_nothing_of_an_edit_and_keeps_its_version(
     before = shown()
     drill = lifecycle.declare("Practise", by=ada, at=timezone.now(), type=incident.type, is_drill=True)
     assert shown() == before
-    client.post(PREVIEW, GIVEN | {"save": "1", "adopt": [drill.codename, incident.codename]})
+    moves(client, PREVIEW, drill.codename, incident.codename, **GIVEN)
     client.post("/types/ambiguous/adopt", {"adopt": drill.codename})
     drill.refresh_from_db()
     incident.refresh_from_db()

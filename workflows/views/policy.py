@@ -15,6 +15,7 @@ from django.views.decorators.http import require_http_methods
 
 from incidents import lifecycle, visibility
 from incidents.forms import TypeForm
+from incidents.lifecycle import rules
 from incidents.models import Incident, IncidentType, Person
 from incidents.policies import policy_words
 from incidents.policies.policy import Policy, moves_room
@@ -28,6 +29,7 @@ from workflows.reconcile import retyping
 
 UNPROCESSABLE = 422
 SHOWN = 20
+REREAD = "What it would change is not what you read any more. Review it, then move it."
 CHANGED = "Someone else changed this type while you were editing it. Their version is in the list."
 
 
@@ -39,6 +41,12 @@ class Meaning:
     lines: list[tuple[PlanLine, bool]]
     can_adopt: bool
     second: str
+    digest: str
+
+    @property
+    def shown(self) -> str:
+        """What the form bears of the plan that it shows."""
+        return f"{self.incident.codename}:{self.digest}"
 
 
 @require_http_methods(["GET", "POST"])
@@ -93,15 +101,27 @@ def adopt(request: Request, incidents: Sequence[Incident]) -> str:
 
 
 def _adopted(request: Request, incident: Incident) -> proposals.ProposalOutcome | None:
-    current = IncidentType.objects.select_related("current").get(pk=incident.type_id).current
-    assert current is not None, "a type is created together with its first policy"
     try:
-        return proposals.make(AdoptPolicy(incident.pk, current.number), by=request.person, at=timezone.now())
+        return _moved(request, incident)
     except lifecycle.Refused as refused:
         messages.error(request, str(refused))
         return None
     except lifecycle.NotThere:
         return None  # hidden from this person meanwhile
+
+
+@transaction.atomic
+def _moved(request: Request, incident: Incident) -> proposals.ProposalOutcome:
+    """Move an incident, or ask for it, where that does what the page showed. Raises ``Refused``, ``NotThere``."""
+    seconding.hold()  # before the incident, as every proposal does
+    now = rules.held(incident, by=request.person)
+    type = IncidentType.objects.select_related("current").get(pk=now.type_id)
+    shown = dict(one.split(":", 1) for one in request.POST.getlist("shown") if ":" in one)
+    if shown.get(now.codename) != retyping.preview_policy(now, type.policy).digest:
+        raise lifecycle.Refused(f"{now.codename} was not moved. {REREAD}")
+    assert type.current is not None, "a type is created together with its first policy"
+    change = AdoptPolicy(now.pk, type.current.number, type.slug)
+    return proposals.make(change, by=request.person, at=timezone.now())
 
 
 def _context(request: Request, type: IncidentType, form: TypeForm) -> dict[str, Any]:
@@ -142,7 +162,7 @@ def _meaning(incident: Incident, policy: Policy, person: Person) -> Meaning:
     plan = retyping.preview_policy(incident, policy)
     lines = [(line, False) for line in plan.lines]
     second = seconding.who(person, incident=incident) if incident.private else ""
-    return Meaning(incident, lines, not moves_room(incident.private, policy), second)
+    return Meaning(incident, lines, not moves_room(incident.private, policy), second, plan.digest)
 
 
 def _editing(type: IncidentType) -> dict[str, Any]:

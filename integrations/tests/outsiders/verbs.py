@@ -159,6 +159,7 @@ READS: Final[Mapping[str, str]] = {
     "evidence.intake.withdrawing.may": "asks whether one may, and changes nothing",
     "evidence.views.leaving.shown": "logs what a page showed, after it was found for its reader",
     "evidence.views.leaving.taken": "logs what left, after it was found for its reader",
+    "workflows.reconcile.reopening.reach": "says whom reopening would reach, and reopens nothing",
     "workflows.reconcile.retyping.preview": "shows what would be done, and does none of it",
 }
 

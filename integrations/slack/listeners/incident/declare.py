@@ -90,10 +90,15 @@ def from_message(asked: SlackRequest) -> Answer:
 def chosen(asked: SlackRequest) -> Answer:
     """Show what the chosen type brings along, while the modal stays open."""
     form = asked.filled
-    type = incident_lookup.usable_type(form.text("type"))
+    view = _redrawn(form, incident_lookup.usable_type(form.text("type")), by=asked.by)
+    return Redraw(view, form.id, form.hash)
+
+
+def _redrawn(form: Form, type: IncidentType, *, by: Person, doubt: str = "") -> blocks.Block:
+    """Build the modal again, with what was typed and the plan of a type."""
     drill = bool(form.kept.get("d"))
-    plan = retyping.preview_declare(type=type, by=asked.by, lead=form.person("lead"), is_drill=drill)
-    view = modal(
+    plan = retyping.preview_declare(type=type, by=by, lead=form.person("lead"), is_drill=drill)
+    return modal(
         title=form.text("title"),
         summary=form.text("summary"),
         lead=form.text("lead") or None,
@@ -102,9 +107,15 @@ def chosen(asked: SlackRequest) -> Answer:
         shown=plans.shown(plan),
         message=form.kept.get("m"),
         drill=drill,
-        already=_already(form.text("title"), by=asked.by),
+        already=_already(form.text("title"), by=by),
+        doubt=doubt,
     )
-    return Redraw(view, form.id, form.hash)
+
+
+def _seen(form: Form) -> int | None:
+    """Return the version of the chosen type whose plan the modal shows; None for one that shows another type's."""
+    slug, _, number = str(form.kept.get("t", "")).partition(":")
+    return int(number) if number.isdecimal() and slug == form.text("type") else None
 
 
 def submitted(asked: SlackRequest) -> Answer:
@@ -113,17 +124,23 @@ def submitted(asked: SlackRequest) -> Answer:
     lead = form.person("lead")
     if lead is not None and (lead.is_bot or lead.deactivated):
         return Wrong({"lead": f"{lead.name} cannot lead. Choose a person."})
-    incident = lifecycle.declare(
-        form.text("title"),
-        by=asked.by,
-        at=asked.at,
-        source=Source.SLACK,
-        type=incident_lookup.usable_type(form.text("type")) if form.text("type") else None,
-        summary=form.text("summary"),
-        lead=lead,
-        services=form.text("services").split(","),
-        is_drill=bool(form.kept.get("d")),
-    )
+    type = incident_lookup.usable_type(form.text("type")) if form.text("type") else None
+    try:
+        incident = lifecycle.declare(
+            form.text("title"),
+            by=asked.by,
+            at=asked.at,
+            source=Source.SLACK,
+            type=type,
+            summary=form.text("summary"),
+            lead=lead,
+            services=form.text("services").split(","),
+            is_drill=bool(form.kept.get("d")),
+            seen=_seen(form),
+        )
+    except lifecycle.TypeEdited as edited:
+        assert type is not None, "what was shown is of a type"
+        return Replace(_redrawn(form, type, by=asked.by, doubt=mrkdwn.escape(str(edited))))
     _capture(incident, form, asked)
     parts = [blocks.section(_declared(incident, form.text("title"), by=asked.by))]
     return Replace(blocks.modal("Declared", parts, callback_id="firekind:notice"))
@@ -206,7 +223,9 @@ def modal(
             optional=True,
         ),
     ]
-    kept = ({"m": message} if message else {}) | ({"d": 1} if drill else {})
+    kept: dict[str, Any] = ({"m": message} if message else {}) | ({"d": 1} if drill else {})
+    if shown and default and default.current:
+        kept["t"] = f"{default.slug}:{default.current.number}"
     heading, submit = ("Open a drill", "Open the drill") if drill else ("Declare an incident", "Declare")
     said = keep(**kept) if kept else ""
     return blocks.modal(heading, parts, callback_id=CALLBACK, submit=submit, close="Cancel", kept=said)

@@ -8,7 +8,8 @@ from typing import Any, Final
 
 from incidents import forms, lifecycle
 from incidents.drills import replays
-from incidents.models import Incident, Source
+from incidents.forms.verb import VerbForm
+from incidents.models import Incident, Person, Source
 from integrations.slack.interaction import incident_lookup, messages
 from integrations.slack.interaction.answers import Answer, Nothing, Open, Replace, Say
 from integrations.slack.interaction.request import SlackRequest, keep
@@ -35,6 +36,7 @@ class Verb:
     bare: bool = True
     checks: bool = True  # told when someone else changed the same thing meanwhile
     states: bool = False  # asks for impact and the next step, too
+    explains: bool = False  # says what it does, as its page says it
 
 
 VERBS: Final[Mapping[str, Verb]] = {
@@ -91,9 +93,15 @@ VERBS: Final[Mapping[str, Verb]] = {
             "{link} is mitigated. It stays open until you resolve it.",
         ),
         Verb(
-            "resolve", lifecycle.resolve, "Resolve", "What was it, and what helped?", "Resolve", "{link} is resolved."
+            "resolve",
+            lifecycle.resolve,
+            "Resolve",
+            "What was it, and what helped?",
+            "Resolve",
+            "{link} is resolved.",
+            explains=True,
         ),
-        Verb("reopen", lifecycle.reopen, "Reopen", "Why?", "Reopen", "{link} is open again."),
+        Verb("reopen", lifecycle.reopen, "Reopen", "Why?", "Reopen", "{link} is open again.", explains=True),
         Verb(
             "cancel",
             lifecycle.cancel,
@@ -102,6 +110,7 @@ VERBS: Final[Mapping[str, Verb]] = {
             "Cancel incident",
             "{link} is cancelled.",
             close="Go back",
+            explains=True,
         ),
     )
 }
@@ -152,15 +161,19 @@ def submitted(asked: SlackRequest) -> Answer:
         else:
             _do(verb, incident, asked, said.text, **since)
     except lifecycle.Stale as stale:  # sent once more after having read what changed, it goes through
-        return Replace(modal(verb, incident, said=said, changed=str(stale)))
+        return Replace(modal(verb, incident, said=said, by=asked.by, changed=str(stale)))
     return Nothing()
 
 
-def modal(verb: Verb, incident: Incident, *, said: UpdateDraft = NOTHING, changed: str = "") -> blocks.Block:
-    """Build a verb's modal: its field of words, below what ``changed`` while they were written."""
+def modal(
+    verb: Verb, incident: Incident, *, by: Person, said: UpdateDraft = NOTHING, changed: str = ""
+) -> blocks.Block:
+    """Build a verb's modal: its field of words, below what it does and what ``changed`` while they were written."""
     about = incident_lookup.titled(incident)
+    explains = _form(verb, incident, by=by).explains if verb.explains else ""
     parts = [
         blocks.section(about),
+        *([blocks.section(mrkdwn.escape(explains))] if explains else ()),
         *([blocks.section(mrkdwn.escape(changed))] if changed else ()),
         blocks.field(
             verb.label,
@@ -177,11 +190,15 @@ def modal(verb: Verb, incident: Incident, *, said: UpdateDraft = NOTHING, change
 
 def _opened(verb: Verb, incident: Incident, asked: SlackRequest, *, said: UpdateDraft = NOTHING) -> Answer:
     """Open a verb's modal; raise ``Refused`` where its page would not offer it either."""
-    form = forms.VERBS.get(verb.name)
-    refusal = form(incident=incident, person=asked.by, asked={}).refusal if form else ""
+    refusal = _form(verb, incident, by=asked.by).refusal if verb.name in forms.VERBS else ""
     if refusal:
         raise lifecycle.Refused(refusal)
-    return Open(modal(verb, incident, said=said))
+    return Open(modal(verb, incident, by=asked.by, said=said))
+
+
+def _form(verb: Verb, incident: Incident, *, by: Person) -> VerbForm:
+    """Return the form of a verb's page, which says when it is offered and what it does."""
+    return forms.VERBS[verb.name](incident=incident, person=by, asked={})
 
 
 def _do(verb: Verb, incident: Incident, asked: SlackRequest, text: str, **rest: Any) -> None:

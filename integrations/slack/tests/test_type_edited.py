@@ -1,0 +1,85 @@
+"""A type is edited while somebody has the form open that declares one: what was shown is what is declared."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, Final
+
+import pytest
+from django.test import Client
+
+from incidents.models import Incident, IncidentType
+from incidents.policies import types
+from incidents.policies.policy import OneOf
+from integrations.slack.tests.door import Door
+from integrations.tests.test_people_laws import account
+
+BEGINS: Final[dict[str, Any]] = {"private": True, "announce": False, "invite": ("security",), "pages": ()}
+# What a type asks for instead, and whether anybody else learns of the incident by that, or is called to it.
+EDITS: Final[dict[str, tuple[dict[str, Any], bool]]] = {
+    "public": ({"private": False, "announce": True}, True),
+    "groups": ({"invite": ("security", "support")}, True),
+    "roles": ({"one_of": (OneOf("Boss", group="leadership"),)}, True),
+    "pages": ({"pages": ("Major incidents",)}, True),
+    "words": ({"says": "Someone got in.", "checklist": ("Call legal",)}, False),
+    "nothing": ({}, False),
+}
+FIELD = re.compile(r'name="(type|versions)"[^>]*?value="([^"]*)"(?P<picked>[^>]*)')
+
+
+def edit(door: Door, slug: str, **asked: Any) -> None:
+    """An operator edits what a type asks for."""
+    type = door.house.type(slug)
+    types.edit(type, policy=replace(type.policy, **asked), by=None, at=door.house.now())
+
+
+class Web:
+    """The page, with this type chosen."""
+
+    def __init__(self, door: Door) -> None:
+        self.client = Client()
+        self.client.force_login(account(door.house.person("ann")))
+        self.page = self.client.get("/declare").content.decode()
+
+    def send(self) -> str:
+        """Send the form as it stands, and return what comes back."""
+        held = {name: value for name, value, _ in FIELD.findall(self.page)}
+        given = {"title": "Keys leaked", "type": "security", "versions": held.get("versions", "")}
+        self.page = self.client.post("/declare", given).content.decode()
+        return self.page
+
+
+class Window:
+    """Slack's window, with this type chosen."""
+
+    def __init__(self, door: Door) -> None:
+        self.door = door
+        door.command("ann", "declare")
+        door.press("ann", "firekind:declare-type", value="security")
+
+    def send(self) -> str:
+        """Send the window as it stands, and return what it shows then."""
+        self.door.submit("ann", title="Keys leaked")
+        return str(self.door.slack.modal("ann"))
+
+
+@pytest.mark.parametrize("opened", [Web, Window])
+@pytest.mark.parametrize("which", EDITS)
+def test_what_a_form_showed_is_what_is_declared_or_the_new_plan_is_shown_first(
+    door: Door, opened: Callable[[Door], Web | Window], which: str
+) -> None:
+    edit(door, "security", **BEGINS)
+    form = opened(door)
+    asked, is_other = EDITS[which]
+    edit(door, "security", **asked)
+    before = Incident.objects.count()
+    shown = form.send()
+    assert Incident.objects.count() == before + (not is_other), "nothing is declared as nobody was shown"
+    if is_other:
+        assert "Security was edited" in shown
+        assert "Keys leaked" in shown, "what was typed is not lost"
+        form.send()
+    incident = Incident.objects.get()
+    assert incident.policy_version == IncidentType.objects.get(slug="security").current

@@ -1,0 +1,299 @@
+"""What a plan says is what the stand-ins' logs show afterwards, both ways, for types that ask for odd things.
+
+Somebody looks at the plan, something happens, and the same person or somebody else confirms it: either they are shown
+another one, or nothing but what it said is done. Types have groups with nobody in them, or that nobody made, several
+that page the same, or nobody; channels are archived and deleted by hand, people leave for good.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass
+from typing import Any, Final
+
+import pytest
+from django.db import transaction
+from django.utils import timezone
+from hypothesis import HealthCheck, event, example, given, settings
+from hypothesis import strategies as st
+from pytest_django import DjangoDbBlocker
+
+from incidents import lifecycle
+from incidents.models import Incident, Person
+from incidents.policies import types
+from incidents.policies.policy import Policy
+from integrations.tests import duty as standing_by
+from integrations.tests import once
+from integrations.tests.duty import Duty
+from integrations.tests.house import GROUPS, organisation
+from integrations.tests.test_people_laws import HANDLES, Story, named
+from workflows.channels import rooms
+from workflows.loading import load_facts
+from workflows.planning import participation
+from workflows.planning.actions import CREATE, Action
+from workflows.planning.desired import desired_state
+from workflows.planning.plan import Plan, plan
+from workflows.reconcile import retyping
+from workflows.usergroups import workspace_cache
+
+EVERYBODY: Final = sorted({*HANDLES, *(one for some in GROUPS.values() for one in some)})
+INVITE: Final = "conversations.invite"
+ODD: Final = ("odd-1", "odd-2", "odd-3")
+# What lines of a plan with small steps begin with, and by which call each is done.
+SMALL: Final = {
+    "pin the": "pins.add",
+    "bookmark": "bookmarks.add",
+    "remove": "bookmarks.remove",
+    "update the bookmark": "bookmarks.edit",
+    "set": "conversations.setTopic",
+    "update the": "conversations.setTopic",
+    "clear": "conversations.setTopic",
+}
+CALLS: Final = {
+    ("+", "channel"): "conversations.create",
+    ("~", "channel"): "conversations.create",
+    ("~", "closed"): "admin.conversations.convertToPrivate",
+    ("-", "archived"): "conversations.archive",
+    ("+", "post"): "chat.postMessage",
+    ("~", "post"): "chat.update",
+}
+
+anybody = st.sampled_from(HANDLES)
+roles = st.fixed_dictionaries(
+    {
+        "role": st.sampled_from(["Boss", "Scribe"]),
+        "group": st.sampled_from(["platform-leadership", "support", "nobody", "missing"]),
+        "schedule": st.sampled_from(["", "Platform leadership"]),
+        "otherwise": st.sampled_from(["", "eve"]),
+    }
+)
+odd = st.fixed_dictionaries(
+    {
+        "private": st.booleans(),
+        "announce": st.booleans(),
+        "invite": st.lists(st.sampled_from(["security", "support", "nobody", "missing"]), unique=True, max_size=2),
+        "one_of": st.lists(roles, max_size=2, unique_by=lambda one: one["role"]),
+        "pages": st.lists(st.sampled_from(["Security", "Engineering", "Nowhere"]), unique=True, max_size=2),
+    }
+)
+happens = st.one_of(
+    st.tuples(st.sampled_from(["lead", "role", "bring", "invite"]), anybody, anybody),
+    st.tuples(st.sampled_from(["leave", "end", "reopen", "say", "gone"]), anybody),
+    st.tuples(st.just("group"), st.sampled_from(["security", "support", "incident-response"]), anybody),
+    st.tuples(st.just("shift"), st.sampled_from(["Platform leadership", "Security"]), anybody),
+    st.tuples(st.sampled_from(["archived", "unarchived", "deleted"])),
+    st.tuples(st.just("another"), anybody),
+)
+slugs = st.sampled_from([*ODD, "ambiguous", "security", "major"])
+looked_at = st.tuples(
+    st.just("look"), anybody, anybody, slugs, st.lists(anybody, max_size=2, unique=True), st.booleans(),
+    st.none() | happens,
+)  # fmt: skip
+
+
+@dataclass
+class Promised(Story):
+    """A story in which people look at plans, and others confirm them."""
+
+    def say(self, by: str) -> None:
+        lifecycle.update(self.incident, text="half are back", by=self.person(by), at=self.duty.house.now())
+
+    def gone(self, who: str) -> None:
+        """Somebody leaves the workspace for good."""
+        self.duty.house.slack.person(who).deleted = True
+        workspace_cache.refresh(everybody=True)
+
+    def stays(self, who: str) -> bool:
+        return not self.duty.house.slack.person(who).deleted
+
+    def leave(self, who: str) -> None:
+        if self.stays(who) and not self.closed():
+            super().leave(who)
+
+    def invite(self, by: str, who: str) -> None:
+        if self.stays(by) and self.stays(who) and not self.closed():
+            super().invite(by, who)
+
+    def group(self, handle: str, who: str) -> None:
+        if self.stays(who) and all(self.stays(one) for one in GROUPS[handle]):
+            super().group(handle, who)
+
+    def closed(self) -> bool:
+        name = self.channel()
+        return not name or self.duty.house.slack.channel(name).is_archived
+
+    def archived(self) -> None:
+        self.by_hand("archive", unless=self.closed())
+
+    def unarchived(self) -> None:
+        self.by_hand("unarchive", unless=not self.channel() or not self.closed())
+
+    def deleted(self) -> None:
+        self.by_hand("delete_channel", unless=not self.channel())
+
+    def by_hand(self, act: str, *, unless: bool) -> None:
+        able = [one for one in self.inside() if self.stays(one)]
+        if unless or not able:
+            return
+        slack, at = self.duty.house.slack, self.duty.house.now()
+        channel = slack.channel(self.channel())
+        slack.person(able[0]).is_admin = True
+        getattr(slack.acts, act)(able[0], channel.name)
+        if act == "delete_channel":
+            rooms.deleted(channel.id, at=at)
+        else:
+            rooms.archived_by_hand(channel.id, archived=act == "archive", at=at)
+
+    def another(self, by: str) -> None:
+        rooms.open_another(self.incident, by=self.person(by), at=self.duty.house.now())
+
+    def channel(self) -> str:
+        found = self.incident.resources.filter(key=f"channel/{self.incident.room}", state="there").first()
+        return str(found.external["name"]) if found else ""
+
+    def look(self, who: str, by: str, to: str, bring: list[str], come: bool, meanwhile: Any) -> None:
+        """Somebody looks, something may happen, and somebody confirms what was looked at."""
+        self.settle()
+        house, type = self.duty.house, self.duty.house.type(to)
+        asked: dict[str, Any] = {"to": type, "come": come}
+        if not (self.sees(who) and self.incident.is_active and type.pk != self.incident.type_id):
+            return
+        people = [self.person(one) for one in bring]
+        shown = retyping.preview(self.incident, by=self.person(who), bring=people, **asked)
+        if meanwhile is not None:
+            self.play(meanwhile)
+            self.settle()
+        if not self.sees(by):
+            return
+        people = list(Person.objects.filter(pk__in=[one.pk for one in people]))
+        pages, last = self.pages(), self.incident.last_n
+        house.slack.calls.clear()
+        try:
+            retyping.confirm(
+                self.incident, by=self.person(by), bring=people, at=house.now(), digest=shown.digest, **asked
+            )
+        except retyping.PlanChanged:
+            event("another plan is shown")
+            return
+        event(f"confirmed{'' if meanwhile is None else ' though something happened'}")
+        self.incident = Incident.objects.select_related("type", "policy_version", "lead").get(pk=self.incident.pk)
+        self.is_planned_so(shown)
+        self.settle()
+        self.is_done(shown, pages=pages, last=last)
+
+    def pages(self) -> dict[str, str]:
+        return {id: one.status for id, one in self.duty.account.account.incidents.items()}
+
+    def is_planned_so(self, shown: Plan) -> None:
+        """The plan of the incident as it is now is the one that was shown of it as it would be."""
+        known = load_facts.one(self.incident)
+        now = plan(desired_state(known.facts), known.observed)
+        assert steps(shown.actions) == steps(now.actions)
+        assert {gap.key for gap in now.gaps} <= {gap.key for gap in shown.gaps}
+        assert not participation.of(known.facts).coming, "whom the plan named came in as it was confirmed"
+
+    def is_done(self, shown: Plan, *, pages: dict[str, str], last: int) -> None:
+        """What was asked of Slack and PagerDuty is what the lines say, and all of it.
+
+        What is missing, paged, or asked of people inside is said in the channel as well, in words of its own.
+        """
+        lines = "\n".join(map(str, shown.lines))
+        calls = [call for call in self.duty.house.slack.calls if call.ok and call.writes and not is_direct(call.args)]
+        ids = {one for call in calls if call.method == INVITE for one in str(call.args["users"]).split(",")}
+        invited = {self.duty.house.slack.person(one).handle for one in ids}
+        assert named(line.text for line in shown.lines if line.sign == "+") == invited, lines
+        since = Counter(self.incident.events.filter(n__gt=last).values_list("kind", flat=True))
+        spare = {
+            "chat.postMessage": since["gap"] + since["page"] + since["offered"],
+            "chat.update": since["request_over"],
+        }
+        did, said = Counter(call.method for call in calls if call.method != INVITE), Counter(promised(shown))
+        for method in did | said:
+            assert 0 <= did[method] - said[method] <= spare.get(method, 0), (method, did, said, lines)
+        now = self.pages()
+        ended = sum(now[id] == "resolved" != status for id, status in pages.items())
+        assert len(now) - len(pages) == count(shown, "+", "page"), lines
+        assert ended == count(shown, "-", "page"), lines
+
+
+def steps(actions: Iterable[Action]) -> Counter[tuple[object, ...]]:
+    """What is done, whatever the words and the numbers of entries and rooms that nobody knew yet."""
+    found: Counter[tuple[object, ...]] = Counter()
+    for one in actions:
+        if one.kind == "member":
+            found.update((one.kind, one.room, person) for person in one.spec["people"])
+        else:
+            is_new = one.thing.startswith("told/") and one.verb == CREATE
+            found[one.kind, one.verb, one.room if is_new else one.thing] += 1
+    return found
+
+
+def promised(shown: Plan) -> Iterator[str]:
+    """The calls that a plan's lines stand for, but for invitations."""
+    for line in shown.lines:
+        if line.key == "small":
+            for text in line.text.split(", "):
+                yield next(call for begins, call in SMALL.items() if text.startswith(begins))
+        elif call := CALLS.get((line.sign, line.key)):
+            yield from [call] * line.count
+
+
+def count(shown: Plan, sign: str, key: str) -> int:
+    return sum(line.count for line in shown.lines if (line.sign, line.key) == (sign, key))
+
+
+def is_direct(args: Any) -> bool:
+    return str(args.get("channel", "")).startswith(("U", "D"))
+
+
+@pytest.fixture(scope="module")
+def built_duty(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[Duty]:
+    """A house with a pager, two more people, and a group with nobody in it. Built once for all stories."""
+
+    @contextmanager
+    def laid() -> Iterator[Duty]:
+        with standing_by.duty(others=("sid", "max")) as made:
+            made.house.slack.add_group("nobody", members=[])
+            workspace_cache.refresh(everybody=True)
+            yield made
+
+    with once.laid(django_db_blocker, laid) as made:
+        yield made
+
+
+ONE_BOSS: Final = {"one_of": [{"role": "Boss", "schedule": "Platform leadership"}]}
+
+
+@settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    asked=st.lists(odd, min_size=3, max_size=3),
+    first=slugs,
+    converts=st.booleans(),
+    story=st.lists(st.one_of(happens, looked_at, looked_at), min_size=2, max_size=8),
+)
+@example(
+    asked=[ONE_BOSS] * 3,
+    first="odd-1",
+    converts=False,
+    story=[("shift", "Platform leadership", "eve"), ("deleted",), ("look", "dee", "dee", "odd-2", [], True, None)],
+)
+def test_what_a_plan_says_is_done_and_nothing_else(
+    built_duty: Duty, db: None, asked: list[dict[str, Any]], first: str, converts: bool, story: list[Any]
+) -> None:
+    with transaction.atomic():
+        with (
+            standing_by.copied(built_duty) as duty,
+            organisation(duty.house, pager=duty.pager) if converts else nullcontext(),
+        ):
+            house = duty.house
+            house.clock = timezone.now()  # what comes after a retype came after it
+            for slug, about in zip(ODD, asked, strict=True):
+                body = {"slug": slug, "name": slug.title(), "says": "Odd", **about}
+                types.add(Policy.from_dict(body), by=None, at=house.now())
+            declared = lifecycle.declare("Slow", by=house.person("dee"), at=house.now(), type=house.type(first))
+            found = Promised(duty, house.settle(declared))
+            for step in story:
+                found.play(step)
+        transaction.set_rollback(True)
