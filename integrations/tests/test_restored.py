@@ -5,18 +5,20 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import nullcontext
+from datetime import timedelta
 
 import pytest
 from django.core.management import call_command
 from django.db import transaction
 from django.utils import timezone
 
-from incidents import lifecycle
-from incidents.models import Incident
+from incidents import lifecycle, visibility
+from incidents.models import Incident, Participant
 from integrations.tests.house import House, house, organisation
+from integrations.tests.losing import lost
 from workflows.channels import closed_rooms
 from workflows.effects import restoring
-from workflows.models import Effect
+from workflows.models import Effect, Resource
 from workflows.reconcile import reconcile
 
 
@@ -101,3 +103,38 @@ def test_who_turned_private_since_is_named_before_anybody_may_look(
         assert open_one.codename not in said_of
         assert ended.codename not in said_of
         assert not Incident.objects.filter(private=True).exists(), "who restores decides"
+
+
+@pytest.mark.parametrize(
+    ("did", "by", "may"), [("leave", "sam", False), ("kick", "dee", False), ("invite", "dee", True)]
+)
+def test_who_may_read_what_is_private_is_known_before_anybody_may_look(
+    house: House, did: str, by: str, *, may: bool
+) -> None:
+    """What was done in its channel since was told to nobody here, and is not told again."""
+    incident = house.declare("keys", type="security")
+    who = house.person("out" if did == "invite" else "sam")
+    room, acts = house.channel(incident), house.slack.acts
+    for model in (Participant, Resource):  # a copy is older than an invitation takes to arrive
+        model.objects.update(since_at=timezone.now() - timedelta(minutes=5))
+    with lost():
+        more = {"leave": (), "kick": ("sam",), "invite": (["out"],)}[did]
+        getattr(acts, did)(by, room, *more)
+    assert visibility.may_see(who, incident) != may
+    call_command("restored")
+    assert visibility.may_see(who, incident) == may
+    house.settle(incident)
+    assert (str(who.chat_id) in house.slack.channel(room).members) == may, "nobody is fetched back"
+
+
+def test_where_slack_does_not_say_who_is_in_it_is_to_be_asked_again(
+    house: House, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for title in ("keys", "more keys"):
+        house.declare(title, type="security")
+    house.slack.faults.add("server_error", method="conversations.members")
+    call_command("restored")
+    assert "Run this again" in capsys.readouterr().out
+    house.slack.faults.clear()
+    call_command("restored")
+    assert "Run this again" not in capsys.readouterr().out

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from django.db import transaction
-from django.db.models import F, Q
+from django.db.models import F, Q, QuerySet
 
 from incidents import lifecycle
 from incidents.claiming.shared_clock import clock
@@ -55,6 +55,15 @@ def poll(*, at: datetime) -> int:
     return done
 
 
+def read_all(*, at: datetime) -> int:
+    """Compare every channel, however lately it was read, and return how many the vendor did not tell of."""
+    MembersRead.objects.all().delete()
+    left = _rows(at=at).count()
+    while done := poll(at=at):
+        left -= done
+    return left
+
+
 def _turn(due: list[Resource], *, at: datetime) -> set[int]:
     """Return those of the channels whose privacy is looked at this time: all of them where there are few."""
     ids = sorted(channel.pk for channel in due)
@@ -63,11 +72,14 @@ def _turn(due: list[Resource], *, at: datetime) -> set[int]:
 
 
 def _due(*, at: datetime) -> list[Resource]:
-    rows = Resource.objects.filter(kind="channel", state=THERE, incident__private=True, room=F("incident__room"))
-    rows = rows.filter(Q(incident__ended_at=None) | Q(incident__ended_at__gte=at - LATELY))
-    rows = rows.filter(Q(members_read=None) | Q(members_read__at__lte=at - NOT_AGAIN))
+    rows = _rows(at=at).filter(Q(members_read=None) | Q(members_read__at__lte=at - NOT_AGAIN))
     oldest = F("members_read__at").asc(nulls_first=True)
     return list(rows.select_related("incident").defer("incident__words").order_by(oldest, "pk")[:AT_MOST])
+
+
+def _rows(*, at: datetime) -> QuerySet[Resource]:
+    rows = Resource.objects.filter(kind="channel", state=THERE, incident__private=True, room=F("incident__room"))
+    return rows.filter(Q(incident__ended_at=None) | Q(incident__ended_at__gte=at - LATELY))
 
 
 def _look(chat: Chat, channel: Resource, *, at: datetime, asks: bool) -> bool:
