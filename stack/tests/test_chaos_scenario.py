@@ -5,6 +5,7 @@ from pathlib import Path
 
 from integrations.pagerduty.fake import seed as account
 from stack.chaos import accounts, scenario
+from stack.chaos.restores import RESTORED
 from workflows.planning.actions import KINDS
 
 
@@ -66,3 +67,10 @@ def test_with_every_other_seed_the_fallback_leads_to_another_service(tmp_path: P
     leads = {one["name"] for one in about["services"] for to in one.get("integrations", ()) if to["key"] == "fallback"}
     assert leads == {accounts.ELSEWHERE}
     assert {**about, "services": ...} == {**account.read(), "services": ...}
+
+
+def test_with_two_seeds_of_seven_the_database_is_put_back_once_with_time_left() -> None:
+    for seed in range(14):
+        found = [one for one in scenario.drawn(seed, minutes=10).faults if one.kind == "restore"]
+        assert len(found) == (seed % 7 in RESTORED)
+        assert all(one.at_s > 60 and one.at_s + one.length_s < 400 for one in found)
