@@ -16,10 +16,11 @@ from incidents import lifecycle, visibility
 from incidents.models import Incident, Participant
 from integrations.tests.house import House, house, organisation
 from integrations.tests.losing import lost
+from workflows import tasks
 from workflows.channels import closed_rooms
 from workflows.effects import restoring
 from workflows.models import Effect, Resource
-from workflows.reconcile import reconcile
+from workflows.reconcile import reconcile, sweep
 
 
 @pytest.fixture(name="house")
@@ -138,3 +139,26 @@ def test_where_slack_does_not_say_who_is_in_it_is_to_be_asked_again(
     house.slack.faults.clear()
     call_command("restored")
     assert "Run this again" not in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("why", ["restored", "drop_before", "drop"])
+def test_who_is_wanted_still_is_invited_where_others_of_the_same_invitation_are_not(house: House, why: str) -> None:
+    """Nobody knows whether it was sent: whoever is in by now is looked for, and the rest is planned again."""
+    kind, method = ("error", "*") if why == "restored" else (why, "conversations.invite")
+    house.slack.faults.add(kind, method=method, error="token_revoked")
+    incident = lifecycle.declare("Slow", by=house.person("dee"), at=house.now(), type=house.type("ambiguous"))
+    incident = house.settle(incident, rounds=1)
+    if why == "restored":
+        call_command("restored")
+    house.clock = timezone.now()
+    incident = house.retype(incident, "internal")
+    house.slack.faults.clear()
+    house.slack.faults.add("server_error", method="conversations.members")
+    tasks.recover()
+    house.settle(incident)  # everything else of it
+    house.slack.faults.clear()
+    tasks.recover()
+    house.settle(incident)
+    came = {"ann", "ben", "lea"} if why == "drop" else set[str]()
+    assert house.slack.members(house.channel(incident)) == {"firekind", "dee", *came}
+    assert not sweep.unsettled()
