@@ -20,6 +20,7 @@ from stack.chaos.restores import Restore
 from stack.chaos.scenario import LOST, REVOKED
 from stack.errors import StackError
 from stack.outside import SandboxAccount, SandboxTracker, SandboxWorkspace
+from stack.outside.control import ask
 from stack.processes import stepped_clock
 from stack.processes.process import Process
 from stack.services import postgres
@@ -30,6 +31,7 @@ SILENCE_MS: Final = 30_000
 SLOW_MS: Final = 1_000
 LOOK_S: Final = 0.2
 POOLER: Final = "pgbouncer"
+SIGNS_WEBHOOKS: Final = "PAGERDUTY_WEBHOOK_SECRETS"
 KILLABLE: Final = ("web", "worker", "evidence")
 
 
@@ -202,6 +204,18 @@ class FaultMaker:
             self.restores.append(copy.put_back())
             self.counts["restored"] += 1
 
+    def _exchange(self, fault: PlannedFault, over: threading.Event) -> None:
+        """Exchange a key at the vendor, and start Firekind with the new one after a while."""
+        name = fault.more["key"]
+        new = {name: f"{self._stack.env[name]}-next"}
+        self.counts[f"exchange {name}"] += 1
+        ask(f"{self._stack.sandbox_url}/sandbox/keys", new)
+        over.wait(fault.length_s)
+        with self._lanes["processes"], self._lanes["servers"], self._keeper.all_ended():
+            self._stack.set(**new)
+        if name == SIGNS_WEBHOOKS:  # PagerDuty stopped sending after a few refusals
+            self._account.act("subscription", active=True)
+
     def _step_clock(self, fault: PlannedFault, over: threading.Event) -> None:
         stepped_clock.step(self._clocks, fault.more["process"], fault.more["offset_s"])
         over.wait(fault.length_s)
@@ -246,5 +260,6 @@ FAULTS: Final[Mapping[str, Fault]] = {
     "regroup": FaultMaker._regroup,  # noqa: SLF001
     "deactivate": FaultMaker._deactivate,  # noqa: SLF001
     "restore": FaultMaker._restore,  # noqa: SLF001
+    "exchange": FaultMaker._exchange,  # noqa: SLF001
     "step_clock": FaultMaker._step_clock,  # noqa: SLF001
 }
