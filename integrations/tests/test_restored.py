@@ -116,8 +116,7 @@ def test_who_may_read_what_is_private_is_known_before_anybody_may_look(
     incident = house.declare("keys", type="security")
     who = house.person("out" if did == "invite" else "sam")
     room, acts = house.channel(incident), house.slack.acts
-    for model in (Participant, Resource):  # a copy is older than an invitation takes to arrive
-        model.objects.update(since_at=timezone.now() - timedelta(minutes=5))
+    settled_long_ago()
     with lost():
         more = {"leave": (), "kick": ("sam",), "invite": (["out"],)}[did]
         getattr(acts, did)(by, room, *more)
@@ -126,6 +125,29 @@ def test_who_may_read_what_is_private_is_known_before_anybody_may_look(
     assert visibility.may_see(who, incident) == may
     house.settle(incident)
     assert (str(who.chat_id) in house.slack.channel(room).members) == may, "nobody is fetched back"
+
+
+@pytest.mark.parametrize("type", ["security", "ambiguous"])
+def test_firekind_says_that_those_are_in_a_channel_who_are(house: House, type: str) -> None:
+    incident = house.declare("keys", type=type)
+    room, acts = house.channel(incident), house.slack.acts
+    settled_long_ago()
+    stays, leaves = ("sia", "sam") if type == "security" else ("ben", "ann")
+    with lost():
+        acts.leave(leaves, room)
+        acts.invite("dee", room, ["out"])
+    call_command("restored")
+    incident = house.settle(incident)
+    members = incident.resources.filter(kind="member", state="there")
+    assert {one.spec["person"] for one in members} == set(house.slack.channel(room).members) - {house.chat.self_id}
+    assert {stays, "out"} <= house.slack.members(room)
+    assert leaves not in house.slack.members(room), "nobody is fetched back"
+
+
+def settled_long_ago() -> None:
+    """A copy is older than an invitation takes to arrive."""
+    for model in (Participant, Resource):
+        model.objects.update(since_at=timezone.now() - timedelta(minutes=5))
 
 
 def test_where_slack_does_not_say_who_is_in_it_is_to_be_asked_again(

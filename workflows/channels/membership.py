@@ -56,12 +56,32 @@ def poll(*, at: datetime) -> int:
 
 
 def read_all(*, at: datetime) -> int:
-    """Compare every channel, however lately it was read, and return how many the vendor did not tell of."""
+    """Compare every channel, however lately it was read, and return how many private ones the vendor did not tell of.
+
+    Those of active public incidents as well, as far as it tells: they rest on what it tells by itself otherwise.
+    """
     MembersRead.objects.all().delete()
     left = _rows(at=at).count()
     while done := poll(at=at):
         left -= done
+    chat = ports.chat()
+    if chat is not None and not left:
+        _read_public(chat, at=at)
     return left
+
+
+def _read_public(chat: Chat, *, at: datetime) -> None:
+    """Compare the channels of public incidents, until the vendor does not answer."""
+    rows = Resource.objects.filter(kind="channel", state=THERE, room=F("incident__room"))
+    for channel in rows.filter(incident__private=False, incident__active=True).select_related("incident"):
+        known = _read(channel)
+        try:
+            members = chat.members(channel.external_id)
+        except VendorError as error:
+            if not _failed(error, channel, at=at):
+                return
+            continue
+        _follow(channel, members, known, known, at=at)
 
 
 def _turn(due: list[Resource], *, at: datetime) -> set[int]:
@@ -137,6 +157,11 @@ def _read(channel: Resource) -> _Known:
 
 
 def _compare(channel: Resource, members: frozenset[str], before: _Known, after: _Known, *, at: datetime) -> None:
+    _follow(channel, members, before, after, at=at)
+    _warn(channel.incident, members, at=at)
+
+
+def _follow(channel: Resource, members: frozenset[str], before: _Known, after: _Known, *, at: datetime) -> None:
     """Follow what differs. What an event changed while we asked is left alone: it is newer than the answer.
 
     Whoever was not invited yet, or could not be, is not in ``inside`` and so not missed.
@@ -150,7 +175,6 @@ def _compare(channel: Resource, members: frozenset[str], before: _Known, after: 
     for person in _people(_newcomers(members, before, after)):
         with transaction.atomic():
             rooms.joined(incident, person=person, channel_id=channel.external_id, at=at)
-    _warn(incident, members, at=at)
 
 
 def _newcomers(members: frozenset[str], before: _Known, after: _Known) -> frozenset[str]:

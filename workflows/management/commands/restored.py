@@ -42,10 +42,10 @@ class Command(BaseCommand):
         if chat is None:
             self.stdout.write(UNSEEN)
             return
-        unread = membership.read_all(at=timezone.now())
         found = list(closed_rooms.closed_since(chat))
         self.stdout.write("\n".join([SOME, *map(_line, found)]) if found else NONE)
         why = next((one.unseen_for for one in found if one.unseen_for), "")
+        unread = 0 if why else membership.read_all(at=timezone.now())
         if unread:
             self.stdout.write(UNREAD.format(unread))
         if why or unread:
