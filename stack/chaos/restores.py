@@ -11,7 +11,9 @@ from stack.chaos.planned import PlannedAct, PlannedFault, word
 
 SEEDS: Final = 7  # with two of so many seeds the database is put back once: those that leave one of these
 RESTORED: Final = (3, 5)
-TURNED: Final = 6  # so many incidents of before are retyped to private in the moments that are lost, and updated there
+TURNED: Final = 8  # so many incidents of before are retyped to private in the moments that are lost, and updated there
+# People try again: something else may be broken the first time. Each act with the share of the time that is lost.
+ACTS: Final = (("retype", 0.05, 0.3), ("retype", 0.4, 0.6), ("retype", 0.65, 0.75), ("update", 0.8, 0.95))
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +45,7 @@ def drawn(seed: int, *, length_s: float) -> PlannedFault | None:
         return None
     chance = random.Random(f"restore {seed} {length_s:g}")  # noqa: S311 (what breaks, nothing secret)
     at_s = round(length_s * chance.uniform(0.15, 0.35), 2)
-    return PlannedFault(1, at_s, "restoring", "restore", round(min(60.0, length_s * chance.uniform(0.08, 0.2)), 2))
+    return PlannedFault(1, at_s, "restoring", "restore", round(min(60.0, length_s * chance.uniform(0.1, 0.25)), 2))
 
 
 def turned_private(acts: Sequence[PlannedAct], restore: PlannedFault, *, seed: int) -> Iterator[PlannedAct]:
@@ -52,7 +54,7 @@ def turned_private(acts: Sequence[PlannedAct], restore: PlannedFault, *, seed: i
     declared = [one for one in acts if one.kind == "declare" and one.at_s < restore.at_s]
     n = max(one.n for one in acts)
     for one in chance.sample(declared, min(TURNED, len(declared))):
-        for kind, share in (("retype", chance.uniform(0.1, 0.5)), ("update", chance.uniform(0.6, 0.95))):
+        for kind, *between in ACTS:
             n += 1
-            at_s = round(restore.at_s + restore.length_s * share, 2)
+            at_s = round(restore.at_s + restore.length_s * chance.uniform(*between), 2)
             yield PlannedAct(n, at_s, one.incident, kind, one.who, word(seed, n), {"type": "security"})
