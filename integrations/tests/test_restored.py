@@ -184,3 +184,22 @@ def test_who_is_wanted_still_is_invited_where_others_of_the_same_invitation_are_
     came = {"ann", "ben", "lea"} if why == "drop" else set[str]()
     assert house.slack.members(house.channel(incident)) == {"firekind", "dee", *came}
     assert not sweep.unsettled()
+
+
+@pytest.mark.parametrize("commands", [(), ("restored",)], ids=["nobody-says-so", "restored"])
+def test_what_was_to_change_and_was_never_made_is_made(house: House, commands: tuple[str, ...]) -> None:
+    """A message was under way when its words changed; nothing of it is found, so that nothing is there to change."""
+    house.slack.faults.add("drop_before", method="chat.postMessage")
+    incident = lifecycle.declare("Slow", by=house.person("dee"), at=house.now(), type=house.type("major"))
+    incident = house.settle(incident, rounds=1)
+    lifecycle.set_lead(incident, lead=house.person("dee"), by=house.person("dee"), at=house.now())
+    reconcile.reconcile(incident.pk, at=timezone.now())
+    assert Effect.objects.filter(incident=incident, verb="change", state="waiting").exists()
+    house.slack.faults.clear()
+    for one in commands:
+        call_command(one)
+    incident = house.settle(incident)
+    assert not house.owed(incident)
+    (announced,) = house.slack.texts("incidents")
+    assert "Dee" in announced
+    assert not sweep.unsettled()
