@@ -17,7 +17,7 @@ from incidents.models import Incident, Participant
 from integrations.tests.house import House, house, organisation
 from integrations.tests.losing import lost
 from workflows import tasks
-from workflows.channels import closed_rooms
+from workflows.channels import closed_rooms, rooms
 from workflows.effects import restoring
 from workflows.models import Effect, Resource
 from workflows.reconcile import reconcile, sweep
@@ -203,3 +203,22 @@ def test_what_was_to_change_and_was_never_made_is_made(house: House, commands: t
     (announced,) = house.slack.texts("incidents")
     assert "Dee" in announced
     assert not sweep.unsettled()
+
+
+def test_whose_channel_was_archived_before_is_named_as_well(house: House, capsys: pytest.CaptureFixture[str]) -> None:
+    """Nothing in Slack tells it from one that stayed public; where people respond no more, that is how it ends."""
+    open_one, ended = house.declare("Archived by hand"), house.declare("Over")
+    house.settle(lifecycle.resolve(ended, text="", by=house.person("dee"), at=house.now()))
+    for one in (open_one, ended):
+        house.slack.acts.archive("dee", house.channel(one))
+        rooms.archived_by_hand(channel_row_id(one), archived=True, at=house.now())
+    with lost():
+        house.retype(Incident.objects.get(pk=open_one.pk), "security")
+    call_command("restored")
+    said_of = capsys.readouterr().out
+    assert open_one.codename in said_of
+    assert ended.codename not in said_of
+
+
+def channel_row_id(incident: Incident) -> str:
+    return str(incident.resources.get(kind="channel", room=incident.room).external_id)

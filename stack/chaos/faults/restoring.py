@@ -22,7 +22,9 @@ TRIES: Final = 12
 PAUSE_S: Final = 5.0
 AGAIN: Final = "Run this again"
 INCIDENTS: Final = """
-    SELECT i.codename, i.private, i.active, i.room, r.external_id AS channel
+    SELECT i.codename, i.private, i.active, i.room, r.external_id AS channel,
+           EXISTS (SELECT FROM workflows_resource a
+                    WHERE a.incident_id = i.id AND a.room = i.room AND a.kind = 'archived') AS archived
       FROM incidents_incident i
       LEFT JOIN workflows_resource r ON r.incident_id = i.id AND r.room = i.room AND r.kind = 'channel'
 """
@@ -99,13 +101,17 @@ def _was_private(lost: dict[str, DictRow], one: DictRow) -> bool:
 
 
 def _closed(stack: Stack, turned: list[DictRow]) -> tuple[str, ...]:
-    """Give the codenames of those whose channel, as far as the copy knows one, is not open in Slack any more."""
+    """Give the codenames of those whose channel, as far as the copy knows one, is not open in Slack any more.
+
+    But for what had ended and was archived then: that is how incidents end.
+    """
     open_ids = {
         one["id"]
         for one in SandboxWorkspace(stack.sandbox_url).state()["channels"]
         if not one["is_archived"] and not one["is_private"]
     }
-    return tuple(one["codename"] for one in turned if one["channel"] and one["channel"] not in open_ids)
+    told = [one for one in turned if one["channel"] and (one["active"] or not one["archived"])]
+    return tuple(one["codename"] for one in told if one["channel"] not in open_ids)
 
 
 def _strays(stack: Stack) -> Iterator[tuple[str, str]]:
