@@ -13,7 +13,11 @@ from config.parsing.values import LOOPBACK_HOSTS, SettingError, flag, is_here
 
 Given = Mapping[str, str]
 BOT_TOKEN, APP_TOKEN, PAGER_KEY = "xoxb-sandbox", "xapp-sandbox", "sandbox"
-PUBLISHED: Final = {BOT_TOKEN, APP_TOKEN, PAGER_KEY, "sandbox0routing0key0000000000000"}
+NEXT_BOT_TOKEN, NEXT_PAGER_KEY = "xoxb-sandbox-next", "sandbox-next"  # what they are exchanged for there
+PUBLISHED: Final = {
+    *(BOT_TOKEN, NEXT_BOT_TOKEN, APP_TOKEN, PAGER_KEY, NEXT_PAGER_KEY),
+    "sandbox0routing0key0000000000000",
+}
 # What a compose file, a test or the sandbox itself ever shipped with: by how it begins.
 BEGINNINGS: Final = ("opens-only-the-sandbox", "only-for-tests", "a-key-for-checking-the-deployment")
 SECRETS: Final = (
@@ -94,14 +98,14 @@ def _no_provider(given: Given) -> Iterator[str]:
 def _stand_ins(given: Given) -> Iterator[str]:
     """Slack and PagerDuty are the sandbox's, or left out."""
     if any(name in given for name in ("SLACK_BOT_TOKEN", "SLACK_SIGNING_SECRET", "SLACK_APP_TOKEN")):
-        yield from _is(given, "SLACK_BOT_TOKEN", BOT_TOKEN)
+        yield from _is(given, "SLACK_BOT_TOKEN", BOT_TOKEN, NEXT_BOT_TOKEN)
         yield from _points_here(given, "SLACK_API_URL")
     if given.get("SLACK_APP_TOKEN", APP_TOKEN) != APP_TOKEN:
         yield "leave SLACK_APP_TOKEN out"
     if "SLACK_ADMIN_TOKEN" in given:
         yield "leave SLACK_ADMIN_TOKEN out"
     if "PAGERDUTY_API_KEY" in given:
-        yield from _is(given, "PAGERDUTY_API_KEY", PAGER_KEY)
+        yield from _is(given, "PAGERDUTY_API_KEY", PAGER_KEY, NEXT_PAGER_KEY)
         yield from _points_here(given, "PAGERDUTY_API_URL")
         yield from _points_here(given, "PAGERDUTY_EVENTS_URL")
     if "TRACKER" in given:
@@ -111,15 +115,15 @@ def _stand_ins(given: Given) -> Iterator[str]:
 def _whole(given: Given) -> Iterator[str]:
     """A part of the sandbox comes with the sandbox; DEBUG and a published key may do without."""
     parts = [name for name in (*STAND_INS, "FIREKIND_PROFILED_URL") if name in given]
-    if (parts or given.get("SLACK_BOT_TOKEN") == BOT_TOKEN) and "FIREKIND_SANDBOX_URL" not in given:
+    if (parts or given.get("SLACK_BOT_TOKEN") in {BOT_TOKEN, NEXT_BOT_TOKEN}) and "FIREKIND_SANDBOX_URL" not in given:
         yield "set FIREKIND_SANDBOX_URL to where the sandbox is, as `make demo` does"
 
 
 RULES: Final[tuple[Callable[[Given], Iterator[str]], ...]] = (_addresses, _no_provider, _stand_ins, _whole)
 
 
-def _is(given: Given, name: str, value: str) -> Iterator[str]:
-    if given.get(name) != value:
+def _is(given: Given, name: str, value: str, exchanged: str) -> Iterator[str]:
+    if given.get(name) not in {value, exchanged}:
         yield f"set {name} to the sandbox's, {value}"
 
 

@@ -9,6 +9,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 from django.db import Error, connection
 
+from workflows.effects.keyed_executor import begun
+
 log = logging.getLogger(__name__)
 
 
@@ -36,7 +38,10 @@ class LookRunner:
             if not self._waiting or self._threads >= self._at_once or (self._threads and not held_up):
                 return
             self._threads += 1
-        self._pool.submit(self._run)
+        if not begun(self._pool, self._run):
+            with self._lock:
+                self._threads -= 1
+                self._waiting.clear()
 
     @property
     def busy(self) -> bool:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 from django.db import OperationalError
 
 from config.process.look_runner import LookRunner
 from stack.outside import until
+from workflows.effects.keyed_executor import Aside
 
 NAMES = ("a", "b", "c", "d")
 
@@ -111,3 +114,18 @@ def test_one_that_fails_ends_no_other(error: BaseException) -> None:
         return all(took[name] >= 5 for name in NAMES)
 
     until(go_round, what="all are taken, again and again")
+
+
+@pytest.mark.parametrize("asked_of", [LookRunner, Aside])
+def test_what_is_asked_for_as_the_process_ends_is_left_to_others(
+    asked_of: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A look that goes on meanwhile may ask for more; threads take nothing any more, and that is no failure."""
+    took: list[str] = []
+    threads = asked_of(took.append, at_once=2)
+    with monkeypatch.context() as ending:
+        ending.setattr("concurrent.futures.thread._shutdown", True)
+        threads.ask("a")
+    assert not took
+    threads.ask("a")  # nothing was kept that it would wait for
+    until(lambda: took == ["a"], what="it is taken")

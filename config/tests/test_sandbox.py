@@ -27,6 +27,7 @@ STAND_IN_PAGER = PAGING | {
     "PAGERDUTY_API_URL": "http://127.0.0.1:8001/pagerduty/api",
     "PAGERDUTY_EVENTS_URL": "http://127.0.0.1:8001/pagerduty/events",
 }
+EXCHANGED = {"SLACK_BOT_TOKEN": "xoxb-sandbox-next", "PAGERDUTY_API_KEY": "sandbox-next"}
 BOT = {"SLACK_SIGNING_SECRET": RANDOM}
 SPOTS: tuple[tuple[dict[str, str], ...], ...] = (
     ({}, {"FIREKIND_SANDBOX_URL": "http://127.0.0.1:8001"}, {"FIREKIND_SANDBOX_URL": "http://sandbox.example:8001"}),
@@ -160,9 +161,17 @@ def test_every_secret_that_the_repository_gives_away_is_refused_elsewhere() -> N
     assert ("SLACK_BOT_TOKEN", "xoxb-sandbox") in secrets, "they are found"
     base = GIVEN | BOT | PAGING | {"SLACK_BOT_TOKEN": "xoxb-1-2", "PAGERDUTY_API_KEY": "k"}
     assert refused(base | {"FIREKIND_BASE_URL": "https://firekind.example"}) is None
-    for name, value in secrets:
+    for name, value in {*secrets, *EXCHANGED.items()}:
         with pytest.raises(env.SettingError, match=f"^{name} "):
             env.read(base | {"FIREKIND_BASE_URL": "https://firekind.example", name: value})
+
+
+def test_what_it_is_exchanged_for_opens_the_sandbox_as_well() -> None:
+    demo = GIVEN | BOT | STAND_IN_PAGER | {"FIREKIND_SANDBOX_URL": "http://127.0.0.1:8001"}
+    demo |= {"SLACK_BOT_TOKEN": "xoxb-sandbox", "SLACK_API_URL": "http://127.0.0.1:8001/api/"}
+    for name, value in EXCHANGED.items():
+        assert refused(demo | {name: value}) is None
+        assert refused(demo | {name: f"{value}-real"}) is not None
 
 
 @pytest.mark.parametrize(

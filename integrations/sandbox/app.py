@@ -15,7 +15,7 @@ from starlette.routing import Route
 from integrations.slack import fake
 from integrations.slack.protocol import installation
 
-from . import asked, pagerduty, settings, tracker
+from . import asked, keys, pagerduty, settings, tracker
 from .checkout import program
 from .droppable import Droppable
 from .keeping import SnapshotKeeper
@@ -52,6 +52,7 @@ def build(chosen: Settings) -> Droppable:
             *web_api.ROUTES,
             *pagerduty.ROUTES,
             *tracker.ROUTES,
+            *keys.ROUTES,
             *control.ROUTES,
             *program.ROUTES,
             *routes.ROUTES,

@@ -5,19 +5,22 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import nullcontext
+from datetime import timedelta
 
 import pytest
 from django.core.management import call_command
 from django.db import transaction
 from django.utils import timezone
 
-from incidents import lifecycle
-from incidents.models import Incident
+from incidents import lifecycle, visibility
+from incidents.models import Incident, Participant
 from integrations.tests.house import House, house, organisation
-from workflows.channels import closed_rooms
+from integrations.tests.losing import lost
+from workflows import tasks
+from workflows.channels import closed_rooms, rooms
 from workflows.effects import restoring
-from workflows.models import Effect
-from workflows.reconcile import reconcile
+from workflows.models import Effect, Resource
+from workflows.reconcile import reconcile, sweep
 
 
 @pytest.fixture(name="house")
@@ -101,3 +104,121 @@ def test_who_turned_private_since_is_named_before_anybody_may_look(
         assert open_one.codename not in said_of
         assert ended.codename not in said_of
         assert not Incident.objects.filter(private=True).exists(), "who restores decides"
+
+
+@pytest.mark.parametrize(
+    ("did", "by", "may"), [("leave", "sam", False), ("kick", "dee", False), ("invite", "dee", True)]
+)
+def test_who_may_read_what_is_private_is_known_before_anybody_may_look(
+    house: House, did: str, by: str, *, may: bool
+) -> None:
+    """What was done in its channel since was told to nobody here, and is not told again."""
+    incident = house.declare("keys", type="security")
+    who = house.person("out" if did == "invite" else "sam")
+    room, acts = house.channel(incident), house.slack.acts
+    settled_long_ago()
+    with lost():
+        more = {"leave": (), "kick": ("sam",), "invite": (["out"],)}[did]
+        getattr(acts, did)(by, room, *more)
+    assert visibility.may_see(who, incident) != may
+    call_command("restored")
+    assert visibility.may_see(who, incident) == may
+    house.settle(incident)
+    assert (str(who.chat_id) in house.slack.channel(room).members) == may, "nobody is fetched back"
+
+
+@pytest.mark.parametrize("type", ["security", "ambiguous"])
+def test_firekind_says_that_those_are_in_a_channel_who_are(house: House, type: str) -> None:
+    incident = house.declare("keys", type=type)
+    room, acts = house.channel(incident), house.slack.acts
+    settled_long_ago()
+    stays, leaves = ("sia", "sam") if type == "security" else ("ben", "ann")
+    with lost():
+        acts.leave(leaves, room)
+        acts.invite("dee", room, ["out"])
+    call_command("restored")
+    incident = house.settle(incident)
+    members = incident.resources.filter(kind="member", state="there")
+    assert {one.spec["person"] for one in members} == set(house.slack.channel(room).members) - {house.chat.self_id}
+    assert {stays, "out"} <= house.slack.members(room)
+    assert leaves not in house.slack.members(room), "nobody is fetched back"
+
+
+def settled_long_ago() -> None:
+    """A copy is older than an invitation takes to arrive."""
+    for model in (Participant, Resource):
+        model.objects.update(since_at=timezone.now() - timedelta(minutes=5))
+
+
+def test_where_slack_does_not_say_who_is_in_it_is_to_be_asked_again(
+    house: House, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for title in ("keys", "more keys"):
+        house.declare(title, type="security")
+    house.slack.faults.add("server_error", method="conversations.members")
+    call_command("restored")
+    assert "Run this again" in capsys.readouterr().out
+    house.slack.faults.clear()
+    call_command("restored")
+    assert "Run this again" not in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("why", ["restored", "drop_before", "drop"])
+def test_who_is_wanted_still_is_invited_where_others_of_the_same_invitation_are_not(house: House, why: str) -> None:
+    """Nobody knows whether it was sent: whoever is in by now is looked for, and the rest is planned again."""
+    kind, method = ("error", "*") if why == "restored" else (why, "conversations.invite")
+    house.slack.faults.add(kind, method=method, error="token_revoked")
+    incident = lifecycle.declare("Slow", by=house.person("dee"), at=house.now(), type=house.type("ambiguous"))
+    incident = house.settle(incident, rounds=1)
+    if why == "restored":
+        call_command("restored")
+    house.clock = timezone.now()
+    incident = house.retype(incident, "internal")
+    house.slack.faults.clear()
+    house.slack.faults.add("server_error", method="conversations.members")
+    tasks.recover()
+    house.settle(incident)  # everything else of it
+    house.slack.faults.clear()
+    tasks.recover()
+    house.settle(incident)
+    came = {"ann", "ben", "lea"} if why == "drop" else set[str]()
+    assert house.slack.members(house.channel(incident)) == {"firekind", "dee", *came}
+    assert not sweep.unsettled()
+
+
+@pytest.mark.parametrize("commands", [(), ("restored",)], ids=["nobody-says-so", "restored"])
+def test_what_was_to_change_and_was_never_made_is_made(house: House, commands: tuple[str, ...]) -> None:
+    """A message was under way when its words changed; nothing of it is found, so that nothing is there to change."""
+    house.slack.faults.add("drop_before", method="chat.postMessage")
+    incident = lifecycle.declare("Slow", by=house.person("dee"), at=house.now(), type=house.type("major"))
+    incident = house.settle(incident, rounds=1)
+    lifecycle.set_lead(incident, lead=house.person("dee"), by=house.person("dee"), at=house.now())
+    reconcile.reconcile(incident.pk, at=timezone.now())
+    assert Effect.objects.filter(incident=incident, verb="change", state="waiting").exists()
+    house.slack.faults.clear()
+    for one in commands:
+        call_command(one)
+    incident = house.settle(incident)
+    assert not house.owed(incident)
+    (announced,) = house.slack.texts("incidents")
+    assert "Dee" in announced
+    assert not sweep.unsettled()
+
+
+def test_whose_channel_was_archived_before_is_named_as_well(house: House, capsys: pytest.CaptureFixture[str]) -> None:
+    """Nothing in Slack tells it from one that stayed public; where people respond no more, that is how it ends."""
+    open_one, ended = house.declare("Archived by hand"), house.declare("Over")
+    house.settle(lifecycle.resolve(ended, text="", by=house.person("dee"), at=house.now()))
+    for one in (open_one, ended):
+        house.slack.acts.archive("dee", house.channel(one))
+        rooms.archived_by_hand(channel_row_id(one), archived=True, at=house.now())
+    with lost():
+        house.retype(Incident.objects.get(pk=open_one.pk), "security")
+    call_command("restored")
+    said_of = capsys.readouterr().out
+    assert open_one.codename in said_of
+    assert ended.codename not in said_of
+
+
+def channel_row_id(incident: Incident) -> str:
+    return str(incident.resources.get(kind="channel", room=incident.room).external_id)

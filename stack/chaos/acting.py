@@ -12,7 +12,7 @@ from time import time
 from typing import Any, Final
 from urllib.parse import urlencode, urlsplit
 
-from stack.chaos.scenario import PlannedAct
+from stack.chaos.planned import PlannedAct
 from stack.errors import StackError
 from stack.outside import Api, SandboxAccount, SandboxTracker, SandboxWorkspace, Visitor
 from stack.outside.control import ask

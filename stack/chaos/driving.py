@@ -19,7 +19,9 @@ from stack.chaos.acting import ELSEWHERE, ActOutcome, Cast, Rooms, WebForms
 from stack.chaos.judging import gathering, invariants, learned
 from stack.chaos.judging.aftermath import Aftermath
 from stack.chaos.judging.invariants import Violation
-from stack.chaos.scenario import AT_DRILLS, AT_THE_WEB, GUESTS, OUTSIDERS, PlannedAct, PlannedFault, Scenario
+from stack.chaos.planned import PlannedAct, PlannedFault, Scenario
+from stack.chaos.restores import Restore
+from stack.chaos.scenario import AT_DRILLS, AT_THE_WEB, GUESTS, OUTSIDERS
 from stack.errors import StackError
 from stack.outside import Api, Records, SandboxAccount, SandboxTracker, SandboxWorkspace, until
 from stack.supervisor.running import Stack
@@ -72,6 +74,7 @@ class FaultDoer(Protocol):
     """What carries out the faults of a scenario."""
 
     counts: Counter[str]
+    restores: list[Restore]
 
     def do(self, fault: PlannedFault, over: threading.Event) -> None:
         """Have one thing broken for its time, or until the run is over, and mend it."""
@@ -102,7 +105,7 @@ def played(
     for _ in range(LOOKS):
         _settle(run, stack, tell, settle_s=settle_s)
         newest = _newest_entry(stack)
-        run.aftermath = gathering.gathered(stack, run.outcomes)
+        run.aftermath = gathering.gathered(stack, run.outcomes, restores=breaker.restores)
         run.violations = invariants.violations(run.aftermath)
         if run.trouble or not run.violations or _newest_entry(stack) == newest:
             break

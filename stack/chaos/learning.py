@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from stack.chaos.acting import ACCEPTED, IDLE, LINK, REFUSED, Cast, Elsewhere, of_form
-from stack.chaos.scenario import PlannedAct
+from stack.chaos.planned import PlannedAct
 
 SPEED: Final = 600
 

@@ -14,9 +14,11 @@ from typing import Final
 from config.env import ROOT
 from stack.chaos import accounts, houses, scenario
 from stack.chaos.acting import ACCEPTED, IDLE, REFUSED, UNANSWERED
-from stack.chaos.breaking import FaultMaker
 from stack.chaos.driving import ChaosRun, played
+from stack.chaos.faults.breaking import FaultMaker
+from stack.chaos.judging.aftermath import Aftermath
 from stack.chaos.judging.unnamed_failures import UnnamedFailures
+from stack.chaos.planned import Scenario
 from stack.processes import stepped_clock
 from stack.supervisor.throwaway import throwaway
 
@@ -81,7 +83,7 @@ def _asked(words: tuple[str, ...]) -> argparse.Namespace:
     return parser.parse_args(words)
 
 
-def _print_plan(plan: scenario.Scenario) -> int:
+def _print_plan(plan: Scenario) -> int:
     for act in plan.acts:
         print(f"{act.at_s:8.2f}  incident {act.incident:<4} {act.who:<8} {act.kind:<18} {act.word} {dict(act.more)}")
     for fault in plan.faults:
@@ -113,6 +115,7 @@ def _figures(run: ChaosRun) -> list[str]:
     took = sorted(one.ended_at - one.began_at for one in run.outcomes if one.said == ACCEPTED)
     waited = [f"{what} {seconds:.0f}" for what, seconds in sorted(run.waited_for.items(), key=lambda one: -one[1])]
     figures = {
+        **_put_back(found),
         "incidents": f"{len(found.incidents)}, of them private {private}",
         "entries on timelines": len(found.events),
         "calls to Slack, writes and reads": len(found.calls),
@@ -126,6 +129,20 @@ def _figures(run: ChaosRun) -> list[str]:
     }
     trouble = [f"TROUBLE  {run.trouble}"] if run.trouble else []
     return ["", "| figure | |", "|---|---:|", *(f"| {name} | {n} |" for name, n in figures.items()), "", *trouble]
+
+
+def _put_back(found: Aftermath) -> dict[str, str]:
+    """Say what was lost, where the database was put back."""
+    if not found.restores:
+        return {}
+    lost = sum(one.may_be_lost and bool(one.becomes) for one in found.accepted)
+    seconds = ", ".join(f"{one.stopped_at - one.copied_at:.0f}" for one in found.restores)
+    private = sum(len(one.turned_private) for one in found.restores)
+    return {
+        "the database was put back by, s": seconds,
+        "accepted commands that may be lost": f"{lost}",
+        "incidents that had turned private meanwhile": f"{private}",
+    }
 
 
 def keep(run: ChaosRun, folder: Path) -> None:

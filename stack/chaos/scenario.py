@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import random
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import asdict, dataclass, field
 from typing import Any, Final
 
+from stack.chaos import exchanges, restores
+from stack.chaos.planned import PlannedAct, PlannedFault, Scenario, word
 from workflows.effects import failpoints
 from workflows.planning.actions import KINDS
 
@@ -58,58 +57,16 @@ NEEDS: Final[Mapping[str, str]] = {
 ON_THE_WEB: Final = frozenset({"web_note", "review_written", "review_published", "replay_next"})
 
 
-@dataclass(frozen=True, slots=True)
-class PlannedAct:
-    """What someone does at a moment: ``word`` is in its text and in nothing else."""
-
-    n: int
-    at_s: float
-    incident: int
-    kind: str
-    who: str
-    word: str
-    more: Mapping[str, Any] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
-class PlannedFault:
-    """What breaks at a moment, for so long, in one of the lanes whose faults follow one another."""
-
-    n: int
-    at_s: float
-    lane: str
-    kind: str
-    length_s: float
-    more: Mapping[str, Any] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
-class Scenario:
-    """All of a run, in order of time."""
-
-    seed: int
-    minutes: float
-    acts: tuple[PlannedAct, ...]
-    faults: tuple[PlannedFault, ...]
-
-    @property
-    def digest(self) -> str:
-        """Name this scenario: two of one digest are the same."""
-        plain = {"acts": [asdict(one) for one in self.acts], "faults": [asdict(one) for one in self.faults]}
-        return hashlib.sha256(json.dumps(plain, sort_keys=True).encode()).hexdigest()[:16]
-
-    @property
-    def incidents(self) -> int:
-        """How many are to be declared."""
-        return sum(one.kind == "declare" for one in self.acts)
-
-
 def drawn(seed: int, *, minutes: float, incidents: int | None = None) -> Scenario:
     """Draw the scenario of a seed."""
     chance = random.Random(f"acts {seed} {minutes:g} {incidents}")  # noqa: S311 (what happens, nothing secret)
     count = incidents or round(INCIDENTS_A_MINUTE * minutes)
     acts = sorted(_acts(chance, seed, length_s=minutes * 60, count=count), key=lambda one: (one.at_s, one.n))
     found = [one for lane in LANES for one in _lane(seed, lane, length_s=minutes * 60)]
+    found += exchanges.drawn(seed, length_s=minutes * 60)
+    if restore := restores.drawn(seed, length_s=minutes * 60):
+        found.append(restore)
+        acts = sorted([*acts, *restores.turned_private(acts, restore, seed=seed)], key=lambda one: (one.at_s, one.n))
     faults = sorted(found, key=lambda one: (one.at_s, one.lane, one.n))
     return Scenario(seed, minutes, tuple(acts), tuple(faults))
 
@@ -119,7 +76,7 @@ def _acts(chance: random.Random, seed: int, *, length_s: float, count: int) -> I
     for incident in range(count):
         began_s = round(chance.uniform(0, length_s * QUIET_END), 2)
         lead, n = chance.choice(STAFF), n + 1
-        yield PlannedAct(n, began_s, incident, "declare", lead, _word(seed, n), _declared(chance))
+        yield PlannedAct(n, began_s, incident, "declare", lead, word(seed, n), _declared(chance))
         kinds = chance.choices([*ACTS], [*ACTS.values()], k=chance.randint(*ACTS_AN_INCIDENT))
         lasts_s = min(LASTS_S, length_s - began_s)
         for kind in kinds:
@@ -128,7 +85,7 @@ def _acts(chance: random.Random, seed: int, *, length_s: float, count: int) -> I
                 n += 1
                 at_s = round(began_s + after_s * share, 2)
                 by = who if needed == kind else lead
-                yield PlannedAct(n, at_s, incident, needed, by, _word(seed, n), _more(chance))
+                yield PlannedAct(n, at_s, incident, needed, by, word(seed, n), _more(chance))
 
 
 def _with_needs(kind: str) -> Iterator[tuple[str, float]]:
@@ -164,12 +121,6 @@ def _more(chance: random.Random) -> dict[str, Any]:
         "owner": chance.choice(("", "ada", "wei", "mateo")),
         "back": chance.randint(1, 12),
     }
-
-
-def _word(seed: int, n: int) -> str:
-    """Give a word that nobody writes by chance: letters alone, so that nothing escapes or links it."""
-    letters = hashlib.sha256(f"{seed} {n}".encode()).hexdigest()[:12]
-    return "zq" + letters.translate(str.maketrans("0123456789", "ghijklmnop"))
 
 
 # Lanes: each breaks one thing after the other, and all of them break side by side.

@@ -11,16 +11,15 @@ import time
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
-from subprocess import PIPE, STDOUT, CompletedProcess, run
+from subprocess import CompletedProcess
 from typing import Any, Final
 
 import psycopg
 
-from stack.errors import StackError
 from stack.outside import waiting
 from stack.outside.api import Api
 from stack.outside.visitor import Visitor
-from stack.services import postgres
+from stack.services import database_copy
 from stack.supervisor.running import Stack
 from stack.supervisor.throwaway import throwaway
 from stack.terminal import paint, say
@@ -77,25 +76,14 @@ def told(before: dict[str, Any], after: dict[str, Any], audited: CompletedProces
 
 def back_up(stack: Stack, into: Path) -> None:
     """Save the database, then the evidence; the stack goes on working."""
-    do("pg_dump", "--format=custom", f"--file={into / DUMP}", f"--dbname={stack.database_url}")
+    database_copy.keep(stack.database_url, into / DUMP)
     shutil.copytree(evidence_of(stack), into / EVIDENCE, ignore=shutil.ignore_patterns("scratch"))
 
 
 def restore(stack: Stack, saved: Path) -> None:
     """Put what was saved into a stack that is empty and of which no process runs."""
-    url = stack.database_url
-    with closing(psycopg.connect(url.replace("/firekind?", "/postgres?"), autocommit=True)) as server:
-        server.execute("DROP DATABASE IF EXISTS firekind WITH (FORCE)")
-        server.execute("CREATE DATABASE firekind")
-    do("pg_restore", "--exit-on-error", "--no-owner", f"--dbname={url}", str(saved / DUMP))
-    postgres.grant(url)
+    database_copy.put_back(stack.database_url, saved / DUMP)
     shutil.copytree(saved / EVIDENCE, evidence_of(stack), dirs_exist_ok=True)
-
-
-def do(program: str, *words: str) -> None:
-    done = run([postgres.PROGRAMS / program, *words], check=False, stdout=PIPE, stderr=STDOUT, text=True)
-    if done.returncode:
-        raise StackError(f"{program} failed: {done.stdout.strip()[-500:]}")
 
 
 def evidence_of(stack: Stack) -> Path:

@@ -22,7 +22,7 @@ from stack.errors import StackError
 from stack.outside import waiting
 from stack.processes.guard import Guard
 from stack.processes.process import Process
-from stack.services import postgres, server_user, services
+from stack.services import database_copy, postgres, server_user, services
 from stack.supervisor.running import Stack
 from stack.supervisor.throwaway import throwaway
 from stack.terminal import paint, say
@@ -122,7 +122,7 @@ def _archiving(server: Process, folder: Path, sockets: Path, guard: Guard) -> Pr
 def _copy(sockets: Path, into: Path) -> None:
     """Copy the whole server while it works."""
     words = f"--pgdata={into} --checkpoint=fast --no-sync --wal-method=none"
-    rehearsal.do("pg_basebackup", *words.split(), f"--dbname=host={sockets} user={postgres.OWNER}")
+    database_copy.do("pg_basebackup", *words.split(), f"--dbname=host={sockets} user={postgres.OWNER}")
 
 
 def _say_more(stack: Stack, name: str, text: str) -> None:

@@ -11,8 +11,9 @@ from typing import Final
 
 import psycopg
 
-from stack.chaos.freezing import frozen
-from stack.chaos.scenario import PlannedFault
+from stack.chaos.faults.freezing import frozen
+from stack.chaos.planned import PlannedFault
+from stack.chaos.restores import Restore
 from stack.errors import StackError
 from stack.machines.fleet import LEASE_S, Fleet
 from stack.supervisor.running import answers
@@ -52,6 +53,7 @@ class MachineFaults:
     fleet: Fleet
     tell: Tell
     counts: Counter[str] = field(default_factory=Counter)
+    restores: list[Restore] = field(default_factory=list)  # none
     figures: dict[str, str] = field(default_factory=dict)
 
     def do(self, fault: PlannedFault, over: threading.Event) -> None:

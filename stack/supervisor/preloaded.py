@@ -129,6 +129,10 @@ class Preloaded:
         self._guard.forget(self._process.pid)
         self._stderr.close()
 
+    def again(self, env: Mapping[str, str]) -> Preloaded:
+        """Load everything once more, with other settings; what this one runs goes on."""
+        return Preloaded(env, guard=self._guard)
+
     def takes(self, argv: Sequence[str], env: Mapping[str, str]) -> bool:
         """Tell whether this command with these settings can be run by a fork."""
         differ = {name for name in {*env, *self.env} if env.get(name) != self.env.get(name)}

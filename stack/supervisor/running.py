@@ -39,6 +39,7 @@ class Stack:
         self.env = dict(env)
         self.tree = ROOT  # where the code lies that commands are run from
         self._loaded = loaded
+        self._loaded_later: list[Preloaded] = []
         given = {name: value for name, value in env.items() if value}
         self.processes: dict[str, Process] = {}
         self.servers: dict[str, Process] = {}  # the embedded ones
@@ -71,6 +72,8 @@ class Stack:
             process.kill9()
         for door in self._more_doors:
             door.close()
+        for loaded in self._loaded_later:
+            loaded.close()
 
     @property
     def base_url(self) -> str:
@@ -86,6 +89,15 @@ class Stack:
     def database_url(self) -> str:
         """The database, for looking and meddling from the outside: as the owner where it is ours."""
         return postgres.owner_url(self.env.get("DATABASE_DIRECT_URL") or self.env["DATABASE_URL"])
+
+    def set(self, **settings: str) -> None:
+        """Have whatever is started from now on start with other settings."""
+        self.env |= settings
+        for process in self.processes.values():
+            process.env |= settings
+        if self._loaded:
+            self._loaded = self._loaded.again(self.env)
+            self._loaded_later.append(self._loaded)
 
     def start(self, *names: str, env: Mapping[str, str] | None = None) -> None:
         """Start processes, with settings laid over the usual ones, and wait until they serve."""

@@ -13,7 +13,7 @@ import pytest
 
 from stack.chaos import driving, houses, scenario
 from stack.chaos.acting import ACCEPTED
-from stack.chaos.breaking import FaultMaker
+from stack.chaos.faults.breaking import FaultMaker
 from stack.chaos.judging.unnamed_failures import UnnamedFailures
 from stack.processes import stepped_clock
 from stack.supervisor.throwaway import throwaway

@@ -10,7 +10,8 @@ import pytest
 
 from stack.chaos.acting import IDLE, ActOutcome
 from stack.chaos.driving import ActingTime, ChaosRun
-from stack.chaos.scenario import PlannedAct, PlannedFault, Scenario
+from stack.chaos.planned import PlannedAct, PlannedFault, Scenario
+from stack.chaos.restores import Restore
 
 LATER_S = 20.0
 
@@ -28,6 +29,7 @@ class Breaker:
 
     def __init__(self) -> None:
         self.counts: Counter[str] = Counter()
+        self.restores: list[Restore] = []
         self.ended_early = False
 
     def do(self, fault: PlannedFault, over: threading.Event) -> None:

@@ -10,6 +10,7 @@ import pytest
 from stack.chaos.judging import invariants
 from stack.chaos.judging.aftermath import Accepted, Aftermath
 from stack.chaos.judging.unnamed_failures import UnnamedFailures
+from stack.chaos.restores import Restore, may_be_lost
 
 BOT, ADA, WEI = "UBOT", "UADA", "UWEI"
 KEPT: dict[str, Any] = {"metadata": {"event_payload": {"mark": "m1"}}}
@@ -74,6 +75,8 @@ GOOD = Aftermath(
     bot=BOT,
     words={"red-fox": ["zqone", "zqtwo"]},
 )
+RESTORE = Restore(copied_at=11, stopped_at=19, back_at=20, turned_private=("drill-owl",))
+LOST = accepted(word="zqlost", began_at=12.0, ended_at=13.0, may_be_lost=True)
 WRITTEN = accepted(word="zqfour", act="review_written", becomes="")
 FAILED = {
     "codename": "red-fox", "key": "told/2#1", "error": "It is archived.", "error_code": "is_archived",
@@ -160,6 +163,21 @@ BREAKS: list[tuple[str, dict[str, Any]]] = [
     ),
     ("no outsider sees a private review", {"looked_in": [{**GOOD.looked_in[0], "status": 200}]}),
     ("the audit verifies", {"audit": "seal 7 does not hold"}),
+    ("no channel is made twice", {"calls": [*GOOD.calls, call("conversations.create", name="inc-red-fox-2")]}),
+    ("a restore names what may have turned private", {"restores": [replace(RESTORE, closed=("red-fox",))]}),
+    (
+        "what turned private stays so",
+        {"restores": [RESTORE], "incidents": [INCIDENT, {**DRILL, "is_drill": False}]},
+    ),
+    ("a restore lets nobody in again", {"restores": [replace(RESTORE, strays=(("red-fox", WEI),))]}),
+    ("the audit held after a restore", {"restores": [replace(RESTORE, audit="seal 7 does not hold")]}),
+    (
+        "what was said in private and lost is not public",
+        {
+            "accepted": [*GOOD.accepted, LOST],
+            "channels": [channel(), {**PUBLIC, "messages": [{"user": BOT, "text": "zqlost"}]}],
+        },
+    ),
 ]  # fmt: skip
 
 
@@ -232,6 +250,34 @@ def test_what_is_sent_again_because_the_answer_was_lost_is_not_told_twice(marks:
 def test_two_steps_that_read_the_same_are_two() -> None:
     told = [call("chat.postMessage", channel="UADA", text="Delete it", attachments=f"retry|{one}") for one in (7, 8)]
     assert invariants.violations(replace(GOOD, calls=[*GOOD.calls, *told])) == []
+
+
+@pytest.mark.parametrize(("times", "held"), [((5, 15), False), ((15, 25), True), ((5, 25), False), ((21, 25), False)])
+def test_only_what_a_restore_forgot_may_be_told_again(times: tuple[float, float], *, held: bool) -> None:
+    told = [call("chat.postMessage", at, channel="UADA", text="Create it") for at in times]
+    restores = [RESTORE]
+    assert (invariants.violations(replace(GOOD, calls=[*GOOD.calls, *told], restores=restores)) == []) == held
+
+
+@pytest.mark.parametrize(("at", "held"), [(5, False), (15, True), (25, False)])
+def test_only_a_channel_that_a_restore_forgot_may_belong_to_nothing(at: float, *, held: bool) -> None:
+    made = call("conversations.create", at, name="inc-owl")
+    calls, channels = [*GOOD.calls, made], [*GOOD.channels, channel(id="C2", name="inc-owl", messages=[])]
+    restored = replace(GOOD, calls=calls, channels=channels, restores=[RESTORE])
+    assert (invariants.violations(restored) == []) == held
+
+
+def test_what_a_restore_forgot_may_be_on_its_timeline_once_and_not_twice() -> None:
+    twice = [{"codename": "red-fox", "n": n, "kind": "updated", "said": "zqlost"} for n in (3, 4)]
+    lost = replace(GOOD, accepted=[*GOOD.accepted, LOST, replace(WRITTEN, may_be_lost=True)])
+    assert invariants.violations(lost) == []
+    for some in (1, 2):
+        found = replace(lost, events=[*GOOD.events, *twice[:some]], incidents=[{**INCIDENT, "last_n": 2 + some}])
+        assert len(invariants.violations(found)) == some - 1
+
+
+def test_only_what_was_answered_between_a_copy_and_the_web_that_reads_it_may_be_lost() -> None:
+    assert [at for at in (10.9, 11, 19.5, 20, 30) if may_be_lost([RESTORE], at)] == [11, 19.5]
 
 
 def test_a_direct_message_is_no_channel_of_an_incident() -> None:

@@ -4,7 +4,10 @@ from collections import Counter
 from pathlib import Path
 
 from integrations.pagerduty.fake import seed as account
+from integrations.sandbox import keys
 from stack.chaos import accounts, scenario
+from stack.chaos.exchanges import EXCHANGED, KEYS
+from stack.chaos.restores import RESTORED
 from workflows.planning.actions import KINDS
 
 
@@ -66,3 +69,19 @@ def test_with_every_other_seed_the_fallback_leads_to_another_service(tmp_path: P
     leads = {one["name"] for one in about["services"] for to in one.get("integrations", ()) if to["key"] == "fallback"}
     assert leads == {accounts.ELSEWHERE}
     assert {**about, "services": ...} == {**account.read(), "services": ...}
+
+
+def test_with_two_seeds_of_seven_the_database_is_put_back_once_with_time_left() -> None:
+    for seed in range(14):
+        found = [one for one in scenario.drawn(seed, minutes=10).faults if one.kind == "restore"]
+        assert len(found) == (seed % 7 in RESTORED)
+        assert all(one.at_s > 60 and one.at_s + one.length_s < 400 for one in found)
+
+
+def test_with_two_other_seeds_of_seven_two_keys_are_exchanged_and_each_in_some() -> None:
+    drawn = {
+        seed: [one for one in scenario.drawn(seed, minutes=1).faults if one.kind == "exchange"] for seed in range(70)
+    }
+    assert {seed % 7 for seed, found in drawn.items() if found} == set(EXCHANGED)
+    assert all(len({one.more["key"] for one in found}) == 2 for found in drawn.values() if found)
+    assert {one.more["key"] for found in drawn.values() for one in found} == set(KEYS) == set(keys.EXCHANGED)

@@ -20,8 +20,8 @@ import pytest
 
 from integrations.pagerduty.fake.server import deliveries as webhooks
 from integrations.slack.fake.server import deliveries
-from stack.chaos.freezing import frozen
-from stack.chaos.refusing import full_database, read_only_database
+from stack.chaos.faults.freezing import frozen
+from stack.chaos.faults.refusing import full_database, read_only_database
 from stack.errors import StackError
 from stack.outside import Records, SandboxWorkspace, Visitor, until
 from stack.processes.process import Process

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from stack.chaos.acting import ACCEPTED, UNANSWERED, ActOutcome
-from stack.chaos.scenario import PlannedAct
+from stack.chaos.planned import PlannedAct
 from stack.processes import ports
 from stack.supervisor import surroundings
 from stack.upgrade import answers, rolling_steps, upgrade_run, versions

@@ -11,7 +11,8 @@ from typing import Final
 
 import psycopg
 
-from stack.chaos.scenario import PlannedFault
+from stack.chaos.planned import PlannedFault
+from stack.chaos.restores import Restore
 from stack.errors import StackError
 from stack.upgrade.rolling import OLD, RollingStack
 
@@ -44,6 +45,7 @@ class UpgradeSteps:
     stack: RollingStack
     tell: Tell
     counts: Counter[str] = field(default_factory=Counter)
+    restores: list[Restore] = field(default_factory=list)  # none
     figures: dict[str, str] = field(default_factory=dict)
     wrong: list[str] = field(default_factory=list)  # what a step did not do as it should
 

@@ -32,12 +32,13 @@ class ClosedRoom:
 def closed_since(chat: Chat) -> Iterator[ClosedRoom]:
     """Ask the chat for every room that is open here, and yield those that are not open there, or could not be seen.
 
+    One that was archived before counts where people respond: it looks as it would had the incident turned private.
     A chat that does not answer for one is asked for no other: there may be hundreds, and somebody waits.
     """
     silent: VendorError | None = None
     archived = Resource.objects.filter(incident=OuterRef("incident"), kind="archived", room=OuterRef("room"))
     rooms = Resource.objects.filter(kind="channel", state=THERE, room=F("incident__room"), incident__private=False)
-    for room in rooms.exclude(Exists(archived)).select_related("incident").order_by("pk"):
+    for room in rooms.exclude(Exists(archived), incident__active=False).select_related("incident").order_by("pk"):
         try:
             says = _closed(_look(chat, room.external_id, silent=silent))
         except VendorError as error:

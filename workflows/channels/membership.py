@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from django.db import transaction
-from django.db.models import F, Q
+from django.db.models import F, Q, QuerySet
 
 from incidents import lifecycle
 from incidents.claiming.shared_clock import clock
@@ -55,6 +55,35 @@ def poll(*, at: datetime) -> int:
     return done
 
 
+def read_all(*, at: datetime) -> int:
+    """Compare every channel, however lately it was read, and return how many private ones the vendor did not tell of.
+
+    Those of active public incidents as well, as far as it tells: they rest on what it tells by itself otherwise.
+    """
+    MembersRead.objects.all().delete()
+    left = _rows(at=at).count()
+    while done := poll(at=at):
+        left -= done
+    chat = ports.chat()
+    if chat is not None and not left:
+        _read_public(chat, at=at)
+    return left
+
+
+def _read_public(chat: Chat, *, at: datetime) -> None:
+    """Compare the channels of public incidents, until the vendor does not answer."""
+    rows = Resource.objects.filter(kind="channel", state=THERE, room=F("incident__room"))
+    for channel in rows.filter(incident__private=False, incident__active=True).select_related("incident"):
+        known = _read(channel)
+        try:
+            members = chat.members(channel.external_id)
+        except VendorError as error:
+            if not _failed(error, channel, at=at):
+                return
+            continue
+        _follow(channel, members, known, known, at=at)
+
+
 def _turn(due: list[Resource], *, at: datetime) -> set[int]:
     """Return those of the channels whose privacy is looked at this time: all of them where there are few."""
     ids = sorted(channel.pk for channel in due)
@@ -63,11 +92,14 @@ def _turn(due: list[Resource], *, at: datetime) -> set[int]:
 
 
 def _due(*, at: datetime) -> list[Resource]:
-    rows = Resource.objects.filter(kind="channel", state=THERE, incident__private=True, room=F("incident__room"))
-    rows = rows.filter(Q(incident__ended_at=None) | Q(incident__ended_at__gte=at - LATELY))
-    rows = rows.filter(Q(members_read=None) | Q(members_read__at__lte=at - NOT_AGAIN))
+    rows = _rows(at=at).filter(Q(members_read=None) | Q(members_read__at__lte=at - NOT_AGAIN))
     oldest = F("members_read__at").asc(nulls_first=True)
     return list(rows.select_related("incident").defer("incident__words").order_by(oldest, "pk")[:AT_MOST])
+
+
+def _rows(*, at: datetime) -> QuerySet[Resource]:
+    rows = Resource.objects.filter(kind="channel", state=THERE, incident__private=True, room=F("incident__room"))
+    return rows.filter(Q(incident__ended_at=None) | Q(incident__ended_at__gte=at - LATELY))
 
 
 def _look(chat: Chat, channel: Resource, *, at: datetime, asks: bool) -> bool:
@@ -125,6 +157,11 @@ def _read(channel: Resource) -> _Known:
 
 
 def _compare(channel: Resource, members: frozenset[str], before: _Known, after: _Known, *, at: datetime) -> None:
+    _follow(channel, members, before, after, at=at)
+    _warn(channel.incident, members, at=at)
+
+
+def _follow(channel: Resource, members: frozenset[str], before: _Known, after: _Known, *, at: datetime) -> None:
     """Follow what differs. What an event changed while we asked is left alone: it is newer than the answer.
 
     Whoever was not invited yet, or could not be, is not in ``inside`` and so not missed.
@@ -138,7 +175,6 @@ def _compare(channel: Resource, members: frozenset[str], before: _Known, after: 
     for person in _people(_newcomers(members, before, after)):
         with transaction.atomic():
             rooms.joined(incident, person=person, channel_id=channel.external_id, at=at)
-    _warn(incident, members, at=at)
 
 
 def _newcomers(members: frozenset[str], before: _Known, after: _Known) -> frozenset[str]:

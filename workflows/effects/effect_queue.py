@@ -124,8 +124,11 @@ def _unless_moved(effect: Effect, members: Sequence[Resource]) -> Iterator[Resou
 
 
 def _unless_unwanted(effect: Effect) -> None:
-    """Plan again when what was just made is no longer wanted: it has to be undone."""
-    if Effect.objects.filter(pk=effect.pk, abandoned=True).exists():
+    """Plan again when what was just made is no longer wanted: it has to be undone.
+
+    So it is when it was done as something unwanted, and all of it is wanted again by now.
+    """
+    if effect.abandoned or Effect.objects.filter(pk=effect.pk, abandoned=True).exists():
         plan_anew(effect.incident_id)
 
 

@@ -14,6 +14,20 @@ log = logging.getLogger(__name__)
 Key = TypeVar("Key", bound=Hashable)
 
 
+def begun(pool: ThreadPoolExecutor, do: Callable[..., None], *args: object) -> bool:
+    """Have a thread do it soon, and return whether one will: once the process ends, none takes anything any more.
+
+    What is asked for then is left to others, which look for it regularly.
+    """
+    try:
+        pool.submit(do, *args)
+    except RuntimeError as error:
+        if "shutdown" not in str(error):
+            raise
+        return False
+    return True
+
+
 class Aside(Generic[Key]):
     """Runs one thing for each key at a time; asked for the same again meanwhile, it does it once more afterwards."""
 
@@ -30,7 +44,9 @@ class Aside(Generic[Key]):
                 self._again[key] = True
                 return
             self._again[key] = False
-        self._pool.submit(self._run, key)
+        if not begun(self._pool, self._run, key):
+            with self._lock:
+                del self._again[key]
 
     def _run(self, key: Key) -> None:
         try:

@@ -29,6 +29,7 @@ from workflows.effects import (
     workspaces,
 )
 from workflows.effects.failing import abandoned, failures
+from workflows.effects.keyed_executor import begun
 from workflows.effects.priority_semaphore import Turns
 from workflows.effects.work import Elsewhere, Outcome, Work
 from workflows.models import Effect, Page
@@ -124,7 +125,12 @@ class _Drain:
     def _spread(self, work: Work) -> None:
         with self.changed:
             self.left += 1
-        _pool.submit(self._aside, work)
+        if begun(_pool, self._aside, work):
+            return
+        del self.held[_claim(work)]
+        effect_queue.put_back(work, until=timezone.now())
+        with self.changed:
+            self.left -= 1
 
     def _aside(self, work: Work) -> None:
         try:

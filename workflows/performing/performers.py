@@ -90,11 +90,14 @@ def invite(chat: Chat, work: Work) -> Outcome:
 
 
 def look_for_people(chat: Chat, work: Work) -> Outcome | None:
-    """Look who is in. Those who are missing are left to the performer, or given up with an abandoned effect."""
+    """Look who is in. Those who are missing are left to the performer, or given up with an abandoned effect.
+
+    Where that is everyone, nothing came of it, and it is given up: who is wanted still is planned again.
+    """
     there = chat.members(work.channel_id(work.effect.room or 1))
     people = [person for person in work.effect.spec["people"] if person in there]
     whole = len(people) == len(work.effect.spec["people"])
-    return _invited(work, people, {}) if whole or work.effect.abandoned else None
+    return _invited(work, people, {}) if whole or (people and work.effect.abandoned) else None
 
 
 def _invited(work: Work, people: list[str], refused: Mapping[str, str]) -> Outcome:

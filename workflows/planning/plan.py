@@ -129,6 +129,8 @@ class _Comparison:
         self.closed = observed.rooms_closed()
 
     def _is_stale(self, key: str, owed: Owed) -> bool:
+        if self._is_of_nothing(key, owed):
+            return True
         if owed.under_way or (owed.verb == RETIRE and self._outlives(key)):
             return False
         if owed.verb == RETIRE and self._is_elsewhere(key):
@@ -137,6 +139,14 @@ class _Comparison:
             return True
         unwanted = owed.verb != RETIRE and not owed.doubted and key not in self.wanted
         return owed.room in self.observed.rooms_closed() or unwanted or self._is_too_early(key, owed.room)
+
+    def _is_of_nothing(self, key: str, owed: Owed) -> bool:
+        """Whether it is about a thing that is not there, and that nothing under way makes: it can never begin.
+
+        It counts as under way all the same where nobody knows what was begun, as after a restore.
+        """
+        is_made = any(one.verb == CREATE for one in self.observed.owed.get(key, ()))
+        return owed.verb != CREATE and key in owed.needs and key not in self.observed.seen and not is_made
 
     def _is_gone(self, key: str) -> bool:
         seen = self.observed.seen.get(key)

@@ -38,6 +38,7 @@ class Courier(Carrier[fake.PendingDelivery, Sent]):
         super().__init__(slack, at_once=AT_ONCE, kept=KEPT)
         self._slack = slack
         self._settings = settings
+        self.signing_secret = settings.signing_secret
 
     async def deliver(self, delivery: fake.PendingDelivery) -> PostAnswer:
         """Post one delivery now and return the app's answer."""
@@ -74,7 +75,7 @@ class Courier(Carrier[fake.PendingDelivery, Sent]):
 
     async def _attempt(self, delivery: fake.PendingDelivery, extra: dict[str, str]) -> PostAnswer:
         began = time.monotonic()
-        headers, body = fake.signed(delivery, self._settings.signing_secret, at=time.time())
+        headers, body = fake.signed(delivery, self.signing_secret, at=time.time())
         delivery.attempts += 1
         patience_s = self._settings.patience_s
         answer = await posting.post(self._settings.doors_url, headers | extra, body, timeout_s=patience_s)

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from slack_sdk import WebClient
 from slack_sdk.errors import SlackApiError
 from slack_sdk.signature import SignatureVerifier
 from slack_sdk.webhook import WebhookClient
@@ -295,3 +296,28 @@ def fetched(address: str, token: str) -> bytes:
     request = urllib.request.Request(address, headers={"Authorization": f"Bearer {token}"})  # noqa: S310 -- our own
     with urllib.request.urlopen(request, timeout=5) as response:  # noqa: S310 -- the same
         return bytes(response.read())
+
+
+def test_a_key_that_was_exchanged_opens_nothing_any_more(sandbox: Sandbox) -> None:
+    new = {"SLACK_BOT_TOKEN": "xoxb-new", "SLACK_SIGNING_SECRET": "new secret", "PAGERDUTY_API_KEY": "new"}
+    assert sandbox.act("keys", **new)["ok"]
+    with pytest.raises(SlackApiError, match="invalid_auth"):
+        sandbox.client.auth_test()
+    assert WebClient("xoxb-new", base_url=sandbox.client.base_url).auth_test()["user_id"] == "U0FIREKIND"
+    sandbox.act("command", user="ada", channel="general", text="/incident")
+    ((headers, body),) = sandbox.app.received
+    assert not SignatureVerifier(SECRET).is_valid_request(body, headers)
+    assert SignatureVerifier("new secret").is_valid_request(body, headers)
+    assert users_status(sandbox, "sandbox") == 401
+    assert users_status(sandbox, "new") == 200
+
+
+def users_status(sandbox: Sandbox, key: str) -> int:
+    about = {"Authorization": f"Token token={key}", "Accept": "application/vnd.pagerduty+json;version=2"}
+    request = urllib.request.Request(f"{sandbox.url}/pagerduty/api/users", headers=about)  # noqa: S310 -- our own server
+    try:
+        with urllib.request.urlopen(request, timeout=10) as response:  # noqa: S310 -- the same
+            return int(response.status)
+    except urllib.error.HTTPError as error:
+        with error:
+            return error.code

@@ -113,6 +113,13 @@ class FakeSlack(Looking):
                 self._tokens[bot] = Caller("bot", BOT_USER, frozenset(scopes))
             self.changed()
 
+    def exchange_token(self, token: str) -> None:
+        """Give the app another bot token; the one of before opens nothing any more."""
+        with self.lock:
+            old = next(one for one, caller in self._tokens.items() if caller.is_bot and caller.user == BOT_USER)
+            self._tokens[token] = self._tokens.pop(old)
+            self.changed()
+
     def add_app(self, handle: str, *, token: str) -> Person:
         """Install another app with the same permissions, which has a bot of its own and is told nothing."""
         name = handle.upper()

@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from stack.chaos.restores import Restore
+
 Row = Mapping[str, Any]
 JOINS: Final = {"channel_join", "group_join"}  # subtypes of the messages that say so
 
@@ -22,6 +24,7 @@ class Accepted:
     began_at: float
     ended_at: float
     to_private: bool = False
+    may_be_lost: bool = False  # it was answered by what a restore forgot: it is there once, or not at all
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,3 +57,22 @@ class Aftermath:
     bot: str = ""
     audit: str = ""  # what `audit verify` says when it fails
     words: Mapping[str, Sequence[str]] = field(default_factory=dict)  # by codename, every word that was said of it
+    lost_words: Mapping[str, Sequence[str]] = field(default_factory=dict)  # the same, of what may be lost
+    restores: Sequence[Restore] = ()
+
+
+def channels(found: Aftermath) -> dict[str, Row]:
+    """Return the channels of the workspace by their id."""
+    return {one["id"]: one for one in found.channels}
+
+
+def current_rooms(found: Aftermath) -> dict[str, str]:
+    """Return the id of the channel of each incident, by codename."""
+    now = {one["codename"]: one["room"] for one in found.incidents}
+    return {one["codename"]: one["channel"] for one in found.rooms if one["room"] == now.get(one["codename"])}
+
+
+def place(call: Row) -> str:
+    """Return where a call wrote: a channel, or a person."""
+    args = call["args"]
+    return str(args.get("channel") or args.get("channel_id") or "")

@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from stack.chaos.acting import ACCEPTED, ActOutcome
 from stack.chaos.judging.aftermath import Accepted, Aftermath, Row
+from stack.chaos.restores import Restore, may_be_lost
 from stack.chaos.scenario import AT_THE_WEB
 from stack.outside import Records, SandboxAccount, SandboxTracker, SandboxWorkspace, Visitor
 from stack.supervisor.running import Stack, last_lines
@@ -93,7 +94,7 @@ print("ASKED " + json.dumps({"wanted": wanted, "unsettled": [names[pk] for pk in
 """
 
 
-def gathered(stack: Stack, outcomes: Sequence[ActOutcome]) -> Aftermath:
+def gathered(stack: Stack, outcomes: Sequence[ActOutcome], *, restores: Sequence[Restore] = ()) -> Aftermath:
     """Read everything, once."""
     workspace, account = SandboxWorkspace(stack.sandbox_url), SandboxAccount(stack.sandbox_url)
     state, asked = workspace.state(), _asked(stack)
@@ -112,7 +113,7 @@ def gathered(stack: Stack, outcomes: Sequence[ActOutcome]) -> Aftermath:
             "replayed": records.rows(REPLAYED),
             "reviews": records.rows(REVIEWS),
         }
-    accepted = [_accepted(one) for one in outcomes if one.said == ACCEPTED and one.codename]
+    accepted = [_accepted(one, restores) for one in outcomes if one.said == ACCEPTED and one.codename]
     return Aftermath(
         accepted=accepted,
         incidents=incidents,
@@ -128,7 +129,9 @@ def gathered(stack: Stack, outcomes: Sequence[ActOutcome]) -> Aftermath:
         looked_in=list(_looked_in(stack, incidents, rest, state["people"])),
         bot=state["bot"],
         audit=_audit(stack),
-        words=_words(outcomes),
+        words=_words([one for one in outcomes if not may_be_lost(restores, one.ended_at)]),
+        lost_words=_words([one for one in outcomes if may_be_lost(restores, one.ended_at)]),
+        restores=list(restores),
         **rest,
     )
 
@@ -163,10 +166,20 @@ def _looked_in(
                     yield {"codename": codename, "who": who, "path": path, "status": visitor.get(path).status}
 
 
-def _accepted(one: ActOutcome) -> Accepted:
+def _accepted(one: ActOutcome, restores: Sequence[Restore]) -> Accepted:
     act = one.act
     to_private = act.kind == "retype" and act.more.get("type") == "security"
-    return Accepted(one.codename, act.word, one.becomes, act.who, act.kind, one.began_at, one.ended_at, to_private)
+    return Accepted(
+        one.codename,
+        act.word,
+        one.becomes,
+        act.who,
+        act.kind,
+        one.began_at,
+        one.ended_at,
+        to_private,
+        may_be_lost(restores, one.ended_at),
+    )
 
 
 def _words(outcomes: Sequence[ActOutcome]) -> dict[str, list[str]]:

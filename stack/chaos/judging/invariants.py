@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
-from stack.chaos.judging import learned
-from stack.chaos.judging.aftermath import JOINS, Aftermath, Row
+from stack.chaos.judging import learned, private, put_back
+from stack.chaos.judging.aftermath import JOINS, Aftermath, Row, channels, current_rooms, place
 
 OWED: Final = {"waiting", "running"}
-CHANGES: Final = {"chat.postMessage", "chat.update", "conversations.setTopic", "bookmarks.add", "bookmarks.edit"}
 NOWHERE: Final = {"is_archived", "channel_not_found", "not_in_channel"}
 LEAVES: Final = {"channel_leave", "group_leave"}
-UNDER_WAY_S: Final = 2.0  # what was asked of Slack before a retype was confirmed may take so long to arrive
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +47,7 @@ def _accepted_is_on_a_timeline(found: Aftermath) -> Broken:
         if not one.becomes:
             continue
         entries = [e for e in said[one.codename] if e["kind"] == one.becomes and one.word in e["said"]]
-        if len(entries) != 1:
+        if len(entries) != 1 and not (one.may_be_lost and not entries):
             says = f"{one.who}'s {one.act} was accepted and is on the timeline {len(entries)} times"
             yield one.codename, says, one.word
 
@@ -88,12 +87,12 @@ def _the_sweep_finds_nothing(found: Aftermath) -> Broken:
 
 def _everyone_wanted_is_in(found: Aftermath) -> Broken:
     """But for whom no app can invite: people of workspaces that do not share it, and guests said to be missing."""
-    channels, rooms = _channels(found), _current_rooms(found)
+    there, rooms = channels(found), current_rooms(found)
     elsewhere = {one["id"] for one in found.people if one["is_stranger"]}
     guests = {one["id"] for one in found.people if one.get("is_restricted") or one.get("is_ultra_restricted")}
     told = {(one["codename"], one["key"]) for one in found.gaps}
     for codename, wanted in found.wanted.items():
-        channel = channels.get(rooms.get(codename, ""))
+        channel = there.get(rooms.get(codename, ""))
         if not channel or channel["is_archived"]:
             continue
         missing = {one for one in guests if (codename, f"gap/invite/{one}") in told}
@@ -112,75 +111,26 @@ def unknown_groups(groups: Iterable[Row], known: Iterable[Row]) -> list[str]:
     return [one["handle"] for one in groups if members.get(one["handle"]) != set(one["members"])]
 
 
-def _nobody_is_in_who_may_not(found: Aftermath) -> Broken:
-    may: dict[str, set[str]] = defaultdict(set)
-    for one in found.takes_part:
-        may[one["codename"]].add(one["chat_id"])
-    channels = _channels(found)
-    for room in found.rooms:
-        channel = channels.get(room["channel"])
-        if not channel or channel["is_archived"] or not channel["is_private"]:
-            continue
-        if wrong := set(channel["members"]) - may[room["codename"]] - {found.bot}:
-            yield room["codename"], f"{sorted(wrong)} are in #{channel['name']} and may not", channel["id"]
-
-
-def _what_is_private_is_talked_about_in_private(found: Aftermath) -> Broken:
-    channels, rooms = _channels(found), _current_rooms(found)
-    for one in found.incidents:
-        channel = channels.get(rooms.get(one["codename"], ""))
-        if one["private"] and channel and not channel["is_private"]:
-            yield one["codename"], f"it is private and #{channel['name']}, its channel, is public", channel["id"]
-
-
-def _nothing_private_is_left_in_public(found: Aftermath) -> Broken:
-    """But for what somebody archived before it could be withdrawn, where the incident says so."""
-    public = [one for one in found.channels if not one["is_private"]]
-    ours = {one["id"]: json.dumps([_ours(one, found.bot), one["topic"], one["bookmarks"]]) for one in public}
-    names, known = {one["id"]: one["name"] for one in public}, _kept_knowingly(found)
-    for one in found.incidents:
-        for word in found.words.get(one["codename"], ()) if one["private"] else ():
-            for id in (id for id, said in ours.items() if word in said and id not in known):
-                yield one["codename"], f"#{names[id]} is public and says {word}", word
-
-
-def _kept_knowingly(found: Aftermath) -> set[str]:
-    archived = {one["id"] for one in found.channels if one["is_archived"]}
-    said = {(one["codename"], one["key"]) for one in found.gaps}
-    kept = {one["channel"] for one in found.rooms if (one["codename"], f"gap/kept/{one['room']}") in said}
-    return kept & archived
-
-
-def _nothing_is_said_in_public_once_private(found: Aftermath) -> Broken:
-    """Calls of ours that began after a retype to private had been confirmed, and bore its words to a public channel."""
-    public = {one["id"] for one in found.channels if not one["is_private"]}
-    public |= {f"#{one['name']}" for one in found.channels if not one["is_private"]}
-    said = [
-        (call, json.dumps(call["args"]))
-        for call in found.calls
-        if call["ok"] and call["method"] in CHANGES and _place(call) in public
-    ]
-    closed: dict[str, float] = {}
-    for one in found.accepted:
-        if one.to_private:
-            closed[one.codename] = min(one.ended_at, closed.get(one.codename, one.ended_at))
-    for codename, at in closed.items():
-        late = [(call, text) for call, text in said if call["began_at"] > at + UNDER_WAY_S]
-        for call, text in late:
-            if word := next((word for word in found.words.get(codename, ()) if word in text), ""):
-                after_s = call["began_at"] - at
-                yield codename, f"{call['method']} said {word} in public {after_s:.1f} s after it turned private", word
-
-
 def _no_channel_is_made_twice(found: Aftermath) -> Broken:
     made = [call["args"] for call in found.calls if call["method"] == "conversations.create" and call["ok"]]
     for name, times in Counter(one.get("name", "") for one in made).items():
         if times > 1:
             yield "", f"#{name} was made {times} times", name
-    known = {room["channel"] for room in found.rooms}
+    for name, others in _alike(one.get("name", "") for one in made):
+        yield "", f"#{name} was made although #{others[0]} was", name
+    known, lost = {room["channel"] for room in found.rooms}, put_back.lost_channels(found)
     for one in found.channels:
-        if one["creator"] == found.bot and one["id"] not in known and one.get("kind") != "im":
+        is_lost = bool(lost & {one["name"], *one.get("previous_names", ())})
+        if one["creator"] == found.bot and one["id"] not in known and one.get("kind") != "im" and not is_lost:
             yield "", f"#{one['name']} was made and belongs to no incident", one["name"], one["id"]
+
+
+def _alike(names: Iterable[str]) -> Iterator[tuple[str, list[str]]]:
+    """Yield each name that ends in a number because one was taken, with that one: our names have no number."""
+    known = sorted(set(names))
+    for name in known:
+        if others := [other for other in known if other == re.sub(r"-\d+$", "", name) != name]:
+            yield name, others
 
 
 def _nobody_is_invited_twice(found: Aftermath) -> Broken:
@@ -212,11 +162,16 @@ def _nobody_is_told_twice(found: Aftermath) -> Broken:
 
     Two steps may have the same words, and are told apart by what their buttons do.
     """
+    direct = [call for call in found.calls if _is_posted(call) and _is_direct(call)]
+    for calls in put_back.remembered(direct, found):
+        yield from _told_twice(calls)
+
+
+def _told_twice(calls: Iterable[Row]) -> Broken:
     told: dict[tuple[str, str, str], list[str]] = defaultdict(list)
-    for call in found.calls:
-        if _is_posted(call) and _is_direct(call):
-            args = call["args"]
-            told[_place(call), str(args.get("text", "")), str(args.get("attachments", ""))].append(_mark(args))
+    for call in calls:
+        args = call["args"]
+        told[place(call), str(args.get("text", "")), str(args.get("attachments", ""))].append(_mark(args))
     for (whom, text, _), marks in told.items():
         if len(set(marks) - {""}) + marks.count("") > 1:
             yield "", f"{whom} was told directly {len(marks)} times: {text[:80]}", whom
@@ -227,7 +182,7 @@ def _is_posted(call: Row) -> bool:
 
 
 def _is_direct(call: Row) -> bool:
-    return _place(call).startswith("U")
+    return place(call).startswith("U")
 
 
 def _no_page_is_opened_twice(found: Aftermath) -> Broken:
@@ -276,37 +231,17 @@ LAWS: Final[dict[str, Callable[[Aftermath], Broken]]] = {
     "the sweep finds nothing to do": _the_sweep_finds_nothing,
     "everyone wanted is in the channel": _everyone_wanted_is_in,
     "who is in which group is known": _groups_are_known,
-    "nobody is in a private channel who may not be": _nobody_is_in_who_may_not,
-    "what is private is talked about in private": _what_is_private_is_talked_about_in_private,
-    "nothing private is left in public": _nothing_private_is_left_in_public,
-    "nothing is said in public once private": _nothing_is_said_in_public_once_private,
     "no channel is made twice": _no_channel_is_made_twice,
     "nobody is invited twice": _nobody_is_invited_twice,
     "no message is posted twice": _no_message_is_posted_twice,
     "nobody is told the same directly twice": _nobody_is_told_twice,
     "no page is opened twice": _no_page_is_opened_twice,
     "pages stand as the pager says": _pages_stand_as_the_pager_says,
+    **private.LAWS,
     **learned.LAWS,
+    **put_back.LAWS,
     "the audit verifies": _the_audit_verifies,
 }
-
-
-def _channels(found: Aftermath) -> dict[str, Row]:
-    return {one["id"]: one for one in found.channels}
-
-
-def _current_rooms(found: Aftermath) -> dict[str, str]:
-    now = {one["codename"]: one["room"] for one in found.incidents}
-    return {one["codename"]: one["channel"] for one in found.rooms if one["room"] == now.get(one["codename"])}
-
-
-def _ours(channel: Row, bot: str) -> list[Row]:
-    return [one for one in channel["messages"] if one.get("user") == bot]
-
-
-def _place(call: Row) -> str:
-    args = call["args"]
-    return str(args.get("channel") or args.get("channel_id") or "")
 
 
 def _mark(args: Row) -> str:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any, Final
 
 from django.core.management.base import BaseCommand
+from django.utils import timezone
 
 from workflows import ports
-from workflows.channels import closed_rooms
+from workflows.channels import closed_rooms, membership
 from workflows.channels.closed_rooms import ClosedRoom
 from workflows.effects import restoring
 
@@ -16,6 +17,10 @@ UNSEEN: Final = (
 )
 AGAIN: Final = "Slack could not be asked about all of them. Run this again once it can."
 NONE: Final = "Every channel of a public incident is open in Slack, so none turned private since."
+UNREAD: Final = (
+    "Slack did not say who is in the channels of {} private incidents. Anyone who was removed from one since can still "
+    "read it here."
+)
 SOME: Final = (
     "These incidents are public here, and their channels are not in Slack, so they may have turned private after that "
     "moment. Look at each channel now, before the web starts, and retype those that had."
@@ -23,11 +28,11 @@ SOME: Final = (
 
 
 class Command(BaseCommand):
-    """Run after a restore, before web and workers start: what was owed is looked for, what was closed is named."""
+    """Run after a restore, before web and workers start: what the vendors know better is asked of them first."""
 
     help = (
         "After a restore, before web and workers start: have what was owed looked for in Slack and PagerDuty before it "
-        "is done, and name the incidents that may have turned private since."
+        "is done, read who is in the channels of private incidents, and name those that may have turned private since."
     )
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -39,8 +44,12 @@ class Command(BaseCommand):
             return
         found = list(closed_rooms.closed_since(chat))
         self.stdout.write("\n".join([SOME, *map(_line, found)]) if found else NONE)
-        if why := next((one.unseen_for for one in found if one.unseen_for), ""):
-            self.stdout.write(f"{AGAIN} {why}")
+        why = next((one.unseen_for for one in found if one.unseen_for), "")
+        unread = 0 if why else membership.read_all(at=timezone.now())
+        if unread:
+            self.stdout.write(UNREAD.format(unread))
+        if why or unread:
+            self.stdout.write(f"{AGAIN} {why}".rstrip())
 
 
 def _line(one: ClosedRoom) -> str:

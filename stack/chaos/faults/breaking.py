@@ -5,19 +5,22 @@ from __future__ import annotations
 import subprocess
 import threading
 import time
-from collections import Counter
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Final
 
 import redis
 
-from stack.chaos import announcing, refusing, staffing
-from stack.chaos.freezing import frozen
-from stack.chaos.scenario import LOST, REVOKED, PlannedFault
+from stack.chaos.faults import announcing, refusing, restoring, staffing
+from stack.chaos.faults.freezing import frozen
+from stack.chaos.planned import PlannedFault
+from stack.chaos.restores import Restore
+from stack.chaos.scenario import LOST, REVOKED
 from stack.errors import StackError
 from stack.outside import SandboxAccount, SandboxTracker, SandboxWorkspace
+from stack.outside.control import ask
 from stack.processes import stepped_clock
 from stack.processes.process import Process
 from stack.services import postgres
@@ -28,6 +31,7 @@ SILENCE_MS: Final = 30_000
 SLOW_MS: Final = 1_000
 LOOK_S: Final = 0.2
 POOLER: Final = "pgbouncer"
+SIGNS_WEBHOOKS: Final = "PAGERDUTY_WEBHOOK_SECRETS"
 KILLABLE: Final = ("web", "worker", "evidence")
 
 
@@ -40,6 +44,7 @@ class Keeper:
         self._dies_at: dict[str, str] = {}
         self._mortal: set[str] = set()  # those that will die at a point
         self._over = threading.Event()
+        self._keeping = threading.Lock()
         self._thread = threading.Thread(target=self._keep, name="keeper", daemon=True)
         self._thread.start()
 
@@ -49,6 +54,17 @@ class Keeper:
         if dies_at:
             self._dies_at[name] = dies_at
         self._stack.kill9(name)
+
+    @contextmanager
+    def all_ended(self) -> Iterator[None]:
+        """End all processes, and start them when the block is over, to live: the web first, the workers last."""
+        with self._keeping:
+            self._stack.stop(*KILLABLE)
+            self._dies_at.clear()
+            self._mortal.clear()
+            yield
+            self._stack.start("web")
+            self._stack.start("evidence", "worker")
 
     def close(self) -> None:
         """Start what is down, to live, and stop looking."""
@@ -62,10 +78,11 @@ class Keeper:
 
     def _keep(self) -> None:
         while not self._over.wait(LOOK_S):
-            for name in KILLABLE:
-                process = self._stack.processes[name]
-                if not process.alive and time.monotonic() >= self._down_until[name]:
-                    self._start(name, process)
+            with self._keeping:
+                for name in KILLABLE:
+                    process = self._stack.processes[name]
+                    if not process.alive and time.monotonic() >= self._down_until[name]:
+                        self._start(name, process)
 
     def _start(self, name: str, process: Process) -> None:
         self._counts["died at a failpoint"] += any(failpoints.DIES in line for line in list(process.lines)[-3:])
@@ -81,6 +98,8 @@ class FaultMaker:
 
     def __init__(self, stack: Stack, *, clocks: Path) -> None:
         self.counts: Counter[str] = Counter()
+        self.restores: list[Restore] = []
+        self._lanes: defaultdict[str, threading.Lock] = defaultdict(threading.Lock)
         self._stack, self._clocks = stack, clocks
         self._keeper = Keeper(stack, self.counts)
         self._workspace = SandboxWorkspace(stack.sandbox_url)
@@ -91,7 +110,8 @@ class FaultMaker:
         """Have one thing broken for its time, or until the run is over, and mend it."""
         what = fault.more.get("fault") or fault.more.get("process") or ""
         self.counts[f"{fault.kind} {what}".strip()] += 1
-        FAULTS[fault.kind](self, fault, over)
+        with self._lanes[fault.lane]:
+            FAULTS[fault.kind](self, fault, over)
 
     def mend(self) -> None:
         """Mend everything for good."""
@@ -175,6 +195,27 @@ class FaultMaker:
     def _deactivate(self, fault: PlannedFault, over: threading.Event) -> None:
         staffing.deactivate(self._workspace, fault.more["who"])
 
+    def _restore(self, fault: PlannedFault, over: threading.Event) -> None:
+        """Copy the database, and put the copy in its place later, while nobody troubles processes and servers."""
+        copy = restoring.wait_for(self._stack, over)
+        if copy is None or over.wait(fault.length_s):
+            return
+        with self._lanes["processes"], self._lanes["servers"], self._keeper.all_ended():
+            self.restores.append(copy.put_back())
+            self.counts["restored"] += 1
+
+    def _exchange(self, fault: PlannedFault, over: threading.Event) -> None:
+        """Exchange a key at the vendor, and start Firekind with the new one after a while."""
+        name = fault.more["key"]
+        new = {name: f"{self._stack.env[name]}-next"}
+        self.counts[f"exchange {name}"] += 1
+        ask(f"{self._stack.sandbox_url}/sandbox/keys", new)
+        over.wait(fault.length_s)
+        with self._lanes["processes"], self._lanes["servers"], self._keeper.all_ended():
+            self._stack.set(**new)
+        if name == SIGNS_WEBHOOKS:  # PagerDuty stopped sending after a few refusals
+            self._account.act("subscription", active=True)
+
     def _step_clock(self, fault: PlannedFault, over: threading.Event) -> None:
         stepped_clock.step(self._clocks, fault.more["process"], fault.more["offset_s"])
         over.wait(fault.length_s)
@@ -218,5 +259,7 @@ FAULTS: Final[Mapping[str, Fault]] = {
     **dict.fromkeys(LOST, FaultMaker._lose_announcing),  # noqa: SLF001
     "regroup": FaultMaker._regroup,  # noqa: SLF001
     "deactivate": FaultMaker._deactivate,  # noqa: SLF001
+    "restore": FaultMaker._restore,  # noqa: SLF001
+    "exchange": FaultMaker._exchange,  # noqa: SLF001
     "step_clock": FaultMaker._step_clock,  # noqa: SLF001
 }
