@@ -42,7 +42,7 @@ WAYS: Final[dict[str, tuple[Ends, Ends, str]]] = {
     "another type, of a shift": (
         ON_CALL,
         retyped,
-        "The type Ambiguous does not bring in whoever is on call for Platform leadership.",
+        "The type Ambiguous does not bring in the person on call for Platform leadership.",
     ),
     "the role is taken": (ON_CALL, given, "Sam is Platform leadership now."),
 }

@@ -155,9 +155,9 @@ class ActingTime:
         faults = sorted(self._run.scenario.faults, key=lambda one: one.lane)
         lanes = [sorted(found, key=lambda one: one.at_s) for _, found in groupby(faults, lambda one: one.lane)]
         with ThreadPoolExecutor(len(lanes) + ACTORS) as pool:
-            breakers = [pool.submit(self._break, lane) for lane in lanes]
-            actors = [pool.submit(self._act) for _ in range(ACTORS)]
             try:
+                breakers = [pool.submit(self._break, lane) for lane in lanes]
+                actors = [pool.submit(self._act) for _ in range(ACTORS)]
                 wait(actors, timeout=self._run.scenario.minutes * 60 * OVERTIME)
             finally:
                 with self._lock:

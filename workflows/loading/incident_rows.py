@@ -27,8 +27,8 @@ Row = TypeVar("Row", Participant, Event, Followup, Codename, Resource, Effect, P
 
 ANSWERS = ("let_in", "turned_away", "request_over")  # the kinds of entries that answer who may be let in
 OPEN = (Effect.State.WAITING, Effect.State.RUNNING, Effect.State.FAILED)
-ABOUT_PEOPLE = ["paged", *circle.CHOOSING]  # the kinds of entries that say who takes part
-NEWS = [*event_kinds.TOLD, *ANSWERS, "asked", *ABOUT_PEOPLE]  # those that plans depend on
+ABOUT_PEOPLE = ["paged", "chosen"]  # the kinds of entries that say who takes part
+NEWS = [*event_kinds.TOLD, *ANSWERS, "asked", *ABOUT_PEOPLE, *circle.CHOOSING]  # those that plans depend on
 
 
 @dataclass(slots=True)
@@ -85,6 +85,7 @@ def read(incidents: Sequence[Incident], *, kinds: Collection[str] = NEWS) -> Inc
     if talked:
         told = Event.objects.filter(incident__in=talked, kind__in=kinds).select_related("by").order_by("n")
         _file(rows.events, timeline.naming(told, reader=visibility.EVERYONE))  # a channel's members all read it
+        _read_what_choices_rest_on(rows, but=kinds)
     if any(rows.events.values()):
         changes = Event.objects.filter(incident__in=ids, about_n__isnull=False).select_related("by")
         for change in changes.order_by("n"):
@@ -109,6 +110,17 @@ def read(incidents: Sequence[Incident], *, kinds: Collection[str] = NEWS) -> Inc
     if moved:
         _file(rows.codenames, Codename.objects.filter(incident__in=moved))
     return rows
+
+
+def _read_what_choices_rest_on(rows: IncidentRows, *, but: Collection[str]) -> None:
+    """Read which entries say whose choices hold, where anyone was chosen, but for the kinds that were read.
+
+    Apart from those: for three kinds at once PostgreSQL reads a whole timeline.
+    """
+    others = {*circle.CHOOSING} - {*but}
+    chosen = [pk for pk, events in rows.events.items() if any(one.kind == "chosen" for one in events)]
+    if chosen and others:
+        _file(rows.events, Event.objects.filter(incident__in=chosen, kind__in=others).order_by("n"))
 
 
 def _pages(ids: Collection[int]) -> QuerySet[Page]:

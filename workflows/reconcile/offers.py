@@ -62,7 +62,7 @@ def _ended(request: AccessRequest, facts: Facts) -> str:
     asked = policy.invite if is_group else policy.schedules
     subject = rule.removeprefix("@" if is_group else ON_CALL)
     if subject not in asked:
-        return f"The type {policy.name} does not bring in {rule if is_group else f'whoever is {rule}'}."
+        return f"The type {policy.name} does not bring in {rule if is_group else f'the person {rule}'}."
     now = (facts.groups if is_group else facts.on_call).get(subject) or ()
     holder = {**facts.chosen, **dict(facts.roles)}.get(request.role)
     if holder is not None and request.person_id in {one.person_id for one in now}:

@@ -39,7 +39,7 @@ def in_maintenance(wanted: Iterable[WantedPage], *, paged: Sequence[Paged]) -> I
         one = page.callee
         if one.paused and page.key not in there:
             says = f"The PagerDuty service for {one.name} is in a maintenance window, so the page may notify no one."
-            whom = sentences.enumerated(one.names) or "whoever is on call"
+            whom = sentences.enumerated(one.names) or "the person on call"
             yield f"maintenance/{one.ref}", f"{says} End the window in PagerDuty, or call {whom}."
 
 
