@@ -10,6 +10,7 @@ from django.utils import timezone
 
 from incidents.models import Event
 from integrations.pagerduty.fake import events
+from integrations.pagerduty.tests import straight
 from integrations.tests.duty import Duty
 from integrations.tests.test_pages_laws import Night, night
 from workflows.models import Page
@@ -30,10 +31,10 @@ def found(built_duty: Duty, db: None) -> Iterator[Night]:
         yield one
 
 
-def page_through_the_fallback(found: Night) -> None:
+def page_through_the_fallback(found: Night, *, to: str = "major") -> None:
     """Retype to what pages somebody, while PagerDuty's REST API is away; it comes back."""
     found.away(True)
-    found.take("retype", "major")
+    found.take("retype", to)
     found.settle(3)
     found.away(False)
 
@@ -119,3 +120,13 @@ def test_a_plan_says_that_a_service_is_in_a_maintenance_window_before_anyone_cou
     (page,) = Event.objects.filter(incident=found.incident, kind="page")
     assert page.text.startswith("paged Major incidents: Max")
     assert ("maintenance window" in page.text) == paused
+
+
+def test_a_page_through_the_fallback_says_nothing_of_a_window_of_another_service(found: Night) -> None:
+    found.duty.account.service("Security service").status = "maintenance"
+    found.duty.pager.setup = straight.Given(service="Security service")
+    pager_cache.refresh(at=timezone.now())
+    page_through_the_fallback(found, to="security")
+    (page,) = Event.objects.filter(incident=found.incident, kind="page")
+    assert "through the fallback" in page.text
+    assert "maintenance window" not in page.text

@@ -247,9 +247,8 @@ def _opened(work: Work, page: Page, rung: PageStatus, *, unsure: bool) -> Outcom
     external = pager_names.external(page)
     how = " through the fallback, because PagerDuty could not be reached" if page.via == "events" else ""
     whom = page.rings.removeprefix("pages ")
-    says = f"paged {page.name}{how}{f': {whom}' if whom else ''}"
+    says = f"paged {page.name}{how}{f': {whom}' if whom else ''}{IN_MAINTENANCE if _is_paused(page) else ''}"
     says = note_found.JOINED.format(page=page.name, joined=page.joined) if page.joined else says
-    says += IN_MAINTENANCE if PagerTarget.objects.filter(pager_id=page.service_id, paused=True).exists() else ""
     says += f"{event_kinds.WHY}{page.because}" if page.because else ""
     thing = made(work, external=external, external_id=page.pager_id)
     thing.label = page.name
@@ -261,6 +260,11 @@ def _opened(work: Work, page: Page, rung: PageStatus, *, unsure: bool) -> Outcom
     data = {"page": page.key, "url": page.url, "over": bool(page.joined)}
     # Before whatever was heard of it meanwhile: who acknowledges is often quicker than the answer to our request.
     return Outcome([thing], says=says, kind="page", data=data, at=page.opened_at, also=also)
+
+
+def _is_paused(page: Page) -> bool:
+    """Return whether a page stands on a service in a maintenance window; the fallback has a service of its own."""
+    return page.via == "rest" and PagerTarget.objects.filter(pager_id=page.service_id, paused=True).exists()
 
 
 def _plan_anew(incident_id: int, _: datetime) -> None:
