@@ -28,7 +28,7 @@ Row = TypeVar("Row", Participant, Event, Followup, Codename, Resource, Effect, P
 ANSWERS = ("let_in", "turned_away", "request_over")  # the kinds of entries that answer who may be let in
 OPEN = (Effect.State.WAITING, Effect.State.RUNNING, Effect.State.FAILED)
 ABOUT_PEOPLE = ["paged", "chosen"]  # the kinds of entries that say who takes part
-NEWS = [*event_kinds.TOLD, *ANSWERS, "asked", *ABOUT_PEOPLE, *circle.CHOOSING]  # those that plans depend on
+NEWS = [*event_kinds.TOLD, *ANSWERS, "asked", *ABOUT_PEOPLE]  # those that plans depend on
 
 
 @dataclass(slots=True)

@@ -80,16 +80,16 @@ def note_unseen(page: Page, *, looked_at: datetime) -> None:
     PagerDuty accepts an event before it looks whether anyone can be paged. It is not sent again unasked: it may have
     been opened where nobody looked, and would ring twice.
     """
-    if _is_unseen(page, looked_at=looked_at):
+    if _is_not_there(page, looked_at=looked_at):
         with transaction.atomic():
             page = apply_page_event.held(page)
-            if _is_unseen(page, looked_at=looked_at):
+            if _is_not_there(page, looked_at=looked_at):
                 page.unseen_at = looked_at
                 page.save(update_fields=["unseen_at"])
                 called_off.tell(page, UNSEEN.format(page=page.name), at=looked_at)
 
 
-def _is_unseen(page: Page, *, looked_at: datetime) -> bool:
+def _is_not_there(page: Page, *, looked_at: datetime) -> bool:
     sent = page.via == "events" and page.status == Status.TRIGGERED and not (page.pager_id or page.joined)
     return sent and page.unseen_at is None and looked_at - page.opened_at > SETTLED
 

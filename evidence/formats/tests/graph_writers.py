@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import marshal
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from itertools import pairwise
+from typing import TypeVar
 
+Function = TypeVar("Function", bound=Hashable)
 Sample = tuple[Sequence[str], int]
 Write = Callable[[Sequence[Sample]], bytes]
 
 
-def known(samples: Sequence[Sample]) -> tuple[Counter[str], Counter[str], Counter[tuple[str, str]]]:
+def known(
+    samples: Sequence[tuple[Sequence[Function], int]],
+) -> tuple[Counter[Function], Counter[Function], Counter[tuple[Function, Function]]]:
     """Return what each function costs itself, with all that it calls, and what the calls of one by another cost."""
-    own: Counter[str] = Counter()
-    inside: Counter[str] = Counter()
-    calls: Counter[tuple[str, str]] = Counter()
+    own: Counter[Function] = Counter()
+    inside: Counter[Function] = Counter()
+    calls: Counter[tuple[Function, Function]] = Counter()
     for stack, value in samples:
         own[stack[-1]] += value
         inside.update(dict.fromkeys(stack, value))

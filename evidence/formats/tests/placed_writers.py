@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 import marshal
-from collections import Counter
 from collections.abc import Callable, Sequence
-from itertools import pairwise
 from typing import Any, NamedTuple
+
+from evidence.formats.tests.graph_writers import known
 
 
 class Placed(NamedTuple):
@@ -57,13 +57,7 @@ def pyinstrument(samples: Sequence[Sample]) -> bytes:
 
 def cprofile(samples: Sequence[Sample]) -> bytes:
     """What ``python -m cProfile -o FILE`` stores."""
-    own: Counter[Placed] = Counter()
-    inside: Counter[Placed] = Counter()
-    calls: Counter[tuple[Placed, Placed]] = Counter()
-    for stack, value in samples:
-        own[stack[-1]] += value
-        inside.update(dict.fromkeys(stack, value))
-        calls.update(dict.fromkeys(pairwise(stack), value))
+    own, inside, calls = known(samples)
     key = {one: (one.file, one.line, one.name) for one in inside}
     stats = {
         key[one]: (1, 1, own[one] / 1e6, inside[one] / 1e6,
