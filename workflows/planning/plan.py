@@ -19,7 +19,7 @@ from workflows.planning.wording.basis import Basis
 NAMELESS = frozenset(
     {"channel", "outlet", "post", "small", "picture", "archived", "closed", "capture", "chat", "pager", "private"}
 )
-NAMELESS |= {"ticket"}
+NAMELESS |= {"ticket", "reminder"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +61,11 @@ class Plan:
     def is_empty(self) -> bool:
         """Whether there is nothing to do."""
         return not self.actions and not self.cancels
+
+    @property
+    def changes(self) -> bool:
+        """Whether people read of anything that it changes."""
+        return any(line.sign in "+~-" for line in self.lines)
 
     @property
     def in_short(self) -> str:

@@ -24,7 +24,7 @@ from workflows.planning.observed import Observed
 from workflows.planning.participation import Standing
 from workflows.planning.plan import Plan, plan
 from workflows.planning.plan_lines import FREE, PlanLine
-from workflows.planning.wording import basis, privacy_notes, shut_out
+from workflows.planning.wording import basis, privacy_notes, reminding, shut_out
 from workflows.reconcile import admitting
 from workflows.usergroups import workspace_cache
 
@@ -148,7 +148,9 @@ def preview_declare(
     """Return what declaring an incident of this type would do."""
     facts = load_facts.of_declaring(type, by=by, lead=lead, services=services, is_drill=is_drill)
     result = _without_ports(plan(desired_state(_with_groups(facts)), Observed()), facts)
-    return _shown_to(by, replace(result, lines=(*result.lines, *_not_invited(facts))))
+    return _shown_to(
+        by, replace(result, lines=(*result.lines, *reminding.lines(None, type.policy), *_not_invited(facts)))
+    )
 
 
 def _shown_to(by: Person | None, whole: Plan) -> Plan:
@@ -169,7 +171,8 @@ def preview_policy(incident: Incident, policy: Policy) -> Plan:
         return Plan(lines=(PlanLine("=", f"{incident.codename} {text}", "private"),))
     after = replace(known.facts, policy=policy, private=private_after(incident.private, policy))
     # A private incident takes nobody in by another policy alone: who it names is offered to the incident's people.
-    return plan(desired_state(_with_groups(after)), known.observed)
+    result = plan(desired_state(_with_groups(after)), known.observed)
+    return replace(result, lines=(*result.lines, *reminding.lines(known.facts.policy, policy)))
 
 
 def _retyped(
@@ -251,6 +254,7 @@ def _not_invited(after: Facts) -> Iterator[PlanLine]:
 
 def _with_notes(result: Plan, before: Facts, after: Facts, *, alerts: int) -> Plan:
     result = _without_ports(result, after)
+    result = replace(result, lines=(*result.lines, *reminding.lines(before.policy, after.policy)))
     if not after.private:
         return replace(result, lines=(*result.lines, *_not_invited(after)))
     gaining = tuple(_gaining(after))
