@@ -66,6 +66,7 @@ NAMES = (
     *signing_in.NAMES,
     "EVIDENCE_STORAGE_URL",
     "EVIDENCE_MAX_MIB",
+    "EVIDENCE_IN_WORKER",
     "PROFILE_SOURCES_FILE",
     "AUDIT_HEAD_CHANNEL",
     "AUDIT_HEAD_WEBHOOK",
@@ -101,6 +102,7 @@ class Env:
     runbook_file: Path | None
     evidence_storage: str
     evidence_max_mib: int
+    evidence_in_worker: bool
     profile_sources_file: Path | None
     named: Mapping[str, str] = field(repr=False, compare=False)  # everything given, for lists that name variables
     audit_channel: str
@@ -201,6 +203,7 @@ def read(given: Mapping[str, str]) -> Env:
         runbook_file=_file(given, "RUNBOOK_FILE"),
         evidence_storage=_storage(given),
         evidence_max_mib=whole(given, "EVIDENCE_MAX_MIB", default=512, low=1, high=100_000),
+        evidence_in_worker=flag(given, "EVIDENCE_IN_WORKER"),
         profile_sources_file=_file(given, "PROFILE_SOURCES_FILE"),
         named=given,
         audit_channel=given.get("AUDIT_HEAD_CHANNEL", "").lstrip("#"),

@@ -1,18 +1,20 @@
 """A worker process: Celery's worker without its command line's many megabytes.
 
-`python -m config.worker` performs effects and plans; with `--queue evidence` it captures and reads evidence.
+`python -m config.worker` performs effects and plans, and with EVIDENCE_IN_WORKER captures and reads evidence, too; with
+`--queue evidence` that is all it does.
 """
 
 import argparse
 import socket
 import sys
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from celery import signals
 from celery.apps.worker import Worker
 from celery.exceptions import SecurityWarning
 
+from config import env
 from config.celery import app, take_patiently
 from config.messages import EFFECTS, EVIDENCE
 from config.process import garbage, priority
@@ -27,28 +29,29 @@ NAMES = {EFFECTS: "worker", EVIDENCE: "evidence"}
 
 def main() -> int:
     """Work until told to end; give the exit code."""
-    queue = _asked()
+    queues = _asked()
     priority.give_way(NICE)
     garbage.share_one_arena()
-    worker = made(queue)
+    worker = made(queues)
     database_watch.hold_nothing_for_long()
-    signals.worker_ready.connect(_ready(NAMES[queue]), weak=False)
+    signals.worker_ready.connect(_ready(NAMES[queues[0]]), weak=False)
     from config.process.own_loop import OwnLoop  # models are there to import since there is a worker
 
-    OwnLoop(NAMES[queue], queue=queue).start()
+    for queue in queues:
+        OwnLoop(NAMES[queue], queue=queue).start()
     worker.start()
     return int(worker.exitcode or 0)
 
 
-def made(queue: str) -> Worker:
-    """Load what a worker of a queue needs, and return one that has not begun."""
+def made(queues: Sequence[str]) -> Worker:
+    """Load what a worker of these queues needs, and return one that has not begun; it is named by the first."""
     # Running as root is dangerous where messages may hold pickled code; here they hold JSON only.
     warnings.simplefilter("ignore", SecurityWarning)
     take_patiently()
     return app.Worker(
-        queues=[queue],
-        concurrency=THREADS[queue],
-        hostname=f"{NAMES[queue]}@{socket.gethostname()}",
+        queues=list(queues),
+        concurrency=sum(THREADS[queue] for queue in queues),
+        hostname=f"{NAMES[queues[0]]}@{socket.gethostname()}",
         quiet=True,
         without_gossip=True,
         without_mingle=True,
@@ -56,10 +59,13 @@ def made(queue: str) -> Worker:
     )
 
 
-def _asked() -> str:
+def _asked() -> list[str]:
+    """Give the queues to work for."""
     parser = argparse.ArgumentParser(prog="python -m config.worker", description=__doc__)
-    parser.add_argument("--queue", choices=list(THREADS), default=EFFECTS)
-    return str(parser.parse_args().queue)
+    parser.add_argument("--queue", choices=list(THREADS))
+    if queue := parser.parse_args().queue:
+        return [str(queue)]
+    return [EFFECTS, EVIDENCE] if env.load().evidence_in_worker else [EFFECTS]
 
 
 def _ready(name: str) -> Callable[..., None]:

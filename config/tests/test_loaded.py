@@ -30,7 +30,7 @@ WEB = "import config.asgi"
 # A link to each page that messages link to makes Django load no page.
 WORKER = """
 from config import worker
-made = worker.made({queue!r})
+made = worker.made({queues!r})
 from config.process import own_loop
 from evidence.models import Evidence
 from incidents.models import Incident, Proposal, Summary
@@ -48,8 +48,9 @@ SAY = "\nimport json, sys; print(json.dumps(sorted(sys.modules)))"
     ("start", "left_out"),
     [
         pytest.param(WEB, BY_NOBODY | {"httpx2", "pagerduty"}, id="web"),
-        pytest.param(WORKER.format(queue="celery"), BY_NOBODY | PAGES | DOORS, id="worker"),
-        pytest.param(WORKER.format(queue="evidence"), BY_NOBODY | PAGES | DOORS | VENDORS, id="evidence"),
+        pytest.param(WORKER.format(queues=["celery"]), BY_NOBODY | PAGES | DOORS, id="worker"),
+        pytest.param(WORKER.format(queues=["celery", "evidence"]), BY_NOBODY | PAGES | DOORS, id="both"),
+        pytest.param(WORKER.format(queues=["evidence"]), BY_NOBODY | PAGES | DOORS | VENDORS, id="evidence"),
     ],
 )
 def test_a_process_starts_without_what_others_need(start: str, left_out: set[str]) -> None:

@@ -1,4 +1,4 @@
-"""Memory of web, worker and evidence at rest, and how much of a processor they use."""
+"""Memory of all of Firekind's processes at rest, and how much of a processor they use."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ import psutil
 from stack.bench.table import Figure, ReportTable
 from stack.supervisor.running import Stack
 
-PROCESSES = ("web", "worker", "evidence")  # what is read of evidence is read by a process that ends
 MOST_MIB = 250
 MIB = 1024 * 1024
 AT_REST_S = 60
@@ -17,8 +16,8 @@ AT_REST_S = 60
 
 def measure(stack: Stack, table: ReportTable, *, when: str) -> None:
     """Add up whole process trees; where the system knows it, also so that what they share is counted once."""
-    table.head(f"Memory of {', '.join(PROCESSES[:-1])} and {PROCESSES[-1]} together, {when}")
-    used = {name: [_used(one) for one in _tree(stack.processes[name].pid)] for name in PROCESSES}
+    table.head(f"Memory of all processes together, {when}")
+    used = {name: [_used(one) for one in _tree(stack.processes[name].pid)] for name in _ours(stack)}
     total = sum(resident for tree in used.values() for resident, _ in tree)
     shares = [share for tree in used.values() for _, share in tree]
     each = ", ".join(f"{name} {sum(resident for resident, _ in tree):.0f}" for name, tree in used.items())
@@ -31,17 +30,22 @@ def measure(stack: Stack, table: ReportTable, *, when: str) -> None:
 def measure_idle(stack: Stack, table: ReportTable) -> None:
     """Add up the processor time that all of Firekind's processes take while nothing happens."""
     table.head(f"What an idle stack takes of one core, over {AT_REST_S} s")
-    before, began = {name: _busy_s(stack, name) for name in PROCESSES}, time.monotonic()
+    before, began = {name: _busy_s(stack, name) for name in _ours(stack)}, time.monotonic()
     time.sleep(AT_REST_S)
     spent_s = time.monotonic() - began
-    shares = {name: 100 * (_busy_s(stack, name) - before[name]) / spent_s for name in PROCESSES}
+    shares = {name: 100 * (_busy_s(stack, name) - before[name]) / spent_s for name in before}
     each = ", ".join(f"{name} {share:.2f}" for name, share in shares.items())
     table.add(Figure("processor", sum(shares.values()), 1.0, " %", each))
 
 
 def resident(stack: Stack) -> float:
     """Return how many MiB the trees of all of Firekind's processes hold."""
-    return sum(_used(one)[0] for name in PROCESSES for one in _tree(stack.processes[name].pid))
+    return sum(_used(one)[0] for name in _ours(stack) for one in _tree(stack.processes[name].pid))
+
+
+def _ours(stack: Stack) -> list[str]:
+    """Name the processes that run; what is read of evidence is read by another, which ends."""
+    return [name for name, one in stack.processes.items() if name != "sandbox" and one.alive]
 
 
 def _busy_s(stack: Stack, name: str) -> float:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import closing
+from typing import Final
 
 from stack.bench import declaring, document, hostile, memory, painting, reading, turning
 from stack.bench.seeded import figures, growth, pages
@@ -11,10 +12,12 @@ from stack.bench.storms import crowd, storm
 from stack.bench.table import Figure, ReportTable
 from stack.errors import StackError
 from stack.outside import Records
+from stack.supervisor import surroundings
 from stack.supervisor.running import Stack
 from stack.supervisor.throwaway import throwaway
 from stack.terminal import paint, say
 
+ALONE: Final = ("sandbox", "web", "worker")  # as `make run` starts it, and what stands in for the vendors
 STRICT, WRITE = "--strict", "--write"
 ON_WHOLE_STACK = ("declaring", "idle", "memory", "painting", "reading", "turning")
 GROUPS = (*ON_WHOLE_STACK, "pages", "insights", "growth", "storm", "crowd", "hostile")
@@ -34,7 +37,10 @@ def main(*words: str) -> int:
     say(paint("  Figure, its target, and the reference beside which it was taken (neighbours on two cores).", "grey"))
     whole = [group for group in ON_WHOLE_STACK if group in wanted]
     if whole:
-        with throwaway(preloaded=False) as stack, closing(Records(stack.database_url)) as records:
+        with (
+            throwaway(processes=ALONE, env=surroundings.ONE_MACHINE, preloaded=False) as stack,
+            closing(Records(stack.database_url)) as records,
+        ):
             measured = _on_whole_stack(stack, records, table, whole)
         _keep(measured, written=WRITE in words)
     for group in (one for one in GROUPS if one in wanted and one not in ON_WHOLE_STACK):
@@ -50,7 +56,11 @@ def main(*words: str) -> int:
 def _alone(group: str, table: ReportTable) -> None:
     """Measure a group that has a stack of its own."""
     if group in {"storm", "crowd"}:
-        with throwaway(env=storm.ENV, preloaded=False) as stack, closing(Records(stack.database_url)) as records:
+        env = {**storm.ENV, **surroundings.ONE_MACHINE}
+        with (
+            throwaway(processes=ALONE, env=env, preloaded=False) as stack,
+            closing(Records(stack.database_url)) as records,
+        ):
             (storm if group == "storm" else crowd).measure(stack, table, records)
         return
     measure, workers = {

@@ -6,6 +6,7 @@ The slugs of types, the names of people and what can be paged stay, as acts name
 from __future__ import annotations
 
 import random
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
@@ -15,11 +16,14 @@ from config.env import ROOT
 from integrations.slack.fake import seed as workspace
 from stack.chaos.scenario import ANNOUNCED, GUESTS, OUTSIDERS, PAGED, STAFF
 from stack.services import pgbouncer
+from stack.supervisor import surroundings
+from stack.supervisor.throwaway import ALL
 
 TYPES, WORKSPACE = "INCIDENT_TYPES_FILE", "FIREKIND_SANDBOX_WORKSPACE"
 SHIPPED: Final = ROOT / "fixtures" / "incident_types.yaml"
 LEFT, MACHINE = "jonas", "deploybot"  # someone who left the company, and a bot: both may be in a group
 SCHEDULES: Final = ("Leadership on call", "Engineering on call", "Support on call", "a schedule that is not there")
+ALONE: Final = 4  # the bit of a seed with which a house has one worker for everything
 POOLED, POOL = 1, 10  # with which seed of five there is a pooler, and with how many connections
 
 
@@ -35,6 +39,16 @@ def drawn(seed: int, *, folder: Path) -> dict[str, str]:
         path.write_text(yaml.safe_dump(body, allow_unicode=True, sort_keys=False), encoding="utf-8")
         written[setting] = str(path)
     return written
+
+
+def alone(seed: int) -> dict[str, str]:
+    """Return the settings by which the worker has evidence in hand too, as `make run` does: with half of all."""
+    return dict(surroundings.ONE_MACHINE) if seed & ALONE else {}
+
+
+def processes(env: Mapping[str, str]) -> tuple[str, ...]:
+    """Return which processes a house has."""
+    return tuple(name for name in ALL if name != "evidence") if surroundings.ONE_MACHINE.items() <= env.items() else ALL
 
 
 def pool(seed: int) -> int:

@@ -14,8 +14,6 @@ from stack.services import services
 from stack.supervisor import running, surroundings
 from stack.terminal import hear, paint, say
 
-DEMO = ("sandbox", "web", "worker", "evidence")
-RUN = ("web", "worker", "evidence")
 # Settings that the stack itself fills in before any process reads them.
 SERVICES_TO_COME = {"DATABASE_URL": "postgresql://embedded", "REDIS_URL": "redis://embedded"}
 WITHOUT_SLACK = "Slack is not connected (SLACK_BOT_TOKEN is not set): use the web and the terminal."
@@ -33,10 +31,17 @@ def demo() -> None:
     port, data_dir = env.port(given), env.data_dir(given)
     services.wait_for_leftovers(data_dir)
     with _doors(port, names=("web", "sandbox"), target="demo") as doors:
-        settings = surroundings.blank() | CODENAMES | given | surroundings.with_sandbox(data_dir=data_dir, port=port)
-        env.read(SERVICES_TO_COME | env.present(settings))
+        settings = (
+            surroundings.blank()
+            | CODENAMES
+            | surroundings.ONE_MACHINE
+            | given
+            | surroundings.with_sandbox(data_dir=data_dir, port=port)
+        )
+        parsed = env.read(SERVICES_TO_COME | env.present(settings))
+        started = ("sandbox", *processes(parsed))
         say(paint("Starting PostgreSQL, Redis, web, workers and the sandbox ...", "grey"))
-        with running.opened(settings, data_dir=data_dir, doors=doors, processes=DEMO, hear=hear) as stack:
+        with running.opened(settings, data_dir=data_dir, doors=doors, processes=started, hear=hear) as stack:
             stack.wait_ready()
             watched = f"Watch it as Ada at {surroundings.address(settings)}, and in its Slack at {stack.sandbox_url}."
             say(paint(watched, "grey"))
@@ -53,7 +58,7 @@ def demo() -> None:
 
 def run() -> None:
     """Run the product as the settings say."""
-    given = surroundings.given()
+    given = surroundings.ONE_MACHINE | surroundings.given()
     parsed = env.read(SERVICES_TO_COME | given)
     settings = surroundings.blank() | given
     settings |= {"PORT": str(parsed.port), "FIREKIND_DATA_DIR": str(parsed.data_dir)}
@@ -61,8 +66,8 @@ def run() -> None:
     with _doors(parsed.port, names=("web",), target="run", host=parsed.host) as doors:
         if parsed.slack is None:
             say(paint(WITHOUT_SLACK, "yellow"))
-        processes = (*RUN, "socket") if parsed.slack and parsed.slack.app_token else RUN
-        with running.opened(settings, data_dir=parsed.data_dir, doors=doors, processes=processes, hear=hear) as stack:
+        started = (*processes(parsed), *(("socket",) if parsed.slack and parsed.slack.app_token else ()))
+        with running.opened(settings, data_dir=parsed.data_dir, doors=doors, processes=started, hear=hear) as stack:
             stack.wait_ready()
             _say_address("Firekind", parsed.base_url, "ready")
             _stay(stack)
@@ -77,6 +82,11 @@ def _doors(port: int, *, names: Sequence[str], target: str, host: str = ports.LO
             name: exits.enter_context(ports.listen(port + n, host=host, what=f"the {name}", advice=advice))
             for n, name in enumerate(names)
         }
+
+
+def processes(parsed: env.Env) -> tuple[str, ...]:
+    """Name the processes of the product, which the settings decide."""
+    return ("web", "worker") if parsed.evidence_in_worker else ("web", "worker", "evidence")
 
 
 def _say_address(name: str, url: str, what: str = "") -> None:

@@ -23,7 +23,7 @@ def web(env: Mapping[str, str]) -> list[str]:
 
 
 def worker(env: Mapping[str, str]) -> list[str]:
-    """Perform effects; yields to pages automatically."""
+    """Perform effects, and with EVIDENCE_IN_WORKER what `evidence` does; yields to pages automatically."""
     return [PYTHON, "-m", "config.worker"]
 
 

@@ -10,6 +10,8 @@ from typing import Final
 from config import env
 from stack.processes.ports import LOOPBACK
 
+# What a stack that is all there is of Firekind is set to, where nobody says otherwise: one process less.
+ONE_MACHINE: Final = {"EVIDENCE_IN_WORKER": "on"}
 # Those of the sandbox's people who have an account in its issue tracker.
 IN_THE_TRACKER: Final = ("ada", "mateo", "yuki", "priya", "tomasz", "farah", "ingrid", "wei", "amelie")
 

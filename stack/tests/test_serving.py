@@ -155,7 +155,6 @@ def test_it_starts_again_on_its_data_and_nothing_of_before_is_left(up: Run, how:
 
 ENDING: dict[str, Callable[[list[str]], bool]] = {
     "worker": lambda words: words[-1] == "config.worker",
-    "evidence": lambda words: words[-2:] == ["--queue", "evidence"],
     "web": lambda words: "uvicorn" in " ".join(words),
     "postgres": lambda words: words[0].endswith("bin/postgres"),
     "redis": lambda words: "valkey-server" in words[0],

@@ -40,7 +40,8 @@ class Keeper:
 
     def __init__(self, stack: Stack, counts: Counter[str]) -> None:
         self._stack, self._counts = stack, counts
-        self._down_until = dict.fromkeys(KILLABLE, 0.0)
+        self.kept = [name for name in KILLABLE if stack.processes[name].alive]
+        self._down_until = dict.fromkeys(self.kept, 0.0)
         self._dies_at: dict[str, str] = {}
         self._mortal: set[str] = set()  # those that will die at a point
         self._over = threading.Event()
@@ -59,18 +60,18 @@ class Keeper:
     def all_ended(self) -> Iterator[None]:
         """End all processes, and start them when the block is over, to live: the web first, the workers last."""
         with self._keeping:
-            self._stack.stop(*KILLABLE)
+            self._stack.stop(*self.kept)
             self._dies_at.clear()
             self._mortal.clear()
             yield
             self._stack.start("web")
-            self._stack.start("evidence", "worker")
+            self._stack.start(*(name for name in reversed(self.kept) if name != "web"))
 
     def close(self) -> None:
         """Start what is down, to live, and stop looking."""
         self._over.set()
         self._thread.join()
-        for name in KILLABLE:
+        for name in self.kept:
             process = self._stack.processes[name]
             if name in self._mortal or not process.alive:
                 process.kill9()
@@ -79,7 +80,7 @@ class Keeper:
     def _keep(self) -> None:
         while not self._over.wait(LOOK_S):
             with self._keeping:
-                for name in KILLABLE:
+                for name in self.kept:
                     process = self._stack.processes[name]
                     if not process.alive and time.monotonic() >= self._down_until[name]:
                         self._start(name, process)
@@ -123,8 +124,12 @@ class FaultMaker:
         for kind in stepped_clock.KINDS:
             stepped_clock.step(self._clocks, kind, 0)
 
+    def _named(self, name: str) -> str:
+        """Give the process that does the work of one by this name: where there is none for evidence, the worker."""
+        return name if name in self._keeper.kept or name not in KILLABLE else "worker"
+
     def _kill(self, fault: PlannedFault, over: threading.Event) -> None:
-        self._keeper.kill(fault.kind.removeprefix("kill_"), down_s=fault.length_s)
+        self._keeper.kill(self._named(fault.kind.removeprefix("kill_")), down_s=fault.length_s)
         over.wait(fault.length_s)
 
     def _crash_at(self, fault: PlannedFault, over: threading.Event) -> None:
@@ -138,7 +143,7 @@ class FaultMaker:
         server.start()
 
     def _freeze(self, fault: PlannedFault, over: threading.Event) -> None:
-        name = fault.kind.removeprefix("freeze_")
+        name = self._named(fault.kind.removeprefix("freeze_"))
         process = self._server(name, fault) if name in self._stack.servers else self._stack.processes[name]
         if process.alive:
             with frozen(process):
@@ -217,9 +222,10 @@ class FaultMaker:
             self._account.act("subscription", active=True)
 
     def _step_clock(self, fault: PlannedFault, over: threading.Event) -> None:
-        stepped_clock.step(self._clocks, fault.more["process"], fault.more["offset_s"])
+        kind = self._named(fault.more["process"])
+        stepped_clock.step(self._clocks, kind, fault.more["offset_s"])
         over.wait(fault.length_s)
-        stepped_clock.step(self._clocks, fault.more["process"], 0)
+        stepped_clock.step(self._clocks, kind, 0)
 
 
 def _hows(more: Mapping[str, Any]) -> list[tuple[str, dict[str, Any]]]:

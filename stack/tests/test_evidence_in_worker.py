@@ -1,0 +1,72 @@
+"""On one machine a worker has evidence in hand, too: it captures, reads and shows it, with a broker or without."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from config import env
+from stack.cli import serve
+from stack.outside import until
+from stack.supervisor import surroundings
+from stack.supervisor.running import Stack
+from stack.tests.kills import PATIENCE_S
+from stack.tests.test_kills import ask, until_settled
+from stack.tests.test_kills import declared as declared_by_hand
+from stack.tests.test_kills_captures import declared, until_read
+from stack.tests.test_kills_pictures import pictures, send
+
+
+@pytest.fixture
+def alone(stack: Stack) -> Iterator[Stack]:
+    """Give the stack with one worker that does all work, and leave it as it was."""
+    ask(stack, "/sandbox/program", {"fixed": False})
+    stack.stop("worker", "evidence")
+    stack.start("worker", env=surroundings.ONE_MACHINE)
+    yield stack
+    stack.stop("worker")
+    stack.start("worker", "evidence")
+
+
+def shown(stack: Stack) -> None:
+    """Bring a profile to a new incident, and see its picture stand in the channel once it was read."""
+    codename = declared_by_hand(stack, "Carts are slow")
+    until_settled(stack, codename)
+    send(stack, codename)
+    until(lambda: pictures(stack, codename), what="a picture in the channel", timeout_s=PATIENCE_S)
+    assert {one["state"] for one in until_settled(stack, codename)["effects"]} == {"done"}
+
+
+@pytest.mark.workers
+def test_one_worker_captures_reads_and_shows_and_is_all_that_has_to_live(alone: Stack) -> None:
+    shown(alone)
+    codename = declared(alone)
+    (row,) = until_read(alone, codename)
+    assert row[1:3] == ("ready", "during")
+    alone.wait_ready()
+
+
+@pytest.mark.workers
+def test_it_does_so_without_a_broker(alone: Stack) -> None:
+    redis = alone.servers["redis"]
+    redis.stop()
+    try:
+        shown(alone)
+    finally:
+        redis.start()
+
+
+@pytest.mark.parametrize(
+    ("given", "processes"),
+    [
+        ({}, ("web", "worker")),
+        ({"EVIDENCE_IN_WORKER": "on"}, ("web", "worker")),
+        ({"EVIDENCE_IN_WORKER": "off"}, ("web", "worker", "evidence")),
+    ],
+)
+def test_a_machine_of_its_own_starts_a_process_for_evidence_only_where_it_is_told_to(
+    given: dict[str, str], processes: tuple[str, ...]
+) -> None:
+    needed = serve.SERVICES_TO_COME | {"SECRET_KEY": "abcdefghij" * 6}
+    assert serve.processes(env.read(surroundings.ONE_MACHINE | needed | given)) == processes
