@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import datetime
-from typing import ClassVar
+from functools import cached_property
+from typing import Any, ClassVar
 
 from django import forms
 
@@ -72,15 +73,29 @@ class ReopenForm(StepForm):
     heading, button, icon = "Reopen", "Reopen", "undo"
     said = "Reopened."
     text = lines("What came back? (optional)", needed=False)
+    reach = forms.CharField(required=False, widget=forms.HiddenInput)
+
+    def first(self, asked: Mapping[str, Any]) -> dict[str, Any]:
+        return {"reach": lambda: self.reaches}  # asked where the form is shown
+
+    @cached_property
+    def reaches(self) -> str:
+        """Whom it reaches, as the form says."""
+        return ending.reach_again(self.incident, by=self.person)
 
     @property
     def explains(self) -> str:  # type: ignore[override]  # whom it reaches depends on the incident
         """Say what reopening does, and whom it pages and brings in again."""
-        return f"The incident is not over after all. {ending.reach_again(self.incident, by=self.person)}".rstrip()
+        return f"The incident is not over after all. {self.reaches}".rstrip()
 
     def run(self, *, at: datetime) -> object:
         text = self.cleaned_data["text"]
-        return lifecycle.reopen(self.incident, text=text, by=self.person, at=at, since=self.seen)
+        reach = self.cleaned_data["reach"] if "reach" in self.given else None
+        return lifecycle.reopen(self.incident, text=text, by=self.person, at=at, since=self.seen, reach=reach)
+
+    def _look_again(self) -> None:
+        super()._look_again()
+        self.given["reach"] = self.reaches
 
 
 class CancelForm(StepForm):

@@ -97,12 +97,14 @@ def reopen(
     source: str = Source.WEB,
     text: str = "",
     since: int | None = None,
+    reach: str | None = None,
 ) -> Incident:
     """Take back that it was over or mitigated.
 
-    Raises ``Refused`` where the state forbids it, ``BadInput`` for long words.
+    ``reach`` is what the actor read of ``reach_again``, None where nothing was shown. Raises ``Refused`` where the
+    state forbids it, ``Stale`` where it reaches others by now, ``BadInput`` for long words.
     """
-    return _step(incident, REOPEN, by=by, at=at, source=source, text=text, since=since)
+    return _step(incident, REOPEN, by=by, at=at, source=source, text=text, since=since, reach=reach)
 
 
 def duplicate(
@@ -160,12 +162,15 @@ def _step(
     text: str = "",
     since: int | None = None,
     of: Incident | None = None,
+    reach: str | None = None,
 ) -> Incident:
     text = rules.text(text, needed=False)
     with rules.changing(incident, by=by, beside=of) as now:
         if why := _in_the_way(now, step):
             raise rules.Refused(why)  # before what changed meanwhile: reading that once more would not help
         rules.must_be_fresh(now, since=since, clash=MOVES)
+        if reach is not None and by is not None and reach != reach_again(now, by=by):
+            raise rules.ReachChanged
         of = _original(of, now, by=by) if of is not None else None
         now.status = step.to
         now.duplicate_of = of

@@ -39,6 +39,14 @@ class Stale(Refused):
         self.changes = changes
 
 
+class ReachChanged(Stale):
+    """Whom it reaches is not what its form said any more."""
+
+    def __init__(self) -> None:
+        Refused.__init__(self, "Whom this pages or brings in changed while you were writing. Review it, then confirm.")
+        self.changes = []
+
+
 class NotThere(Incident.DoesNotExist):
     """To the one who acts there is no such incident: hidden or absent, every door answers the same.
 

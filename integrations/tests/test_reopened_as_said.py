@@ -46,6 +46,77 @@ def in_slack(duty: Duty, incident: Incident) -> str:
         return door.reads(door.modal("dee"))
 
 
+class OnThePage:
+    """The form of the web, opened by Dee."""
+
+    def __init__(self, duty: Duty, incident: Incident) -> None:
+        self.client, self.path = Client(), f"/incidents/{incident.codename}/reopen"
+        self.client.force_login(account(duty.house.person("dee")))
+        self.shown = self.client.get(self.path).content.decode()
+
+    def said(self) -> str:
+        return unescape(self.shown)
+
+    def send(self) -> None:
+        kept = dict(re.findall(r'<input type="hidden" name="(\w+)" value="([^"]*)"', self.shown))
+        self.shown = self.client.post(self.path, {"text": "It came back.", **kept}).content.decode()
+
+
+class InSlack:
+    """The modal of Slack, opened by Dee."""
+
+    def __init__(self, duty: Duty, incident: Incident) -> None:
+        self.duty, self.door = duty, Door(duty.house)
+        with behind(duty.house), ports.using(chat=duty.house.chat, pager=duty.pager):
+            self.door.press("dee", "firekind:reopen", channel=duty.house.channel(incident))
+
+    def said(self) -> str:
+        view = self.door.modal("dee")
+        typed = [one["element"].get("initial_value", "") for one in view["blocks"] if one["type"] == "input"]
+        return "\n".join([self.door.reads(view), *typed])
+
+    def send(self) -> None:
+        with behind(self.duty.house), ports.using(chat=self.duty.house.chat, pager=self.duty.pager):
+            self.door.submit("dee", text="It came back.")
+
+
+def in_support(story: Story) -> str:
+    slack = story.duty.house.slack
+    return min(slack.workspace.people[one].handle for one in slack.group("support").members)
+
+
+AFTER_THE_LOOK: Final[dict[str, Callable[[Story], None]]] = MEANWHILE | {
+    "somebody left a group": lambda story: story.group("support", in_support(story)),
+    "somebody else is on call": lambda story: story.shift("Major incidents", "sid"),
+}
+
+
+@pytest.mark.parametrize("door", [OnThePage, InSlack])
+@pytest.mark.parametrize("meanwhile", AFTER_THE_LOOK)
+def test_what_was_read_before_is_what_comes_or_it_is_shown_anew_and_nothing_done(
+    duty: Duty, meanwhile: str, door: type[OnThePage | InSlack]
+) -> None:
+    house = duty.house
+    incident = house.declare(type="major")
+    lifecycle.resolve(incident, by=house.person("dee"), at=house.now())
+    story = Story(duty, house.settle(incident))
+    form = door(duty, story.incident)
+    before = SAYS.search(form.said())
+    AFTER_THE_LOOK[meanwhile](story)
+    now = SAYS.search(OnThePage(duty, story.incident).said())
+    assert before is not None
+    assert now is not None
+    form.send()
+    story.incident.refresh_from_db()
+    assert story.incident.is_active == (before[0] == now[0])
+    if not story.incident.is_active:
+        assert now[0] in form.said()
+        assert "It came back." in form.said()
+        form.send()
+        story.incident.refresh_from_db()
+        assert story.incident.is_active
+
+
 CASES = [("major", *case) for case in product(BEFORE, MEANWHILE)] + [("ambiguous", "nobody answered", "nothing")]
 
 

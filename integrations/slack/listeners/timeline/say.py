@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from incidents import forms, lifecycle
 from incidents.drills import replays
+from incidents.forms.ending import ReopenForm
 from incidents.forms.verb import VerbForm
 from incidents.models import Incident, Person, Source
 from integrations.slack.interaction import incident_lookup, messages
@@ -154,12 +155,13 @@ def submitted(asked: SlackRequest) -> Answer:
     verb = VERBS[str(form.kept["v"])]
     incident = incident_lookup.named(str(form.kept["i"]), by=asked.by)
     since = {"since": form.kept["n"]} if verb.checks else {}
+    reach = {"reach": form.kept["r"]} if "r" in form.kept else {}
     said = stating.filled(form)
     try:
         if verb.states:
             stating.post(incident, said, asked, **since)
         else:
-            _do(verb, incident, asked, said.text, **since)
+            _do(verb, incident, asked, said.text, **since, **reach)
     except lifecycle.Stale as stale:  # sent once more after having read what changed, it goes through
         return Replace(modal(verb, incident, said=said, by=asked.by, changed=str(stale)))
     return Nothing()
@@ -170,7 +172,8 @@ def modal(
 ) -> blocks.Block:
     """Build a verb's modal: its field of words, below what it does and what ``changed`` while they were written."""
     about = incident_lookup.titled(incident)
-    explains = _form(verb, incident, by=by).explains if verb.explains else ""
+    form = _form(verb, incident, by=by) if verb.explains else None
+    explains = form.explains if form is not None else ""
     parts = [
         blocks.section(about),
         *([blocks.section(mrkdwn.escape(explains))] if explains else ()),
@@ -184,7 +187,8 @@ def modal(
         ),
         *(stating.fields(incident, said) if verb.states else ()),
     ]
-    kept = keep(v=verb.name, i=incident.codename, n=incident.last_n)
+    reach = {"r": form.reaches} if isinstance(form, ReopenForm) else {}
+    kept = keep(v=verb.name, i=incident.codename, n=incident.last_n, **reach)
     return blocks.modal(verb.title, parts, callback_id=CALLBACK, submit=verb.submit, close=verb.close, kept=kept)
 
 
