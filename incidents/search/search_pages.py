@@ -91,7 +91,7 @@ def _asked(seen: QuerySet[Incident], filters: IncidentFilters, person: Person) -
         seen = seen.filter(lead=person)
     elif filters.me == "in":
         seen = seen.filter(Exists(Participant.objects.filter(incident=OuterRef("pk"), person=person, left_at=None)))
-    seen = _named(seen, filters)
+    seen = _named(seen, filters, person)
     if filters.since:
         seen = seen.filter(declared_at__gte=begin_of(filters.since))
     if filters.until:
@@ -99,7 +99,7 @@ def _asked(seen: QuerySet[Incident], filters: IncidentFilters, person: Person) -
     return seen.filter(_worded(filters.q)) if filters.q else seen
 
 
-def _named(seen: QuerySet[Incident], filters: IncidentFilters) -> QuerySet[Incident]:
+def _named(seen: QuerySet[Incident], filters: IncidentFilters, person: Person) -> QuerySet[Incident]:
     """Match a part of the name of the lead, of somebody who takes part and of a service, and the handle of a group.
 
     Names are looked up first, so that what has them is found by its index.
@@ -110,7 +110,7 @@ def _named(seen: QuerySet[Incident], filters: IncidentFilters) -> QuerySet[Incid
         takes_part = Participant.objects.filter(incident=OuterRef("pk"), person__in=_people(filters.person))
         seen = seen.filter(Exists(takes_part.filter(left_at=None)))
     if filters.service:
-        seen = seen.filter(services__overlap=_services(filters.service))
+        seen = seen.filter(services__overlap=_services(filters.service, person))
     if filters.group:
         came = Participant.objects.filter(incident=OuterRef("pk"), reason=Participant.Reason.GROUP)
         seen = seen.filter(Exists(came.filter(detail__iexact=filters.group)))
@@ -121,9 +121,9 @@ def _people(part: str) -> list[int]:
     return list(Person.objects.filter(name__icontains=part).values_list("pk", flat=True))
 
 
-def _services(part: str) -> list[str]:
-    """Return the services with this in their name that one of the latest incidents has, and this as a whole name."""
-    latest = _latest(Incident.objects.order_by(*ORDER))
+def _services(part: str, person: Person) -> list[str]:
+    """Return this as a whole name, and the services with it in theirs that one of the latest ``person`` sees has."""
+    latest = _latest(visibility.visible_to(person).order_by(*ORDER))
     named = Incident.objects.filter(pk__in=latest).annotate(service=Func(F("services"), function="unnest"))
     known = named.order_by().values_list("service", flat=True).distinct()
     return [part, *(name for name in known if part.casefold() in name.casefold())]

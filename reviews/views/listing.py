@@ -10,7 +10,7 @@ from django.views.decorators.http import require_GET
 
 from incidents import visibility
 from incidents.drills import sample_mark
-from incidents.models import Incident, Status
+from incidents.models import Status
 from incidents.views.detail.page_reading import tints
 from incidents.views.signed_in import Request, signed_in
 from reviews.models import Review, ReviewState
@@ -36,7 +36,7 @@ def listing(request: Request) -> HttpResponse:
         .order_by("-changed_at")
     )
     states = [(state, heading, list(found.filter(state=state)[:MOST])) for state, heading in HEADINGS.items()]
-    lately = Incident.objects.filter(is_drill=False, status=Status.RESOLVED).order_by("-ended_at")[:LATELY]
+    lately = seen.filter(is_drill=False, status=Status.RESOLVED).order_by("-ended_at")[:LATELY]
     waiting = seen.filter(pk__in=lately.values("pk"), review=None).order_by("-ended_at")[:10]
     listed = [*waiting, *(review.incident for _, _, reviews in states for review in reviews)]
     context = {

@@ -14,6 +14,7 @@ from incidents.search import near_words, search_pages
 from incidents.tests.test_pages_access import OPEN_TO_ALL, addresses, routes
 from integrations.tests import house as building
 from integrations.tests.test_membership import signed_in
+from reviews.views import listing
 from stack import seed
 from stack.tests.test_growth import FEW, MORE, RowsRead, explaining, fill, total
 
@@ -39,6 +40,7 @@ def _house(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setattr(live_stream, "let_go", lambda: None)  # the connection is the test's own
     monkeypatch.setattr(near_words, "LOOKED_AT", LOOKED_AT)
     monkeypatch.setattr(search_pages, "LATEST", LOOKED_AT)
+    monkeypatch.setattr(listing, "LATELY", LOOKED_AT)
     with building.house():
         yield
 

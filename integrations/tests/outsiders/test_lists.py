@@ -5,24 +5,43 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta
 from types import SimpleNamespace
+from typing import Final
 
 import pytest
 from django.db import connection
 from django.utils import timezone
 
+from incidents import lifecycle
 from incidents.models import Incident
+from incidents.search import already_open, near_words, search_pages
+from insights import histories
 from integrations.identity import visiting
-from integrations.slack.listeners import home_tab
+from integrations.slack.listeners import home_tab, read
 from integrations.tests.outsiders import alike
 from integrations.tests.outsiders import scene as building
-from integrations.tests.outsiders.scene import AUDITOR, EXTERNAL, GUEST, MANAGER, OUTSIDER, WORD, Scene
+from integrations.tests.outsiders.scene import AUDITOR, EXTERNAL, GUEST, MANAGER, MEMBER, OUTSIDER, WORD, Scene
 from integrations.tests.outsiders.table import OF_NONE, routes
+from reviews.views import listing
+from workflows.alerts import declare_rules
 from workflows.models import DeclareRule
 
 WHO = (OUTSIDER, GUEST, EXTERNAL, MANAGER, AUDITOR)
 UNSEEN = alike.absent("amber-otter")
 # Auditors read in it that something happened on an incident, by codename: that is what it is for.
 FOR_AUDITORS = "audit"
+FEW = 2
+LIMITS: Final = (
+    (search_pages, "PAGE"),
+    (search_pages, "LATEST"),
+    (search_pages, "CSV_ROWS"),
+    (near_words, "LOOKED_AT"),
+    (already_open, "LOOKED_AT"),
+    (declare_rules, "LOOKED_AT"),
+    (histories, "MOST"),
+    (listing, "MOST"),
+    (listing, "LATELY"),
+    (read, "CONSIDERED"),
+)
 OF_ONESELF = ("sign-in/", "account/")  # drawn anew each time, with a challenge in it
 
 
@@ -33,13 +52,29 @@ def scene(db: None) -> Iterator[Scene]:
         yield made
 
 
+@pytest.fixture(autouse=True)
+def few(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have every list end after two: what is cut off has to be counted among what somebody sees, and not before."""
+    for module, name in LIMITS:
+        assert getattr(module, name) > FEW
+        monkeypatch.setattr(module, name, FEW)
+
+
 @pytest.fixture
 def known(scene: Scene) -> Incident:
-    """A public incident that looks like the private one, and a rule that takes alerts."""
+    """A public incident that looks like the private one, others that have ended, and a rule that takes alerts."""
+    ended(scene, "ambiguous")
     DeclareRule.objects.create(
         name="Checkout", type=scene.house.type("ambiguous"), created_at=scene.house.now(), active=False
     )
     return scene.furnish(scene.declare("The printer leaks"), "ordinary")
+
+
+def ended(scene: Scene, type: str) -> None:
+    """Let as many as a list shows be over."""
+    for n in range(FEW):
+        one = scene.declare(f"Tap {n} drips", type=type)
+        scene.house.settle(lifecycle.resolve(one, by=scene.person(MEMBER), at=scene.house.now()))
 
 
 def looks(who: str, known: Incident) -> Iterator[str]:
@@ -102,6 +137,7 @@ def test_nothing_changes_for_an_outsider_when_a_private_incident_comes_to_be(
     before = _at_one_moment(scene, known, monkeypatch, name=UNSEEN, now=now)
     hidden = scene.furnish(scene.declare(f"The {WORD} printer leaks", type="security"))
     scene.alarm(hidden, count=3)
+    ended(scene, "security")
     after = _at_one_moment(scene, known, monkeypatch, name=hidden.codename, now=now)
     assert known.codename in before[OUTSIDER]["/"]
     for who in WHO:
