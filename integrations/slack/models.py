@@ -1,6 +1,9 @@
 from __future__ import annotations
 
 from django.db import models
+from django.db.models import Q, QuerySet
+
+from incidents.models import Person
 
 
 class Delivery(models.Model):
@@ -38,6 +41,13 @@ class OnHome(models.Model):
 
     def __str__(self) -> str:
         return f"{self.chat_id}: {self.incident_id}"
+
+    @classmethod
+    def closable(cls) -> QuerySet[OnHome]:
+        """Return what may be on a tab whose owner cannot see it: anything not everyone sees, and all of a guest's."""
+        guests = Person.objects.filter(Q(is_guest=True) | Q(is_external=True), chat_id__isnull=False)
+        hidden = Q(incident__private=True) | Q(incident__replays__private=True)
+        return cls.objects.filter(hidden | Q(chat_id__in=guests.values("chat_id")))
 
 
 class CaughtUp(models.Model):

@@ -10,7 +10,7 @@ from integrations.slack.models import OnHome
 @shared_task
 def redraw_homes() -> None:
     """Redraw the tabs that show what their owner can no longer see; safe to run twice."""
-    if OnHome.objects.filter(incident__private=True).exists():
+    if OnHome.closable().exists():
         from integrations.slack.listeners import home_tab  # it brings all of Slack's doors, which few workers need
 
         home_tab.redraw()

@@ -165,9 +165,9 @@ def _still_seen(viewer: Person, shown: set[int]) -> bool:
 
 
 def _stale() -> Iterator[str]:
-    """Yield whose tabs show a private incident that they may not see."""
+    """Yield whose tabs show an incident that they may not see."""
     lines: dict[int, set[str]] = defaultdict(set)
-    for incident_id, chat_id in OnHome.objects.filter(incident__private=True).values_list("incident_id", "chat_id"):
+    for incident_id, chat_id in OnHome.closable().values_list("incident_id", "chat_id"):
         lines[incident_id].add(chat_id)
     for incident_id, chat_ids in lines.items():
         known = dict(Person.objects.filter(chat_id__in=chat_ids).values_list("pk", "chat_id"))

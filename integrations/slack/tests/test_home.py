@@ -70,6 +70,28 @@ def test_what_turned_private_is_taken_off_the_tabs_of_everyone_else(door: Door) 
     assert home_tab.redraw() == 0
 
 
+@pytest.mark.parametrize("trait", ["is_restricted", "is_stranger"])
+@pytest.mark.parametrize("way", ["leave", "kick"])
+def test_what_a_guest_is_in_no_more_is_taken_off_their_tab(way: str, trait: str, door: Door) -> None:
+    """They see what they take part in alone, public or not."""
+    setattr(door.slack.add_person("gus", name="Gus", email="gus@example.com"), trait, True)
+    door.house.chat.people()
+    incident = door.declared()
+    channel = door.house.channel(incident)
+    door.slack.acts.invite("ann", channel, ["gus"])
+    door.deliver()
+    assert "checkout is slow" in opened(door, "gus")
+    if way == "leave":
+        door.slack.acts.leave("gus", channel)
+    else:
+        door.slack.acts.kick("ann", channel, "gus")
+    door.deliver()
+    tasks.redraw_homes()
+    home = door.slack.home("gus")
+    assert home is not None
+    assert "checkout is slow" not in door.reads(home)
+
+
 def test_a_tab_that_cannot_be_drawn_now_is_drawn_later(door: Door) -> None:
     incident = door.declared("keys leaked", by="ann")
     assert "keys leaked" in opened(door, "out")

@@ -72,6 +72,16 @@ def test_a_private_incident_is_shown_in_its_own_room_alone(door: Door, incident:
     assert not posted(door, moved, "lobby", by="eve")
 
 
+def test_nothing_is_shown_in_its_own_room_where_somebody_reads_along_who_takes_no_part(
+    door: Door, incident: Incident
+) -> None:
+    moved = door.house.retype(incident, "security", by="ann")
+    door.slack.take_deliveries()
+    room = door.house.channel(moved)
+    door.slack.channel(room).members.append(door.slack.person("eve").id)  # of which no event has told
+    assert not posted(door, moved, room)
+
+
 def test_what_is_no_incident_of_ours_is_left_alone(door: Door, incident: Incident) -> None:
     assert not posted(door, incident, "lobby", path="/incidents/no-such/")
     assert not posted(door, incident, "lobby", path="/oncall/")

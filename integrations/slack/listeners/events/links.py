@@ -79,8 +79,10 @@ class Preview:
         if not found:
             return
         about = slack.wire.call("conversations.info", channel=self.channel_id, include_num_members=True)["channel"]
-        unfurls = {url: _card(one) for url, one in found.items() if _may_be_shown(one, about)}
-        if unfurls and about.get("is_member", True) and _is_closed_circle(slack, about):
+        found = {url: one for url, one in found.items() if _may_be_shown(one, about)}
+        inside = _closed_circle(slack, about) if found and about.get("is_member", True) else frozenset()
+        unfurls = {url: _card(one) for url, one in found.items() if inside and _is_seen_by(one, inside)}
+        if unfurls:
             slack.wire.call("chat.unfurl", channel=self.channel_id, ts=self.ts, unfurls=unfurls)
 
 
@@ -111,19 +113,26 @@ def _codename(url: str) -> str:
 
 
 def _may_be_shown(incident: Incident, about: Mapping[str, Any]) -> bool:
-    """Return whether an incident may be named in a channel at all: a private one in its own private room alone."""
-    return not incident.private or (bool(about.get("is_private")) and rooms.is_current(incident, str(about["id"])))
+    """Return whether an incident may be named in a channel at all: a hidden one in its own private room alone."""
+    is_its_own = bool(about.get("is_private")) and rooms.is_current(incident, str(about["id"]))
+    return is_its_own or visibility.may_see(visibility.EVERYONE, incident)
 
 
-def _is_closed_circle(slack: SlackChat, about: Mapping[str, Any]) -> bool:
-    """Return whether nobody is in a channel but people of the workspace itself: no guest, nobody from outside."""
+def _closed_circle(slack: SlackChat, about: Mapping[str, Any]) -> frozenset[int]:
+    """Return who is in a channel, or nobody where a guest, someone from outside or someone unknown is in it."""
     if any(about.get(name) for name in ("is_ext_shared", "is_pending_ext_shared", "is_org_shared")):
-        return False
+        return frozenset()
     if int(about.get("num_members") or 0) > MOST_PEOPLE:
-        return False
+        return frozenset()
     inside = slack.members(str(about["id"])) - {slack.identity.bot_user_id}
     ours = Person.objects.filter(chat_id__in=inside, is_guest=False, is_external=False, deactivated=False)
-    return ours.count() == len(inside)
+    found = frozenset(ours.values_list("pk", flat=True))
+    return found if len(found) == len(inside) else frozenset()
+
+
+def _is_seen_by(incident: Incident, inside: frozenset[int]) -> bool:
+    """Return whether everyone in a channel may see an incident: in its own room someone may be who takes no part."""
+    return visibility.who_may_see(incident.pk, among=inside) == inside
 
 
 def _card(incident: Incident) -> Mapping[str, Any]:
