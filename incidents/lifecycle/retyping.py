@@ -3,14 +3,12 @@ from __future__ import annotations
 from collections.abc import Collection
 from datetime import datetime
 
-from django.db.models import F, Max, Q
-
-from incidents import codenames, hints, timeline
+from incidents import timeline
 from incidents.drills import agreement
-from incidents.lifecycle import circle, rules
+from incidents.lifecycle import circle, rules, turned_private
 from incidents.lifecycle.circle import Admission, Entrant
 from incidents.lifecycle.people import take_part
-from incidents.models import Codename, Incident, IncidentType, Participant, Person, PolicyVersion, Source
+from incidents.models import Incident, IncidentType, Participant, Person, PolicyVersion, Source
 from incidents.policies.policy import moves_room, private_after
 
 TAKEN = (
@@ -57,9 +55,8 @@ def retype(
         kept: tuple[Entrant, ...] = ()
         if moves:
             kept = _close(now, by=by, come=come, bring=bring, at=at)
-            _unname(now)
         if new_room or (moves and not keep_room):
-            _take_room(now)
+            rules.take_room(now)
         for person in bring if not moves else ():  # as it closes, they are among those who stay
             take_part(now, person, reason=Participant.Reason.PICKED, by=by, at=at)
         data = {
@@ -81,6 +78,8 @@ def retype(
         if moves:
             _must_not_be_empty(now)
         rules.save(now, *TAKEN)
+        if moves:
+            turned_private.follow(now, at=at)
     return now
 
 
@@ -129,7 +128,7 @@ def leave_room(incident: Incident, *, room: int) -> bool:
     with rules.changing(incident, by=None) as now:
         if not now.private or now.room != room:
             return False
-        _take_room(now)
+        rules.take_room(now)
         rules.save(now, "room", "archive_asked")
     incident.room = now.room
     return True
@@ -147,7 +146,7 @@ def open_another_room(
         if now.room != room:
             raise rules.Refused("Someone else already created a new channel.")
         timeline.append(now, "did", at=at, by=by, source=source, text="asked for a new channel")
-        _take_room(now)
+        rules.take_room(now)
         rules.save(now, "room", "archive_asked")
     incident.room = now.room
 
@@ -163,13 +162,6 @@ def go_back_to_room(incident: Incident, *, room: int, at: datetime) -> None:
         now.room = room
         rules.save(now, "room")
     incident.room = now.room
-
-
-def _take_room(incident: Incident) -> None:
-    last = Codename.objects.filter(incident=incident).aggregate(room=Max("room"))["room"]
-    incident.room = max(incident.room, last or 1) + 1  # it may have gone back to an earlier one
-    incident.archive_asked = False
-    codenames.fresh(room=incident.room, private=incident.private, incident_id=incident.pk, is_drill=incident.is_drill)
 
 
 def _close(
@@ -196,11 +188,3 @@ def _is_brought_in(by: Person | None, admission: Admission | None) -> bool:
 def _must_not_be_empty(incident: Incident) -> None:
     if not Participant.objects.filter(incident=incident, left_at=None).exists():
         raise rules.Refused("This would leave no one in it. Bring someone along, or come along yourself.")
-
-
-def _unname(incident: Incident) -> None:
-    """Make it a new fact of its duplicates and replays, so that what says it in their channels is written over."""
-    told = Incident.objects.filter(Q(duplicate_of=incident) | Q(replays=incident))
-    told.update(revision=F("revision") + 1)
-    for one in told.only("pk"):
-        hints.tell(one)

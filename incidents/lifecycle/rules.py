@@ -8,10 +8,11 @@ from contextlib import contextmanager
 from datetime import datetime, timedelta
 
 from django.db import transaction
+from django.db.models import Max
 
 from audit import tracing
-from incidents import hints, timeline, visibility
-from incidents.models import Event, Incident, Person
+from incidents import codenames, hints, timeline, visibility
+from incidents.models import Codename, Event, Incident, Person
 
 TITLE_CHARS = 200
 TEXT_CHARS = 10_000
@@ -126,6 +127,14 @@ def save(incident: Incident, *fields: str) -> None:
     incident.traceparent = tracing.here()
     incident.save(update_fields=[*fields, "revision", "traceparent"])
     hints.tell(incident)
+
+
+def take_room(incident: Incident) -> None:
+    """Let people go on in a room that nobody talked in yet, under a fresh codename; ``save`` writes it."""
+    last = Codename.objects.filter(incident=incident).aggregate(room=Max("room"))["room"]
+    incident.room = max(incident.room, last or 1) + 1  # it may have gone back to an earlier one
+    incident.archive_asked = False
+    codenames.fresh(room=incident.room, private=incident.private, incident_id=incident.pk, is_drill=incident.is_drill)
 
 
 def must_be_active(incident: Incident, verb: str) -> None:

@@ -94,6 +94,7 @@ def test_a_replay_stops_where_someone_would_read_what_they_may_not_see(
     at = timezone.now()
     if how == "turned private":
         drill = replays.start(past, by=ben, at=at)
+        lifecycle.bring_in(drill, people=[ada], by=ada, at=at)
         lifecycle.reopen(past, by=ada, at=at)
         lifecycle.retype(past, to=shipped["security"], by=ada, at=at)
         lifecycle.resolve(past, by=ada, at=at)

@@ -11,6 +11,7 @@ from evidence.intake.storage import StorageError
 from evidence.models import Evidence
 from incidents import lifecycle
 from incidents.drills import agreement
+from incidents.lifecycle import rules
 from incidents.models import Incident, Person, Source
 from incidents.policies.policy import COUNTS, MEASURES, sentence
 from workflows import ports
@@ -34,6 +35,7 @@ def ask(
     Without a kind it is the first that the source gives, without seconds as many as the operator's list says of that
     one, or are usual. Raises ``BadInput`` for a source that is not on the list, and for what it does not give.
     """
+    rules.must_see(incident, by=by)
     agreement.must_be_real(incident, "capture profiles for")
     profiler = ports.profiler()
     known = {one.name: one for one in profiler.sources()} if profiler else {}

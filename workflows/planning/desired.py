@@ -40,7 +40,7 @@ def _talk(facts: Facts, who: Participation) -> Desired:
     if not facts.chat:
         return Desired(chat=False)
     if not (facts.active or opened or gone):
-        return Desired(tuple(withdrawal.withdrawals(facts)))
+        return Desired(tuple(withdrawal.withdrawals(facts)), tuple(_kept_in_archives(facts)))
     gaps = [*who.gaps, *_kept_in_archives(facts)]
     if facts.active and not gone and not facts.is_there(f"archived/{facts.room}"):
         gaps += _turned_away(facts, who)

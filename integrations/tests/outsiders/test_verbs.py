@@ -6,6 +6,7 @@ import contextlib
 import copy
 import inspect
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -68,6 +69,16 @@ def test_none_of_them_lets_anybody_outside_do_anything(scene: Scene, hidden: Inc
                 refused(name, who, verb, case)
             assert marks(hidden) == moved, f"{name} as {OUTSIDERS[who]}"
         assert everything() == before, OUTSIDERS[who]
+
+
+def test_nor_does_any_of_them_say_that_it_is_a_drill(scene: Scene, hidden: Incident, profiled: None) -> None:
+    drill = lifecycle.declare(
+        "Practise", by=scene.person(MEMBER), at=timezone.now(), type=scene.house.type("security"), is_drill=True
+    )
+    case = replace(case_of(scene, OUTSIDER, hidden, scene.declare("Mail is late")), incident=drill)
+    for name, verb in {**ACTED, **ELSEWHERE}.items():
+        with pytest.raises(lifecycle.NotThere):
+            refused(name, OUTSIDER, verb, case)
 
 
 def test_they_do_for_those_who_take_part(scene: Scene, hidden: Incident, profiled: None) -> None:

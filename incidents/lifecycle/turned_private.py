@@ -1,0 +1,55 @@
+"""What follows elsewhere when an incident turns private: its duplicates name it no more, its replays close with it."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Final
+
+from django.db.models import F
+
+from incidents import hints, timeline, visibility
+from incidents.lifecycle import ending, rules
+from incidents.models import Incident, Participant, Replay
+
+CLOSED: Final = ("private", "closed_at", "lead", "roles", "room", "archive_asked")
+WHY: Final = "what it replays is private now."
+NOBODY: Final = "Nobody is in it who may see what it replays."
+
+
+def follow(incident: Incident, *, at: datetime) -> None:
+    """Carry on what follows, in the transaction in which an incident turned private, once that is written."""
+    _unname(incident)
+    _close_replays(incident, at=at)
+
+
+def _unname(incident: Incident) -> None:
+    """Make it a new fact of its duplicates, so that what names it where their people talk is written over."""
+    duplicates = Incident.objects.filter(duplicate_of=incident)
+    duplicates.update(revision=F("revision") + 1)
+    for one in duplicates.only("pk"):
+        hints.tell(one)
+
+
+def _close_replays(past: Incident, *, at: datetime) -> None:
+    """Turn public replays private, which show what is private now; one that nobody is left in is cancelled."""
+    for drill in Incident.objects.filter(replays=past, private=False).only("pk").order_by("pk"):
+        with rules.changing(drill, by=None) as now:
+            _close(now, past, at=at)
+            rules.save(now, *CLOSED)
+            _unname(now)
+        if now.is_active and not visibility.readers(now).exists():
+            ending.cancel(now, by=None, at=at, text=NOBODY)
+
+
+def _close(drill: Incident, past: Incident, *, at: datetime) -> None:
+    """Leave in who may see both, and let them go on in a private room."""
+    here = Participant.objects.filter(incident=drill, left_at=None)
+    staying = visibility.who_may_see(past.pk, among=set(here.values_list("person", flat=True)))
+    here.exclude(person__in=staying).update(left_at=at)
+    drill.private, drill.closed_at = True, at
+    drill.lead = drill.lead if drill.lead_id in staying else None
+    drill.roles = {role: holder for role, holder in drill.roles.items() if holder in staying}
+    rules.take_room(drill)
+    stopped = Replay.objects.filter(incident=drill, over_at=None).update(over_at=at, due_at=None, why=WHY)
+    text = f"The replay has stopped: {WHY}" if stopped else "What was replayed is private now, and so is this drill."
+    timeline.append(drill, "replay_over", at=at, text=text, data={"room": drill.room})
