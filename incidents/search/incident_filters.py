@@ -12,6 +12,7 @@ from django.utils import timezone
 from incidents.models import Status
 
 WORDS_CHARS = 200
+CURSOR_CHARS = 120  # when the last one was declared, and its codename
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +51,7 @@ class IncidentFilters:
             until=_day(given.get("until", "")),
             drills="1" if given.get("drills") == "1" else "",
             q=_words(given.get("q", "")),
-            after=given.get("after", "")[:60],
+            after=given.get("after", "")[:CURSOR_CHARS],
         )
 
     @property

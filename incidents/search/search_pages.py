@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from django.contrib.postgres.search import SearchQuery
-from django.db.models import Exists, F, Func, OuterRef, Q, QuerySet
+from django.db.models import Exists, F, Func, OuterRef, Q, QuerySet, Subquery
 
 from incidents import visibility
 from incidents.drills import sample_mark
@@ -21,6 +21,7 @@ PAGE = 30
 CSV_ROWS = 1_000
 LATEST = 2_000  # as far back as letters are looked for that are no words, which no index has
 ORDER = ("-active", "-declared_at", "-pk")
+LAST = re.compile(r"[0-9]{1,18}|[a-z]+(-[a-z]+)+")
 CODENAME = re.compile(r"[a-z]{2,}(-[a-z]+)*-?")
 
 
@@ -76,7 +77,7 @@ COLUMNS = (
 
 def _ordered(filters: IncidentFilters, person: Person) -> QuerySet[Incident]:
     asked = _asked(visibility.visible_to(person), filters, person).select_related("lead").only(*COLUMNS)
-    return _after(asked, filters.after).order_by(*ORDER)
+    return _after(asked, filters.after, person).order_by(*ORDER)
 
 
 def _asked(seen: QuerySet[Incident], filters: IncidentFilters, person: Person) -> QuerySet[Incident]:
@@ -174,8 +175,8 @@ class Begun(AllWords):
 
 
 def cursor(last: Incident) -> str:
-    """Return where the page after this incident begins."""
-    return f"{int(last.is_active)}.{last.declared_at.isoformat()}.{last.pk}"
+    """Return where the page after this incident begins, without its number: that counts hidden ones, too."""
+    return f"{int(last.is_active)}.{last.declared_at.isoformat()}.{last.codename}"
 
 
 def is_cursor(after: str) -> bool:
@@ -183,21 +184,28 @@ def is_cursor(after: str) -> bool:
     return _place(after) is not None
 
 
-def _place(after: str) -> tuple[str, datetime, int] | None:
+def _place(after: str) -> tuple[str, datetime, str] | None:
     try:
         active, rest = after.split(".", 1)
-        at_text, pk = rest.rsplit(".", 1)
-        return active, moment(at_text), int(pk)
+        at_text, last = rest.rsplit(".", 1)
+        return (active, moment(at_text), last) if LAST.fullmatch(last) else None
     except (ValueError, OverflowError):
         return None
 
 
-def _after(asked: QuerySet[Incident], after: str) -> QuerySet[Incident]:
+def _after(asked: QuerySet[Incident], after: str, person: Person) -> QuerySet[Incident]:
     place = _place(after)
     if place is None:
         return asked
     active, at, last = place
-    older = Q(declared_at__lt=at) | Q(declared_at=at, pk__lt=last)
+    # Pages that an older version showed bear a number. What was declared at the same microsecond is left out where the
+    # last one is hidden by now.
+    pk = int(last) if last.isdecimal() else _key(last, person)
+    older = Q(declared_at__lt=at) | Q(declared_at=at, pk__lt=pk)
     if active == "1":
         return asked.filter((Q(active=True) & older) | Q(active=False))
     return asked.filter(older, active=False, declared_at__lte=at)
+
+
+def _key(codename: str, person: Person) -> Subquery:
+    return Subquery(visibility.visible_to(person).filter(codename=codename).values("pk"))

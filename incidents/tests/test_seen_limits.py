@@ -1,6 +1,8 @@
-"""What a search looks at is cut off among what somebody sees: hidden incidents neither take places nor lend words."""
+"""Lists are cut off among what somebody sees: hidden incidents take no places, lend no words, and are not counted."""
 
 from __future__ import annotations
+
+from datetime import timedelta
 
 import pytest
 from django.utils import timezone
@@ -40,3 +42,36 @@ def found(by: Person) -> dict[str, list[str]]:
     parts = {service[:n] for service in SERVICES for n in (3, 4, 99)}
     pages = {one: search_pages.find(IncidentFilters(service=one), person=by) for one in sorted(parts)}
     return {one: [row.codename for row in page.rows] for one, page in pages.items()}
+
+
+def test_where_a_page_ends_tells_no_number_that_counts_hidden_ones(
+    shipped: dict[str, IncidentType], ada: Person, eve: Person, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two numbers in a row with one left out between them would tell of an incident that is not to be there."""
+    monkeypatch.setattr(search_pages, "PAGE", 1)
+    made = [declared(ada, shipped[slug], []) for slug in ("ambiguous", "security", "ambiguous", "ambiguous")]
+    after = search_pages.find(IncidentFilters(), person=eve).more
+    assert after == f"1.{made[-1].declared_at.isoformat()}.{made[-1].codename}"
+
+
+@pytest.mark.parametrize("closed", [0, 1, 2, 3, None])
+def test_pages_go_on_where_they_were_though_the_last_one_closed(
+    closed: int | None,
+    shipped: dict[str, IncidentType],
+    ada: Person,
+    eve: Person,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(search_pages, "PAGE", 2)
+    now = timezone.now()
+    made = [lifecycle.declare("It leaks", by=ada, at=now - timedelta(seconds=n)) for n in range(6)]
+    seen, after = [], ""
+    for _ in made:
+        page = search_pages.find(IncidentFilters(after=after), person=eve)
+        seen += [one.codename for one in page.rows]
+        if closed is not None and len(seen) == 2:
+            lifecycle.retype(made[closed], to=shipped["security"], by=ada, at=now)
+        after = page.more
+        if not after:
+            break
+    assert seen == [one.codename for n, one in enumerate(made) if n != closed or n < 2]

@@ -146,7 +146,7 @@ NARROWED: Final = (
         "?q=leaks+-tap",
     ),
     "?status=open&type=security&q=WORD",
-    "?after=1,2026-01-01T00:00:00%2B00:00,1",
+    "?after=1.2099-01-01T00:00:00%2B00:00.{}",
 )
 
 OF_NONE: Final[Mapping[str, Row]] = {
