@@ -11,10 +11,11 @@ from typing import Final
 from weakref import WeakSet
 
 from django.db import connection, transaction
-from django.db.models import Exists, OuterRef
+from django.db.models import Exists, OuterRef, Q
 from django.utils import timezone
 
-from incidents.models import Person
+from incidents import lifecycle
+from incidents.models import Participant, Person
 from incidents.people import person_matching
 from workflows import chat_port, ports
 from workflows.models import DirectoryRead, Group, GroupRule
@@ -120,7 +121,7 @@ def refresh(*, at: datetime | None = None, everybody: bool = False, another: boo
                 told = _told_of(known, before)
                 _follow(person_matching.follow(known, told=told))
                 said = (one for one in known if one.chat_id not in told)
-                person_matching.record([*said, *(strangers := _strangers(unknown, known))])
+                _record([*said, *(strangers := _strangers(unknown, known))])
                 person_matching.disown(known, told=told)
                 if another:
                     person_matching.unlist([*known, *strangers], told=told)
@@ -188,7 +189,26 @@ def note(one: person_matching.ChatProfile) -> None:
     """Write what the workspace said of one person, without reading everyone again."""
     with transaction.atomic():
         _alone()
-        person_matching.record([one])
+        _record([one])
+
+
+def _record(known: list[person_matching.ChatProfile]) -> None:
+    """Write what the workspace says of people; who is back after leaving it comes into nothing that is closed by that.
+
+    Their account was taken out of every channel. Of one that it is in all the same, the next look lets them in.
+    """
+    gone = set(Person.objects.filter(deactivated=True).values_list("chat_id", flat=True))
+    back = [one.chat_id for one in known if not one.deactivated and one.chat_id in gone]
+    person_matching.record(known)
+    if back:
+        _come_back(back)
+
+
+def _come_back(chat_ids: Collection[str]) -> None:
+    closed = Q(incident__private=True) | Q(person__is_guest=True) | Q(person__is_external=True)
+    stays = Participant.objects.filter(closed, person__chat_id__in=chat_ids, left_at=None)
+    for stay in stays.select_related("incident", "person").defer("incident__words").order_by("incident"):
+        lifecycle.left(stay.incident, person=stay.person, room=stay.incident.room, at=timezone.now())
 
 
 def _told_of(known: Iterable[person_matching.ChatProfile], before: Mapping[str, tuple[object, ...]]) -> set[str]:

@@ -238,6 +238,14 @@ class Acts(Interactions):
             self._slack.emit("user_change", user=shapes.person(person))
             self._done()
 
+    def reactivate(self, user: str) -> None:
+        """Activate someone's account again; they are in no channel and no group yet."""
+        with self._slack.lock:
+            person = self._slack.person(user)
+            person.deleted = False
+            self._slack.emit("user_change", user=shapes.person(person))
+            self._done()
+
     def arrive(self, handle: str, **traits: Any) -> Person:
         """Let someone new join the workspace."""
         with self._slack.lock:
