@@ -50,6 +50,18 @@ def test_only_where_updates_are_due_does_one_reset_the_timer(
         ) == is_due
 
 
+@pytest.mark.parametrize(("times", "is_cut"), [(20, False), (200, True)])
+def test_a_long_summary_leaves_room_for_what_comes_after_it(
+    incident: Incident, ada: Person, browse: Open, times: int, is_cut: bool
+) -> None:
+    words = f"{'pump ' * times}end."
+    lifecycle.describe(incident, summary=words, by=ada, at=timezone.now())
+    lifecycle.update(incident, text=words, by=ada, at=timezone.now())
+    now = browse(ada).get(page_of(incident)).content.decode().split('id="now"')[1].split("</section>")[0]
+    assert now.count("Show all") == (2 if is_cut else 0)
+    assert now.count(words) == 2  # all of it is there
+
+
 def test_an_older_codename_leads_to_the_page(secret: Incident, ada: Person, browse: Open) -> None:
     secret.codenames.create(name="older-name", room=2, private=True)
     assert browse(ada).get("/incidents/older-name/")["Location"] == page_of(secret)

@@ -16,8 +16,10 @@ document.addEventListener("htmx:afterSwap", (event) => {
   const wrong = dialog.querySelector("[aria-invalid=true]");
   if (dialog.open) return (wrong ?? dialog.querySelector("[data-first], [data-close]"))?.focus();
   dialog.showModal();
-  const picked = dialog.querySelector(".picking :checked") && dialog.querySelector("[data-first]");
-  (wrong ?? picked ?? dialog.querySelector("[autofocus], textarea, input:not([type=hidden]), select"))?.focus();
+  // Where one writes first; where somebody is picked first and one is picked already, it only has to be confirmed.
+  const first = dialog.querySelector("[autofocus], textarea, input:not([type=hidden]), select");
+  const isPicked = first?.closest(".picking") && dialog.querySelector(".picking :checked");
+  (wrong ?? (isPicked ? dialog.querySelector("[data-first]") : first))?.focus();
 });
 document.addEventListener("firekind:did", (event) => {
   if (dialog.open) dialog.close();

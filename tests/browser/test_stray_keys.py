@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 from playwright.sync_api import expect
 
+from tests.browser.axe import PHONE
 from tests.browser.conftest import Sit, declare
 
 if TYPE_CHECKING:
@@ -87,6 +88,18 @@ def test_a_field_that_is_opened_to_write_in_has_the_focus(page: Page) -> None:
         page.locator("summary:visible").filter(has_text=re.compile(rf"^\s*{opener}")).first.click()
         page.keyboard.type("Nobody knew who owns it.")
         expect(page.locator("textarea:focus")).to_have_value("Nobody knew who owns it.")
+
+
+def test_a_dialog_that_asks_for_words_begins_where_they_are_written(sit: Sit) -> None:
+    page = sit("Ada", viewport=PHONE)
+    declare(page, "The kiln cools down")
+    for opener in ("#add-task", "#add-followup", "#do-summary", "#do-rename", "#do-impact", "#do-next-step"):
+        page.locator(opener).first.evaluate("one => one.click()")
+        field = page.locator("#dialog").locator("textarea, input[type=text]").first
+        expect(field).to_be_focused()
+        expect(field).to_be_in_viewport(ratio=1)
+        page.keyboard.press("Escape")
+        expect(page.locator("dialog[open]")).to_have_count(0)
 
 
 @pytest.mark.parametrize(
