@@ -60,6 +60,7 @@ MIDDLEWARE = [
     "django_htmx.middleware.HtmxMiddleware",
     "integrations.identity.second_factor.SecondFactor",
     "evidence.views.storing.StorageOutages",
+    "config.http.forms_only.FormsOnly",
 ]
 
 LOADERS = ["django.template.loaders.filesystem.Loader", "django.template.loaders.app_directories.Loader"]

@@ -82,6 +82,18 @@ def test_nobody_unknown_gets_anywhere(secret: Incident) -> None:
             assert secret.title not in response.content.decode(), address
 
 
+def test_whatever_refuses_somebody_says_where_to_go_on(incident: Incident, ada: Person, browse: Open) -> None:
+    client, refused = browse(ada), 0
+    for route in routes():
+        for address in addresses(route, incident.codename) if route not in OPEN_TO_ALL else ():
+            response = client.get(address, headers={"Accept": "text/html"})
+            if response.status_code >= 400 and response["Content-Type"].startswith("text/html"):
+                refused += 1
+                assert ' href="/' in response.content.decode(), address
+                assert "default-src 'none'" in response["Content-Security-Policy"], address
+    assert refused > 10
+
+
 def test_a_hidden_incident_and_none_at_all_look_alike(secret: Incident, eve: Person, browse: Open) -> None:
     """To a stranger; `integrations/tests/outsiders` asks by every method, and as everyone."""
     client = browse(eve)
