@@ -33,7 +33,8 @@ EVERYWHERE: Final = {
         "closing",
         "copy",
         "permalink",
-        "drafts",
+        "drafts",  # tells what was taken to the one after
+        "sending",
         "palette",
     ),
 }

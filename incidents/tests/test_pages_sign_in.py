@@ -58,3 +58,17 @@ def test_a_fragment_that_lost_its_session_sends_the_whole_page_to_the_sign_in(db
     headers = {"HX-Request": "true", "HX-Current-URL": "http://testserver/types/"}
     response = Client().get("/", headers=headers)
     assert response["HX-Redirect"] == "/sign-in/?next=/types/"
+    assert Client().post("/declare", headers=headers).status_code == 401  # or its page would take it for done
+
+
+@pytest.mark.parametrize(
+    ("sent_from", "then"),
+    [
+        ("http://testserver/types/add?like=major", "/types/add%3Flike%3Dmajor"),
+        ("http://example.com/types/", "/"),
+        ("", "/"),
+    ],
+)
+def test_who_sent_a_form_after_their_session_comes_back_to_its_page(db: None, sent_from: str, then: str) -> None:
+    response = Client().post("/types/add", headers={"Referer": sent_from})
+    assert response["Location"] == f"/sign-in/?next={then}"

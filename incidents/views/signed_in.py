@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import wraps
 from typing import Concatenate, ParamSpec, cast
+from urllib.parse import urlsplit, urlunsplit
 from zoneinfo import ZoneInfo
 
 from django.conf import settings
@@ -70,12 +71,25 @@ def _refuse_nul(request: HttpRequest) -> None:
 
 
 def to_sign_in(request: HttpRequest) -> HttpResponse:
-    """Send someone unknown to the sign-in page and back afterwards; a fragment sends the whole page."""
+    """Send someone unknown to the sign-in page and back afterwards; a fragment sends the whole page.
+
+    What a fragment sent is refused, or its page would take it for done. Who sent a form comes back to its page.
+    """
     htmx = cast("Request", request).htmx
     if htmx:
         back = redirect_to_login(htmx.current_url_abs_path or "/")
-        return HttpResponseClientRedirect(back["Location"])
-    return redirect_to_login(request.get_full_path() if request.method == "GET" else "/")
+        refusal = HttpResponseClientRedirect(back["Location"])
+        refusal.status_code = 401
+        return refusal
+    return redirect_to_login(request.get_full_path() if request.method == "GET" else _page_of_form(request))
+
+
+def _page_of_form(request: HttpRequest) -> str:
+    """Return the page of ours that a form was sent from; the list where its browser does not say so."""
+    sent_from = urlsplit(request.headers.get("Referer", ""))
+    if sent_from.netloc != request.get_host():
+        return "/"
+    return urlunsplit(("", "", sent_from.path, sent_from.query, ""))
 
 
 def zone_of(request: HttpRequest) -> ZoneInfo:

@@ -3,12 +3,17 @@ const dialog = document.getElementById("dialog");
 const toast = document.getElementById("toast");
 let fading;
 
-function say(words) {
+// What went well may fade; what went wrong stays until it is pressed, or something else is sent.
+function say(words, { isWrong = false } = {}) {
   (dialog.open ? dialog : document.body).append(toast); // what is outside an open dialog can be neither seen nor heard
   toast.textContent = words;
   toast.classList.remove("gone");
   clearTimeout(fading);
-  fading = setTimeout(() => toast.classList.add("gone"), 5000);
+  if (!isWrong) fading = setTimeout(hush, 5000);
+}
+
+function hush() {
+  toast.classList.add("gone");
 }
 
 document.addEventListener("htmx:afterSwap", (event) => {
@@ -29,11 +34,19 @@ document.addEventListener("firekind:did", (event) => {
 document.addEventListener("htmx:responseError", (event) => {
   if (event.detail.elt.matches("[data-poll]")) return;
   const status = event.detail.xhr.status;
-  say(status === 404 ? "This no longer exists." : status === 403 ? "You don't have permission. Reload the page and try again." : "Something went wrong. Try again.");
+  const wrong = status === 404 ? "This no longer exists." : status === 403 ? "You don't have permission. Reload the page and try again." : "Something went wrong. Try again.";
+  say(wrong, { isWrong: true });
 });
-document.addEventListener("htmx:sendError", (event) => {
-  if (!event.detail.elt.matches("[data-poll]")) say("No connection. Nothing was sent.");
-});
+// Who was not answered cannot know whether it was done: a server may end between the two.
+function unanswered({ detail }) {
+  if (detail.elt.matches("[data-poll]")) return;
+  const isRead = detail.requestConfig.verb === "get";
+  const wrong = !navigator.onLine ? "You're offline. Nothing was sent." : isRead ? "No answer. Try again in a moment." : "No answer. It may have arrived: look before you send it again.";
+  say(wrong, { isWrong: true });
+}
+for (const what of ["htmx:sendError", "htmx:timeout"]) document.addEventListener(what, unanswered);
+document.addEventListener("htmx:beforeRequest", ({ detail }) => { if (!detail.elt.matches("[data-poll]") && detail.requestConfig.verb !== "get") hush(); });
+toast.addEventListener("click", hush);
 
 for (const one of document.querySelectorAll("dialog")) {
   one.addEventListener("click", (event) => {

@@ -34,19 +34,27 @@ function forget(fields) {
   for (const one of fields) sessionStorage.removeItem(key(one));
 }
 
-// A form that loads another page: that page tells whether it was taken.
+// A form that loads another page: that page tells whether it was taken. It was if it is what was sent for, or led there,
+// and says that nothing is wrong. The sign-in, a page that one goes back to and any other have not taken it.
 function send(fields) {
   for (const name of fields.map(key).filter(read)) write(name, { ...read(name), sent: true });
 }
 
+function isTaken() {
+  const came = performance.getEntriesByType("navigation")[0] ?? {};
+  const isAnswer = document.body.hasAttribute("data-answers") || (came.type === "navigate" && came.redirectCount > 0);
+  return Boolean(me) && isAnswer && !document.querySelector("main :is(.wrong[role=alert], [aria-invalid=true], .said .error)");
+}
+
 function settle() {
-  const fields = [...document.querySelectorAll("[data-draft], [data-drafts] :is(textarea, input)")].filter(about);
-  const isRefused = document.querySelector("main :is(.wrong, [aria-invalid=true])");
+  const taken = isTaken();
   for (const name of names()) {
-    const kept = read(name), field = fields.find((one) => key(one) === name);
-    if (kept.sent && isRefused && field?.defaultValue === kept.text) write(name, { ...kept, sent: false });
-    else if (kept.sent || kept.given) sessionStorage.removeItem(name);
+    const kept = read(name);
+    if (kept.given || (kept.sent && taken)) sessionStorage.removeItem(name);
+    else if (kept.sent) write(name, { ...kept, sent: false });
   }
+  const hint = document.getElementById("kept");
+  if (hint) hint.hidden = !names().length;
 }
 
 settle();

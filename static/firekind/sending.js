@@ -1,0 +1,51 @@
+// A form that was sent and not taken, because the session had ended or nobody answered, is filled in again where it is:
+// what was typed and what was chosen. drafts.js keeps what is a draft, tells what was taken and forgets at a sign-out.
+const me = document.body.dataset.me;
+const TYPED = "textarea, input[type=text], input:not([type])";
+const GIVEN = `${TYPED}, select, input:is([type=radio], [type=checkbox], [type=date], [type=number], [name=since])`;
+const SECRET = "[type=password], [autocomplete=one-time-code]";
+const isDraft = (one) => one.dataset.draft ?? one.form.dataset.drafts;
+const given = (form) => [...form.elements].filter((one) => one.name && one.matches(GIVEN) && !isDraft(one));
+const key = (form) => `draft ${me} ${new URL(form.getAttribute("action") || location.pathname, location).pathname}`;
+const isPlain = (form) => form.method === "post" && !form.matches("[hx-post], [data-ends]") && !form.querySelector(SECRET);
+
+function keep(form) {
+  const fields = given(form), name = key(form);
+  const kept = { sent: true, fields: fields.map((one) => [one.name, one.value, one.checked]) };
+  const old = JSON.parse(sessionStorage.getItem(name)); // kept by the page before this one, of which it is the second step
+  if (!fields.some((one) => one.matches(TYPED) && one.value)) return old && sessionStorage.setItem(name, JSON.stringify({ ...old, sent: true }));
+  sessionStorage.setItem(name, JSON.stringify(kept));
+}
+
+// A field by its name, a choice by its value, and of several of one name each in its turn.
+function fill(form, fields) {
+  const left = given(form), filled = [];
+  for (const [name, value, checked] of fields) {
+    const isChoice = (one) => one.matches("[type=radio], [type=checkbox]");
+    const at = left.findIndex((one) => one.name === name && (!isChoice(one) || one.value === value));
+    if (at < 0) continue;
+    const [one] = left.splice(at, 1);
+    if (isChoice(one) ? one.checked === checked : one.value === value) continue;
+    if (isChoice(one)) one.checked = checked;
+    else one.value = value;
+    filled.push(one);
+    for (let up = one.closest("details"); up; up = up.parentElement.closest("details")) up.open = true;
+  }
+  return filled;
+}
+
+function restore(form) {
+  const kept = JSON.parse(sessionStorage.getItem(key(form)));
+  if (!kept?.fields || kept.sent) return [];
+  sessionStorage.removeItem(key(form));
+  return form.querySelector(".wrong, [aria-invalid=true]") ? [] : fill(form, kept.fields); // else the page has them
+}
+
+if (me) {
+  const filled = [...document.forms].filter(isPlain).flatMap(restore);
+  // What looks something up for a field hears of it, once it listens.
+  document.addEventListener("DOMContentLoaded", () => {
+    for (const one of filled) for (const what of ["input", "change"]) one.dispatchEvent(new Event(what, { bubbles: true }));
+  });
+  document.addEventListener("submit", ({ target }) => { if (isPlain(target)) keep(target); });
+}
