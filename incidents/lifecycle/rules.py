@@ -44,7 +44,7 @@ class ReachChanged(Stale):
     """Whom it reaches is not what its form said any more."""
 
     def __init__(self) -> None:
-        Refused.__init__(self, "Whom this pages or brings in changed while you were writing. Review it, then confirm.")
+        Refused.__init__(self, "Who this pages or brings in changed while you were writing. Review it, then confirm.")
         self.changes = []
 
 
