@@ -11,6 +11,7 @@ from incidents.lifecycle.to_do import followups
 from incidents.models import Event, Incident, Person, Source
 
 CAPTURED_CHARS = 4_000
+STAMP = "stamp"  # under which an entry keeps when a captured message took its words, where it was written
 
 
 def update(
@@ -106,23 +107,52 @@ def capture(
     recorded_at: datetime,
     link: str = "",
     source: str = Source.SLACK,
+    stamp: float = 0.0,
 ) -> Event:
     """Put a message on the timeline with its own time, author and link.
 
     ``ref`` is the message's id where it was written; the same one is kept once. One that was retracted comes back.
+    ``stamp`` is when it took these words, as ``follow`` has it.
     """
     text = rules.text(text.strip()[:CAPTURED_CHARS] or "(no text)")
     with rules.changing(incident, by=by) as now:
         known = captured(now, ref)
         if known is None:
-            data = {"author": author, "ref": ref}
+            data = {"author": author, "ref": ref, STAMP: stamp}
             return timeline.append(
                 now, "captured", at=at, recorded_at=recorded_at, by=by, source=source, text=text, link=link, data=data
             )
         entry = timeline.entries([known])[0]
         if entry.retracted is not None and entry.redacted is None:  # what was redacted does not come back
-            _change(now, known, "edited", text=text, by=by, at=recorded_at, source=source)
+            _change(now, known, "edited", text=text, by=by, at=recorded_at, source=source, data={STAMP: stamp})
         return known
+
+
+def follow(
+    incident: Incident,
+    *,
+    n: int,
+    text: str,
+    at: datetime,
+    recorded_at: datetime,
+    stamp: float,
+    source: str = Source.SLACK,
+) -> Event | None:
+    """Follow an edit of a captured message by its author; None where it says nothing new, or was edited again since.
+
+    Edits are told in any order: ``stamp`` is when it took these words, in seconds by the clock of where it was written.
+    Raises ``Refused`` like ``edit``.
+    """
+    text = rules.text(text)
+    with rules.changing(incident, by=None) as now:
+        event = _owned(now, n, None)
+        (entry,) = timeline.entries([event])
+        if entry.text == text or stamp < max(float(one.data.get(STAMP, 0)) for one in (event, *entry.history)):
+            return None
+        said = {STAMP: stamp}
+        return _change(
+            now, event, "edited", text=text, by=None, at=at, recorded_at=recorded_at, source=source, data=said
+        )
 
 
 def captured(incident: Incident, ref: str) -> Event | None:
@@ -217,11 +247,19 @@ def _owned(incident: Incident, n: int, by: Person | None) -> Event:
 
 
 def _change(
-    incident: Incident, event: Event, kind: str, *, text: str, by: Person | None, at: datetime, source: str
+    incident: Incident,
+    event: Event,
+    kind: str,
+    *,
+    text: str,
+    by: Person | None,
+    at: datetime,
+    source: str,
+    recorded_at: datetime | None = None,
+    data: Mapping[str, Any] | None = None,
 ) -> Event:
-    change = timeline.append(
-        incident, kind, at=at, by=by, source=source, text=text, about_n=event.n, data={"about": event.n}
-    )
+    said: dict[str, Any] = {"text": text, "about_n": event.n, "data": {"about": event.n, **(data or {})}}
+    change = timeline.append(incident, kind, at=at, recorded_at=recorded_at, by=by, source=source, **said)
     if event.kind in folding.MADE:
         followups.project(incident, event)
     if event.kind in event_kinds.TOLD:

@@ -129,12 +129,13 @@ def joined(
     room: int,
     inviter: Person | None,
     at: datetime,
+    recorded_at: datetime | None = None,
     source: str = Source.SLACK,
 ) -> None:
     """Record that someone came to the room where people talk, invited by a member where that is known.
 
     Bots are not people. Joining a room that the conversation has left opens nothing: it may be public, and the new
-    one private.
+    one private. ``recorded_at`` is now, where it is told late.
     """
     if person.is_bot:
         return
@@ -144,17 +145,33 @@ def joined(
         take_part(now, person, reason=Reason.JOINED, by=inviter, at=at)
         said = inviter.name if inviter is not None else "a member" if now.private else ""
         data = {"room": now.room, "inviter": said}
-        timeline.append(now, "joined", at=at, by=person, source=source, text=person.name, data=data)
+        timeline.append(
+            now, "joined", at=at, recorded_at=recorded_at, by=person, source=source, text=person.name, data=data
+        )
         rules.save(now)
 
 
-def left(incident: Incident, *, person: Person, room: int, at: datetime, source: str = Source.SLACK) -> None:
-    """Record that someone left, or was removed from, the room where people talk; they are not fetched back."""
+def left(
+    incident: Incident,
+    *,
+    person: Person,
+    room: int,
+    at: datetime,
+    recorded_at: datetime | None = None,
+    source: str = Source.SLACK,
+) -> None:
+    """Record that someone left, or was removed from, the room where people talk; they are not fetched back.
+
+    ``recorded_at`` is now, where it is told late.
+    """
     with rules.changing(incident, by=None) as now:
         taking_part = Participant.objects.filter(incident=now, person=person, left_at=None)
         if now.room != room or not taking_part.update(left_at=at, went=True):
             return
-        timeline.append(now, "left", at=at, by=person, source=source, text=person.name, data={"room": now.room})
+        data = {"room": now.room}
+        timeline.append(
+            now, "left", at=at, recorded_at=recorded_at, by=person, source=source, text=person.name, data=data
+        )
         rules.save(now)
 
 

@@ -21,18 +21,21 @@ OPENED: Final = "made public"  # of the channel of a private incident, its peopl
 WARNS: Final = "unarchived"  # of the old public channel of a private incident, its people are told
 
 
-def said(channel: Resource, did: str, *, by_someone: bool) -> tuple[str, str]:
-    """Return the kind of entry, and how it goes on after the name of whoever did it, or stands alone."""
+def said(channel: Resource, did: str, *, by_someone: bool, is_late: bool = False) -> tuple[str, str]:
+    """Return the kind of entry, and how it goes on after the name of whoever did it, or stands alone.
+
+    What ``is_late`` was told after something newer: nobody is warned of how it is no more.
+    """
     incident = channel.incident
     is_old = incident.private and channel.room != incident.room and not channel.spec.get("private")
     name = f"the old public channel {channel.label}" if is_old else channel.label
     sentence = SAID[did][0 if by_someone else 1].format(name)
     if not by_someone:
         sentence = f"{sentence[0].upper()}{sentence[1:]}"
-    if is_old and did == WARNS:
+    if is_old and did == WARNS and not is_late:
         rest = f"Our messages there are withdrawn; {_readable(channel)}. To close it again, archive it in Slack."
         return "warned", f"{sentence} in Slack. {rest}"
-    if did == OPENED and incident.private and channel.room == incident.room:
+    if did == OPENED and incident.private and channel.room == incident.room and not is_late:
         rest = "Our messages there are withdrawn, and the conversation moves to a new private channel."
         return "warned", f"{sentence}. {rest}"
     return "channel", sentence if did.startswith("made") else f"{sentence} in Slack"

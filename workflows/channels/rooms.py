@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
+from typing import Final
 
 from django.db import transaction
 from django.db.models import Exists, OuterRef, Q
@@ -13,7 +14,10 @@ from incidents.models import Incident, Person, Source
 from workflows.effects import effect_queue, lost_channels
 from workflows.effects.failing import failures
 from workflows.models import Effect, MembersRead, Resource
+from workflows.planning.actions import CREATE
 from workflows.planning.observed import DELETED, GONE, THEIRS, THERE
+
+TOLD: Final = "told"  # under which a room keeps when it was told last what became of it, by the vendor's clock
 
 
 def channel_row(channel_id: str) -> Resource | None:
@@ -56,17 +60,19 @@ def joined(
     at: datetime,
     inviter: Person | None = None,
     stamp: float = 0.0,
+    recorded_at: datetime | None = None,
 ) -> None:
     """Note that someone is in the room, whether we invited them or a member did: ``inviter``, where that is known.
 
-    ``stamp`` is when that was, in seconds by the vendor's clock, where it is known: what is older than what was last
-    told of them is not news. A join that is told late must let nobody in who left since.
+    ``recorded_at`` is now, where it is told late. ``stamp`` is when it was, in seconds by the vendor's clock, where
+    that is known: what is older than what was last told of them is not news. A join that is told late must let nobody
+    in who left since.
     """
     if not is_current(incident, channel_id) or _is_old(incident, person, stamp=stamp):
         return
     timeline.hold(incident.pk)
     _note_member(incident, person, THERE, at=at, stamp=stamp)
-    lifecycle.joined(incident, person=person, room=incident.room, inviter=inviter, at=at)
+    lifecycle.joined(incident, person=person, room=incident.room, inviter=inviter, at=at, recorded_at=recorded_at)
 
 
 def came(
@@ -77,6 +83,7 @@ def came(
     at: datetime,
     inviter: Person | None = None,
     stamp: float = 0.0,
+    recorded_at: datetime | None = None,
 ) -> None:
     """Note that someone came into the room, as the vendor tells it.
 
@@ -86,16 +93,32 @@ def came(
     if incident.private and inviter is None:
         MembersRead.objects.filter(channel__external_id=channel_id).delete()
         return
-    joined(incident, person=person, channel_id=channel_id, at=at, inviter=inviter, stamp=stamp)
+    joined(
+        incident,
+        person=person,
+        channel_id=channel_id,
+        at=at,
+        inviter=inviter,
+        stamp=stamp,
+        recorded_at=recorded_at,
+    )
 
 
-def left(incident: Incident, *, person: Person, channel_id: str, at: datetime, stamp: float = 0.0) -> None:
+def left(
+    incident: Incident,
+    *,
+    person: Person,
+    channel_id: str,
+    at: datetime,
+    stamp: float = 0.0,
+    recorded_at: datetime | None = None,
+) -> None:
     """Note that someone left the room or was removed by hand: workflows do not fetch them back."""
     if not is_current(incident, channel_id) or _is_old(incident, person, stamp=stamp):
         return
     timeline.hold(incident.pk)
     _note_member(incident, person, GONE, at=at, stamp=stamp)
-    lifecycle.left(incident, person=person, room=incident.room, at=at)
+    lifecycle.left(incident, person=person, room=incident.room, at=at, recorded_at=recorded_at)
 
 
 def deleted(channel_id: str, *, at: datetime) -> None:
@@ -150,13 +173,12 @@ def open_another(incident: Incident, *, by: Person | None, at: datetime, source:
         lifecycle.open_another_room(now, room=now.room, by=by, at=at, source=source)
 
 
-def archived_by_hand(channel_id: str, *, archived: bool, at: datetime) -> None:
-    """Note that a person archived a room, or brought an archived one back."""
-    incident = incident_of_channel(channel_id)
-    room = Resource.objects.filter(kind="channel", external_id=channel_id).first()
-    if incident is None or room is None:
-        return
-    known = Resource.objects.filter(incident=incident, key=f"archived/{room.room}")
+def archived_by_hand(channel_id: str, *, archived: bool, at: datetime, stamp: float = 0.0) -> bool:
+    """Note that a person archived a room, or brought an archived one back; return whether that is how it is now."""
+    room = channel_row(channel_id)
+    if room is None or not _is_newest(room, "archived", stamp=stamp) or room.external.get("why") == DELETED:
+        return False
+    incident, known = room.incident, Resource.objects.filter(incident=room.incident, key=f"archived/{room.room}")
     effect_queue.plan_anew(incident.pk)  # what is missing now, or no longer
     if archived:
         lost_channels.note_archived(incident.pk, room=room.room or 1, at=at)
@@ -165,17 +187,31 @@ def archived_by_hand(channel_id: str, *, archived: bool, at: datetime) -> None:
         lifecycle.unarchived(incident)
     else:
         known.update(state=THEIRS)
+    return True
 
 
-def converted(channel_id: str, *, public: bool) -> None:
-    """Note that a person opened a room to everyone, or closed it. What is private is not said in an open one.
-
-    The conversation of a private incident leaves it for a new private channel, and takes its words along.
-    """
-    room = Resource.objects.filter(kind="channel", external_id=channel_id).select_related("incident").first()
-    if room is None:
+def archived_by_us(channel_id: str, *, at: datetime, stamp: float) -> None:
+    """Note when we archived a room: that somebody had brought it back before is no news any more, though told later."""
+    room = channel_row(channel_id)
+    if room is None or not _is_newest(room, "archived", stamp=stamp):
         return
-    timeline.hold(room.incident_id)
+    key, under_way = f"archived/{room.room}", [Effect.State.WAITING, Effect.State.RUNNING]
+    known = Resource.objects.filter(incident=room.incident, key=key, state=THERE)
+    records = Effect.objects.filter(incident=room.incident, thing=key, verb=CREATE, state__in=under_way)
+    if not (known.exists() or records.exists()):
+        lost_channels.note_archived(room.incident_id, room=room.room or 1, at=at)
+        effect_queue.plan_anew(room.incident_id)
+
+
+def converted(channel_id: str, *, public: bool, stamp: float = 0.0) -> bool:
+    """Note that a person opened a room to everyone, or closed it; return whether that is how it is now.
+
+    What is private is not said in an open one: the conversation of a private incident leaves it for a new private
+    channel, and takes its words along.
+    """
+    room = channel_row(channel_id)
+    if room is None or not _is_newest(room, "private", stamp=stamp):
+        return False
     room.spec = {**room.spec, "private": not public}
     room.save(update_fields=["spec"])
     if public:
@@ -183,11 +219,14 @@ def converted(channel_id: str, *, public: bool) -> None:
     effect_queue.plan_anew(room.incident_id)
     if public:
         lifecycle.leave_room(room.incident, room=room.room or 1)
+    return True
 
 
-def renamed(channel_id: str, *, name: str, new_id: str = "") -> None:
+def renamed(channel_id: str, *, name: str, new_id: str = "", stamp: float = 0.0) -> None:
     """Follow a channel's new name, and its new id where the vendor changed that."""
     for room in Resource.objects.filter(kind="channel", external_id=channel_id):
+        if not _is_newest(room, "id" if new_id else "name", stamp=stamp):
+            continue
         room.external |= {"name": name or room.external.get("name", ""), "id": new_id or channel_id}
         room.external_id = new_id or channel_id
         room.label = f"#{room.external['name']}"
@@ -206,6 +245,23 @@ def _follow(old: str, new: str) -> None:
 
 def _moved(url: str, old: str, new: str) -> str:
     return url.replace(f"/{old}", f"/{new}")
+
+
+def _is_newest(room: Resource, what: str, *, stamp: float) -> bool:
+    """Return whether nothing newer was told of a room in one respect, and note when this was; the room is read anew.
+
+    The vendor tells things in any order. ``stamp`` is when it was by its clock, 0 where that is not known. In the
+    caller's transaction, in which the incident stays held.
+    """
+    timeline.hold(room.incident_id)
+    room.refresh_from_db(fields=["spec", "external", "external_id", "label", "state"])
+    told = dict(room.external.get(TOLD, {}))
+    if stamp and stamp < told.get(what, 0.0):
+        return False
+    if stamp:
+        room.external |= {TOLD: told | {what: stamp}}
+        room.save(update_fields=["external"])
+    return True
 
 
 def _is_old(incident: Incident, person: Person, *, stamp: float) -> bool:

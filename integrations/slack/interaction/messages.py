@@ -24,7 +24,7 @@ class SharedFile:
 
 @dataclass(frozen=True, slots=True)
 class WrittenMessage:
-    """What someone wrote: ``ref`` names it for good, ``ts`` is when."""
+    """What someone wrote: ``ref`` names it for good, ``ts`` is when; ``stamp`` is when they last changed it."""
 
     text: str
     author: str
@@ -32,15 +32,25 @@ class WrittenMessage:
     ts: str
     link: str
     files: tuple[SharedFile, ...] = ()
+    stamp: float = 0.0
 
 
 def of(message: Mapping[str, Any], *, channel_id: str) -> WrittenMessage:
     """Read a message as Slack stores it."""
     ts = str(message["ts"])
     said = typed(str(message.get("text") or "")) or _attached(message)
-    return WrittenMessage(
-        said, _author(message), ref(channel_id, ts), ts, link(channel_id, ts), tuple(files_of(message))
-    )
+    files, last = tuple(files_of(message)), stamp(message)
+    return WrittenMessage(said, _author(message), ref(channel_id, ts), ts, link(channel_id, ts), files, last)
+
+
+def stamp(message: Mapping[str, Any]) -> float:
+    """Return when a message took the words that it has, in seconds by Slack's clock; 0 where that is not said."""
+    edited = message.get("edited")
+    said = (edited if isinstance(edited, dict) else {}).get("ts") or message.get("ts")
+    try:
+        return float(said or 0)
+    except (TypeError, ValueError):
+        return 0.0
 
 
 def files_of(holder: Mapping[str, Any]) -> list[SharedFile]:

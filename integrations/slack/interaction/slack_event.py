@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from typing import Any
+from datetime import UTC, datetime, timedelta
+from typing import Any, Final
 
 from incidents.models import Person
 from incidents.people import person_matching
 from integrations.slack.adapter import current
 
+FAR_S: Final = 1e11  # thousands of years: nothing that is said to be later is so
+LATEST: Final = timedelta(days=1)  # the longest that Slack tells something again
 Deed = Callable[[], object]
 Listener = Callable[["SlackEvent"], Deed | None]
 
@@ -56,9 +58,16 @@ class SlackEvent:
     def stamp(self) -> float:
         """When it happened by Slack's clock, in seconds; 0 where that is not said. Events come in any order."""
         try:
-            return float(self.text("event_ts") or 0)
+            said = float(self.text("event_ts") or 0)
         except ValueError:
             return 0.0
+        return said if 0 < said < FAR_S else 0.0
+
+    @property
+    def happened_at(self) -> datetime:
+        """When it happened: before ``at`` where Slack told it late, and ``at`` where that is not said or not so."""
+        happened = datetime.fromtimestamp(min(self.stamp, self.at.timestamp()), tz=UTC)
+        return happened if self.at - happened < LATEST else self.at
 
     def part(self, name: str) -> Mapping[str, Any]:
         """One of the event's own values that is an object; empty when it is not there or something else."""

@@ -266,7 +266,7 @@ def test_a_public_channel_made_private_is_noted(door: Door, incident: Incident, 
     assert ("channel", f"made #{channel} private") in door.told(incident)
 
 
-def test_what_became_of_a_person_is_taken_from_the_news_itself(door: Door) -> None:
+def test_what_became_of_a_person_is_asked_of_that_person_alone(door: Door) -> None:
     door.slack.acts.deactivate("eve")
     door.slack.acts.arrive("new", email="new@example.com")
     door.slack.calls.clear()

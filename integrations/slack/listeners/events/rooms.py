@@ -41,7 +41,11 @@ def left(told: SlackEvent) -> Deed | None:
 
 
 def archived(told: SlackEvent) -> Deed | None:
-    """Note that someone archived the channel."""
+    """Note that someone archived the channel, or that we did: news from before that may come after it."""
+    channel_id = told.text("channel")
+    if told.text("user") == told.bot_user_id:
+        ours = partial(rooms.archived_by_us, channel_id, at=told.at, stamp=told.stamp)
+        return ours if rooms.channel_row(channel_id) else None
     return _noted(told, "archived", then=partial(rooms.archived_by_hand, archived=True, at=told.at))
 
 
@@ -59,12 +63,13 @@ def deleted(told: SlackEvent) -> Deed | None:
 def renamed(told: SlackEvent) -> Deed | None:
     """Follow a channel's new name."""
     channel = told.part("channel")
-    return partial(rooms.renamed, str(channel.get("id", "")), name=str(channel.get("name", "")))
+    return partial(rooms.renamed, str(channel.get("id", "")), name=str(channel.get("name", "")), stamp=told.stamp)
 
 
 def moved(told: SlackEvent) -> Deed | None:
     """Follow a channel's new id, which Slack gives when workspaces merge."""
-    return partial(rooms.renamed, told.text("old_channel_id"), name="", new_id=told.text("new_channel_id"))
+    old, new = told.text("old_channel_id"), told.text("new_channel_id")
+    return partial(rooms.renamed, old, name="", new_id=new, stamp=told.stamp)
 
 
 def converted(told: SlackEvent, *, public: bool) -> Deed | None:
@@ -80,10 +85,11 @@ def _moved(told: SlackEvent, note: Callable[..., None]) -> Deed | None:
     if incident is None or not rooms.is_current(incident, channel_id):
         return None
     person = told.person(told.text("user"))
-    return partial(note, incident, person=person, channel_id=channel_id, at=told.at, stamp=told.stamp)
+    given = {"person": person, "channel_id": channel_id, "at": told.happened_at, "recorded_at": told.at}
+    return partial(note, incident, stamp=told.stamp, **given)
 
 
-def _greet(incident: Incident, *, person: Person, channel_id: str, at: datetime, stamp: float) -> None:
+def _greet(incident: Incident, *, person: Person, channel_id: str, **_: object) -> None:
     if catching_up.greets(incident, person):
         afterwards.leave(partial(catching_up.greet, incident, person, channel_id))
 
@@ -112,16 +118,27 @@ def _brings(told: SlackEvent) -> tuple[bool, bool]:
     return found.values_list("news", "missed").first() or (False, False)
 
 
-def _noted(told: SlackEvent, did: str, *, then: Callable[[str], None]) -> Deed | None:
+def _noted(told: SlackEvent, did: str, *, then: Callable[..., bool]) -> Deed | None:
     channel_id, user = told.text("channel"), told.text("user")
     channel = rooms.channel_row(channel_id) if user != told.bot_user_id else None
     if channel is None:
         return None
     by = told.person(user) if user else None
-    kind, says = room_news.said(channel, did, by_someone=by is not None)
+    news, late = (room_news.said(channel, did, by_someone=by is not None, is_late=one) for one in (False, True))
 
     def note() -> None:
-        then(channel_id)
-        lifecycle.remark(channel.incident, kind, text=says, by=None, author=by, at=told.at, source=Source.SLACK)
+        is_news = then(channel_id, stamp=told.stamp)
+        kind, says = news if is_news else late
+        lifecycle.remark(
+            channel.incident,
+            kind,
+            text=says,
+            by=None,
+            author=by,
+            at=told.happened_at,
+            recorded_at=told.at,
+            source=Source.SLACK,
+            data={} if is_news else {"room": 0},
+        )
 
     return note

@@ -28,7 +28,7 @@ def reacted(told: SlackEvent) -> Deed | None:
         return None
     incident, person, channel_id, ts = found
     raw = _read(channel_id, ts)
-    if raw is None or raw.get("user") == told.bot_user_id:
+    if raw is None or raw.get("user") == told.bot_user_id or not _stands(told, raw):
         return None
     return partial(_capture, incident, messages.of(raw, channel_id=channel_id), by=person, told=told)
 
@@ -42,6 +42,8 @@ def unreacted(told: SlackEvent) -> Deed | None:
     event = lifecycle.captured(incident, messages.ref(channel_id, ts))
     if event is None or event.redacted or event.by_id != person.pk:
         return None
+    if (raw := _read(channel_id, ts)) is not None and _stands(told, raw):
+        return None  # they put it there again since
     return partial(lifecycle.retract, incident, n=event.n, by=person, at=told.at, source=Source.SLACK)
 
 
@@ -67,7 +69,7 @@ def from_message(asked: SlackRequest) -> Answer:
     incident = incident_lookup.of_channel(asked.channel_id, by=asked.by)
     if incident is None:
         return _ask(message, asked)
-    _add(incident, message.text, message.author, message.ref, asked)
+    _add(incident, message.text, message.author, message.ref, asked, stamp=message.stamp)
     brought = evidence.bring(incident, message.files, by=asked.by, at=asked.at)
     also = f" {'Its file is' if brought == 1 else 'Its files are'} being read as evidence." if brought else ""
     return Say(f"Added to the timeline of {incident_lookup.linked(incident)}.{also}")
@@ -79,7 +81,8 @@ def submitted(asked: SlackRequest) -> Answer:
     if not form.text("incident"):
         return Wrong({"incident": "Choose an incident."})
     incident = incident_lookup.named(form.text("incident"), by=asked.by)
-    _add(incident, str(form.kept["text"]), str(form.kept["author"]), str(form.kept["ref"]), asked)
+    stamp = float(form.kept.get("stamp", 0))  # an older version kept none
+    _add(incident, str(form.kept["text"]), str(form.kept["author"]), str(form.kept["ref"]), asked, stamp=stamp)
     files = [SharedFile(str(id), str(name)) for id, name in form.kept.get("files", ())]
     evidence.bring(incident, files, by=asked.by, at=asked.at)
     return Nothing()
@@ -95,6 +98,22 @@ def _reaction(told: SlackEvent) -> tuple[Incident, Person, str, str] | None:
     channel_id, person = str(item.get("channel", "")), told.person(told.text("user"))
     incident = incident_lookup.of_channel(channel_id, by=person)
     return (incident, person, channel_id, str(item.get("ts", ""))) if incident else None
+
+
+def _stands(told: SlackEvent, raw: Mapping[str, Any]) -> bool:
+    """Return whether a reaction is there now: Slack tells in any order that it was added and taken away.
+
+    Of many people Slack names only some, and counts them all.
+    """
+    listed = raw.get("reactions")
+    return isinstance(listed, list) and any(_is_theirs(one, told) for one in listed if isinstance(one, dict))
+
+
+def _is_theirs(one: Mapping[str, Any], told: SlackEvent) -> bool:
+    users = one.get("users")
+    named = users if isinstance(users, list) else []
+    is_same = str(one.get("name", "")).partition("::")[0] == told.text("reaction").partition("::")[0]
+    return is_same and (told.text("user") in named or one.get("count", 0) > len(named))
 
 
 def _read(channel_id: str, ts: str) -> Mapping[str, Any] | None:
@@ -115,6 +134,7 @@ def _capture(incident: Incident, message: WrittenMessage, *, by: Person, told: S
         at=moment(message.ts),
         recorded_at=told.at,
         link=message.link,
+        stamp=message.stamp,
     )
     evidence.bring(incident, message.files, by=by, at=told.at)
 
@@ -130,7 +150,8 @@ def _follow(told: SlackEvent, event: Event, raw: Mapping[str, Any]) -> Deed | No
     if raw.get("text") == before.get("text"):
         return None  # a preview was added, or a thread grew
     text = mrkdwn.cut(messages.typed(str(raw.get("text") or "(no text)")), lifecycle.CAPTURED_CHARS)
-    return partial(lifecycle.edit, event.incident, n=event.n, text=text, by=None, at=told.at, source=Source.SLACK)
+    edit = partial(lifecycle.follow, event.incident, n=event.n, text=text, stamp=messages.stamp(raw))
+    return partial(edit, at=told.happened_at, recorded_at=told.at)
 
 
 def _retract(event: Event, told: SlackEvent) -> None:
@@ -148,13 +169,20 @@ def _ask(message: WrittenMessage, asked: SlackRequest) -> Answer:
         blocks.field("Incident", blocks.select(options, action_id="incident"), block_id="incident"),
     ]
     files = [[one.id, mrkdwn.cut(one.name, 40)] for one in message.files[:KEPT_FILES]]
-    kept = keep(ref=message.ref, author=message.author, text=short(message.text), files=files)
+    kept = keep(ref=message.ref, author=message.author, text=short(message.text), files=files, stamp=message.stamp)
     return Open(blocks.modal("Add to a timeline", parts, callback_id=CALLBACK, submit="Add", kept=kept))
 
 
-def _add(incident: Incident, text: str, author: str, ref: str, asked: SlackRequest) -> None:
+def _add(incident: Incident, text: str, author: str, ref: str, asked: SlackRequest, *, stamp: float) -> None:
     channel_id, _, ts = ref.partition(":")
-    link = messages.link(channel_id, ts)
     lifecycle.capture(
-        incident, text=text, author=author, ref=ref, by=asked.by, at=moment(ts), recorded_at=asked.at, link=link
+        incident,
+        text=text,
+        author=author,
+        ref=ref,
+        by=asked.by,
+        at=moment(ts),
+        recorded_at=asked.at,
+        link=messages.link(channel_id, ts),
+        stamp=stamp,
     )

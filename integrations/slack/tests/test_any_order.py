@@ -1,0 +1,185 @@
+"""Slack tells what happened late, twice and in any order: what we know in the end is how it is, and told as it was."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from itertools import permutations, product
+from typing import Any
+
+import pytest
+from django.utils import timezone
+
+from incidents import lifecycle, timeline
+from incidents.models import Incident
+from integrations.slack.fake import PendingDelivery
+from integrations.slack.fake.server import shapes
+from integrations.slack.tests.door import Door
+from workflows.models import Resource
+from workflows.planning.observed import GONE, THERE
+from workflows.reconcile import sweep
+
+Act = Callable[[Door, str], object]
+SAID = "customers call"
+
+
+def by(act: str, who: str, *more: Any, **how: Any) -> Act:
+    """Somebody does something to the channel."""
+    return lambda door, channel: getattr(door.slack.acts, act)(who, channel, *more, **how)
+
+
+def message(act: str, who: str, *more: Any) -> Act:
+    """Somebody does something to the message that was written there."""
+
+    def done(door: Door, channel: str) -> None:
+        (ts,) = [one.ts for one in door.slack.messages(channel) if one.user == door.slack.person("ben").id and one.text]
+        getattr(door.slack.acts, act)(who, channel, ts, *more)
+
+    return done
+
+
+def person(**traits: Any) -> Act:
+    """Somebody's profile changes."""
+
+    def done(door: Door, _: str) -> None:
+        one = door.slack.person("eve")
+        for name, value in traits.items():
+            setattr(one, name, value)
+        door.slack.emit("user_change", user=shapes.person(one))
+
+    return done
+
+
+PIN, UNPIN = message("react", "ann", "pushpin"), message("unreact", "ann", "pushpin")
+STORIES: dict[str, list[Act]] = {
+    "archived and back": [by("archive", "ann"), by("unarchive", "ben")],
+    "archived, back, and archived": [by("archive", "ann"), by("unarchive", "ben"), by("archive", "lea")],
+    "renamed twice": [by("rename", "ann", "inc-one"), by("rename", "ben", "inc-two")],
+    "private and public": [by("convert", "ann", is_private=True), by("convert", "ben", is_private=False)],
+    "public and private": [
+        *(by("convert", "ann", is_private=True), by("convert", "ben", is_private=False)),
+        by("convert", "ann", is_private=True),
+    ],
+    "pinned and not": [PIN, UNPIN],
+    "pinned, not, and pinned": [PIN, UNPIN, PIN],
+    "edited twice": [PIN, message("edit", "ben", f"{SAID} again"), message("edit", "ben", f"{SAID} no more")],
+    "edited and deleted": [PIN, message("edit", "ben", f"{SAID} again"), message("delete", "ben")],
+    "renamed person": [person(name="Eve One"), person(name="Eve Two")],
+    "gone and back": [person(deleted=True), person(deleted=False)],
+    "a guest": [person(is_restricted=False, name="Eve O"), person(is_restricted=True)],
+}
+ORDERS = [
+    pytest.param(name, order, id=f"{name}: {''.join(map(str, order))}")
+    for name, acts in STORIES.items()
+    for order in permutations(range(len(acts)))
+    if order[-1] != len(acts) - 1  # what was told last is not the newest
+]
+
+
+@pytest.mark.parametrize(("name", "order"), ORDERS)
+def test_what_is_told_in_any_order_and_twice_is_known_as_it_is(
+    door: Door, incident: Incident, name: str, order: tuple[int, ...]
+) -> None:
+    channel_id = door.slack.channel(door.house.channel(incident)).id
+    door.slack.acts.say("ben", channel_id, SAID)
+    door.slack.take_deliveries()
+    told = [list(news(door, act, channel_id)) for act in STORIES[name]]
+    for n in order:
+        for delivery, _ in product(told[n], range(2)):
+            assert door.post(delivery).status_code == 200
+        if incident.pk in sweep.unplanned(at=door.house.now()):
+            door.house.settle(incident)
+    incident = door.house.settle(incident)
+    is_known(door, incident, channel_id)
+    is_told_once(incident, len(told) if name.startswith(("archived", "private", "public")) else 0)
+    assert sweep.unsettled() == []
+    door.slack.calls.clear()
+    door.house.settle(incident)
+    assert not door.slack.calls.writes()
+
+
+@pytest.mark.parametrize("order", list(permutations(range(3))), ids=lambda order: "".join(map(str, order)))
+def test_what_was_done_before_we_archived_it_brings_nothing_back(
+    door: Door, incident: Incident, order: tuple[int, ...]
+) -> None:
+    channel_id = door.slack.channel(door.house.channel(incident)).id
+    told = [list(news(door, act, channel_id)) for act in STORIES["archived and back"]]
+    lifecycle.resolve(incident, by=None, at=timezone.now())
+    lifecycle.archive_channel(incident, by=None, at=timezone.now())
+    incident = door.house.settle(incident)
+    told.append([one for one in door.slack.take_deliveries() if one.type == "channel_archive"])
+    assert told[-1]
+    for n in order:
+        for delivery in told[n]:
+            door.post(delivery)
+    is_known(door, door.house.settle(incident), channel_id)
+
+
+@pytest.mark.parametrize("first", ["archive", "rename", "convert"])
+def test_a_channel_that_was_deleted_stays_so_whatever_is_told_after(door: Door, incident: Incident, first: str) -> None:
+    channel_id = door.slack.channel(door.house.channel(incident)).id
+    door.slack.person("ann").is_owner = True
+    more: dict[str, Any] = {"rename": ["inc-one"]}
+    how: dict[str, Any] = {"convert": {"is_private": True}}
+    before = list(news(door, by(first, "ann", *more.get(first, ()), **how.get(first, {})), channel_id))
+    for delivery in [*news(door, by("delete_channel", "ann"), channel_id), *before]:
+        door.post(delivery)
+    door.house.settle(incident)
+    assert Resource.objects.get(incident=incident, external_id=channel_id).state == GONE
+    assert not Resource.objects.filter(incident=incident, key="archived/1").exists()
+    assert sweep.unsettled() == []
+
+
+LATE = {
+    "channel": by("archive", "ann"),
+    "joined": by("join", "eve"),
+    "left": by("leave", "lea"),
+    "edited": message("edit", "ben", f"{SAID} again"),
+}
+
+
+@pytest.mark.parametrize(("kind", "late_s"), [*((kind, 3_600) for kind in LATE), ("channel", -60)])
+def test_what_is_told_late_stands_on_the_timeline_at_the_moment_it_happened(
+    door: Door, incident: Incident, kind: str, late_s: int
+) -> None:
+    """But never in the future, as where Slack's clock is ahead of ours."""
+    channel_id = door.slack.channel(door.house.channel(incident)).id
+    ts = door.slack.acts.say("ben", channel_id, SAID)
+    door.slack.acts.react("ann", channel_id, ts, "pushpin")
+    door.deliver()
+    told = list(news(door, LATE[kind], channel_id))
+    for one in told:
+        one.payload["event"]["event_ts"] = f"{float(one.payload['event']['event_ts']) - late_s:.6f}"
+        door.post(one)
+    entry = incident.events.filter(kind=kind).latest("n")
+    behind_s = (entry.recorded_at - entry.at).total_seconds()
+    assert behind_s == pytest.approx(max(late_s, 0), abs=30)
+    assert entry.recorded_at >= entry.at
+
+
+def news(door: Door, act: Act, channel_id: str) -> Iterator[PendingDelivery]:
+    """Do it, and return what Slack has to tell of it."""
+    act(door, channel_id)
+    yield from door.slack.take_deliveries()
+
+
+def is_known(door: Door, incident: Incident, channel_id: str) -> None:
+    """What we know of the channel, the message and the person is how they are."""
+    there, row = door.slack.channel(channel_id), Resource.objects.get(incident=incident, external_id=channel_id)
+    assert (row.label, row.spec["private"]) == (f"#{there.name}", there.is_private)
+    archived = Resource.objects.filter(incident=incident, key=f"archived/{row.room}", state=THERE)
+    assert archived.exists() == there.is_archived
+    pinned = [one.text for one in there.messages.values() if "pushpin" in one.reactions]
+    entries = timeline.latest(incident, limit=99, reader=None)
+    assert [one.text for one in entries if one.event.kind == "captured" and one.retracted is None] == pinned
+    eve, known = door.slack.person("eve"), door.house.person("eve")
+    assert (known.name, known.deactivated, known.is_guest) == (eve.name, eve.deleted, eve.is_restricted)
+
+
+def is_told_once(incident: Incident, times: int) -> None:
+    """Each thing that people did to the channel stands on the timeline, once, in the order in which it was done."""
+    found = list(incident.events.filter(kind="channel").order_by("at", "n"))
+    assert len(found) == times
+    who = ["Ann", "Ben", "Lea" if "archived" in found[-1].text else "Ann"] if found else []
+    assert [one.by.name for one in found if one.by] == who[:times]
+    numbers = list(incident.events.order_by("n").values_list("n", flat=True))
+    assert numbers == list(range(1, len(numbers) + 1))
