@@ -167,11 +167,22 @@ def _once(question: SlackRequest, listener: Callable[[SlackRequest], Answer]) ->
     try:
         with transaction.atomic():
             number = inbox.take(question.key, at=question.at)
-            return listener(question.numbered(number)) if number is not None else answers.Nothing()
+            return _of_window(question.numbered(number), listener) if number is not None else answers.Nothing()
     except lifecycle.Refused as refused:
         return _refusal(question, refused)
     except lifecycle.NotThere:
         return _refusal(question, incident_lookup.no_such())
+
+
+def _of_window(question: SlackRequest, listener: Callable[[SlackRequest], Answer]) -> Answer:
+    """Do once what a modal says, however often it is sent; one that stays open with something to mend is not spent."""
+    spent = inbox.take(question.window, at=question.at) if question.window else None
+    if question.window and spent is None:
+        return answers.Nothing()
+    answer = listener(question)
+    if spent is not None and answers.asks_on(answer):
+        inbox.give_back(spent)
+    return answer
 
 
 def _refusal(question: SlackRequest, refused: lifecycle.Refused) -> Answer:

@@ -68,3 +68,11 @@ class Nothing:
 
 
 Answer = Say | Open | Replace | Redraw | Publish | Wrong | Later | Nothing
+
+
+def asks_on(answer: Answer) -> bool:
+    """Return whether a modal that was submitted stays open with something to mend, read or fill in."""
+    match answer:
+        case Replace(view) | Open(view):
+            return bool(view.get("submit"))
+    return isinstance(answer, Wrong)

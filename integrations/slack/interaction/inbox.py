@@ -38,6 +38,11 @@ def take(key: str, *, at: datetime) -> int | None:
     return int(row[0])
 
 
+def give_back(number: int) -> None:
+    """Forget a delivery in the transaction that recorded it: what it is about may be asked for again."""
+    Delivery.objects.filter(pk=number).delete()
+
+
 def keep(number: int, words: str) -> None:
     """Keep a command's words with its delivery, until its author has said which incident it is for."""
     Delivery.objects.filter(pk=number).update(words=words)

@@ -77,7 +77,11 @@ class Form:
 
 @dataclass(frozen=True, slots=True)
 class SlackRequest:
-    """Who asked, when, where and what."""
+    """Who asked, when, where and what.
+
+    ``key`` is this request's own, and ``window`` that of the modal which it sends: Slack waits three seconds for an
+    answer, then offers to send the same one again.
+    """
 
     by: Person
     at: datetime
@@ -92,6 +96,7 @@ class SlackRequest:
     message: Mapping[str, Any] = field(default_factory=dict)
     number: int = 0
     on_home: bool = False
+    window: str = ""
 
     def numbered(self, number: int) -> SlackRequest:
         """The same with the number under which its delivery was recorded."""
@@ -163,6 +168,7 @@ def by_modal(body: Mapping[str, Any], *, at: datetime) -> SlackRequest:
         key=f"modal {body.get('trigger_id') or ''} {view.get('id', '')} {view.get('hash', '')}",
         trigger_id=str(body.get("trigger_id", "")),
         form=Form.of(view),
+        window=f"window {view['id']}" if view.get("id") else "",
     )
 
 

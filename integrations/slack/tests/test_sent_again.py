@@ -1,0 +1,57 @@
+"""Slack waits three seconds for an answer and then offers to send a modal again: what is sent again is done once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from incidents.models import Event, Incident
+from integrations.slack.tests.door import Door
+
+# What is typed to open each modal, and what is filled in.
+MODALS: Mapping[str, Mapping[str, Any]] = {
+    "declare": {"title": "search is slow"},
+    "note": {"text": "it was the cache"},
+    "update": {"text": "we roll back"},
+    "impact": {"text": "half of them"},
+    "task": {"text": "call the bank"},
+    "followup": {"text": "write a test"},
+    "evidence": {"link": "https://graphs.example/1", "title": "the graph"},
+    "finding": {"claim": "it is the cache"},
+    "type major": {},
+}
+
+
+@pytest.mark.parametrize("typed", MODALS)
+def test_a_modal_whose_answer_came_too_late_is_done_once_though_it_is_sent_again(
+    door: Door, incident: Incident, typed: str
+) -> None:
+    channel, filled = door.house.channel(incident), MODALS[typed]
+    door.command("ann", typed, channel=channel)
+    before = Event.objects.count()
+    assert door.post(sent(door, filled)).status_code == 200  # but nobody waits for it any more
+    done = Event.objects.count()
+    assert done > before
+    answer = door.post(sent(door, filled))
+    assert Event.objects.count() == done
+    assert b"errors" not in answer.content, answer.content
+    assert b"update" not in answer.content, answer.content
+
+
+@pytest.mark.parametrize("words", ["search is slow", "security: our keys leaked"])
+def test_a_declaration_that_is_typed_again_because_slack_gave_up_waiting_is_one(door: Door, words: str) -> None:
+    said = [door.command("ann", f"declare {words}") for _ in range(2)]
+    incident = Incident.objects.get()
+    assert said[0] != said[1]
+    assert "You declared this already" in said[1]
+    assert all(incident.codename in one for one in said)
+    door.command("ben", f"declare {words}")
+    assert Incident.objects.count() == 2, "somebody else may mean another one"
+
+
+def sent(door: Door, filled: Mapping[str, Any]) -> Any:
+    """What Slack sends once the fields are filled in; the modal stays open."""
+    inputs = {one["block_id"]: one["element"]["action_id"] for one in door.modal("ann")["blocks"] if "element" in one}
+    return door.slack.acts.submit("ann", {block_id: {inputs[block_id]: value} for block_id, value in filled.items()})
