@@ -19,6 +19,8 @@ from workflows.reconcile import weekly
 pytestmark = pytest.mark.usefixtures("no_pages")
 
 WEDNESDAY = datetime(2026, 11, 25, 9, tzinfo=UTC)
+MONDAY = datetime(2026, 11, 30, tzinfo=UTC)
+HOUR = timedelta(minutes=59)
 WEEK = timedelta(weeks=1)
 
 
@@ -47,6 +49,19 @@ def test_once_a_week_while_it_is_late(house: House) -> None:
     assert not messages(house, "ann")
     lifecycle.finish_followup(incident, n=n, by=house.person("ben"), at=WEDNESDAY)
     assert weekly.remind(at=WEDNESDAY + 2 * WEEK) == 0
+
+
+@pytest.mark.parametrize("first", [-HOUR, HOUR], ids=str)
+@pytest.mark.parametrize("then", [-HOUR, 2 * HOUR, timedelta(days=3)], ids=str)
+def test_a_week_lies_between_two_whenever_the_first_is_sent_and_clocks_are_set(
+    house: House, first: timedelta, then: timedelta
+) -> None:
+    late(house, house.declare())
+    at = MONDAY + first
+    assert weekly.remind(at=at) == 1
+    looks = [at + then * n for n in range(1, 99) if at + then * n < at + WEEK]
+    assert sum(weekly.remind(at=one) for one in looks) == 0
+    assert weekly.remind(at=at + WEEK) == 1
 
 
 class Dying:

@@ -8,7 +8,7 @@ from datetime import date, datetime, timedelta
 from typing import Final
 
 from django.conf import settings
-from django.db.models import Exists, OuterRef
+from django.db.models import Exists, OuterRef, Q
 
 from incidents.followups import followup_lists
 from incidents.models import Followup, Person
@@ -36,15 +36,19 @@ def remind(*, at: datetime) -> int:
         return 0  # the page of follow-ups says it
     WeeklyReminder.objects.filter(begun_at__lt=at - KEPT).delete()
     week = at.date() - timedelta(days=at.weekday())
-    return sum(_reminded(chat, owner, week, at=at) for owner in _owners(week, today=at.date()))
+    return sum(_reminded(chat, owner, week, at=at) for owner in _owners(week, at=at))
 
 
-def _owners(week: date, *, today: date) -> list[Person]:
-    """Return those with something late who had no message this week; whether they may see it is asked after."""
-    late = Followup.objects.filter(owner=OuterRef("pk"), state=Followup.State.OPEN, due_on__lt=today).exclude(
+def _owners(week: date, *, at: datetime) -> list[Person]:
+    """Return those with something late who had no message this week, nor within seven days, whoever's clock was set.
+
+    Whether they may see it is asked after.
+    """
+    late = Followup.objects.filter(owner=OuterRef("pk"), state=Followup.State.OPEN, due_on__lt=at.date()).exclude(
         incident__is_drill=True
     )
-    had = WeeklyReminder.objects.filter(person=OuterRef("pk"), week=week)
+    lately = Q(week=week) | Q(begun_at__gt=at - timedelta(weeks=1))
+    had = WeeklyReminder.objects.filter(lately, person=OuterRef("pk"))
     people = Person.objects.filter(Exists(late), ~Exists(had), deactivated=False).exclude(chat_id=None)
     return list(people.order_by("pk"))
 
