@@ -89,25 +89,28 @@ def _said(news: PagerEvent) -> dict[str, Any]:
 
 
 def _follow(alert: Alert, news: PagerEvent) -> bool:
-    """Take over what news say, unless they are older than what is known; return whether that changed anything."""
+    """Take over what news say, unless they are older than what is known; return whether that changed anything.
+
+    When it was so is kept although nothing changed by it: what was so in between may still be told.
+    """
     changed = {name: value for name, value in _new_in(alert, news).items() if getattr(alert, name) != value}
-    if not changed:
+    if not (changed or (_status(news) and news.at > alert.status_at)):
         return False
     if alert.incident_id is not None:
         timeline.hold(alert.incident_id)  # the last two that end must not each take the other for open
-    changed |= {"status_at": max(alert.status_at, news.at)}
-    changed |= {"status_by": _who(news)} if "status" in changed else {}
-    for name, value in changed.items():
+    written = changed | {"status_at": max(alert.status_at, news.at)}
+    written |= {"status_by": _who(news)} if "status" in changed else {}
+    for name, value in written.items():
         setattr(alert, name, value)
-    alert.save(update_fields=list(changed))
-    return True
+    alert.save(update_fields=list(written))
+    return bool(changed)
 
 
 def _new_in(alert: Alert, news: PagerEvent) -> dict[str, Any]:
     status, said = _status(news) or alert.status, _said(news)
     if (news.at, RANK[status]) < (alert.status_at, RANK[alert.status]):
         return {} if alert.service_id else said  # the first that was heard may have said little
-    none = {"priority": ""} if news.kind == PRIORITY else {}
+    none = {"priority": ""} if news.kind == PRIORITY or news.page.status else {}  # all of it was told: there is none
     return none | said | {"status": status}
 
 
