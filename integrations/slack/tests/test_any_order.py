@@ -10,7 +10,7 @@ import pytest
 from django.utils import timezone
 
 from incidents import lifecycle, timeline
-from incidents.models import Incident
+from incidents.models import Incident, Participant
 from integrations.slack.fake import PendingDelivery
 from integrations.slack.fake.server import shapes
 from integrations.slack.tests.door import Door
@@ -63,6 +63,10 @@ STORIES: dict[str, list[Act]] = {
     "pinned, not, and pinned": [PIN, UNPIN, PIN],
     "edited twice": [PIN, message("edit", "ben", f"{SAID} again"), message("edit", "ben", f"{SAID} no more")],
     "edited and deleted": [PIN, message("edit", "ben", f"{SAID} again"), message("delete", "ben")],
+    "left and back": [by("leave", "lea"), by("invite", "ann", ["lea"])],
+    "thrown out and back": [by("kick", "ann", "lea"), by("join", "lea")],
+    "came, left and came": [by("join", "eve"), by("leave", "eve"), by("join", "eve")],
+    "came and left": [by("join", "eve"), by("leave", "eve")],
     "renamed person": [person(name="Eve One"), person(name="Eve Two")],
     "gone and back": [person(deleted=True), person(deleted=False)],
     "a guest": [person(is_restricted=False, name="Eve O"), person(is_restricted=True)],
@@ -168,6 +172,11 @@ def is_known(door: Door, incident: Incident, channel_id: str) -> None:
     assert (row.label, row.spec["private"]) == (f"#{there.name}", there.is_private)
     archived = Resource.objects.filter(incident=incident, key=f"archived/{row.room}", state=THERE)
     assert archived.exists() == there.is_archived
+    here = Resource.objects.filter(incident=incident, kind="member", room=row.room, state=THERE)
+    members = {*there.members} - {door.slack.bot.id}
+    assert {one.spec["person"] for one in here} == members
+    taking_part = Participant.objects.filter(incident=incident, left_at=None)
+    assert {one.person.chat_id for one in taking_part} == members
     pinned = [one.text for one in there.messages.values() if "pushpin" in one.reactions]
     entries = timeline.latest(incident, limit=99, reader=None)
     assert [one.text for one in entries if one.event.kind == "captured" and one.retracted is None] == pinned

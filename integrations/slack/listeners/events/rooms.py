@@ -6,7 +6,7 @@ from collections.abc import Callable
 from datetime import datetime
 from functools import partial
 
-from django.db.models import Exists, F, OuterRef
+from django.db.models import Exists, F, OuterRef, Value
 
 from incidents import lifecycle
 from incidents.models import Event, Incident, Participant, Person, Source
@@ -21,7 +21,10 @@ from workflows.planning.observed import THERE
 
 
 def joined(told: SlackEvent) -> Deed | None:
-    """Note that someone came into an incident's room, unless we invited them, and tell them once where it stands."""
+    """Note that someone came into an incident's room, unless we invited them, and tell them once where it stands.
+
+    Also of someone who is in as far as we know: that they had left before may be told after it.
+    """
     if told.text("user") and told.text("user") == told.bot_user_id:
         return _in_sight(told.text("channel"), at=told.at)
     news, catches_up = _brings(told)
@@ -100,11 +103,11 @@ def _in_sight(channel_id: str, *, at: datetime) -> Deed | None:
 
 
 def _brings(told: SlackEvent) -> tuple[bool, bool]:
-    """Tell in one query whether someone is in a current room who was not asked in, and whether they missed anything.
+    """Tell in one query whether someone came to a current room unasked, and whether they missed anything.
 
-    Each invitation comes back, and all that a declaration says stands in the headline.
+    Each invitation of ours comes back, and all that a declaration says stands in the headline.
     """
-    user = told.text("user")
+    user, by_us = told.text("user"), told.text("inviter") == told.bot_user_id
     here = {"incident": OuterRef("incident")}
     in_it = Participant.objects.filter(**here, person__chat_id=user, left_at=None)
     members = Resource.objects.filter(**here, kind="member", room=OuterRef("room"))
@@ -112,7 +115,7 @@ def _brings(told: SlackEvent) -> tuple[bool, bool]:
     happened = Event.objects.filter(**here, kind__in=catch_up.NEWS)
     room = Resource.objects.filter(kind="channel", external_id=told.text("channel"), room=F("incident__room"))
     found = room.annotate(
-        news=~Exists(in_it) | Exists(elsewhere),
+        news=(~Exists(in_it) | Exists(elsewhere)) if by_us else Value(value=True),
         missed=Exists(happened) & ~Exists(CaughtUp.objects.filter(**here, chat_id=user)),
     )
     return found.values_list("news", "missed").first() or (False, False)
