@@ -32,12 +32,22 @@ from workflows.paging import paging, poll_pages
 TYPES = ["ambiguous", "internal", "security", "isolated", "major", "time-bomb"]
 FAULTS: list[str] = ["ratelimited", "server_error", "error_after", "drop", "drop_before", "timeout"]
 ACTS = ["acknowledge", "unacknowledge", "resolve", "reopen"]
+# What else people do to a page there, and the news that webhooks bring of it, each told once.
+MORE = {
+    "escalate": "",
+    "note": "noted",
+    "status_update": "updated",
+    "add_responder": "asked",
+    "reply": "joined",
+    "merge": "",
+}
 SECRET = "webhook-secret"
 GIVEN: Any = SETUP  # has what the settings have
 
 steps = st.one_of(
     st.tuples(st.just("retype"), st.sampled_from(TYPES)),
     st.tuples(st.just("act"), st.tuples(st.sampled_from(ACTS), st.integers(0, 9))),
+    st.tuples(st.just("more"), st.tuples(st.sampled_from([*MORE]), st.sampled_from(["max", "eve"]), st.integers(0, 9))),
     st.tuples(st.just("deliver"), st.tuples(st.integers(0, 99), st.booleans())),
     st.tuples(st.just("fault"), st.tuples(st.sampled_from(FAULTS), st.sampled_from(["POST", "PUT", "GET"]))),
     st.tuples(st.just("away"), st.booleans()),
@@ -80,6 +90,21 @@ class Night:
         if ours:
             getattr(self.duty.account.acts, what)("max", ours[which % len(ours)].number)
             self.acts[what] += 1
+
+    def more(self, given: tuple[str, str, int]) -> None:
+        """Let somebody do to one of the pages whatever else there is to do."""
+        what, who, which = given
+        ours, every = self._ours(), [*self.duty.account.account.incidents.values()]
+        if not ours:
+            return
+        number = ours[which % len(ours)].number
+        words = {"note": ["seen"], "status_update": ["we look"], "add_responder": ["eve"]}
+        if what == "merge":
+            self.duty.account.acts.merge(who, every[which % len(every)].number, number)
+            self.acts["resolve"] += 1
+        else:
+            getattr(self.duty.account.acts, what)(who, number, *words.get(what, ()))
+        self.acts[what] += 1
 
     def pass_on(self, given: tuple[str, int]) -> None:
         to, which = given
@@ -225,6 +250,8 @@ def _is_true(found: Night) -> None:
     for act, news in did.items():
         assert told[news] <= found.acts[act], (news, told, found.acts)
     assert told["acknowledged"] == found.acts["acknowledge"]
+    for act, news in MORE.items():
+        assert not news or told[news] == found.acts[act], (act, told, found.acts)
     resolved = [entry.type for one in found.duty.account.account.incidents.values() for entry in one.log]
     by_us = resolved.count("resolve_log_entry") - found.acts["resolve"]
     said = Event.objects.filter(incident=found.incident, kind="page", text__startswith="resolved the page to ")
