@@ -121,7 +121,9 @@ def _work_out(
     after = _retyped(known.facts, incident, policy, by=by, bring=bring, come=come)
     turns_private = after.private and not known.facts.private
     alerts = Alert.objects.filter(incident=incident).count() if turns_private else 0
-    result = _with_notes(plan(desired_state(after), known.observed), known.facts, after, alerts=alerts)
+    replays = Incident.objects.filter(replays=incident, private=False).count() if turns_private else 0
+    result = plan(desired_state(after), known.observed)
+    result = _with_notes(result, known.facts, after, alerts=alerts, replays=replays)
     admission = admitting.of(after, participation.of(after))
     whom = _whom(result, known.facts, after, admission)
     choice = (sorted(one.pk for one in bring), come)
@@ -252,7 +254,7 @@ def _not_invited(after: Facts) -> Iterator[PlanLine]:
             yield PlanLine("!", says, f"sees/{one.who.person_id}")
 
 
-def _with_notes(result: Plan, before: Facts, after: Facts, *, alerts: int) -> Plan:
+def _with_notes(result: Plan, before: Facts, after: Facts, *, alerts: int, replays: int) -> Plan:
     result = _without_ports(result, after)
     result = replace(result, lines=(*result.lines, *reminding.lines(before.policy, after.policy)))
     if not after.private:
@@ -263,7 +265,7 @@ def _with_notes(result: Plan, before: Facts, after: Facts, *, alerts: int) -> Pl
         return replace(result, lines=lines, notes=tuple(privacy_notes.opening(after, gaining)))
     everyone = participation.of(after).standings.values()
     lines = (*shut_out.lines(before, after), *result.lines, *_on_the_web(after, everyone))
-    notes = privacy_notes.notes(before, after, alerts=alerts, looked_for=len(result.doubts))
+    notes = privacy_notes.notes(before, after, alerts=alerts, replays=replays, looked_for=len(result.doubts))
     return replace(result, lines=lines, notes=notes)
 
 

@@ -17,6 +17,7 @@ from integrations.slack.protocol import setup
 from integrations.tests.outsiders import alike, holding
 from integrations.tests.outsiders import scene as building
 from integrations.tests.outsiders.scene import BROUGHT, FORMER, MEMBER, OUTSIDER, WORD, Scene
+from workflows.reconcile import retyping
 
 LATER = "zebracorn"  # what is written in it once it is hidden
 STATES = ("runs", "is over", "has ended")
@@ -52,7 +53,11 @@ def replayed(scene: Scene, state: str) -> tuple[Incident, Incident]:
 
 
 def turned_private(scene: Scene, past: Incident) -> None:
+    """Reopen and retype it; the plan says so of each replay, and of nothing once they are private."""
     past = scene.house.settle(lifecycle.reopen(past, by=scene.person(MEMBER), at=scene.house.now()))
+    says = "1 drill that replays it turns private too and stops. Only people who can see both stay in it."
+    plan = retyping.preview(past, to=scene.house.type("security"), by=scene.person(MEMBER))
+    assert says in [note.text for note in plan.notes]
     scene.house.retype(past, "security", by=MEMBER, bring=[BROUGHT])
 
 

@@ -31,12 +31,14 @@ EVERYWHERE = (
 )
 
 
-def notes(before: Facts, after: Facts, *, alerts: int = 0, looked_for: int = 0) -> tuple[PlanNote, ...]:
+def notes(
+    before: Facts, after: Facts, *, alerts: int = 0, replays: int = 0, looked_for: int = 0
+) -> tuple[PlanNote, ...]:
     """Say what a retype to a private type does, apart from the plan's own lines.
 
-    ``looked_for`` counts what failed and may be public all the same.
+    ``replays`` counts the public drills that replay it, ``looked_for`` what failed and may be public all the same.
     """
-    closes = (*_closes(before, after), *_looked_for(looked_for))
+    closes = (*_closes(before, after), *_replays(replays), *_looked_for(looked_for))
     said = ((STAYS, _stays(before, after, alerts)), (CLOSES, closes), (MOVES, _moves(before, after)))
     return tuple(PlanNote(text, heading) for heading, texts in said for text in texts)
 
@@ -61,6 +63,13 @@ def _closes(before: Facts, after: Facts) -> Iterator[str]:
         yield f"{_counted(count, 'ticket')} in {name} {says}{_again(before)}."
     if before.pager and (standing := _ringing(before)):
         yield f"The titles of {_counted(standing, 'page')} in PagerDuty change to “{cards.page_title(after)}”."
+
+
+def _replays(count: int) -> Iterator[str]:
+    if count:
+        says = "drill that replays it turns" if count == 1 else "drills that replay it turn"
+        stops, it = ("stops", "it") if count == 1 else ("stop", "them")
+        yield f"{count} {says} private too and {stops}. Only people who can see both stay in {it}."
 
 
 def _looked_for(count: int) -> Iterator[str]:
