@@ -60,7 +60,7 @@ def _until(lines: IO[str], word: str) -> str:
         said += line
         if word in line:
             return said
-    raise StackError(f"The demo did not come up: {said[-800:]}")
+    raise StackError(f"The demo ended, or did not come up within {PATIENCE_S} s: {said[-800:]}")
 
 
 def _ask(url: str, said: str) -> None:
