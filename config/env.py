@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from config import broker, logs
-from config.parsing import mail, sandbox, signing_in, tracing_settings, tracker, vendor_settings
+from config import logs
+from config.parsing import addresses, cleaning, mail, sandbox, signing_in, tracing_settings, tracker, vendor_settings
 from config.parsing.mail import MailSettings
 from config.parsing.signing_in import SignInSettings
 from config.parsing.tracing_settings import TracingSettings
@@ -145,8 +145,8 @@ def _of_a_running_stack() -> str:
 
 
 def given() -> dict[str, str]:
-    """Merge what people set: `.env` and, over it, the environment."""
-    return parse_file(HOME / ".env") | dict(os.environ)
+    """Merge what people set: `.env` and, over it, the environment. Raises SettingError."""
+    return cleaning.cleaned(parse_file(HOME / ".env") | dict(os.environ), NAMES)
 
 
 def reach(given: Mapping[str, str]) -> dict[str, str]:
@@ -165,7 +165,7 @@ def parse_file(path: Path) -> dict[str, str]:
     Raises ``SettingError`` with the line.
     """
     try:
-        lines = path.read_text(encoding="utf-8").splitlines()
+        lines = path.read_text(encoding="utf-8-sig").splitlines()  # some editors of Windows put a mark before it
     except FileNotFoundError:
         return {}
     except (OSError, UnicodeDecodeError):
@@ -178,35 +178,34 @@ def _pair(path: Path, n: int, line: str) -> tuple[str, str]:
     match = re.fullmatch(r"(?:export\s+)?([A-Za-z_]\w*)\s*=\s*(.*)", line)
     if match is None:
         raise SettingError(f"{path.name}, line {n}, is not of the form NAME=value.")
-    return match[1], re.sub(r"""^(['"])(.*)\1$""", r"\2", match[2])
+    return match[1], cleaning.unquoted(match[2])
 
 
 def read(given: Mapping[str, str]) -> Env:
     """Parse every setting. Raises SettingError for the first one that is missing, malformed or not to be together."""
-    default_url = f"http://127.0.0.1:{port(given)}"
-    base_url = url(given, "FIREKIND_BASE_URL", schemes=("http", "https"), default=default_url)
+    base_url = addresses.base_url(given, port=port(given))
     sandbox.check(given)
     return Env(
-        database_url=url(given, "DATABASE_URL", schemes=("postgresql", "postgres")),
-        database_direct_url=url(given, "DATABASE_DIRECT_URL", schemes=("postgresql", "postgres"), default=""),
-        broker_url=_broker_url(given),
+        database_url=addresses.database(given, "DATABASE_URL"),
+        database_direct_url=addresses.database(given, "DATABASE_DIRECT_URL", default=""),
+        broker_url=addresses.broker_url(given),
         data_dir=data_dir(given),
-        base_url=base_url.rstrip("/"),
-        host=given.get("HOST", "127.0.0.1"),
+        base_url=base_url,
+        host=addresses.host(given),
         port=port(given),
         web_workers=whole(given, "WEB_WORKERS", default=1, low=1, high=64),
         proxies=networks(given, "FORWARDED_ALLOW_IPS"),
         secret_key=_secret_key(given),
         allowed_hosts=_hosts(given, base_url),
         debug=flag(given, "DEBUG"),
-        incident_types_file=_named(given.get("INCIDENT_TYPES_FILE", "fixtures/incident_types.yaml")),
+        incident_types_file=_file(given, "INCIDENT_TYPES_FILE") or _named("fixtures/incident_types.yaml"),
         runbook_file=_file(given, "RUNBOOK_FILE"),
         evidence_storage=_storage(given),
         evidence_max_mib=whole(given, "EVIDENCE_MAX_MIB", default=512, low=1, high=100_000),
         evidence_in_worker=flag(given, "EVIDENCE_IN_WORKER"),
         profile_sources_file=_file(given, "PROFILE_SOURCES_FILE"),
         named=given,
-        audit_channel=given.get("AUDIT_HEAD_CHANNEL", "").lstrip("#"),
+        audit_channel=vendor_settings.channel(given, "AUDIT_HEAD_CHANNEL"),
         audit_webhook=safe(given, "AUDIT_HEAD_WEBHOOK", default="") if "AUDIT_HEAD_WEBHOOK" in given else "",
         metrics_token=_metrics_token(given),
         log_format=shaped(given, "LOG_FORMAT", logs.FORMS[0], "|".join(logs.FORMS), " or ".join(logs.FORMS)),
@@ -232,16 +231,10 @@ def port(given: Mapping[str, str]) -> int:
     return whole(given, "PORT", default=8000, low=1, high=65534)
 
 
-def _broker_url(given: Mapping[str, str]) -> str:
-    """Give the broker's address, which has an older name that only ever meant Redis."""
-    name = "BROKER_URL" if "BROKER_URL" in given else "REDIS_URL"
-    return url(given, name, schemes=(*broker.REDIS, *broker.RABBITMQ))
-
-
 def _storage(given: Mapping[str, str]) -> str:
     """Give where evidence is kept: a folder's path, or an address of object storage (s3://bucket/prefix)."""
     value = given.get("EVIDENCE_STORAGE_URL", "")
-    if re.match(r"(?!file:)[a-z0-9]+://", value):
+    if re.match(r"(?!file:)[a-z0-9+]+:/", value, re.IGNORECASE):
         return url(given, "EVIDENCE_STORAGE_URL", schemes=("s3", "gs", "az"))
     folder = value.removeprefix("file://")
     return str(HOME / folder if folder else data_dir(given) / "evidence")

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from config.parsing.values import SettingError, require, safe, shaped
+from config.parsing.values import SettingError, require, safe, secret, shaped
 
 NAMES: Final = (
     "TRACKER",
@@ -59,14 +59,14 @@ def read(given: Mapping[str, str]) -> TrackerSettings | None:
         raise SettingError(f"{says} can read, or leave it empty.")
     if kind == "jira":
         require(given, "TRACKER_URL", because="each Jira site has an address of its own")
-    secrets = [one.strip() for one in given.get("TRACKER_WEBHOOK_SECRETS", "").split(",")]
+    own_secrets = [one.strip() for one in given.get("TRACKER_WEBHOOK_SECRETS", "").split(",")]  # of people's own making
     return TrackerSettings(
         kind=kind,
         url=safe(given, "TRACKER_URL", default="") if "TRACKER_URL" in given else "",
-        token=given["TRACKER_TOKEN"],
+        token=secret(given, "TRACKER_TOKEN"),
         project=project,
         private_project=private,
-        webhook_secrets=tuple(one for one in secrets if one),
+        webhook_secrets=tuple(one for one in own_secrets if one),
         people=_people(given.get("TRACKER_PEOPLE", "")),
     )
 

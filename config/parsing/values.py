@@ -19,11 +19,15 @@ def url(given: Mapping[str, str], name: str, *, schemes: tuple[str, ...], defaul
         raise SettingError(f"{name} is not set: set it, or use `make demo` or `make run`, which start what it names.")
     if value == default:
         return value
+    if re.search(r"\s", value):
+        raise SettingError(f"{name} must have no space in it; within a password it is written %20.")
     try:
         parts = urlsplit(value)
         _ = parts.port
     except ValueError:
-        raise SettingError(f"{name} is not a valid address.") from None
+        raise SettingError(
+            f"{name} is not a valid address: in a password, write @ : / ? # and % as %40 and so on."
+        ) from None
     if parts.scheme not in schemes or not (parts.netloc or parts.query or parts.scheme == "redis+socket"):
         raise SettingError(f"{name} must be an address that starts with {schemes[0]}://.")
     return value
@@ -80,6 +84,20 @@ def networks(given: Mapping[str, str], name: str) -> str:
         except ValueError:
             raise SettingError(f"{name} must be addresses or networks with commas between, not {one!r}.") from None
     return value
+
+
+def secret(given: Mapping[str, str], name: str) -> str:
+    """Give what a vendor is sent as it is, empty where it is left out. Raises ``SettingError``, without the value."""
+    value = given.get(name, "")
+    if not re.fullmatch(r"[!#-&(-;=?-~]*", value):
+        raise SettingError(f"{name} has a space, a quote or a letter in it that no key has: copy it again.")
+    return value
+
+
+def secrets(given: Mapping[str, str], name: str) -> tuple[str, ...]:
+    """Give several with commas between them. Raises ``SettingError``, without any of them."""
+    found = (one.strip() for one in given.get(name, "").split(","))
+    return tuple(secret({name: one}, name) for one in found if one)
 
 
 def require(given: Mapping[str, str], name: str, *, because: str) -> None:

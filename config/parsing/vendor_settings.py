@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from config.parsing.values import SettingError, require, safe, shaped
+from config.parsing.values import SettingError, require, safe, secret, secrets, shaped
 
 SLACK_SHAPES = {
     "SLACK_BOT_TOKEN": (r"xoxb-\S+", "a bot token that starts with xoxb-"),
@@ -14,6 +14,9 @@ SLACK_SHAPES = {
     "SLACK_ADMIN_TOKEN": (r"xoxp-\S+", "the user token of an organisation's admin, which starts with xoxp-"),
     "SLACK_SIGNING_SECRET": (r"\S{16,}", "the signing secret from the app's Basic Information page"),
 }
+
+
+EMOJI = r":?[^\s:\"'<>]+:?"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,7 +59,7 @@ def slack(given: Mapping[str, str]) -> Slack | None:
     if not any(name in given for name in credentials):
         return None
     for name, (shape, words) in SLACK_SHAPES.items():
-        if name in given and not re.fullmatch(shape, given[name]):
+        if name in given and not re.fullmatch(shape, secret(given, name)):
             raise SettingError(f"{name} must be {words}.")
     require(given, "SLACK_BOT_TOKEN", because="Slack is set up in part")
     if "SLACK_APP_TOKEN" not in given:
@@ -67,13 +70,18 @@ def slack(given: Mapping[str, str]) -> Slack | None:
         signing_secret=given.get("SLACK_SIGNING_SECRET", ""),
         app_token=given.get("SLACK_APP_TOKEN", ""),
         admin_token=given.get("SLACK_ADMIN_TOKEN", ""),
-        announce_channel=given.get("SLACK_ANNOUNCE_CHANNEL", "incidents").lstrip("#"),
+        announce_channel=channel(given, "SLACK_ANNOUNCE_CHANNEL", default="incidents"),
         command=shaped(given, "SLACK_COMMAND", "/incident", r"/[a-z0-9_-]{1,31}", "like /incident"),
         channel_prefix=shaped(given, "SLACK_CHANNEL_PREFIX", "inc", r"[a-z0-9_-]{1,20}", "lowercase letters"),
-        team_id=given.get("SLACK_TEAM_ID", ""),
-        bot_user_id=given.get("SLACK_BOT_USER_ID", ""),
-        capture_reaction=given.get("SLACK_CAPTURE_REACTION", "pushpin").strip(":"),
+        team_id=shaped(given, "SLACK_TEAM_ID", "", r"([TE][A-Z0-9]+)?", "a workspace's id, which starts with T"),
+        bot_user_id=shaped(given, "SLACK_BOT_USER_ID", "", r"([UW][A-Z0-9]+)?", "a user's id, which starts with U"),
+        capture_reaction=shaped(given, "SLACK_CAPTURE_REACTION", "pushpin", EMOJI, "an emoji's name").strip(":"),
     )
+
+
+def channel(given: Mapping[str, str], name: str, *, default: str = "") -> str:
+    """Give a channel's name or id, without the # that it may begin with. Raises ``SettingError``."""
+    return shaped(given, name, default, r"(#?[^\s#\"'<>,]{1,80})?", "a channel's name, like incidents").lstrip("#")
 
 
 def pagerduty(given: Mapping[str, str]) -> PagerDutySettings | None:
@@ -84,13 +92,12 @@ def pagerduty(given: Mapping[str, str]) -> PagerDutySettings | None:
     routing_key = given.get("PAGERDUTY_ROUTING_KEY", "")
     if routing_key and not re.fullmatch(r"[A-Za-z0-9]{32}", routing_key):
         raise SettingError("PAGERDUTY_ROUTING_KEY must be an integration key of 32 letters and digits.")
-    secrets = [one.strip() for one in given.get("PAGERDUTY_WEBHOOK_SECRETS", "").split(",")]
     return PagerDutySettings(
         api_url=safe(given, "PAGERDUTY_API_URL", default="https://api.pagerduty.com"),
-        api_key=given["PAGERDUTY_API_KEY"],
+        api_key=secret(given, "PAGERDUTY_API_KEY"),
         sender=shaped(given, "PAGERDUTY_FROM", "", r"[^@\s]+@[^@\s]+", "the email of a PagerDuty user"),
         service=given.get("PAGERDUTY_SERVICE", ""),
-        webhook_secrets=tuple(one for one in secrets if one),
+        webhook_secrets=secrets(given, "PAGERDUTY_WEBHOOK_SECRETS"),
         events_url=safe(given, "PAGERDUTY_EVENTS_URL", default="https://events.pagerduty.com"),
         routing_key=routing_key,
     )

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from config import env
+from config.parsing import cleaning
 from stack.processes.ports import LOOPBACK
 
 # What a stack that is all there is of Firekind is set to, where nobody says otherwise: one process less.
@@ -23,7 +24,7 @@ def given() -> dict[str, str]:
 
 def exported() -> dict[str, str]:
     """Read what the shell sets. A demonstration keeps away from `.env`, which may name a database in earnest."""
-    return env.present(os.environ)
+    return env.present(cleaning.cleaned(os.environ, env.NAMES))
 
 
 def blank() -> dict[str, str]:

@@ -1,0 +1,59 @@
+"""The addresses at which Firekind is and of what it stands on, as far as they can be judged before anything answers.
+
+What is wrong in an address passes by no retry, so it is said at the start and not each time something is asked.
+"""
+
+import re
+from collections.abc import Mapping
+from typing import Final
+from urllib.parse import parse_qsl, urlsplit
+
+from kombu import Connection
+from psycopg import pq
+
+from config import broker
+from config.parsing.values import SettingError, shaped, url
+
+POSTGRESQL: Final = ("postgresql", "postgres")
+OPTIONS: Final = frozenset(one.keyword.decode() for one in pq.Conninfo.get_defaults())
+
+
+def base_url(given: Mapping[str, str], *, port: int) -> str:
+    """Give the address that people open, at whose root all pages lie. Raises SettingError."""
+    value = url(given, "FIREKIND_BASE_URL", schemes=("http", "https"), default=f"http://127.0.0.1:{port}")
+    parts = urlsplit(value)
+    if parts.path.strip("/") or parts.query or parts.fragment or "@" in parts.netloc:
+        raise SettingError("FIREKIND_BASE_URL must end after the host or port, like https://firekind.example.")
+    return value.rstrip("/")
+
+
+def host(given: Mapping[str, str]) -> str:
+    """Give the address that the web process listens on. Raises SettingError."""
+    return shaped(given, "HOST", "127.0.0.1", r"[A-Za-z0-9_.-]+|(?=.*:.*:)[0-9A-Fa-f:.]+", "an address of this machine")
+
+
+def database(given: Mapping[str, str], name: str, *, default: str | None = None) -> str:
+    """Give an address of PostgreSQL. Raises SettingError, also for an option that PostgreSQL does not have."""
+    value = url(given, name, schemes=POSTGRESQL, default=default)
+    for option, _ in parse_qsl(urlsplit(value).query, keep_blank_values=True):
+        if option not in OPTIONS:
+            raise SettingError(
+                f"{name} has the option {option!r}, which PostgreSQL does not know: correct or remove it."
+            )
+    return value
+
+
+def broker_url(given: Mapping[str, str]) -> str:
+    """Give the broker's address, which has an older name that only ever meant Redis. Raises SettingError."""
+    name = "REDIS_URL" if "REDIS_URL" in given and "BROKER_URL" not in given else "BROKER_URL"
+    value = url(given, name, schemes=(*broker.REDIS, *broker.RABBITMQ))
+    parts = urlsplit(value)
+    if parts.scheme in broker.REDIS[:2] and not re.fullmatch(r"(/\d*)?", parts.path, re.ASCII):
+        raise SettingError(f"{name} must end in the number of a Redis database, such as /0, not {parts.path!r}.")
+    if parts.scheme == broker.REDIS[2] and not parts.path.strip("/"):
+        raise SettingError(f"{name} must name a socket, such as redis+socket:///run/redis/redis.sock.")
+    try:
+        Connection(value)
+    except (TypeError, ValueError, KeyError):
+        raise SettingError(f"{name} has an option behind the ? that its client does not know: remove it.") from None
+    return value
