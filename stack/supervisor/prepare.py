@@ -3,6 +3,7 @@
 import fcntl
 import hashlib
 import os
+import sys
 from pathlib import Path
 
 import django
@@ -10,7 +11,9 @@ from django.conf import settings
 from django.contrib.staticfiles import finders
 from django.core.management import call_command
 
-from config import env
+from config import database, env
+from config.doctor import server_fitness
+from config.process.told_plainly import told_plainly, unusable
 
 
 def main() -> None:
@@ -20,10 +23,20 @@ def main() -> None:
     if direct:  # migrations hold sessions, which a pooler does not give
         os.environ["DATABASE_URL"] = direct
     django.setup()
-    call_command("check")
-    call_command("migrate", verbosity=0, interactive=False)
-    call_command("load_types", verbosity=0)
+    with told_plainly():
+        call_command("check")
+        _require_fitness("DATABASE_DIRECT_URL" if direct else "DATABASE_URL")
+        call_command("migrate", verbosity=0, interactive=False)
+        call_command("load_types", verbosity=0)
     gather(Path(settings.STATIC_ROOT))
+
+
+def _require_fitness(name: str) -> None:
+    """End with a sentence where the database cannot be reached, or cannot hold what would be made in it."""
+    refused = database.refusal(settings.FIREKIND.database_url)
+    if says := [unusable(refused, name=name)] if refused else list(server_fitness.unfit()):
+        print(f"firekind: {says[0]}", file=sys.stderr)
+        raise SystemExit(1)
 
 
 def gather(root: Path) -> None:

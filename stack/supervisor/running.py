@@ -22,6 +22,7 @@ from stack.supervisor.preloaded import Preloaded
 
 HEALTHY_S = 60
 STOP_S = 6.0
+SAYS = "firekind: "
 
 
 class Stack:
@@ -188,7 +189,10 @@ class Stack:
 
 def last_lines(text: str, *, most: int = 12) -> str:
     """Give the end of what a process wrote, where the reason stands."""
-    return "\n".join(text.strip().splitlines()[-most:]) or "no output"
+    lines = text.strip().splitlines()
+    if lines and lines[-1].startswith(SAYS):  # what it could say in a sentence, whatever libraries wrote before
+        return lines[-1].removeprefix(SAYS)
+    return "\n".join(lines[-most:]) or "no output"
 
 
 def answers(url: str, *, timeout_s: float = 1) -> bool:

@@ -1,0 +1,59 @@
+"""What a command says when its database stops it: one sentence with what to do, in place of a traceback."""
+
+from __future__ import annotations
+
+import logging
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Final
+
+from django.conf import settings
+from django.db import DatabaseError, NotSupportedError
+from django.db.migrations.exceptions import MigrationSchemaMissing
+
+from config import database
+from incidents.outages import database_watch
+
+WAIT_S: Final = 5.0  # for a connection: somebody sits before the terminal
+OF_THE_ROLE: Final = "42501"
+NOT_THERE: Final = ("42P01", "42703")  # a table or a column
+
+
+@contextmanager
+def told_plainly() -> Iterator[None]:
+    """End the process with 1 and a sentence where the database is to blame; any other error goes on its way."""
+    logging.getLogger("psycopg.pool").setLevel(logging.ERROR)  # it says each try; the sentence has the reason
+    settings.DATABASES["default"]["OPTIONS"]["pool"]["timeout"] = WAIT_S
+    try:
+        yield
+    except DatabaseError as error:
+        says = sentence(error)
+        if says is None:
+            raise
+        print(f"firekind: {says}", file=sys.stderr)
+        raise SystemExit(1) from None
+
+
+def sentence(error: DatabaseError) -> str | None:
+    """Return what is wrong with the database and what to do; None where the statement is to blame."""
+    if isinstance(error, MigrationSchemaMissing) and isinstance(error.__context__, DatabaseError):
+        error = error.__context__  # which has the state
+    state, first = database_watch.state_of(error), str(error).strip().splitlines()[0].rstrip(".")
+    if isinstance(error, NotSupportedError):
+        return f"{first}. Upgrade it, or set DATABASE_URL to another server."
+    if state == OF_THE_ROLE:
+        return (
+            f"The database role may not do that: {first}. Use the address of the tables' owner in DATABASE_URL for "
+            "this, and have the owner run audit/grants.sql after each migration."
+        )
+    if state in NOT_THERE:
+        return "The database lacks migrations of this version: run `python -m stack prepare`."
+    if not database_watch.says_so(error):
+        return None
+    return unusable(database.refusal(settings.FIREKIND.database_url) or first)
+
+
+def unusable(why: str, *, name: str = "DATABASE_URL") -> str:
+    """Say that the database of a setting cannot be used, and what to do."""
+    return f"The database of {name} cannot be used: {why}. Start it, or correct {name}."
