@@ -21,10 +21,11 @@ WITHOUT: Final = {
 
 def findings() -> Iterator[CheckResult]:
     """Yield whether the broker answers, and then each kind of process."""
-    if broker_probe.error() is None:
+    error = broker_probe.error()
+    if error is None:
         yield CheckResult("The broker answers.")
     else:
-        yield wrong(readiness.MENDS[readiness.BROKER])
+        yield wrong(f"{readiness.MENDS[readiness.BROKER]}{_in_its_words(error)}")
     clock.measure()
     now = timezone.now()
     living = workers.living(at=now)
@@ -36,3 +37,8 @@ def findings() -> Iterator[CheckResult]:
     alone_since = workers.now(at=now).alone_since
     if alone_since is not None:
         yield note(f"A worker has heard nothing from the broker since {alone_since:%H:%M:%S} UTC. Look at its log.")
+
+
+def _in_its_words(error: BaseException) -> str:
+    lines = str(error).strip().splitlines()
+    return f" It was: {lines[0].rstrip('.')}." if lines else ""

@@ -178,10 +178,11 @@ def test_a_process_that_was_not_seen_lately_is_named(dead: str, alive: None) -> 
 
 
 def test_a_broker_that_does_not_answer_is_wrong(alive: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(broker_probe, "error", OSError)
+    monkeypatch.setattr(broker_probe, "error", lambda: OSError("invalid username-password pair"))
 
     (says,) = wrong(processes.findings())
     assert "BROKER_URL" in says
+    assert says.endswith("It was: invalid username-password pair.")
 
 
 def test_a_worker_that_hears_nothing_from_the_broker_is_a_warning(alive: None) -> None:

@@ -7,6 +7,8 @@ import threading
 from collections.abc import Callable
 from typing import Final, Protocol
 
+from django.conf import settings
+from kombu import Connection
 from kombu.exceptions import OperationalError
 
 from incidents.outages.breaker import Breaker
@@ -80,8 +82,14 @@ def _taken(task: HintTask, pk: int) -> bool:
 def _send(task: HintTask, pk: int, fresh_s: float) -> bool:
     try:
         task.apply_async((pk,), expires=fresh_s, retry=False)
-    except (OperationalError, OSError) as error:
+    except refusals() as error:
         heard(error)
         return False
     heard(None)
     return True
+
+
+def refusals() -> tuple[type[BaseException], ...]:
+    """Return what says that the broker is away or refuses us, in the words of its client's library as well."""
+    broker = Connection(settings.FIREKIND.broker_url)
+    return (OperationalError, OSError, *broker.connection_errors, *broker.channel_errors)

@@ -60,7 +60,11 @@ class RabbitNode:
     def fill(self, *, full: bool) -> None:
         """Let it believe that its disk is full, so that it reads nothing more from whoever sends, or no longer."""
         free = MORE_THAN_THERE_IS if full else FREE
-        argv = [str(CONTROL), "--node", NODE, "set_disk_free_limit", str(free)]
+        self.control("set_disk_free_limit", str(free))
+
+    def control(self, *words: str) -> None:
+        """Have the node do something, such as add a user."""
+        argv = [str(CONTROL), "--node", NODE, *words]
         subprocess.run(argv, env=self.server.env, check=True, capture_output=True, timeout=CONTROL_S)
 
     def stop(self) -> None:

@@ -6,6 +6,7 @@ import socket
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
@@ -13,16 +14,20 @@ from typing import Any
 
 import pytest
 from celery import Celery
+from django.conf import settings
 from kombu import Message
 from kombu.exceptions import OperationalError
 from redis import Redis
 
+from config import broker
 from config.messages import CONFIGURATION
 from config.process import broker_probe
 from config.process.consumer import Consumer
+from incidents.outages import hint_sender
+from incidents.outages.breaker import Breaker
 from stack.processes.guard import Guard
 from stack.processes.process import Process
-from stack.services import redis, services
+from stack.services import rabbitmq, redis, services
 from stack.supervisor.running import Stack
 from stack.supervisor.throwaway import throwaway
 
@@ -144,6 +149,64 @@ def test_a_broker_that_refuses_ends_no_worker_and_is_taken_from_again(
                 assert "CRITICAL" not in worker.output, "it asks again and again without a rest"
         asked.close()
         server.stop()
+
+
+class Hinted:
+    """A task of which hints are sent to a broker."""
+
+    name = "workflows.tasks.sweep"
+
+    def __init__(self, url: str) -> None:
+        self._app = sender(url)
+        self._app.conf.update(broker.sending(url, queues=("celery",)))
+
+    def apply_async(self, args: tuple[int], *, expires: float, retry: bool) -> None:
+        self._app.send_task(self.name, args, expires=expires, retry=retry)
+
+
+@pytest.fixture
+def hinted(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], bool]:
+    """Send a hint to the broker at an address, and return whether that one counts as away since."""
+
+    def sent(url: str) -> bool:
+        monkeypatch.setattr(settings, "FIREKIND", replace(settings.FIREKIND, broker_url=url))
+        monkeypatch.setattr(hint_sender, "broker", Breaker(probe_s=60))
+        hint_sender.send(Hinted(url), 1, fresh_s=1)
+        return hint_sender.broker.open_since is not None
+
+    return sent
+
+
+@pytest.mark.parametrize("how", REFUSALS)
+def test_a_redis_that_refuses_is_one_that_is_away_for_who_sends(
+    how: str, tmp_path: Path, guard: Guard, hinted: Callable[[str], bool]
+) -> None:
+    with services.sockets(tmp_path) as sockets:
+        server = redis.start(sockets, guard=guard)
+        assert not hinted(redis.url(sockets))
+        asked: Any = Redis(unix_socket_path=str(redis.socket_path(sockets)))
+        asked.execute_command(*shlex.split(REFUSALS[how][0]))
+        asked.client_kill_filter(_type="normal", skipme=True)
+        assert hinted(redis.url(sockets))
+        asked.close()
+        server.stop()
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(rabbitmq.find() is None, reason="RabbitMQ is not installed (apt-get install rabbitmq-server)")
+def test_a_rabbitmq_that_refuses_is_one_that_is_away_for_who_sends(
+    tmp_path: Path, guard: Guard, hinted: Callable[[str], bool]
+) -> None:
+    with services.sockets(tmp_path) as sockets:
+        node = rabbitmq.start(sockets / "rabbitmq", guard=guard)
+        node.control("add_user", "stranger", "word")
+        node.control("add_user", "reader", "word")
+        node.control("set_permissions", "reader", "", "", ".*")
+        refused = ("guest:another@{}//", "guest:guest@{}/nowhere", "stranger:word@{}//", "reader:word@{}//")
+        at = f"127.0.0.1:{node.port}"
+        assert not hinted(node.url)
+        assert [one for one in refused if not hinted(f"amqp://{one.format(at)}")] == []
+        node.stop()
 
 
 def _lost_more_often(worker: Process, *, than: int) -> bool:
