@@ -20,7 +20,7 @@ def profile_sources(**_: Any) -> Sequence[CheckMessage]:
         if path is not None:
             sources.read(path, environ=settings.FIREKIND.named)
     except BadFile as bad:
-        return [Error(str(problem), id="firekind.E001") for problem in bad.problems]
+        return [Error(f"PROFILE_SOURCES_FILE: {problem}", id="firekind.E001") for problem in bad.problems]
     return []
 
 

@@ -12,15 +12,18 @@ from kombu import Connection
 from psycopg import pq
 
 from config import broker
-from config.parsing.values import SettingError, shaped, url
+from config.parsing.values import LOOPBACK_HOSTS, SettingError, shaped, url
 
+LOOPBACK: Final = LOOPBACK_HOSTS[1]
+EVERYWHERE: Final = ("", "0.0.0.0", "::")  # noqa: S104 (nothing listens there because of this)
 POSTGRESQL: Final = ("postgresql", "postgres")
 OPTIONS: Final = frozenset(one.keyword.decode() for one in pq.Conninfo.get_defaults())
 
 
 def base_url(given: Mapping[str, str], *, port: int) -> str:
     """Give the address that people open, at whose root all pages lie. Raises SettingError."""
-    value = url(given, "FIREKIND_BASE_URL", schemes=("http", "https"), default=f"http://127.0.0.1:{port}")
+    here = f"http://{asked_at(host(given))}:{port}"
+    value = url(given, "FIREKIND_BASE_URL", schemes=("http", "https"), default=here)
     parts = urlsplit(value)
     if parts.path.strip("/") or parts.query or parts.fragment or "@" in parts.netloc:
         raise SettingError("FIREKIND_BASE_URL must end after the host or port, like https://firekind.example.")
@@ -30,6 +33,13 @@ def base_url(given: Mapping[str, str], *, port: int) -> str:
 def host(given: Mapping[str, str]) -> str:
     """Give the address that the web process listens on. Raises SettingError."""
     return shaped(given, "HOST", "127.0.0.1", r"[A-Za-z0-9_.-]+|(?=.*:.*:)[0-9A-Fa-f:.]+", "an address of this machine")
+
+
+def asked_at(host: str) -> str:
+    """Give the host of an address that leads to what listens on this one, as it stands in an address."""
+    if host in EVERYWHERE:
+        return LOOPBACK
+    return f"[{host}]" if ":" in host else host
 
 
 def database(given: Mapping[str, str], name: str, *, default: str | None = None) -> str:

@@ -150,6 +150,20 @@ def test_hosts_hold_the_own_address_and_the_loopback() -> None:
     assert read.https
 
 
+@pytest.mark.parametrize(
+    ("host", "opened"),
+    [
+        ("127.0.0.1", "127.0.0.1"),
+        ("0.0.0.0", "127.0.0.1"),  # noqa: S104 (nothing listens there)
+        ("::", "127.0.0.1"),
+        ("::1", "[::1]"),
+        ("web-a", "web-a"),
+    ],
+)
+def test_without_an_address_people_open_the_one_that_is_listened_on(host: str, opened: str) -> None:
+    assert env.read({**GIVEN, "HOST": host}).base_url == f"http://{opened}:8000"
+
+
 def test_a_file_is_read_and_its_quotes_dropped(tmp_path: Path) -> None:
     file = tmp_path / ".env"
     file.write_text("# a comment\n\nPORT=9000\nexport DEBUG = on\nSECRET_KEY='a=b c'\nSLACK_COMMAND=\n")

@@ -5,12 +5,16 @@ reached from inside is then up to the container, so the settings do not say it.
 """
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from typing import Final
 
 from config import env
 from config.parsing import sandbox as rules
 from stack.errors import StackError
+from stack.processes import ports
 from stack.processes.commands import PROCESSES
+
+SERVING: Final = {"web": 0, "sandbox": 1}  # after how many ports each listens
 
 
 def _become(name: str) -> Callable[..., None]:
@@ -20,10 +24,19 @@ def _become(name: str) -> Callable[..., None]:
             rules.check(given)
         else:
             env.load()
-        argv = PROCESSES[name](given | _listening(words))
+        listening = given | _listening(words)
+        if name in SERVING:  # a server of its own would end with its words for it
+            _require_free(name, listening)
+        argv = PROCESSES[name](listening)
         os.execvp(argv[0], argv)  # noqa: S606 (our own words, and a shell would swallow signals)
 
     return become
+
+
+def _require_free(name: str, given: Mapping[str, str]) -> None:
+    """Raise StackError where nothing can listen on the address of a process."""
+    port, host = env.port(given) + SERVING[name], given.get("HOST", ports.LOOPBACK)
+    ports.listen(port, host=host, what=f"the {name}", advice="set PORT to another").close()
 
 
 def _listening(words: tuple[str, ...]) -> dict[str, str]:

@@ -20,7 +20,8 @@ def listen(port: int, *, host: str = LOOPBACK, what: str, advice: str) -> socket
         return _listen(port, host=host)
     except OSError as error:
         if error.errno != errno.EADDRINUSE:
-            raise StackError(f"Cannot use port {port} on {host} for {what}: {error.strerror}.") from None
+            why = f"Cannot use port {port} on {host} for {what}: {error.strerror}"
+            raise StackError(f"{why}. Correct HOST, an address of this machine, or PORT.") from None
         raise StackError(f"Port {port} for {what} is in use: stop the process using it, or {advice}.") from None
 
 

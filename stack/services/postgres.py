@@ -122,7 +122,7 @@ def _initialise(folder: Path, *, programs: Path) -> None:
     )
     if made.returncode:
         shutil.rmtree(folder, ignore_errors=True)
-        raise StackError(f"PostgreSQL could not create its folder: {_last_line(made.stdout)}")
+        raise StackError(f"PostgreSQL could not create its folder in FIREKIND_DATA_DIR: {_reason(made.stdout)}")
 
 
 def _plain_env() -> dict[str, str]:
@@ -159,7 +159,7 @@ def _wait(server: Process, *, sockets: Path) -> None:
     deadline = time.monotonic() + START_S
     while time.monotonic() < deadline:
         if not server.alive:
-            raise StackError(f"PostgreSQL exited while starting: {_last_line(server.output)}")
+            raise StackError(f"PostgreSQL exited while starting: {_reason(server.output)}")
         try:
             psycopg.connect(url(sockets, "postgres"), connect_timeout=2).close()
         except psycopg.OperationalError:
@@ -168,6 +168,12 @@ def _wait(server: Process, *, sockets: Path) -> None:
             return
     stop(server)
     raise StackError(f"PostgreSQL did not start within {START_S} s: {_last_line(server.output)}")
+
+
+def _reason(text: str) -> str:
+    """Return the line that says why, after which a program may say what it tidied up."""
+    told = [line for line in text.splitlines() if re.search("error|fatal|no space|could not", line, re.IGNORECASE)]
+    return _last_line(told[0] if told else text)
 
 
 def _last_line(text: str) -> str:

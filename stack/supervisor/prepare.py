@@ -4,12 +4,14 @@ import fcntl
 import hashlib
 import os
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import django
 from django.conf import settings
 from django.contrib.staticfiles import finders
-from django.core.management import call_command
+from django.core.management import CommandError, call_command
 
 from config import database, env
 from config.doctor import server_fitness
@@ -23,12 +25,22 @@ def main() -> None:
     if direct:  # migrations hold sessions, which a pooler does not give
         os.environ["DATABASE_URL"] = direct
     django.setup()
-    with told_plainly():
+    with _what_stops_it_said(), told_plainly():
         call_command("check")
         _require_fitness("DATABASE_DIRECT_URL" if direct else "DATABASE_URL")
         call_command("migrate", verbosity=0, interactive=False)
         call_command("load_types", verbosity=0)
     gather(Path(settings.STATIC_ROOT))
+
+
+@contextmanager
+def _what_stops_it_said() -> Iterator[None]:
+    """End with a sentence where a file that people wrote is wrong."""
+    try:
+        yield
+    except CommandError as error:
+        print(f"firekind: {' '.join(str(error).split())}", file=sys.stderr)
+        raise SystemExit(1) from None
 
 
 def _require_fitness(name: str) -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 from socket import socket
 
 from config.env import ROOT
+from config.parsing import addresses
 from stack.errors import StackError
 from stack.processes import commands, ports
 from stack.processes.guard import Guard
@@ -23,6 +24,7 @@ from stack.supervisor.preloaded import Preloaded
 HEALTHY_S = 60
 STOP_S = 6.0
 SAYS = "firekind: "
+STRAIGHT = urllib.request.build_opener(urllib.request.ProxyHandler({}))  # our own processes are behind no proxy
 
 
 class Stack:
@@ -79,7 +81,7 @@ class Stack:
     @property
     def base_url(self) -> str:
         """Where the web process listens."""
-        return f"http://{LOOPBACK}:{self.env['PORT']}"
+        return f"http://{addresses.asked_at(self.env.get('HOST', ''))}:{self.env['PORT']}"
 
     @property
     def sandbox_url(self) -> str:
@@ -198,7 +200,7 @@ def last_lines(text: str, *, most: int = 12) -> str:
 def answers(url: str, *, timeout_s: float = 1) -> bool:
     """Return whether a page is served there."""
     try:
-        with urllib.request.urlopen(url, timeout=timeout_s) as response:  # noqa: S310 (an address of our own making)
+        with STRAIGHT.open(url, timeout=timeout_s) as response:
             return bool(response.status == 200)
     except (urllib.error.URLError, OSError):
         return False

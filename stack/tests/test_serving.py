@@ -20,7 +20,7 @@ from config import env
 from stack.errors import StackError
 from stack.outside import waiting
 from stack.processes import ports
-from stack.supervisor import surroundings
+from stack.supervisor import running, surroundings
 from stack.supervisor.throwaway import throwaway
 
 pytestmark = pytest.mark.workers
@@ -228,6 +228,46 @@ def test_a_taken_port_is_said_in_one_sentence(tmp_path: Path, command: str, offs
     assert done.returncode == 1
     taken = int(settings["PORT"]) + offset
     assert re.fullmatch(rf"firekind: Port {taken} for the \w+ is in use: .* `make {command} PORT=\d+`\.\n", done.stderr)
+
+
+@pytest.mark.parametrize(
+    ("changed", "says"),
+    [
+        ({}, "Port {port} for the web is in use: stop the process using it, or set PORT to another."),
+        ({"HOST": "192.0.2.1"}, "Cannot use port {port} on 192.0.2.1 for the web: Cannot assign requested address. "),
+        ({"INCIDENT_TYPES_FILE": "README.md"}, "The types file is not valid: "),
+        ({"PROFILE_SOURCES_FILE": "README.md"}, "PROFILE_SOURCES_FILE: "),
+    ],
+    ids=["port", "host", "types", "sources"],
+)
+def test_what_one_process_cannot_start_with_is_said_in_one_sentence(
+    changed: dict[str, str], says: str, tmp_path: Path
+) -> None:
+    from django.db import connection  # of the tests, and nothing is written to it
+
+    asked = connection.get_connection_params()
+    url = f"postgresql://{asked['user']}@/{asked['dbname']}?host={asked['host']}"
+    with ports.listen(0, what="a test", advice="") as taken:
+        port = str(ports.number(taken))
+        settings = Run(tmp_path).env | {"DATABASE_URL": url, "REDIS_URL": "redis://127.0.0.1:1/0", "PORT": port}
+        word = "prepare" if any(name.endswith("_FILE") for name in changed) else "web"
+        done = subprocess.run(
+            [sys.executable, "-m", "stack", word],
+            env=settings | changed,
+            cwd=env.ROOT,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=PATIENCE_S,
+        )
+    assert (done.returncode, done.stderr.count("\n")) == (1, 1)
+    assert done.stderr.startswith("firekind: ")
+    assert says.format(port=port) in done.stderr
+
+
+def test_our_own_processes_are_asked_past_a_proxy(up: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("http_proxy", "http://127.0.0.1:1")
+    assert running.answers(f"http://127.0.0.1:{up.port}/health", timeout_s=PATIENCE_S)
 
 
 @pytest.mark.parametrize("preloaded", [True, False])
