@@ -126,6 +126,14 @@ PROCESSES: Final = FigureQuery(
       LEFT JOIN workflows_workerprocess USING (kind) GROUP BY kind
     """,  # noqa: S608 (constants of ours)
 )
+BROKER: Final = FigureQuery(
+    (),
+    (MetricFigure("broker_silent_seconds", "Since when a worker that lives gets nothing from the broker; 0: it does."),),
+    """
+    SELECT coalesce(extract(epoch FROM clock_timestamp() - min(alone_since)), 0) FROM workflows_workerprocess
+     WHERE seen_at > now() - interval '20 seconds'
+    """,
+)
 LIMITS: Final = FigureQuery(
     ("vendor",),
     (
@@ -169,4 +177,4 @@ def _sealing() -> FigureQuery:
 
 def questions() -> tuple[FigureQuery, ...]:
     """Return everything that is asked at a scrape."""
-    return (EFFECTS, COMMANDS, SWEEP, EVIDENCE, WEBHOOKS, PROCESSES, LIMITS, ERRORS, _sealing())
+    return (EFFECTS, COMMANDS, SWEEP, EVIDENCE, WEBHOOKS, PROCESSES, BROKER, LIMITS, ERRORS, _sealing())

@@ -188,6 +188,10 @@ FAULTS: Final[dict[str, tuple[str, Fault]]] = {
         "FirekindRateLimited",
         lambda _: Limit.objects.create(vendor="chat", method="m", blocked_until=timezone.now() + AGO),
     ),
+    "the broker takes nothing": (
+        "FirekindBrokerAway",
+        lambda _: workers.say_alive("worker@a", kind="worker", alone_since=timezone.now() - AGO, at=timezone.now()),
+    ),
     "calls fail": ("FirekindVendorErrors", lambda _: often(30, lambda: vendor_errors.count("pager", "unavailable"))),
     "answers are late": (
         "FirekindAcknowledgesLate",
