@@ -22,7 +22,7 @@ PAGE: Final = "outage.html"
 DOORS: Final = ("/slack/", "/pagerduty/", "/tracker/", "/metrics")
 PROGRAMS: Final = ("/api/", "/v1development/")
 # What is answered without the database, or says itself how it is.
-WITHOUT_IT: Final = ("/health", "/ready", "/slack/")
+WITHOUT_IT: Final = ("/health", "/ready", "/slack/", "/metrics")
 HAPPENED: Final = "Firekind's database isn't responding."
 ENDED: Final = "Firekind's database cancelled what you asked for."
 UNSURE: Final = (

@@ -128,7 +128,7 @@ PROCESSES: Final = FigureQuery(
 )
 BROKER: Final = FigureQuery(
     (),
-    (MetricFigure("broker_silent_seconds", "Since when a worker that lives gets nothing from the broker; 0: it does."),),
+    (MetricFigure("broker_silent_seconds", "Since when a living worker gets nothing from the broker; 0: it does."),),
     """
     SELECT coalesce(extract(epoch FROM clock_timestamp() - min(alone_since)), 0) FROM workflows_workerprocess
      WHERE seen_at > now() - interval '20 seconds'

@@ -13,6 +13,7 @@ from typing import Any, Final
 from django.db import DatabaseError, connection, transaction
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily, Metric
 
+from incidents.outages import database_watch
 from integrations.metrics import counting, figures
 from integrations.metrics.counting import DoorCounts
 from integrations.metrics.figures import PREFIX, FigureQuery, MetricFigure
@@ -82,6 +83,8 @@ def _all() -> Iterator[Metric]:
 
 def _rows(question: FigureQuery) -> Sequence[tuple[Any, ...]] | None:
     """Ask one question; None when it was not answered, and then the others are not asked either."""
+    if database_watch.is_away():  # a scrape waits for nothing that is known
+        return None
     try:
         with transaction.atomic(), connection.cursor() as cursor:
             cursor.execute(PATIENCE)

@@ -20,6 +20,7 @@ from audit.models import Seal
 from evidence.models import Evidence
 from incidents import lifecycle
 from incidents.models import Incident, Person
+from incidents.outages import database_watch
 from integrations.metrics import counting, door, figures
 from integrations.metrics.tests.test_metrics import ROOT, ada, effect, incident, opened, shipped, told
 from integrations.pagerduty.models import Webhook
@@ -234,6 +235,15 @@ def test_a_fault_that_stands_is_told_again_once_the_database_is_back(
     assert firing_after([broken, away], tmp_path) == WITHOUT_DATABASE
     assert firing_after([broken, away, broken], tmp_path) == {alert}
     Effect.objects.all().delete()
+
+
+def test_while_the_database_is_known_to_be_away_it_is_the_database_that_is_told(
+    well: Incident, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And not the web process, which an answer that is no scrape would be taken for."""
+    monkeypatch.setattr(database_watch, "is_away", lambda: True)
+    assert told().status_code == 200
+    assert firing([scraped()], tmp_path) == WITHOUT_DATABASE
 
 
 def test_what_comes_and_goes_is_told_too(well: Incident, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
