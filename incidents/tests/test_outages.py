@@ -55,6 +55,17 @@ def test_only_what_people_wait_for_waits_no_longer_for_locks(pooled: bool, setti
     assert given == f"-c search_path=public{asked}"
 
 
+def test_a_probe_is_let_in_by_whatever_lets_everyone_in_and_asks_nothing_of_its_session(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Else one that needs a passfile would never find the database back."""
+    given = {"passfile": "/run/secrets/pgpass", "channel_binding": "disable", "options": "-c lock_timeout=1"}
+    monkeypatch.setitem(connection.settings_dict, "OPTIONS", given | {"connect_timeout": 9})
+    address = database_watch.address()
+    assert given.items() - address.items() == {("options", "-c lock_timeout=1")}
+    assert "connect_timeout" not in address
+
+
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     now = [100.0]
