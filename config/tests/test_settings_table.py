@@ -69,6 +69,7 @@ WHOLE: Final = {
     "SESSION_IDLE_HOURS": "12",
     "EVIDENCE_STORAGE_URL": "s3://bucket/prefix",
     "EVIDENCE_MAX_MIB": "512",
+    "EVIDENCE_IN_WORKER": "off",
     "PROFILE_SOURCES_FILE": "fixtures/sandbox_sources.yaml",
     "AUDIT_HEAD_CHANNEL": "audit",
     "AUDIT_HEAD_WEBHOOK": f"https://hooks.example/{SECRET}",

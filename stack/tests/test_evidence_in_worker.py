@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import urllib.request
 from collections.abc import Iterator
 
 import pytest
@@ -15,7 +16,7 @@ from stack.tests.kills import PATIENCE_S
 from stack.tests.test_kills import ask, until_settled
 from stack.tests.test_kills import declared as declared_by_hand
 from stack.tests.test_kills_captures import declared, until_read
-from stack.tests.test_kills_pictures import pictures, send
+from stack.tests.test_kills_pictures import FOLDED, pictures
 
 
 @pytest.fixture
@@ -29,18 +30,27 @@ def alone(stack: Stack) -> Iterator[Stack]:
     stack.start("worker", "evidence")
 
 
-def shown(stack: Stack) -> None:
+def sent(stack: Stack, codename: str) -> None:
+    """Send a profile from a host, which waits for nobody to read it."""
+    token = stack.manage("evidence_token", "ada@example.com", "--incident", codename).stdout.strip()
+    address = f"{stack.base_url}/api/v1/incidents/{codename}/evidence?title=CPU"
+    request = urllib.request.Request(address, FOLDED, {"Authorization": f"Bearer {token}"})  # noqa: S310  # our own
+    with urllib.request.urlopen(request, timeout=60) as response:  # noqa: S310  # the same
+        assert response.status == 201
+
+
+def shown(stack: Stack, title: str) -> None:
     """Bring a profile to a new incident, and see its picture stand in the channel once it was read."""
-    codename = declared_by_hand(stack, "Carts are slow")
+    codename = declared_by_hand(stack, title)
     until_settled(stack, codename)
-    send(stack, codename)
+    sent(stack, codename)
     until(lambda: pictures(stack, codename), what="a picture in the channel", timeout_s=PATIENCE_S)
     assert {one["state"] for one in until_settled(stack, codename)["effects"]} == {"done"}
 
 
 @pytest.mark.workers
 def test_one_worker_captures_reads_and_shows_and_is_all_that_has_to_live(alone: Stack) -> None:
-    shown(alone)
+    shown(alone, "Carts are slow")
     codename = declared(alone)
     (row,) = until_read(alone, codename)
     assert row[1:3] == ("ready", "during")
@@ -52,7 +62,7 @@ def test_it_does_so_without_a_broker(alone: Stack) -> None:
     redis = alone.servers["redis"]
     redis.stop()
     try:
-        shown(alone)
+        shown(alone, "Carts are slow without a broker")
     finally:
         redis.start()
 
