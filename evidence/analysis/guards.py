@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import chain
+
+import numpy as np
 
 from evidence.analysis import layers
 from evidence.profile import amounts
@@ -14,6 +17,7 @@ from evidence.tree.calltree import ROOT, CallTree
 FEW = 100  # samples
 COUNTS = SampleType("count", "events")  # of a file that says no unit: mostly samples, and as rough when there are few
 IDLE_SHARE = 0.3  # of all
+EACH = ("events", "contentions")  # what happened, each once, beside how long it took
 WALL = {"wall", "off_cpu"}
 EXPLAINS = 0.25  # of the time that passed
 HIDE = " Hide idle frames to see the rest."
@@ -48,34 +52,47 @@ def is_rough(tree: CallTree, type: int) -> bool:
 def _samples(tree: CallTree, type: int) -> int | None:
     """Return how many samples there are, or bare counts of something, where the profile counts them."""
     column = _column_of_samples(tree, type)
-    if column is None and tree.sample_types[type] == COUNTS:
-        column = type
     return None if column is None else tree.total(column)
 
 
 def _counted_in(tree: CallTree, type: int) -> str:
-    return "samples" if _column_of_samples(tree, type) is not None else COUNTS.unit
+    column = _column_of_samples(tree, type)
+    return tree.sample_types[type if column is None else column].unit
 
 
 def _column_of_samples(tree: CallTree, type: int) -> int | None:
-    """Return the sample type that counts the samples of ``type``: itself, its event's own, or the profile's first."""
+    """Return the sample type that counts the samples of ``type``: itself, its event's own, or one that counts them too.
+
+    A recording may hold events that have nothing to do with each other: samples of the processor are not those of a
+    lock that was waited for.
+    """
     kinds = tree.sample_types
-    counts = [at for at, one in enumerate(kinds) if one.unit == "samples"]
-    own = [at for at in counts if at == type or kinds[at].name == f"{kinds[type].name} samples"]
-    return next(iter([*own, *counts]), None)
+    kind = kinds[type]
+    if kind.unit == "samples" or kind == COUNTS or any(kind.name == f"{one.name}_{kind.unit}" for one in kinds):
+        return type
+    named = {f"{kind.name} samples", *(f"{kind.name}_{word}" for word in EACH)}
+    own = (at for at, one in enumerate(kinds) if one.name in named)
+    others = (at for at, one in enumerate(kinds) if one.unit == "samples" and _counts_all_of(tree, at, type))
+    return next(chain(own, others), None)
+
+
+def _counts_all_of(tree: CallTree, column: int, type: int) -> bool:
+    """Return whether a sample type counts something wherever another does."""
+    return not np.any((tree.totals[type] > 0) & (tree.totals[column] == 0))
 
 
 def _few_of_subject(tree: CallTree, type: int, subject: str) -> Iterator[str]:
     """Warn when the process that a title names has next to no samples of its own."""
     words = {word.casefold() for word in re.findall(r"[\w.-]{3,}", subject)}
     low, high = int(tree.first[ROOT]), int(tree.first[1])
-    samples = _column_of_samples(tree, type)
-    column = type if samples is None else samples
-    total = tree.total(column)
-    for node in range(low, min(high, low + 1000)) if words and high - low > 1 else ():
+    column = _column_of_samples(tree, type)
+    if column is None or not words or high - low < 2:
+        return
+    total, unit = tree.total(column), tree.sample_types[column].unit
+    for node in range(low, min(high, low + 1000)):
         value, name = tree.total(column, node), tree.name_of(node)
         if name.casefold() in words and 0 < value < FEW and value < 0.1 * total:
-            yield f"Only {value:,} of {total:,} samples {'is' if value == 1 else 'are'} of `{name}`: too few to trust."
+            yield f"Only {value:,} of {total:,} {unit} {'is' if value == 1 else 'are'} of `{name}`: too few to trust."
 
 
 def _idle(tree: CallTree, type: int) -> int:

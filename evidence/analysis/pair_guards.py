@@ -13,7 +13,7 @@ from evidence.tree.calltree import CallTree
 
 HARDLY = 0.1  # of the heaviest function of either side: as much as the heaviest that both have comes to
 LONGER = 1.1  # one recording lasted at least so many times as long as the other
-TIMES = 2  # one total is at least so many times the other: shares alone hide by how much all grew or shrank
+TIMES = 1.5  # one total is at least so many times the other: shares hide by how much all grew, amounts mislead
 EVERYWHERE = frozenset({"main.main"})  # what every program in Go has, and says nothing of which one it is
 
 

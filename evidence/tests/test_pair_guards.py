@@ -100,3 +100,13 @@ def test_warnings_of_either_side_come_along_and_say_whose_they_are() -> None:
     assert [*pair_guards.of_sides([few], [])] == [f"Before: {few}"]
     assert [*pair_guards.of_sides([], [few])] == [f"After: {few}"]
     assert [*pair_guards.of_sides([few], [idle + guards.HIDE, few])] == [f"Both: {few}", f"After: {idle}"]
+
+
+@pytest.mark.parametrize("times", [1.8, 1.93, 2, 3.5])
+def test_a_recording_about_twice_as_long_is_not_told_as_slower_without_a_word(times: float) -> None:
+    short, long = tree_of("main;work 1000\n"), tree_of(f"main;work {int(1000 * times)}\n")
+    for sides, larger in (([short, long], "After"), ([long, short], "Before")):
+        merged = compare.merge(sides, types=[0, 0], labels=["before", "after"])
+        (said,) = pair_guards.totals(merged, absolute=True)
+        assert said.startswith(f"{larger} counts ")
+        assert "compare shares" in said

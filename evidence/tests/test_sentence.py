@@ -11,7 +11,9 @@ from hypothesis import strategies as st
 
 from evidence.analysis import dominant, guards, sentence
 from evidence.formats.folded import folded
+from evidence.formats.jfr import jfr
 from evidence.formats.perf import perf_script
+from evidence.formats.tests.written_jfr import recording
 from evidence.profile import amounts
 from evidence.profile.stacks import SampleType
 from evidence.tree import calltree
@@ -213,3 +215,29 @@ def test_few_samples_are_warned_of_whatever_a_file_calls_them(name: str, unit: s
 )
 def test_an_amount_is_said_in_its_largest_unit_and_no_time_in_seconds(value: int, unit: str, said: str) -> None:
     assert amounts.amount(value, unit) == said
+
+
+ROUGH = ", so percentages are rough."
+
+
+@pytest.mark.parametrize(
+    ("parked", "says"),
+    [
+        ([("main", "wait", 700_000_000)] * 2, {"cpu": [], "park": [f"Only 2 contentions{ROUGH}"]}),
+        ([("main", "wait", 7_000_000)] * 120, {"cpu": [], "park": []}),
+    ],
+)
+def test_few_samples_are_those_of_what_is_told_and_not_of_something_else_in_the_file(
+    parked: list[tuple[str, str, int]], says: dict[str, list[str]]
+) -> None:
+    burnt, waited = [(("main", "work"), 1)] * 150, [((one, two), value) for one, two, value in parked]
+    for samples in (burnt, burnt[:3]):
+        tree = calltree.build(jfr.read(recording(samples) + recording(waited, kind=22, hertz=1_000_000_000)))
+        said = {kind.name: [*guards.of(tree, at)] for at, kind in enumerate(tree.sample_types)}
+        assert said["park"] == says["park"]
+        assert said["cpu"] == ([f"Only 3 samples{ROUGH}"] if samples is not burnt else says["cpu"])
+
+
+def test_what_is_counted_in_bytes_is_not_called_samples() -> None:
+    tree = tree_of("redis;alloc 64\nrustc;main 100000\n", name="memory", unit="bytes")
+    assert [*guards.of(tree, 0, subject="redis is slow")] == []
