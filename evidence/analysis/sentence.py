@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from evidence.analysis import deltas, dominant, guards, layers, plumbing
-from evidence.profile import amounts, sample_words
+from evidence.profile import amounts, fractions, sample_words
 from evidence.profile.amounts import percent
 from evidence.profile.stacks import SampleType
 from evidence.tree import tree_boxes
@@ -106,7 +106,7 @@ def _split(tree: CallTree, type: int, code: int) -> str:
 
 
 def _pass(kind: SampleType) -> str:
-    return "is spent in" if kind.unit == "nanoseconds" else "pass through"
+    return "is spent in" if fractions.whole(kind.unit)[1] == "nanoseconds" else "pass through"
 
 
 def plain(sentence: Sentence) -> dict[str, str | float | Sequence[str]]:

@@ -12,8 +12,9 @@ class Limits:
     """What a reader allows; each excess raises ``TooMuch``.
 
     ``unpacked`` bytes after decompression, ``frames`` summed over all stacks, ``depth`` of one stack, ``names``
-    different functions, ``stacks`` (samples) in all, ``name`` characters of one name (longer ones are cut), ``line``
-    bytes of one line of text, ``whole`` bytes of what can only be read at once (JSON, one message).
+    different functions, ``stacks`` (samples) in all, ``name`` characters of one name (longer ones are cut, and still
+    told apart), ``line`` bytes of one line of text, ``whole`` bytes of what can only be read at once (JSON, one
+    message).
     """
 
     unpacked: int = 1024 * MIB

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from evidence.formats.base import overlong
 from evidence.profile.errors import BadProfile, TooMuch
 from evidence.profile.limits import Limits
 from evidence.profile.source_functions import SourceFunction, distinct, identity
@@ -22,8 +23,7 @@ CONTROL = re.compile(r"[\x00-\x1f\x7f\x85\u2028\u2029\ud800-\udfff]+")
 
 def named(name: str, *, limits: Limits) -> str:
     """Return a name as it can be shown and stored: one line, no control characters, cut where it is overlong."""
-    cut = name[: limits.name]
-    return CONTROL.sub(" ", cut).strip() or UNNAMED
+    return CONTROL.sub(" ", overlong.cut(name, most=limits.name)).strip() or UNNAMED
 
 
 class Gather:

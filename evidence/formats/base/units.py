@@ -16,6 +16,7 @@ UNITS: dict[str, tuple[int, str]] = {
     **dict.fromkeys(("ms", "millisecond", "milliseconds"), (1_000_000, "nanoseconds")),
     **dict.fromkeys(("s", "sec", "second", "seconds"), (1_000_000_000, "nanoseconds")),
     **dict.fromkeys(("min", "minute", "minutes"), (60_000_000_000, "nanoseconds")),
+    **dict.fromkeys(("h", "hour", "hours"), (3_600_000_000_000, "nanoseconds")),
     **dict.fromkeys(("b", "byte", "bytes", "by"), (1, "bytes")),
     **dict.fromkeys(("kb", "kib", "kilobyte", "kilobytes"), (1 << 10, "bytes")),
     **dict.fromkeys(("mb", "mib", "megabyte", "megabytes"), (1 << 20, "bytes")),
@@ -25,6 +26,7 @@ UNITS: dict[str, tuple[int, str]] = {
     **dict.fromkeys(("", "none", "1", "count", "counts", "event", "events"), (1, "events")),
 }
 # What folded stacks count unless told otherwise, and what each unit counts.
+UNTOLD = {"folded", "bpf stacks"}
 UNNAMED = {"samples"}
 NAMES = {"nanoseconds": "time", "bytes": "memory", "objects": "objects"}
 _MOST = 1 << 63
@@ -38,18 +40,19 @@ def ours(unit: str) -> tuple[int, str]:
 def told(stacks: Stacks, unit: str) -> Stacks:
     """Give values of unknown unit the one that their sender says.
 
-    Only folded stacks cannot say theirs, except those of a dialect that has but one. Counts with fractions become
-    whole numbers of our unit, rounded half up; where that is the sender's own they stay thousandths of it, or less.
+    Only folded stacks and those of bpf cannot say theirs, except those of a dialect that has but one. Counts with
+    fractions become whole numbers of our unit, rounded half up; where that is the sender's own they stay thousandths
+    of it, or less.
     Raises ``BadProfile`` when the values no longer fit 64 bits.
     """
-    if not unit or stacks.format != "folded" or "dialect" in stacks.about:
+    if not unit or stacks.format not in UNTOLD or "dialect" in stacks.about:
         return stacks
     times, word = ours(unit)
     if times * max(stacks.totals, default=0) >= _MOST:
         raise BadProfile(f"The values are too large to be {unit}")
     scale = int(stacks.about.get("scale", 1))
     if times == 1 and scale > 1:
-        types = tuple(replace(kind, unit=kind.unit.replace("samples", word)) for kind in stacks.sample_types)
+        types = tuple(_in_fractions(kind, word) for kind in stacks.sample_types)
         return replace(stacks, sample_types=types)
     types = tuple(SampleType(_renamed(kind.name, word), word) for kind in stacks.sample_types)
     about = {key: value for key, value in stacks.about.items() if key != "scale"}
@@ -60,4 +63,8 @@ def told(stacks: Stacks, unit: str) -> Stacks:
 
 def _renamed(name: str, unit: str) -> str:
     """Return what is counted, where *samples* is no longer the word for it."""
-    return NAMES.get(unit, name) if name in UNNAMED else name
+    return NAMES.get(unit, unit) if name in UNNAMED else name
+
+
+def _in_fractions(kind: SampleType, unit: str) -> SampleType:
+    return SampleType(_renamed(kind.name, unit), kind.unit.replace("samples", unit))

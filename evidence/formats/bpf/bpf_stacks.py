@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from evidence.formats import Buffer
-from evidence.formats.base import held, symbols, texts
+from evidence.formats.base import held, symbols, texts, units
 from evidence.formats.base.gather import Gather
 from evidence.formats.base.skipped import Skipped
 from evidence.profile.claims import Certainty, Claim
@@ -28,7 +28,10 @@ PROCESS = re.compile(rb"\s+-\s+(\S.{0,60}?)(?: \(\d+\))?\s*$")
 ALONE = re.compile(rb"\s{1,24}(\d{1,18})\s*$")
 FRAME = re.compile(rb"\s{2,16}(\S.*)$")
 DELIMITER = re.compile(rb"\s+--\s*$")
-SAMPLES = (SampleType("samples", "samples"),)
+SAMPLES = SampleType("samples", "samples")
+# What bcc's tools for blocked threads say that they count, before the first stack.
+TIMED = re.compile(rb"Tracing (off-CPU|blocked) time \((ns|us|ms)\)")
+TIMES = {b"off-CPU": SampleType("off_cpu", "nanoseconds"), b"blocked": SampleType("blocked", "nanoseconds")}
 MOST = 0.6
 
 
@@ -59,16 +62,23 @@ def claim(head: bytes) -> Claim | None:
 def read(data: Buffer, *, limits: Limits = DEFAULT) -> Stacks:
     """Read each stack. Raises ``BadProfile`` when there is none; ``TooMuch``."""
     lines = texts.plain(held.at_once(data, limits=limits)).split(b"\n")
-    gather = Gather(SAMPLES, limits=limits)
+    kind, times = _counted(lines)
+    gather = Gather([kind], limits=limits)
     skipped = Skipped()
     maps = any(OPENS.match(line.rstrip(b"\r")) for line in lines[:2000])
     for one in (_of_maps if maps else _of_blocks)(lines, skipped):
         codes = [gather.code(_named(frame)) for frame in reversed(one.frames)]
-        gather.add(codes, [one.times], where=f"line {one.line}")
-    stacks = gather.stacks(NAME, about=skipped.about())
+        gather.add(codes, [one.times * times], where=f"line {one.line}")
+    stacks = gather.stacks(NAME, about={**({} if kind == SAMPLES else {"dialect": "bcc"}), **skipped.about()})
     if not len(stacks):
         raise BadProfile("It has no stack that ends in a count", where=skipped.where)
     return stacks
+
+
+def _counted(lines: Sequence[bytes]) -> tuple[SampleType, int]:
+    """Return what is counted, and how many of our unit one of theirs is; samples unless the head says a time."""
+    found = next((said for line in lines[:20] if (said := TIMED.match(line))), None)
+    return (TIMES[found[1]], units.ours(found[2].decode())[0]) if found else (SAMPLES, 1)
 
 
 def _named(frame: bytes) -> str:

@@ -86,8 +86,9 @@ class SpanReader:
             thread.marks.append(Mark(at, place, phase, name))
             thread.lasts(at)
             return
-        end = at + max(scaled(_lasted(event), where, times=MICROSECOND), 0)
-        if not {"dur", "tdur"} & set(event):
+        lasted = scaled(_lasted(event), where, times=MICROSECOND)
+        end = at + max(lasted, 0)
+        if lasted < 0 or not {"dur", "tdur"} & set(event):
             self._skipped.append((place, f"{event.get('name')!r:.100}, which doesn't say how long it took"))
         thread.spans.append(TraceSpan(at, -end, place, name))
         thread.lasts(end)

@@ -44,7 +44,7 @@ def read(data: Buffer, *, limits: Limits = DEFAULT) -> Stacks:
 
     Raises ``BadProfile`` when no line can be read, naming the first, ``TooMuch`` beyond ``limits``.
     """
-    data = texts.in_utf8(data, limits=limits)
+    data = _with_line_ends(texts.in_utf8(data, limits=limits))
     lines = _differential(data, limits) or _lines(data, columns=1, limits=limits)
     if not len(lines.offsets) - 1:
         raise BadProfile("No line ends with a count", where=lines.skipped.where)
@@ -55,6 +55,13 @@ def read(data: Buffer, *, limits: Limits = DEFAULT) -> Stacks:
     if austin and len(lines.counts) == 1:
         return _of_austin(lines, austin, said)
     return _stacks(lines, name="samples", unit="samples", **remarks.about(said))
+
+
+def _with_line_ends(data: Buffer) -> Buffer:
+    """Return text whose lines end in a carriage return alone, as old Macs wrote them, with ends that we read."""
+    if data.find(b"\n") >= 0 or data.find(b"\r") < 0:
+        return data
+    return bytes(data[:]).replace(b"\r", b"\n")
 
 
 def _lines(data: Buffer, *, columns: int, limits: Limits) -> FoldedLines:

@@ -17,6 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from evidence.formats.base import overlong
 from evidence.formats.base.skipped import Skipped
 from evidence.profile.errors import BadProfile, TooMuch
 from evidence.profile.limits import Limits
@@ -97,7 +98,7 @@ class FrameCodes:
     def _code(self, name: str) -> int:
         if not name:
             return NO_FRAME
-        name = (name if name.isprintable() else name.translate(_CONTROLS))[: self._limits.name]
+        name = overlong.cut(name if name.isprintable() else name.translate(_CONTROLS), most=self._limits.name)
         with self._lock:
             code = self.codes.setdefault(name, len(self.codes))
         if code >= self._limits.names:
@@ -186,6 +187,9 @@ def _check_count(line: bytes) -> None:
         raise BadProfile(f"A count has a sign ({said:.40}), as in a difference. Upload both profiles and compare them")
     if count := _GROUPED.search(line):
         raise BadProfile(f"A count is written {count[0].strip().decode():.40}: leave out what separates its digits")
+    count = _COUNT.fullmatch(line, max(map(line.rfind, (b" ", b"\t"))) + 1)
+    if count is not None:
+        raise BadProfile(f"A count is too large to add up: {count[0].decode():.40}")
 
 
 def read(data: bytes, *, columns: int, limits: Limits) -> FoldedLines:

@@ -34,6 +34,10 @@ PAIR_LINE = re.compile(rb"\s*(\d{1,18})\s+(\d{1,18})\s*@((?:\s+0x[0-9a-fA-F]{1,1
 COUNT_LINE = re.compile(rb"\s*(\d{1,18})\s*@((?:\s+0x[0-9a-fA-F]{1,16})*)\s*$")
 SYMBOL = re.compile(rb"#\s+(0x[0-9a-fA-F]{1,16})(?:\s+(\S.*?)(?:\+0x[0-9a-fA-F]+)?\s+\S+:\d+)?\s*$")
 ENDS = (b"MAPPED_LIBRARIES:", b"--- Memory map", b"# runtime.MemStats")
+TWICE = (
+    "Amounts are scaled by the sampling period as `go tool pprof` does. Go has done so itself since 1.20: "
+    "of a newer program they are {times} times too high, and shares hold. Capture it without `debug=1`."
+)
 NAMELESS = "Functions are addresses. `go tool pprof -proto PROGRAM FILE > OUT` writes a profile with their names."
 RUNTIME, UNKNOWN = "[runtime]", "[unknown]"
 COUNTED = {"goroutine": "goroutines", "threadcreate": "threads"}
@@ -78,12 +82,20 @@ def read(data: Buffer, *, limits: Limits = DEFAULT) -> Stacks:
         named = named or bool(names) or not addresses
         stack = [gather.code(name) for name in _stack(addresses, names, hidden=hidden)]
         gather.add(stack, values, where=f"line {number}")
-    stacks = gather.stacks(
-        NAME, default_type=len(head.types) - 1, about={**({} if named else {"caution": NAMELESS}), **skipped.about()}
-    )
+    cautions = " ".join(_cautions(head, named=named))
+    about = {**({"caution": cautions} if cautions else {}), **skipped.about()}
+    stacks = gather.stacks(NAME, default_type=len(head.types) - 1, about=about)
     if not len(stacks):
         raise BadProfile("It has a head and no stacks", where=f"line {begin}")
     return stacks
+
+
+def _cautions(head: LegacyHead, *, named: bool) -> Iterator[str]:
+    """Yield what to be careful about; the text doesn't say which version of Go wrote it."""
+    if head.period > 1:
+        yield TWICE.format(times=head.period)
+    if not named:
+        yield NAMELESS
 
 
 def _head(lines: Sequence[bytes]) -> tuple[int, LegacyHead]:

@@ -28,8 +28,7 @@ SAMPLE = re.compile(rb"\s*((?:-?\d{1,19}\s+)*-?\d{1,19}):((?: \d{1,18})*)\s*$")
 LOCATION = re.compile(rb"\s{0,12}(\d{1,18}): (0x[0-9a-f]{1,16})(?: M=\d+)?(?: ([^\n]*))?$")
 LINE = re.compile(rb"(\S[^\n]*?) \S*:\d+:\d+ s=\d+\s*$|(\S[^\n]*?) \S*:\d+ s=\d+\s*$")
 # As pprof abbreviates them -> what ``units`` knows them by.
-ABBREVIATED = {"mins": "min", "hrs": "hours", "hours": "hours"}
-HOUR = 3_600_000_000_000
+ABBREVIATED = {"mins": "min", "hrs": "hours"}
 COUNTED = {"goroutine": "goroutines", "threadcreate": "threads", "contentions": "contentions", "samples": "samples"}
 
 
@@ -86,10 +85,7 @@ def _between_rules(lines: Sequence[bytes]) -> Iterator[tuple[int, float, str, li
 
 
 def _unit(word: str) -> tuple[int, str]:
-    if ABBREVIATED.get(word) == "hours":
-        return HOUR, "nanoseconds"
-    times, unit = units.ours(ABBREVIATED.get(word, word))
-    return times, unit
+    return units.ours(ABBREVIATED.get(word, word))
 
 
 def _named(frame: bytes) -> str:

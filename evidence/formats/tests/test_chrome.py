@@ -39,6 +39,8 @@ def test_the_time_of_a_thread_counts_where_no_other_is_told_and_what_tells_none_
     assert functions(data) == {"a": (4_000, 4_000), "b": (0, 0), "c": (1_000, 1_000)}
     stacks = chrome.read(data)
     assert (stacks.about["skipped"], stacks.about["skipped_at"][0][0]) == (1, 1)
+    unended = chrome.read(spans(event("X", 0, "a", dur=-1), event("X", 0, "b", dur=5)))  # as Perfetto marks them
+    assert (unended.totals, unended.about["skipped"]) == ([5_000], 1)
 
 
 @pytest.mark.parametrize("args", [{}, {"data": {}}, None], ids=["no data", "empty data", "no arguments"])

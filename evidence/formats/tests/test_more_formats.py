@@ -11,7 +11,7 @@ import pytest
 from evidence import formats
 from evidence.formats.tests.more_writers import MORE, gecko
 from evidence.profile.errors import BadProfile, NotRecognised
-from evidence.profile.stacks import Stacks
+from evidence.profile.stacks import SampleType, Stacks
 from evidence.tree import calltree
 
 HEAP = b"""heap profile: 2: 1024 [5: 9216] @ heap/1048576
@@ -90,6 +90,8 @@ def test_contentions_become_nanoseconds(tmp_path: Path) -> None:
         ("contentions", 30),
         ("delay", 20_000),
     ]
+    assert "10 times" in stacks.about["caution"]
+    assert "caution" not in read(tmp_path, MUTEX.replace(b"period=10", b"period=1")).about
 
 
 def test_goroutines_keep_recursion_and_what_go_hides(tmp_path: Path) -> None:
@@ -164,6 +166,34 @@ def test_kernel_and_user_stacks_of_bpftrace_are_one_stack_below_the_process(tmp_
     assert folded(read(tmp_path, text)) == {"shop;main;read;ksys_read;vfs_read": 7}
     first = b"@[shop, \n    vfs_read+12\n    main+1\n]: 7\n"
     assert folded(read(tmp_path, first)) == {"shop;main;vfs_read": 7}
+
+
+OFFCPU = b"""Tracing off-CPU time (us) of all threads by user + kernel stack... Hit Ctrl-C to end.
+
+    finish_task_switch
+    schedule
+    main
+    -                java (1234)
+        5000123
+
+"""
+
+
+@pytest.mark.parametrize(
+    ("data", "unit", "kind", "total"),
+    [
+        (OFFCPU, "", SampleType("off_cpu", "nanoseconds"), 5_000_123_000),
+        (OFFCPU, "samples", SampleType("off_cpu", "nanoseconds"), 5_000_123_000),  # what the file says holds
+        (OFFCPU[OFFCPU.index(b"\n") :], "", SampleType("samples", "samples"), 5_000_123),
+        (OFFCPU[OFFCPU.index(b"\n") :], "microseconds", SampleType("time", "nanoseconds"), 5_000_123_000),
+    ],
+)
+def test_times_that_bpf_counts_are_not_called_samples(
+    tmp_path: Path, data: bytes, unit: str, kind: SampleType, total: int
+) -> None:
+    (tmp_path / "out").write_bytes(data)
+    stacks = formats.read_file(tmp_path / "out", unit=unit)
+    assert (stacks.sample_types, stacks.totals) == ((kind,), [total])
 
 
 def test_a_dump_of_java_counts_threads_by_state(tmp_path: Path) -> None:
