@@ -9,13 +9,15 @@ from evidence.tree.calltree import CallTree
 
 PLUMBING_LAYERS = frozenset({"kernel", "runtime", "idle", "boundary", "root"})
 PLUMBING = re.compile(
-    r"^(_start|main|__main__|start_thread|__?clone3?|__libc_\w+|_?dl_\w+|\[?unknown\]?|\[[\w./+-]+\]|0x[0-9a-f]+|<module>.*"
+    r"^(_start|main|__main__|start_thread|__?clone3?|__libc_\w+|_?dl_\w+|\[?unknown\]?|\[[\w./+-]+\]|<module>.*"
+    r"|0x[0-9a-f]+( \(.*)?"
     r"|mem(cpy|move|set|cmp|chr)\w*|__mem\w+|str(len|cmp|chr)\w*|_?_?(malloc|calloc|realloc|free|cfree|mmap|munmap)"
     r"|(std|core|alloc|tokio|hyper|futures\w*|tracing\w*|rayon)::.*|<(std|core|alloc|tokio|futures\w*|tracing\w*).*"
     r"|(runtime|sync|syscall|net|net/http|internal/[\w/]+|io|bufio|bytes|strings|strconv|sort|reflect|encoding/\w+|crypto/\w+"
     r"|fmt|time|context|testing|compress/\w+|hash/\w+|math|regexp)\.\(?[*\w].*"
     r"|L?(java|javax|jdk|sun|kotlin|scala|groovy)[./].*|node:.*"
     r"|\((anonymous|program|root|garbage collector)\)|(thread|process) \(?[0-9a-fA-Fx]+\)?:.*"
+    r"|.* \((libc|libpython|libpthread|ld-linux)[\w.+-]*\)"
     r"|.*\((<frozen [\w.]+>|<string>|.*lib/python[\d.]+/(?!site-packages).*)\)?:?\d*\)?)$"
 )
 

@@ -11,6 +11,7 @@ from evidence.analysis import compare, pair_guards
 from evidence.analysis.compare import NotComparable
 from evidence.profile.stacks import SampleType
 from evidence.tests.test_calltree import NAMES, SAMPLES, Sample, folded, stacks_of
+from evidence.tests.test_sentence import tree_of
 from evidence.tree import calltree
 from evidence.tree.calltree import CallTree
 
@@ -105,3 +106,11 @@ def test_profiles_of_different_units_are_refused_in_words() -> None:
     other.sample_types = other.sample_types[:1]
     with pytest.raises(NotComparable, match="one counts cpu in nanoseconds, the other has alloc_space in bytes"):
         compare.same_type([one, other])
+
+
+def test_an_address_that_only_one_recording_names_is_not_what_moved() -> None:
+    before = tree_of("main (w.py:11);A.run (w.py:4) 60\nmain (w.py:11);B.run (w.py:6) 40\n")
+    native = "0x7f06c004524a (libc.so.6);main (w.py:11);"
+    after = tree_of(f"{native}A.run (w.py:4) 20\n{native}B.run (w.py:6) 80\n")
+    said = compare.says(compare.merge([before, after], types=[0, 0], labels=["before", "after"]))
+    assert said == "`B.run (w.py:6)` 40.0 % → 80.0 %; `A.run (w.py:4)` 60.0 % → 20.0 %"

@@ -77,6 +77,15 @@ SAID = [
         + "serve 5\nserve;parse 18\n",
         "2.3 % of samples pass through `serve` (self 0.5 %); 1.8 % end in `parse`.",
     ),
+    # As py-spy writes native frames: the interpreter, the C library and addresses in them are how, and not where.
+    (
+        (
+            "0x7f06c004524a (libc.so.6);run (w.py:11);sleep (libpython3.11.so.1.0);clock_nanosleep (libc.so.6) 41\n"
+            "0x7f06c004524a (libc.so.6);run (w.py:11);work (w.py:4) 30\n"
+            "0x7f06c004524a (libc.so.6);load (w.py:6) 29\n"
+        ),
+        "71 % of samples pass through `run (w.py:11)` (self 0 %); 41 % end in `clock_nanosleep (libc.so.6)`.",
+    ),
     # Where nothing is of the application, what it's built on is named rather than nothing.
     (
         "a_[k] 40\nb_[k] 30\nc_[k] 30\n",
