@@ -11,6 +11,8 @@ PLUMBING_LAYERS = frozenset({"kernel", "runtime", "idle", "boundary", "root"})
 PLUMBING = re.compile(
     r"^(_start|main|__main__|start_thread|__?clone3?|__libc_\w+|_?dl_\w+|\[?unknown\]?|\[[\w./+-]+\]|<module>.*"
     r"|0x[0-9a-f]+( \(.*)?"
+    r"|finish_task_switch\S*|(__|io_)?schedule(_timeout\w*|_hrtimeout\w*)?|futex_wait\w*|(do|hrtimer)_nanosleep|ep_poll"
+    r"|do_syscall_64|entry_SYSCALL_64\w*|x64_sys_call|__(x64|arm64)_sys_\w+"
     r"|mem(cpy|move|set|cmp|chr)\w*|__mem\w+|str(len|cmp|chr)\w*|_?_?(malloc|calloc|realloc|free|cfree|mmap|munmap)"
     r"|(std|core|alloc|tokio|hyper|futures\w*|tracing\w*|rayon)::.*|<(std|core|alloc|tokio|futures\w*|tracing\w*).*"
     r"|(runtime|sync|syscall|net|net/http|internal/[\w/]+|io|bufio|bytes|strings|strconv|sort|reflect|encoding/\w+|crypto/\w+"

@@ -86,6 +86,17 @@ SAID = [
         ),
         "71 % of samples pass through `run (w.py:11)` (self 0 %); 41 % end in `clock_nanosleep (libc.so.6)`.",
     ),
+    # Whatever waits ends in the scheduler, which `offcputime -f` does not mark as the kernel's.
+    (
+        (
+            "vmm;run;save_state;fsync;entry_SYSCALL_64_after_hwframe;do_syscall_64;__x64_sys_fsync;io_schedule;schedule;"
+            "finish_task_switch.isra.0 70\nvmm;run;poll;schedule;finish_task_switch.isra.0 30\n"
+        ),
+        (
+            "70 % of samples pass through `fsync` (self 0 %), called from `save_state`; "
+            "70 % end in `finish_task_switch.isra.0`."
+        ),
+    ),
     # Where nothing is of the application, what it's built on is named rather than nothing.
     (
         "a_[k] 40\nb_[k] 30\nc_[k] 30\n",
