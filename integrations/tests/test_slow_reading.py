@@ -48,7 +48,7 @@ class Slowly:
 
 
 def on_call(pager: LittlePager) -> list[str]:
-    return [one.user.name for one in lookup.on_call([("SCH", 0)], at=LATER)["SCH", 0]]
+    return [one.user.name for one in lookup.on_call(["SCH"], at=LATER)["SCH"]]
 
 
 def names(pager: LittlePager) -> list[str]:

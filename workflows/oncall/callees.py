@@ -102,18 +102,18 @@ def _users(refs: Iterable[str]) -> dict[str, PagerUser]:
     return {f"user/{row.pager_id}": row for row in rows}
 
 
-def _subjects(targets: Iterable[PagerTarget]) -> set[cache.Subject]:
+def _subjects(targets: Iterable[PagerTarget]) -> set[str]:
     return {_subject(target) for target in targets}
 
 
-def _subject(target: PagerTarget) -> cache.Subject:
-    if target.kind == Kind.SCHEDULE:
-        return target.pager_id, 0
-    return (target.policy_id or target.pager_id) if target.kind == Kind.SERVICE else target.pager_id, 1
+def _subject(target: PagerTarget) -> str:
+    return (target.policy_id if target.kind == Kind.SERVICE else "") or target.pager_id
 
 
-def _callee(target: PagerTarget, on: Mapping[cache.Subject, tuple[OnCall, ...]], usual: str) -> Callee:
+def _callee(target: PagerTarget, on: Mapping[str, tuple[OnCall, ...]], usual: str) -> Callee:
     rung = on.get(_subject(target), ())
+    if any(joining.is_ours(one.user) for one in rung):
+        return _unheard(_ref(target), isolated(target.name), target.service_id or usual, gone=target.gone)
     people = tuple(_someone(one.person, f"on call for {isolated(target.name)}") for one in rung if one.person)
     names = tuple(one.person.name if one.person else one.user.name for one in rung)
     return Callee(
@@ -129,7 +129,14 @@ def _callee(target: PagerTarget, on: Mapping[cache.Subject, tuple[OnCall, ...]],
     )
 
 
+def _unheard(ref: str, name: str, service: str, *, gone: bool) -> Callee:
+    """Return one whose page goes to the user it is opened as: the pager acknowledges it at once and notifies no one."""
+    return Callee(ref, name, service, rings="pages no one", gone=gone, unheard=True)
+
+
 def _user(user: PagerUser, usual: str) -> Callee:
+    if joining.is_ours(user):
+        return _unheard(f"user/{user.pager_id}", isolated(user.name), usual, gone=user.gone)
     person = user.person if user.person is not None and user.person.can_join else None
     name = isolated(person.name if person else user.name)
     people = (_someone(person, "paged by name"),) if person else ()
@@ -147,7 +154,7 @@ def strangers(users: Iterable[PagerUser]) -> tuple[Stranger, ...]:
     return tuple(Stranger(user.pager_id, isolated(user.name), why) for user, why in found if why)
 
 
-def _on_schedule(row: PagerTarget, on: Mapping[cache.Subject, tuple[OnCall, ...]]) -> tuple[Invitee, ...]:
+def _on_schedule(row: PagerTarget, on: Mapping[str, tuple[OnCall, ...]]) -> tuple[Invitee, ...]:
     rung = on.get(_subject(row), ())
     return _who_chat(tuple(_someone(one.person, f"on call for {isolated(row.name)}") for one in rung if one.person))
 

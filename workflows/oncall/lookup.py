@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -58,24 +58,38 @@ def _first(rows: Iterable[PagerTarget], name: str) -> PagerTarget | None:
     return by_id or next((row for row in rows if row.name.casefold() == name.casefold()), None)
 
 
-def on_call(subjects: Collection[Subject], *, at: datetime) -> dict[Subject, tuple[OnCall, ...]]:
-    """Return who is on call for each subject at a moment, in the order of their names: two queries."""
-    rows = _turns(subjects, at=at)
-    ids = {row.user for row in rows}
-    users = {user.pager_id: user for user in PagerUser.objects.filter(pager_id__in=ids).select_related("person")}
-    found: dict[Subject, dict[str, OnCall]] = defaultdict(dict)
-    for row in rows:
-        if row.user in users:
-            _note(found[row.subject, row.level], _on_call(users[row.user], row))
-    return {subject: tuple(sorted(found[subject].values(), key=_by_name)) for subject in subjects}
+def on_call(ids: Collection[str], *, at: datetime) -> dict[str, tuple[OnCall, ...]]:
+    """Return who is on call for schedules and who policies page first, by the pager's ids and in order: two queries.
+
+    The pager passes over levels on which no one is on call: https://support.pagerduty.com/main/docs/escalation-policies
+    """
+    first: dict[str, list[Shift]] = {}
+    for _, rows in sorted(_by_level(ids, at=at).items(), reverse=True):
+        first[rows[0].subject] = rows
+    users = users_of({row.user for rows in first.values() for row in rows})
+    return {subject: _people(rows, users) for subject, rows in first.items()}
 
 
-def _turns(subjects: Collection[Subject], *, at: datetime) -> list[Shift]:
-    if not subjects:
-        return []
+def _by_level(ids: Collection[str], *, at: datetime) -> dict[Subject, list[Shift]]:
+    found: dict[Subject, list[Shift]] = defaultdict(list)
     now = Q(start_at=None) | Q(start_at__lte=at), Q(end_at=None) | Q(end_at__gt=at)
-    rows = Shift.objects.filter(*now, subject__in={subject for subject, _ in subjects})
-    return [row for row in rows if (row.subject, row.level) in subjects]
+    for row in Shift.objects.filter(*now, subject__in=ids) if ids else ():
+        found[row.subject, row.level].append(row)
+    return found
+
+
+def users_of(ids: Collection[str]) -> dict[str, PagerUser]:
+    """Return the people of the pager by their ids, those not read yet as new users: one query at most."""
+    rows = PagerUser.objects.filter(pager_id__in=ids).select_related("person") if ids else ()
+    known = {user.pager_id: user for user in rows}
+    return {id: known.get(id) or PagerUser(pager_id=id, name=f"a new user ({id})") for id in ids}
+
+
+def _people(rows: Iterable[Shift], users: Mapping[str, PagerUser]) -> tuple[OnCall, ...]:
+    found: dict[str, OnCall] = {}
+    for row in rows:
+        _note(found, _on_call(users[row.user], row))
+    return tuple(sorted(found.values(), key=_by_name))
 
 
 def _on_call(user: PagerUser, row: Shift) -> OnCall:

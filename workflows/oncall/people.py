@@ -73,10 +73,10 @@ def unmatched() -> dict[int, Meeting]:
     """Look for everyone of the pager who is not matched; by the id of the row, in a few queries."""
     users = list(PagerUser.objects.filter(person=None, gone=False).select_related("matched_by"))
     met = _meetings(users)
-    return met | {user.pk: OURS for user in users if _is_ours(user)}
+    return met | {user.pk: OURS for user in users if is_ours(user)}
 
 
-def _is_ours(user: PagerUser) -> bool:
+def is_ours(user: PagerUser) -> bool:
     """Return whether pages are opened as this user."""
     given = settings.FIREKIND.pagerduty
     return given is not None and emails.same(user.email, given.sender)
@@ -85,7 +85,7 @@ def _is_ours(user: PagerUser) -> bool:
 def barred(user: PagerUser) -> str:
     """Say why someone of the pager cannot be brought in; empty for who can, and for who opens our pages."""
     if user.person is None:
-        return "" if _is_ours(user) else "they are not matched to anyone here"
+        return "" if is_ours(user) else "they are not matched to anyone here"
     if not user.person.can_join:
         return f"they are {_what(user.person)} here"
     return "" if user.person.chat_id else f"{user.person.name} has no Slack account"

@@ -11,7 +11,7 @@ from typing import Final
 
 from incidents.models import Person
 from workflows.models import PagerTarget, PagerUser, Shift
-from workflows.oncall import in_use
+from workflows.oncall import in_use, lookup
 from workflows.oncall.lookup import Subject
 
 SERVICES_SHOWN: Final = 10  # of one policy
@@ -97,7 +97,7 @@ def of(targets: Iterable[PagerTarget], *, at: datetime) -> list[RosterEntry]:
     rows: dict[Subject, list[Shift]] = defaultdict(list)
     for shift in Shift.objects.filter(subject__in=[target.pager_id for target in targets]):
         rows[shift.subject, shift.level].append(shift)
-    users = users_of({shift.user for shifts in rows.values() for shift in shifts})
+    users = lookup.users_of({shift.user for shifts in rows.values() for shift in shifts})
     services = services_of(targets)
     return [
         RosterEntry(
@@ -198,9 +198,3 @@ def _until(own: Sequence[Shift], at: datetime) -> datetime | None:
         at = max(one.end_at for one in holding if one.end_at is not None)
         holding = [one for one in own if _holds(one, at)]
     return at
-
-
-def users_of(ids: Collection[str]) -> dict[str, PagerUser]:
-    """Return the people of the pager by their ids, those not read yet as new users: one query."""
-    known = {user.pager_id: user for user in PagerUser.objects.filter(pager_id__in=ids).select_related("person")}
-    return {id: known.get(id) or PagerUser(pager_id=id, name=f"a new user ({id})") for id in ids}

@@ -117,6 +117,8 @@ def _missing_callees(facts: Facts) -> Iterator[Gap]:
         wanted_pages = tuple(participation.pages_of(facts))
         for key, says in page_notes.in_maintenance(wanted_pages, paged=facts.paged):
             yield Gap(key, says)
+        for key, says in page_notes.unheard(wanted_pages, paged=facts.paged):
+            yield Gap(key, says)
         paged = wanted_pages if facts.chat else ()
         for key, says in page_notes.strangers(paged, private=facts.private):
             yield Gap(key, says)

@@ -40,7 +40,7 @@ class Callee:
     ``people`` are paged first and may be brought in. ``rings`` says who is paged, in words, strangers included, and
     ``ids`` are what the pager calls them, ``names`` how people do. ``strangers`` are those of them who cannot be
     brought in. ``gone`` once the pager lists it no more, as where another account is connected by now; ``paused`` while
-    its service is in a maintenance window.
+    its service is in a maintenance window, ``unheard`` where it goes to the user that pages are opened as.
     """
 
     ref: str
@@ -53,6 +53,7 @@ class Callee:
     names: tuple[str, ...] = ()
     gone: bool = False
     paused: bool = False
+    unheard: bool = False
 
     @property
     def label(self) -> str:

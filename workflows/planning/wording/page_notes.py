@@ -43,6 +43,16 @@ def in_maintenance(wanted: Iterable[WantedPage], *, paged: Sequence[Paged]) -> I
             yield f"maintenance/{one.ref}", f"{says} End the window in PagerDuty, or call {whom}."
 
 
+def unheard(wanted: Iterable[WantedPage], *, paged: Sequence[Paged]) -> Iterator[tuple[str, str]]:
+    """Yield key and words for each page still to be opened that goes to the user it is opened as."""
+    there = {one.key for one in paged if not one.called_off}
+    for page in wanted:
+        one = page.callee
+        if one.unheard and page.key not in there:
+            says = f"The page to {one.name} notifies no one: it goes to the user in PAGERDUTY_FROM, who opens it."
+            yield f"unheard/{one.ref}", f"{says} Call someone, and set it to a user who is never on call."
+
+
 def unsent(asked: Sequence[RequestedPage], *, paged: Sequence[Paged]) -> Iterator[tuple[str, str]]:
     """Yield key and words for each page that someone asked for by hand and that the pager would refuse now.
 

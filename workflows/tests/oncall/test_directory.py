@@ -34,9 +34,9 @@ def pager() -> Iterator[LittlePager]:
         yield little
 
 
-def on(subject: str, level: int = 0, *, hours_later: float) -> list[str]:
-    found = lookup.on_call([(subject, level)], at=hours(hours_later))
-    return [one.user.name for one in found[subject, level]]
+def on(subject: str, *, hours_later: float) -> list[str]:
+    found = lookup.on_call([subject], at=hours(hours_later))
+    return [one.user.name for one in found.get(subject, ())]
 
 
 def read() -> PagerRead:
@@ -104,7 +104,7 @@ def test_who_is_on_call_changes_at_the_hand_over_by_itself(pager: LittlePager) -
     refresh.keep(at=EARLY)
     assert on("SCH", hours_later=-0.4) == ["Ann"]
     assert on("SCH", hours_later=0) == ["Ben"]
-    assert on("POL", 2, hours_later=0) == ["Ben"]
+    assert on("POL", hours_later=0) == ["Ben"]
 
 
 def test_right_after_a_hand_over_the_pager_is_asked_again(pager: LittlePager) -> None:
@@ -175,7 +175,7 @@ def test_shifts_that_nobody_has_any_more_are_let_go(pager: LittlePager) -> None:
     pager.rota = [one for one in pager.rota if one.subject != "SCH"]
     assert pager_cache.refresh_shifts(at=EARLY + SECOND)
     assert on("SCH", hours_later=-0.1) == []
-    assert on("POL", 2, hours_later=-0.1) == ["Ben"]
+    assert on("POL", hours_later=-0.1) == ["Ann"]
 
 
 @pytest.mark.parametrize("what", ["people", "targets", "turns"])
@@ -286,7 +286,7 @@ def test_somebody_unknown_on_call_is_looked_for(pager: LittlePager) -> None:
     pager.rota.append(Turn("SCH", 0, "PNEW", None, None))
     pager.known.append(PagerPerson("PNEW", "Newt", "newt@example.com"))
     refresh.keep(at=EARLY + 60 * SECOND)
-    assert on("SCH", hours_later=-0.1) == ["Ann"]
+    assert on("SCH", hours_later=-0.1) == ["Ann", "a new user (PNEW)"]
     refresh.keep(at=EARLY + 125 * SECOND)
     assert on("SCH", hours_later=-0.1) == ["Ann", "Newt"]
 

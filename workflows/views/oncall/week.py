@@ -159,7 +159,7 @@ def _rows(request: Request, *, at: datetime, skip: int) -> list[WeekRow]:
     overrides: dict[str, list[ShiftOverride]] = defaultdict(list)
     for override in ShiftOverride.objects.all():
         overrides[override.schedule].append(override)
-    users = roster.users_of({one.user for some in shifts.values() for one in some})
+    users = lookup.users_of({one.user for some in shifts.values() for one in some})
     until = PagerRead.objects.values_list("shifts_until", flat=True).first() or at
     people = WeekPeople({id: RosterTurn(user) for id, user in users.items()}, request.person)
     midnights = rota.midnights(at, zone=timezone.get_current_timezone(), count=2 * DAYS)

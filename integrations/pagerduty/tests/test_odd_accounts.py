@@ -1,0 +1,78 @@
+"""Laws over any PagerDuty account: who is said to be paged is who is paged."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from django.conf import settings as django_settings
+from django.db import transaction
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
+
+from integrations.pagerduty.fake import FakeAccount
+from integrations.pagerduty.tests import odd_accounts as odd
+from integrations.pagerduty.tests.odd_accounts import NOW
+from integrations.pagerduty.tests.straight import SETUP, StraightPager, pager_on
+from workflows import ports
+from workflows.oncall import callees, pager_cache
+from workflows.pager_port import PageRequest
+from workflows.planning.pages import Callee
+from workflows.ports import VendorError
+
+GIVEN: Any = SETUP  # has what the settings have
+
+
+def read(account: FakeAccount) -> StraightPager:
+    """Read an account into the cache, as a worker does."""
+    pager = pager_on(account)
+    with ports.using(pager=pager):
+        pager_cache.refresh(at=NOW)
+        pager_cache.refresh_shifts(at=NOW)
+    return pager
+
+
+def said(ref: str) -> Callee:
+    return callees.known([], asked=[ref], pager=True, at=NOW).asked[ref]
+
+
+def rung(pager: StraightPager, callee: Callee) -> set[str]:
+    """Page someone; return the ids of those whose phone rang."""
+    before = len(pager.account.rang)
+    try:
+        pager.ring(PageRequest(callee.ref, callee.ref, callee.service, "It is down", "", ""))
+    except VendorError as refused:
+        if refused.code not in {"1015", "own_sender"}:  # no one is on call, or only whoever opens it
+            raise
+    rang = pager.account.rang[before:]
+    assert len({one.user for one in rang}) == len(rang), "everyone is rung once"
+    return {one.user for one in rang}
+
+
+@pytest.mark.django_db
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(rotas=st.lists(odd.rotas, min_size=2, max_size=2), policies=st.lists(odd.policies, min_size=1, max_size=2))
+@example(rotas=[odd.EMPTY, odd.EMPTY], policies=[[["rota 0"], ["ann", "ann", "bob"], ["cat"]]])
+@example(rotas=[odd.EMPTY, odd.EMPTY], policies=[[["ann", "firekind"]]])
+def test_who_is_said_to_be_paged_is_who_is_paged(rotas: list[odd.Rota], policies: list[list[list[str]]]) -> None:
+    with transaction.atomic(), pytest.MonkeyPatch.context() as patch:
+        patch.setattr(django_settings, "FIREKIND", replace(django_settings.FIREKIND, pagerduty=GIVEN))
+        pager = read(odd.built(rotas, policies))
+        for n in range(len(policies)):
+            for ref in (f"policy/PE{n}", f"service/PV{n}"):
+                callee = said(ref)
+                assert set(callee.ids) == rung(pager, callee), (ref, callee.label)
+        transaction.set_rollback(True)
+
+
+@pytest.mark.django_db
+def test_who_was_never_read_is_said_to_be_paged_all_the_same() -> None:
+    account = odd.built([odd.EMPTY, odd.EMPTY], [[["ann"]]])
+    pager = read(account)
+    account.add_policy("Policy 0", account.add_user("new", email="new@example.com").id, id="PE0")
+    with ports.using(pager=pager):
+        pager_cache.refresh_shifts(at=NOW + pager_cache.EVERY[pager_cache.What.SHIFTS])
+    callee = said("policy/PE0")
+    assert callee.names
+    assert set(callee.ids) == rung(pager, callee) == {"PUNEW"}
