@@ -14,12 +14,13 @@ if TYPE_CHECKING:  # the wire brings PagerDuty's client, which only those who ca
     from integrations.pagerduty.adapter.wire import Wire
 
 GONE = frozenset({"http_404", "2100", "3004", "5001", "5002"})
+STAKEHOLDERS = frozenset({"read_only_user", "read_only_limited_user"})
 Thing = Mapping[str, Any]
 
 
 def people(wire: Wire) -> list[PagerPerson]:
-    """Read every user of the account."""
-    return [_person(user) for user in wire.pages("/users", of="users")]
+    """Read every user of the account who can be paged: stakeholders only look on, and are never on call."""
+    return [_person(user) for user in wire.pages("/users", of="users") if user.get("role") not in STAKEHOLDERS]
 
 
 def _person(user: Thing) -> PagerPerson:

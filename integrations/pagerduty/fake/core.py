@@ -202,6 +202,8 @@ class FakeAccount(Furnishing):
             raise ErrorAnswer(2016)
         if rule.sender and user is None:
             raise ErrorAnswer(1008)
+        if rule.sender and user is not None and user.is_stakeholder:
+            raise ErrorAnswer(2010)
         return user
 
     def _take_event(self, event: Any, size: int) -> Reply:

@@ -8,6 +8,7 @@ from typing import Any, Final
 Json = dict[str, Any]
 
 DAY_S: Final = 86_400.0
+STAKEHOLDERS: Final = frozenset({"read_only_user", "read_only_limited_user"})
 
 
 @dataclass(slots=True)
@@ -21,6 +22,11 @@ class User:
     time_zone: str = "Etc/UTC"
     role: str = "user"
     teams: list[str] = field(default_factory=list)
+
+    @property
+    def is_stakeholder(self) -> bool:
+        """Say whether they may only look on: https://support.pagerduty.com/main/docs/user-roles"""
+        return self.role in STAKEHOLDERS
 
 
 @dataclass(slots=True)

@@ -11,6 +11,7 @@ from django.db import transaction
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
+from incidents.models import Person
 from integrations.pagerduty.fake import FakeAccount
 from integrations.pagerduty.tests import odd_accounts as odd
 from integrations.pagerduty.tests.odd_accounts import NOW
@@ -76,3 +77,30 @@ def test_who_was_never_read_is_said_to_be_paged_all_the_same() -> None:
     callee = said("policy/PE0")
     assert callee.names
     assert set(callee.ids) == rung(pager, callee) == {"PUNEW"}
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("role", "is_paged"),
+    [
+        ("owner", True),
+        ("admin", True),
+        ("user", True),
+        ("limited_user", True),
+        ("observer", True),
+        ("restricted_access", True),
+        ("read_only_user", False),
+        ("read_only_limited_user", False),
+    ],
+)
+def test_whoever_is_offered_to_be_paged_can_be(role: str, is_paged: bool) -> None:
+    account = odd.built([odd.EMPTY, odd.EMPTY], [[["bob"]]])
+    account.user("ann").role = role
+    Person.objects.create(name="Ann", email="Ann+Pager@example.com", chat_id="UANN")
+    pager = read(account)
+    offered = [one for one in callees.everyone(at=NOW) if one.ref == "user/PUANN"]
+    assert bool(offered) == is_paged
+    assert [rung(pager, one) for one in offered] == [{"PUANN"}] * is_paged
+    if not is_paged:
+        with pytest.raises(VendorError):
+            pager.ring(PageRequest("k", "user/PUANN", "PV0", "It is down", "", ""))

@@ -91,7 +91,10 @@ def _assigned(state: AccountState, about: Json) -> tuple[str, list[str] | None]:
 
 
 def _assignee(state: AccountState, ref: Json) -> str:
-    return found(state.account.users, ref["id"], code=1007).id
+    user = found(state.account.users, ref["id"], code=1007)
+    if user.is_stakeholder:
+        raise ErrorAnswer(2001, "A stakeholder cannot be assigned")  # with which code is not documented
+    return user.id
 
 
 def _urgency(about: Json) -> str:
