@@ -87,9 +87,15 @@ def _by_itself(wire: Wire, id: str, window: dict[str, str]) -> list[Turn]:
     except VendorError as error:
         if error.retryable:
             raise  # any other refusal means that it is a schedule of the older kind, of layers
+        return _instead(wire, id, window, refused=error)
+
+
+def _instead(wire: Wire, id: str, window: dict[str, str], *, refused: VendorError) -> list[Turn]:
     try:
         return _of_layers(wire, id, window)
     except VendorError as error:
+        if error.code == OF_SHIFTS:
+            raise refused from error  # it is of shifts after all, and this is why they were not told
         if error.code not in GONE:
             raise
         return []

@@ -24,6 +24,7 @@ from .records import Account, Incident, User
 
 ACCEPT: Final = "application/vnd.pagerduty+json;version=2"
 ENQUEUE: Final = "/v2/enqueue"
+REFUSALS: Final = {"ratelimited": 2020, "forbidden": 2010, "server_error": 2000}  # what faults are answered with
 ABILITIES: Final = ("coordinated_responding", "teams", "urgencies", "incident_priorities", "incident_types")
 TYPES: Final = {
     "incident_default": "Base Incident",
@@ -152,11 +153,11 @@ class FakeAccount(Furnishing):
 
     def _blow_before(self, blow: FaultEffect) -> Reply | None:
         fault, late = blow.fault, blow.latency_s
-        if fault is None or fault.kind not in ("ratelimited", "server_error", "drop_before"):
+        if fault is None or fault.kind not in {*REFUSALS, "drop_before"}:
             return None
         if fault.kind == "drop_before":
             return Reply(0, None, dropped=True, latency_s=late)
-        refusal = ErrorAnswer(2020 if fault.kind == "ratelimited" else 2000)
+        refusal = ErrorAnswer(REFUSALS[fault.kind])
         headers = self.rates.headers(self.now())
         if fault.kind == "ratelimited":
             headers |= {"ratelimit-remaining": "0", "ratelimit-reset": str(fault.retry_after_s)}

@@ -13,11 +13,13 @@ from hypothesis import strategies as st
 
 from incidents.models import Person
 from integrations.pagerduty.fake import FakeAccount
+from integrations.pagerduty.protocol import error_messages
 from integrations.pagerduty.tests import odd_accounts as odd
 from integrations.pagerduty.tests.odd_accounts import NOW
 from integrations.pagerduty.tests.straight import SETUP, StraightPager, pager_on
 from workflows import ports
-from workflows.oncall import callees, pager_cache
+from workflows.models import PagerRead, Shift
+from workflows.oncall import callees, pager_cache, refresh
 from workflows.pager_port import PageRequest
 from workflows.planning.pages import Callee
 from workflows.ports import VendorError
@@ -104,3 +106,33 @@ def test_whoever_is_offered_to_be_paged_can_be(role: str, is_paged: bool) -> Non
     if not is_paged:
         with pytest.raises(VendorError):
             pager.ring(PageRequest("k", "user/PUANN", "PV0", "It is down", "", ""))
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("v3", [False, True])
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/users",
+        "/services",
+        "/escalation_policies",
+        "/schedules",
+        "/schedules/*",
+        "/v3/schedules",
+        "/v3/schedules/*",
+        "/oncalls",
+    ],
+)
+def test_a_key_that_may_not_read_a_part_says_so_and_empties_nothing(path: str, v3: bool) -> None:
+    account = odd.built([odd.EMPTY, odd.EMPTY], [[["ann"]]])
+    account.add_schedule("Alone", ["ann"], v3=v3)
+    pager = read(account)
+    before = [*Shift.objects.order_by("pk").values_list("subject", "level", "user")]
+    account.faults.add("forbidden", path=path)
+    later = NOW + pager_cache.EVERY[pager_cache.What.DIRECTORY]
+    with ports.using(pager=pager):
+        refresh.keep(at=later)
+    says = PagerRead.objects.get().says
+    assert says in {"", error_messages.words("2010")}
+    assert [*Shift.objects.order_by("pk").values_list("subject", "level", "user")] == before
+    assert says or path.endswith("/*"), "what is of the other kind is not asked for"

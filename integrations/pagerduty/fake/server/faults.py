@@ -10,6 +10,7 @@ from integrations.standin.faults import OrderedFault, Struck
 KINDS: Final = (
     "latency",  # the answer takes `ms` longer
     "ratelimited",  # HTTP 429, code 2020, nothing done
+    "forbidden",  # HTTP 403, code 2010, nothing done: the key may not
     "server_error",  # HTTP 500, nothing done
     "error_after",  # the work is done, then HTTP 500
     "drop",  # the work is done, then the connection is closed without an answer
