@@ -231,7 +231,7 @@ def _json(response: httpx2.Response) -> Any:
 
 def _wait_s(response: httpx2.Response) -> float:
     try:
-        asked = float(response.headers.get("ratelimit-reset") or WAIT_S)
+        asked = float(response.headers.get("ratelimit-reset") or response.headers.get("retry-after") or WAIT_S)
     except ValueError:
         asked = WAIT_S
     return min(max(1.0, asked), WAIT_AT_MOST_S)

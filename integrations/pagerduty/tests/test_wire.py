@@ -133,6 +133,21 @@ def test_a_rate_limit_says_how_long_it_lasts_and_is_not_slept_through(
     assert slept == []
 
 
+@pytest.mark.parametrize(
+    ("headers", "waits"),
+    [
+        ({"retry_after": "30"}, 30.0),
+        ({"retry_after": "30", "ratelimit_reset": "7"}, 7.0),
+        ({"retry_after": "Fri, 27 Nov 2026 21:00:00 GMT"}, 5.0),
+    ],
+)
+def test_a_rate_limit_of_what_stands_before_pagerduty_is_kept_to_too(headers: dict[str, str], waits: float) -> None:
+    wire, _ = wire_to(answering(429, refused(2020), **headers))
+    with pytest.raises(VendorError) as caught:
+        wire.call("GET", "/oncalls")
+    assert caught.value.retry_after == waits
+
+
 @pytest.mark.parametrize("status", [429, 500, 502, 503, 504])
 def test_events_are_sent_once_too(status: int) -> None:
     counting = Counting(answering(status))
