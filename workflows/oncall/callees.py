@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from operator import attrgetter
+from typing import Final
 
 from django.conf import settings
 from django.db.models import Q
@@ -16,7 +17,8 @@ from incidents.models import Person
 from incidents.people import emails
 from incidents.people.bidi import isolated
 from incidents.policies.policy import Policy
-from workflows.models import PagerTarget, PagerUser
+from workflows.models import PagerRead, PagerTarget, PagerUser
+from workflows.oncall import in_use
 from workflows.oncall import lookup as cache
 from workflows.oncall import people as joining
 from workflows.oncall.lookup import OnCall
@@ -25,6 +27,7 @@ from workflows.planning.pages import Callee, Stranger
 
 Kind = PagerTarget.Kind
 PAGED = (Kind.POLICY, Kind.SERVICE)
+NOT_READ: Final = "pages the person on call, whose name is not known"
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +62,8 @@ def known(
     users = _users(refs)
     on = cache.on_call(_subjects([*found.values(), *(one for one in turns.values() if one)]), at=at)
     usual = _usual_service(listed)
-    both = [_callee(target, on, usual) for target in found.values()]
+    unread = _unread(found.values(), on)
+    both = [_callee(target, on, usual, unread=unread) for target in found.values()]
     both += [_user(user, usual) for user in users.values()]
     callees = {one.ref: one for one in _as_services_stand(both, listed)}
     return Callees(
@@ -77,7 +81,9 @@ def everyone(*, at: datetime) -> list[Callee]:
     on = cache.on_call(_subjects(targets), at=at)
     usual = _usual_service(listed)
     users = PagerUser.objects.filter(gone=False).exclude(person=None).select_related("person")
-    found = [*(_callee(target, on, usual) for target in targets), *(_user(user, usual) for user in users)]
+    unread = _unread(targets, on)
+    policies = (_callee(target, on, usual, unread=unread) for target in targets)
+    found = [*policies, *(_user(user, usual) for user in users)]
     return [one for one in _as_services_stand(found, listed) if one.service]
 
 
@@ -110,7 +116,17 @@ def _subject(target: PagerTarget) -> str:
     return (target.policy_id if target.kind == Kind.SERVICE else "") or target.pager_id
 
 
-def _callee(target: PagerTarget, on: Mapping[str, tuple[OnCall, ...]], usual: str) -> Callee:
+def _unread(targets: Iterable[PagerTarget], on: Collection[str]) -> set[str]:
+    """Return those of whom it is not known who is on call: never read, hidden, or left out of a large account."""
+    empty = _subjects(targets).difference(on)
+    if empty and PagerRead.objects.filter(shifts_at__isnull=False).exists():
+        return empty.difference(*in_use.subjects())
+    return empty
+
+
+def _callee(
+    target: PagerTarget, on: Mapping[str, tuple[OnCall, ...]], usual: str, *, unread: Collection[str]
+) -> Callee:
     rung = on.get(_subject(target), ())
     if any(joining.is_ours(one.user) for one in rung):
         return _unheard(_ref(target), isolated(target.name), target.service_id or usual, gone=target.gone)
@@ -121,7 +137,7 @@ def _callee(target: PagerTarget, on: Mapping[str, tuple[OnCall, ...]], usual: st
         isolated(target.name),
         target.service_id or usual,
         _who_chat(people),
-        rings(names) or "no one is on call",
+        rings(names) or (NOT_READ if _subject(target) in unread else "no one is on call"),
         ids=tuple(one.user.pager_id for one in rung),
         strangers=strangers([one.user for one in rung]),
         names=tuple(isolated(name) for name in names),

@@ -28,6 +28,7 @@ def pager(ben: Person) -> Iterator[None]:
     now = timezone.now()
     PagerRead.objects.create(directory_at=now, shifts_at=now)
     PagerTarget.objects.create(pager_id="PPOL1", kind="policy", name="Major incidents", service_id="PSVC1", levels=2)
+    PagerTarget.objects.create(pager_id="PPOL2", kind="policy", name="No one", service_id="PSVC1", levels=1)
     PagerTarget.objects.create(pager_id="PSVC1", kind="service", name="Checkout", policy_id="PPOL2", service_id="PSVC1")
     PagerUser.objects.create(pager_id="PBEN", name="Ben", person=ben, matched="email")
     Shift.objects.create(subject="PPOL1", level=1, user="PBEN", start_at=now - timedelta(hours=1))

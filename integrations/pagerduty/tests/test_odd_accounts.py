@@ -18,8 +18,8 @@ from integrations.pagerduty.tests import odd_accounts as odd
 from integrations.pagerduty.tests.odd_accounts import NOW
 from integrations.pagerduty.tests.straight import SETUP, StraightPager, pager_on
 from workflows import ports
-from workflows.models import PagerRead, Shift
-from workflows.oncall import callees, pager_cache, refresh
+from workflows.models import PagerRead, PagerTarget, Shift
+from workflows.oncall import callees, in_use, pager_cache, refresh
 from workflows.pager_port import PageRequest
 from workflows.planning.pages import Callee
 from workflows.ports import VendorError
@@ -136,3 +136,27 @@ def test_a_key_that_may_not_read_a_part_says_so_and_empties_nothing(path: str, v
     assert says in {"", error_messages.words("2010")}
     assert [*Shift.objects.order_by("pk").values_list("subject", "level", "user")] == before
     assert says or path.endswith("/*"), "what is of the other kind is not asked for"
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("why", ["forbidden", "large", "hidden"])
+def test_of_whom_it_is_not_known_who_is_on_call_nobody_says_that_no_one_is(why: str) -> None:
+    account = odd.built([odd.EMPTY, odd.EMPTY], [[["ann"]]])
+    policy = account.account.policies["PE0"]
+    if why == "forbidden":
+        account.faults.add("forbidden", path="/oncalls")
+    if why == "large":
+        for n in range(in_use.ALL_AT_MOST):
+            account.add_schedule(f"Rota {n}", id=f"PS{n}")
+    if why == "hidden":  # from a key that sees what its teams have
+        account.account.policies["PE9"] = replace(policy, id="PE9")
+        account.account.services["PV0"].policy = "PE9"
+    pager = pager_on(account)
+    with ports.using(pager=pager):
+        refresh.keep(at=NOW)
+        if why == "hidden":
+            PagerTarget.objects.filter(pager_id="PE9").delete()
+            Shift.objects.filter(subject="PE9").delete()
+    callee = said("service/PV0")
+    assert callee.rings == callees.NOT_READ
+    assert rung(pager, callee) == {"PUANN"}
