@@ -297,7 +297,7 @@ def test_a_throwaway_stack_is_driven_by_handles(preloaded: bool) -> None:
 
 def test_a_process_that_cannot_start_is_named() -> None:
     with (
-        pytest.raises(StackError, match=r"worker exited while starting: firekind: FIREKIND_LEASE_S must be"),
+        pytest.raises(StackError, match=r"worker exited while starting: FIREKIND_LEASE_S must be"),
         throwaway(processes=[]) as stack,
     ):
         stack.start("worker", env={"FIREKIND_LEASE_S": "soon"})

@@ -40,17 +40,6 @@ def test_a_modal_whose_answer_came_too_late_is_done_once_though_it_is_sent_again
     assert b"update" not in answer.content, answer.content
 
 
-@pytest.mark.parametrize("words", ["search is slow", "security: our keys leaked"])
-def test_a_declaration_that_is_typed_again_because_slack_gave_up_waiting_is_one(door: Door, words: str) -> None:
-    said = [door.command("ann", f"declare {words}") for _ in range(2)]
-    incident = Incident.objects.get()
-    assert said[0] != said[1]
-    assert "You declared this already" in said[1]
-    assert all(incident.codename in one for one in said)
-    door.command("ben", f"declare {words}")
-    assert Incident.objects.count() == 2, "somebody else may mean another one"
-
-
 def sent(door: Door, filled: Mapping[str, Any]) -> Any:
     """What Slack sends once the fields are filled in; the modal stays open."""
     inputs = {one["block_id"]: one["element"]["action_id"] for one in door.modal("ann")["blocks"] if "element" in one}

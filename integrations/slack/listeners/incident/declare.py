@@ -20,7 +20,6 @@ from workflows.reconcile import retyping
 
 CALLBACK: Final = "firekind:declare"
 TITLE_CHARS: Final = 200
-AGAIN: Final = "You declared this already. To declare another incident, give it another title."
 PRIVATE: Final = "Only the people named here, and anyone they invite, will see it."
 TYPED: Final = re.compile(r"\s*([A-Za-z][\w -]{0,39})\s*:\s*(\S.*)", re.DOTALL)
 
@@ -34,18 +33,9 @@ def command(asked: SlackRequest, *, drill: bool = False) -> Answer:
     if near is not None:
         doubt = _doubt(asked.words)
         return Open(_first(asked, title=title, chosen=near, doubt=doubt, drill=drill))
-    incident = lifecycle.declare(
-        title,
-        by=asked.by,
-        at=asked.at,
-        source=Source.SLACK,
-        type=type,
-        is_drill=drill,
-        since=asked.at,  # after three seconds Slack says that it failed, and people type it again
-    )
-    again = AGAIN if incident.declared_at < asked.at else ""
+    incident = lifecycle.declare(title, by=asked.by, at=asked.at, source=Source.SLACK, type=type, is_drill=drill)
     already = _already(title, by=asked.by, beside=incident)
-    return Say("\n".join(filter(None, (again, _declared(incident, title, by=asked.by), already))))
+    return Say("\n".join(filter(None, (_declared(incident, title, by=asked.by), already))))
 
 
 def drill(asked: SlackRequest) -> Answer:
