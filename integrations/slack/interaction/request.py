@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -79,8 +80,8 @@ class Form:
 class SlackRequest:
     """Who asked, when, where and what.
 
-    ``key`` is this request's own, and ``window`` that of the modal which it sends: Slack waits three seconds for an
-    answer, then offers to send the same one again.
+    ``key`` is this request's own, and ``window`` that of the modal which it sends, with what it says: Slack waits three
+    seconds for an answer, then offers to send the same one again.
     """
 
     by: Person
@@ -168,8 +169,14 @@ def by_modal(body: Mapping[str, Any], *, at: datetime) -> SlackRequest:
         key=f"modal {body.get('trigger_id') or ''} {view.get('id', '')} {view.get('hash', '')}",
         trigger_id=str(body.get("trigger_id", "")),
         form=Form.of(view),
-        window=f"window {view['id']}" if view.get("id") else "",
+        window=_window(view),
     )
+
+
+def _window(view: Mapping[str, Any]) -> str:
+    """Name a modal with all that it says now: with other words it is sent for the first time."""
+    said = json.dumps([view.get("private_metadata"), (view.get("state") or {}).get("values")], sort_keys=True)
+    return f"window {view['id']} {hashlib.sha256(said.encode()).hexdigest()[:24]}" if view.get("id") else ""
 
 
 def by_shortcut(body: Mapping[str, Any], *, at: datetime) -> SlackRequest:

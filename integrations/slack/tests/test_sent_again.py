@@ -40,6 +40,14 @@ def test_a_modal_whose_answer_came_too_late_is_done_once_though_it_is_sent_again
     assert b"update" not in answer.content, answer.content
 
 
+def test_what_was_changed_before_it_is_sent_again_is_not_lost(door: Door, incident: Incident) -> None:
+    door.command("ann", "note", channel=door.house.channel(incident))
+    for words in ("it was the cache", "it was the cache", "it was the cache of sessions"):
+        door.post(sent(door, {"text": words}))
+    notes = Event.objects.filter(incident=incident, kind="noted").order_by("n")
+    assert list(notes.values_list("text", flat=True)) == ["it was the cache", "it was the cache of sessions"]
+
+
 def sent(door: Door, filled: Mapping[str, Any]) -> Any:
     """What Slack sends once the fields are filled in; the modal stays open."""
     inputs = {one["block_id"]: one["element"]["action_id"] for one in door.modal("ann")["blocks"] if "element" in one}
