@@ -24,7 +24,8 @@ NOT_THERE: Final = ("42P01", "42703")  # a table or a column
 def told_plainly() -> Iterator[None]:
     """End the process with 1 and a sentence where the database is to blame; any other error goes on its way."""
     logging.getLogger("psycopg.pool").setLevel(logging.ERROR)  # it says each try; the sentence has the reason
-    settings.DATABASES["default"]["OPTIONS"]["pool"]["timeout"] = WAIT_S
+    if (pool := settings.DATABASES["default"].get("OPTIONS", {}).get("pool")) is not None:
+        pool["timeout"] = WAIT_S
     try:
         yield
     except DatabaseError as error:

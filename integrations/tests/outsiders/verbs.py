@@ -100,6 +100,7 @@ UNASKED: Final[Mapping[str, str]] = {
     "captured": "reads, for the doors that asked before",
     "carry": "is Firekind, carrying what was asked from outside",
     "declare": "makes an incident, which nobody could be shut out of",
+    "follow": "is Firekind, which hears from the chat that an author changed a message that is on the timeline",
     "follow_ticket": "is Firekind, which reads from the tracker what became of a ticket that it opened",
     "go_back_to_room": "is Firekind, when another workspace is connected again",
     "joined": "lets one in from outside: the chat says who is in the channel",
