@@ -249,3 +249,5 @@ def _done_as_shown(tour: Tour, *, lost: Collection[str] = ()) -> None:
     effects = tour.records.effects(tour.stage.codename, after=tour.effects_before)
     came = set(tour.workspace.channel(tour.stage.room)["handles"]) - tour.members_before - {"firekind"}
     record.done_as_shown(tour.checks, tour.stage.shown, effects, came=tour.names(came), lost=tour.names(lost))
+    times = tour.records.incident(tour.stage.codename)
+    record.reminded_as_shown(tour.checks, tour.stage.shown, typed_at=times["typed_at"], due_at=times["update_due_at"])

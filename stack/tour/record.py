@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
+from datetime import datetime, timedelta
 from typing import Any
 
 from stack.outside import Records
@@ -14,6 +15,7 @@ TIMES = re.compile(r" \(\d+ times\)$")
 INVITED = re.compile(r"^invite (.+?)(?: \([^()]*\))?$")
 MOVE = "move the conversation to a new private channel"
 SHUT_OUT = re.compile(r"^end access for (.+)$")
+ASKS = re.compile(r"^(?:ask for a status update every (?:(\d+) minutes|minute)|no longer ask for status updates)")
 MISSING = "!"  # asks for nothing: someone mends it
 UNSHOWN = {"counted"}  # how much others had posted is asked as a channel is left, for the line that stays there
 # What comes of a page is told, and is not known before; what is missing stands on the plan itself, and is told after.
@@ -47,10 +49,20 @@ def done_as_shown(
     checks.same("those who came are those the plan named", came, _named(INVITED, shown))
     checks.same("those who lost access are those the plan named", lost, _named(SHUT_OUT, shown))
     told = [text for sign, text in shown if sign != MISSING]
-    lines = [TIMES.sub("", text) for text in told if not (INVITED.match(text) or SHUT_OUT.match(text))]
+    lines = [TIMES.sub("", text) for text in told if not any(one.match(text) for one in (INVITED, SHUT_OUT, ASKS))]
     said = {part for line in lines for part in ([line] if line.startswith("page ") else line.split(", "))}
     done = {_as_shown(effect) for effect in effects if effect["kind"] not in {"member", *UNSHOWN}} - FOLLOWS
     checks.same("what was done is what the plan had said", done, said)
+
+
+def reminded_as_shown(
+    checks: Checks, shown: Sequence[tuple[str, str]], *, typed_at: datetime, due_at: datetime | None
+) -> None:
+    """Check that the next update falls due as the plan said of reminders, where it said that they change."""
+    for found in (one for _, text in shown if (one := ASKS.match(text))):
+        said = f"after {found[1] or 1} minutes" if found[0].startswith("ask") else "never"
+        due = f"after {(due_at - typed_at) // timedelta(minutes=1)} minutes" if due_at is not None else "never"
+        checks.same(f"the next update falls due {said}, as the plan had said", {due}, {said})
 
 
 def _named(line: re.Pattern[str], shown: Sequence[tuple[str, str]]) -> set[str]:
