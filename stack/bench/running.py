@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import closing
-from typing import Final
 
 from stack.bench import declaring, document, hostile, memory, painting, reading, turning
 from stack.bench.seeded import figures, growth, pages
@@ -17,7 +16,6 @@ from stack.supervisor.running import Stack
 from stack.supervisor.throwaway import throwaway
 from stack.terminal import paint, say
 
-ALONE: Final = ("sandbox", "web", "worker")  # as `make run` starts it, and what stands in for the vendors
 STRICT, WRITE = "--strict", "--write"
 ON_WHOLE_STACK = ("declaring", "idle", "memory", "painting", "reading", "turning")
 GROUPS = (*ON_WHOLE_STACK, "pages", "insights", "growth", "storm", "crowd", "hostile")
@@ -38,7 +36,7 @@ def main(*words: str) -> int:
     whole = [group for group in ON_WHOLE_STACK if group in wanted]
     if whole:
         with (
-            throwaway(processes=ALONE, env=surroundings.ONE_MACHINE, preloaded=False) as stack,
+            throwaway(env=surroundings.ONE_MACHINE, preloaded=False) as stack,
             closing(Records(stack.database_url)) as records,
         ):
             measured = _on_whole_stack(stack, records, table, whole)
@@ -58,7 +56,7 @@ def _alone(group: str, table: ReportTable) -> None:
     if group in {"storm", "crowd"}:
         env = {**storm.ENV, **surroundings.ONE_MACHINE}
         with (
-            throwaway(processes=ALONE, env=env, preloaded=False) as stack,
+            throwaway(env=env, preloaded=False) as stack,
             closing(Records(stack.database_url)) as records,
         ):
             (storm if group == "storm" else crowd).measure(stack, table, records)

@@ -6,7 +6,6 @@ The slugs of types, the names of people and what can be paged stay, as acts name
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
@@ -17,7 +16,6 @@ from integrations.slack.fake import seed as workspace
 from stack.chaos.scenario import ANNOUNCED, GUESTS, OUTSIDERS, PAGED, STAFF
 from stack.services import pgbouncer
 from stack.supervisor import surroundings
-from stack.supervisor.throwaway import ALL
 
 TYPES, WORKSPACE = "INCIDENT_TYPES_FILE", "FIREKIND_SANDBOX_WORKSPACE"
 SHIPPED: Final = ROOT / "fixtures" / "incident_types.yaml"
@@ -44,11 +42,6 @@ def drawn(seed: int, *, folder: Path) -> dict[str, str]:
 def alone(seed: int) -> dict[str, str]:
     """Return the settings by which the worker has evidence in hand too, as `make run` does: with half of all."""
     return dict(surroundings.ONE_MACHINE) if seed & ALONE else {}
-
-
-def processes(env: Mapping[str, str]) -> tuple[str, ...]:
-    """Return which processes a house has."""
-    return tuple(name for name in ALL if name != "evidence") if surroundings.ONE_MACHINE.items() <= env.items() else ALL
 
 
 def pool(seed: int) -> int:

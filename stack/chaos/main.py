@@ -50,7 +50,7 @@ def main(*words: str) -> int:
             accounts.drawn(plan.seed, folder=folder) | houses.drawn(plan.seed, folder=folder) | houses.alone(plan.seed)
         )
         env = {stepped_clock.SETTING: str(clocks), **drawn}
-        with throwaway(processes=houses.processes(env), env=env, hear=hear, pool=houses.pool(plan.seed)) as stack:
+        with throwaway(env=env, hear=hear, pool=houses.pool(plan.seed)) as stack:
             run = played(stack, plan, breaker=FaultMaker(stack, clocks=clocks), tell=say(began), settle_s=SETTLE_S)
     run.violations += failures.violations()
     keep(run, folder)

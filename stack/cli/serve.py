@@ -38,8 +38,8 @@ def demo() -> None:
             | given
             | surroundings.with_sandbox(data_dir=data_dir, port=port)
         )
-        parsed = env.read(SERVICES_TO_COME | env.present(settings))
-        started = ("sandbox", *processes(parsed))
+        env.read(SERVICES_TO_COME | env.present(settings))
+        started = ("sandbox", *surroundings.processes(settings))
         say(paint("Starting PostgreSQL, Redis, web, workers and the sandbox ...", "grey"))
         with running.opened(settings, data_dir=data_dir, doors=doors, processes=started, hear=hear) as stack:
             stack.wait_ready()
@@ -66,7 +66,7 @@ def run() -> None:
     with _doors(parsed.port, names=("web",), target="run", host=parsed.host) as doors:
         if parsed.slack is None:
             say(paint(WITHOUT_SLACK, "yellow"))
-        started = (*processes(parsed), *(("socket",) if parsed.slack and parsed.slack.app_token else ()))
+        started = (*surroundings.processes(settings), *(("socket",) if parsed.slack and parsed.slack.app_token else ()))
         with running.opened(settings, data_dir=parsed.data_dir, doors=doors, processes=started, hear=hear) as stack:
             stack.wait_ready()
             _say_address("Firekind", parsed.base_url, "ready")
@@ -82,11 +82,6 @@ def _doors(port: int, *, names: Sequence[str], target: str, host: str = ports.LO
             name: exits.enter_context(ports.listen(port + n, host=host, what=f"the {name}", advice=advice))
             for n, name in enumerate(names)
         }
-
-
-def processes(parsed: env.Env) -> tuple[str, ...]:
-    """Name the processes of the product, which the settings decide."""
-    return ("web", "worker") if parsed.evidence_in_worker else ("web", "worker", "evidence")
 
 
 def _say_address(name: str, url: str, what: str = "") -> None:

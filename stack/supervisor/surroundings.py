@@ -9,6 +9,7 @@ from typing import Final
 
 from config import env
 from config.parsing import cleaning
+from config.parsing.values import flag
 from stack.processes.ports import LOOPBACK
 
 # What a stack that is all there is of Firekind is set to, where nobody says otherwise: one process less.
@@ -25,6 +26,11 @@ def given() -> dict[str, str]:
 def exported() -> dict[str, str]:
     """Read what the shell sets. A demonstration keeps away from `.env`, which may name a database in earnest."""
     return env.present(cleaning.cleaned(os.environ, env.NAMES))
+
+
+def processes(settings: Mapping[str, str]) -> tuple[str, ...]:
+    """Name the processes of the product that settings ask for; a name set to nothing counts as not set."""
+    return ("web", "worker") if flag(env.present(settings), "EVIDENCE_IN_WORKER") else ("web", "worker", "evidence")
 
 
 def blank() -> dict[str, str]:

@@ -19,7 +19,7 @@ ALL = ("sandbox", "web", "worker", "evidence")
 @contextmanager
 def throwaway(
     *,
-    processes: Sequence[str] = ALL,
+    processes: Sequence[str] | None = None,
     env: Mapping[str, str] | None = None,
     hear: Hear | None = None,
     preloaded: bool = True,
@@ -27,10 +27,10 @@ def throwaway(
 ) -> Iterator[running.Stack]:
     """Give a fresh stack with the sandbox in Slack's place.
 
-    `processes` are started; the others can be later with `stack.start("worker", env={...})`. `env` is laid
-    over the settings of every process. Nothing of the caller's settings or `.env` gets in. `hear` gets each line that
-    a process writes. A `pool` of so many connections is held by PgBouncer. What is not `preloaded` starts as it does
-    in earnest: each process a program of its own.
+    `processes` are started, or all that the settings ask for; others can be later with
+    `stack.start("worker", env={...})`. `env` is laid over the settings of every process. Nothing of the caller's
+    settings or `.env` gets in. `hear` gets each line that a process writes. A `pool` of so many connections is held by
+    PgBouncer. What is not `preloaded` starts as it does in earnest: each process a program of its own.
     """
     laid = not SHOWS_ITSELF & set(env or {})
     data_dir = Path(tempfile.mkdtemp(prefix="firekind-"))
@@ -46,7 +46,7 @@ def throwaway(
                 settings,
                 data_dir=data_dir,
                 doors=doors,
-                processes=processes,
+                processes=("sandbox", *surroundings.processes(settings)) if processes is None else processes,
                 hear=hear,
                 durable=False,
                 laid=laid,

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import urllib.request
 from collections.abc import Iterator
 
 import pytest
 
-from config import env
-from stack.cli import serve
 from stack.outside import until
 from stack.supervisor import surroundings
 from stack.supervisor.running import Stack
@@ -16,7 +13,7 @@ from stack.tests.kills import PATIENCE_S
 from stack.tests.test_kills import ask, until_settled
 from stack.tests.test_kills import declared as declared_by_hand
 from stack.tests.test_kills_captures import declared, until_read
-from stack.tests.test_kills_pictures import FOLDED, pictures
+from stack.tests.test_kills_pictures import pictures, sent
 
 
 @pytest.fixture
@@ -30,20 +27,11 @@ def alone(stack: Stack) -> Iterator[Stack]:
     stack.start("worker", "evidence")
 
 
-def sent(stack: Stack, codename: str) -> None:
-    """Send a profile from a host, which waits for nobody to read it."""
-    token = stack.manage("evidence_token", "ada@example.com", "--incident", codename).stdout.strip()
-    address = f"{stack.base_url}/api/v1/incidents/{codename}/evidence?title=CPU"
-    request = urllib.request.Request(address, FOLDED, {"Authorization": f"Bearer {token}"})  # noqa: S310  # our own
-    with urllib.request.urlopen(request, timeout=60) as response:  # noqa: S310  # the same
-        assert response.status == 201
-
-
 def shown(stack: Stack, title: str) -> None:
     """Bring a profile to a new incident, and see its picture stand in the channel once it was read."""
     codename = declared_by_hand(stack, title)
     until_settled(stack, codename)
-    sent(stack, codename)
+    assert sent(stack, codename)[0] == 201
     until(lambda: pictures(stack, codename), what="a picture in the channel", timeout_s=PATIENCE_S)
     assert {one["state"] for one in until_settled(stack, codename)["effects"]} == {"done"}
 
@@ -78,5 +66,4 @@ def test_it_does_so_without_a_broker(alone: Stack) -> None:
 def test_a_machine_of_its_own_starts_a_process_for_evidence_only_where_it_is_told_to(
     given: dict[str, str], processes: tuple[str, ...]
 ) -> None:
-    needed = serve.SERVICES_TO_COME | {"SECRET_KEY": "abcdefghij" * 6}
-    assert serve.processes(env.read(surroundings.ONE_MACHINE | needed | given)) == processes
+    assert surroundings.processes(surroundings.ONE_MACHINE | given) == processes

@@ -17,11 +17,16 @@ FOLDED = b"main;serve;price_basket 61\nmain;serve;render 20\nmain;idle 19\n"
 
 def send(stack: Stack, codename: str) -> None:
     """Send a profile from a host, and wait until it was read."""
+    assert b'"ready"' in sent(stack, codename, "&wait=30")[1]
+
+
+def sent(stack: Stack, codename: str, more: str = "") -> tuple[int, bytes]:
+    """Send a profile from a host, and give the status and the body of the answer."""
     token = stack.manage("evidence_token", "ada@example.com", "--incident", codename).stdout.strip()
-    address = f"{stack.base_url}/api/v1/incidents/{codename}/evidence?title=CPU&wait=30"
+    address = f"{stack.base_url}/api/v1/incidents/{codename}/evidence?title=CPU{more}"
     request = urllib.request.Request(address, FOLDED, {"Authorization": f"Bearer {token}"})  # noqa: S310  # our own
     with urllib.request.urlopen(request, timeout=60) as response:  # noqa: S310  # the same
-        assert b'"ready"' in response.read()
+        return response.status, response.read()
 
 
 def pictures(stack: Stack, codename: str) -> list[dict[str, Any]]:

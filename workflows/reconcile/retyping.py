@@ -150,9 +150,8 @@ def preview_declare(
     """Return what declaring an incident of this type would do."""
     facts = load_facts.of_declaring(type, by=by, lead=lead, services=services, is_drill=is_drill)
     result = _without_ports(plan(desired_state(_with_groups(facts)), Observed()), facts)
-    return _shown_to(
-        by, replace(result, lines=(*result.lines, *reminding.lines(None, type.policy), *_not_invited(facts)))
-    )
+    result = _with_reminders(result, None, type.policy)
+    return _shown_to(by, replace(result, lines=(*result.lines, *_not_invited(facts))))
 
 
 def _shown_to(by: Person | None, whole: Plan) -> Plan:
@@ -173,8 +172,7 @@ def preview_policy(incident: Incident, policy: Policy) -> Plan:
         return Plan(lines=(PlanLine("=", f"{incident.codename} {text}", "private"),))
     after = replace(known.facts, policy=policy, private=private_after(incident.private, policy))
     # A private incident takes nobody in by another policy alone: who it names is offered to the incident's people.
-    result = plan(desired_state(_with_groups(after)), known.observed)
-    return replace(result, lines=(*result.lines, *reminding.lines(known.facts.policy, policy)))
+    return _with_reminders(plan(desired_state(_with_groups(after)), known.observed), known.facts.policy, policy)
 
 
 def _retyped(
@@ -255,8 +253,7 @@ def _not_invited(after: Facts) -> Iterator[PlanLine]:
 
 
 def _with_notes(result: Plan, before: Facts, after: Facts, *, alerts: int, replays: int) -> Plan:
-    result = _without_ports(result, after)
-    result = replace(result, lines=(*result.lines, *reminding.lines(before.policy, after.policy)))
+    result = _with_reminders(_without_ports(result, after), before.policy, after.policy)
     if not after.private:
         return replace(result, lines=(*result.lines, *_not_invited(after)))
     gaining = tuple(_gaining(after))
@@ -267,6 +264,10 @@ def _with_notes(result: Plan, before: Facts, after: Facts, *, alerts: int, repla
     lines = (*shut_out.lines(before, after), *result.lines, *_on_the_web(after, everyone))
     notes = privacy_notes.notes(before, after, alerts=alerts, replays=replays, looked_for=len(result.doubts))
     return replace(result, lines=lines, notes=notes)
+
+
+def _with_reminders(result: Plan, before: Policy | None, after: Policy) -> Plan:
+    return replace(result, lines=(*result.lines, *reminding.lines(before, after)))
 
 
 def _without_ports(result: Plan, facts: Facts) -> Plan:

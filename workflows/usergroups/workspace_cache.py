@@ -197,8 +197,9 @@ def _record(known: list[person_matching.ChatProfile]) -> None:
 
     Their account was taken out of every channel. Of one that it is in all the same, the next look lets them in.
     """
-    gone = set(Person.objects.filter(deactivated=True).values_list("chat_id", flat=True))
-    back = [one.chat_id for one in known if not one.deactivated and one.chat_id in gone]
+    here = [one.chat_id for one in known if not one.deactivated]
+    gone = set(Person.objects.filter(deactivated=True, chat_id__in=here).values_list("chat_id", flat=True))
+    back = [one for one in here if one in gone]
     person_matching.record(known)
     if back:
         _come_back(back)
