@@ -7,6 +7,8 @@ from django.conf import settings
 from django.core.checks import CheckMessage, Error, Info, register
 from django.core.checks import Warning as Remark
 
+from config import env
+from config.parsing import misspelt
 from config.parsing.vendor_settings import PagerDutySettings
 from incidents.policies.yaml_file import BadFile
 from integrations.profilers import sources
@@ -32,6 +34,20 @@ def pagerduty(**_: Any) -> Sequence[CheckMessage]:
     if given is None:
         return list(_unused(firekind.named))
     return [*_deaf(given), *_narrow(given)]
+
+
+@register()
+def names(**_: Any) -> Sequence[CheckMessage]:
+    """Name what was most likely meant to be a setting: nothing would read it, and nothing else would say so."""
+    found = misspelt.meant(settings.FIREKIND.named, env.NAMES)
+    return [
+        Remark(
+            f"{wrong} is not a setting, so nothing reads it.",
+            hint=f"Did you mean {right}? Rename it, or remove it.",
+            id="firekind.W004",
+        )
+        for wrong, right in sorted(found.items())
+    ]
 
 
 @register(deploy=True)

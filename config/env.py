@@ -14,7 +14,17 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from config import logs
-from config.parsing import addresses, cleaning, mail, sandbox, signing_in, tracing_settings, tracker, vendor_settings
+from config.parsing import (
+    addresses,
+    cleaning,
+    mail,
+    misspelt,
+    sandbox,
+    signing_in,
+    tracing_settings,
+    tracker,
+    vendor_settings,
+)
 from config.parsing.mail import MailSettings
 from config.parsing.signing_in import SignInSettings
 from config.parsing.tracing_settings import TracingSettings
@@ -130,8 +140,17 @@ def load() -> Env:
     try:
         return read(present(reach(given())))
     except SettingError as error:
-        print(f"firekind: {error}{_of_a_running_stack()}", file=sys.stderr)
+        print(f"firekind: {error}{_slips()}{_of_a_running_stack()}", file=sys.stderr)
         raise SystemExit(2) from None
+
+
+def _slips() -> str:
+    """Name what was most likely meant to be a setting: it may be the one that is missing."""
+    try:
+        found = misspelt.meant(given(), NAMES)
+    except SettingError:
+        return ""
+    return "".join(f" {wrong} is not a setting: did you mean {right}?" for wrong, right in sorted(found.items()))
 
 
 def _of_a_running_stack() -> str:

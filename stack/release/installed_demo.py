@@ -16,7 +16,7 @@ from stack.errors import StackError
 from stack.processes import ports
 
 READY: Final = "Ctrl-C stops everything"
-PATIENCE_S: Final = 240
+PATIENCE_S: Final = 600
 END_S: Final = 30
 
 
