@@ -18,7 +18,7 @@ from audit.request_origin import here
 _NOTE: Final = """
     WITH begun AS MATERIALIZED (SELECT pg_current_xact_id())
     INSERT INTO audit_entry (at, kind, by_id, by_name, about, door, address, data, key)
-    SELECT %(at)s, %(kind)s, %(by)s, %(by_name)s, %(about)s, %(door)s, %(address)s, %(data)s::jsonb, %(key)s
+    SELECT %(at)s, %(kind)s, %(by)s, %(by_name)s, %(about)s, %(door)s, %(address)s, %(data)s::jsonb, %(key)s::text
       FROM begun
      WHERE %(key)s::text IS NULL OR NOT EXISTS (SELECT FROM audit_entry WHERE key = %(key)s)
         ON CONFLICT (key) DO NOTHING

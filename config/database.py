@@ -20,6 +20,11 @@ POOL = {
     "connection_class": Bounded,
 }
 
+# What comes again on a connection is planned once: planning took half of PostgreSQL's time, and more for whole pages.
+# Values go beside the words, so where the words alone do not say it, a value needs its type (`%s::text`).
+PREPARED = {"server_side_binding": True, "prepare_threshold": 5}
+OURS = {"pool", *PREPARED}  # what is Django's or psycopg's and not libpq's
+
 
 def from_url(url: str, *, pooled: bool = False) -> dict[str, Any]:
     """Turn `postgresql://user:secret@host:port/name?option=value` into Django's settings.
@@ -27,7 +32,7 @@ def from_url(url: str, *, pooled: bool = False) -> dict[str, Any]:
     `?host=/folder` names a Unix socket's folder, as PostgreSQL's own tools read it; `?host=a,b&port=5432,5432` several
     servers, of which `&target_session_attrs=read-write` takes the one that can be written to. `pooled` is for an
     address of PgBouncer in transaction mode: a cursor or a prepared statement of one transaction is not there in the
-    next. (psycopg prepares none under Django anyway.)
+    next.
     """
     parts = urlsplit(url)
     options = dict(parse_qsl(parts.query))
@@ -41,7 +46,7 @@ def from_url(url: str, *, pooled: bool = False) -> dict[str, Any]:
         "PORT": str(options.pop("port", parts.port or "")),
         "CONN_HEALTH_CHECKS": True,
         "DISABLE_SERVER_SIDE_CURSORS": pooled,
-        "OPTIONS": {"pool": dict(POOL), "connect_timeout": CONNECT_S, **options},
+        "OPTIONS": {"pool": dict(POOL), **({} if pooled else PREPARED), "connect_timeout": CONNECT_S, **options},
     }
 
 
@@ -49,7 +54,7 @@ def keywords(url: str) -> dict[str, Any]:
     """Turn the same address into what libpq takes, so that a password is read in one way everywhere."""
     parts = from_url(url)
     named = {"dbname": parts["NAME"], "user": parts["USER"], "password": parts["PASSWORD"], "host": parts["HOST"]}
-    options = {name: value for name, value in parts["OPTIONS"].items() if name != "pool"}
+    options = {name: value for name, value in parts["OPTIONS"].items() if name not in OURS}
     return {name: value for name, value in {**named, "port": parts["PORT"], **options}.items() if value != ""}
 
 

@@ -12,7 +12,7 @@ import logging
 import threading
 import time
 from dataclasses import dataclass
-from typing import Any, Final, TypeVar
+from typing import Any, Final, Self, TypeVar
 
 import psycopg
 from django.conf import settings
@@ -63,6 +63,7 @@ class Patience:
 # Slack waits three seconds; a busy machine takes a while to begin a connection. Whoever is not the first to wait for a
 # row waits twice as long: for the one before them, and for the row.
 IN_A_HURRY: Final = Patience(silence_s=0.8, probe_s=1.2, pool_s=2.0, lock_s=1.2)
+REPLANNED: Final = "cached plan must not change result type"
 STILL_S: Final = 10.0  # between two statements of a transaction: far more than any of ours takes on a busy machine
 patience = Patience()
 database = Breaker(probe_s=AGAIN_S)
@@ -71,18 +72,43 @@ database = Breaker(probe_s=AGAIN_S)
 class Bounded(psycopg.Connection[Any]):
     """A connection on which nobody waits for a server that does not answer."""
 
+    @classmethod
+    def connect(cls, conninfo: str = "", **given: Any) -> Self:
+        """Connect as usual; prepare nothing where a pooler stands between, whose sessions are everybody's."""
+        made = super().connect(conninfo, **given)
+        if made.prepare_threshold is not None and _is_pooled(made):
+            made.prepare_threshold = None
+        return made
+
     def wait(self, gen: PQGen[Result], interval: float = 0.1, timeout: float | None = None) -> Result:
-        """Wait for the server as usual, for as long as it is there. Raises `OperationalError` when not."""
+        """Wait for the server as usual, for as long as it is there. Raises `OperationalError` when not.
+
+        The same where a newer version changed a column meanwhile, for which statements of this connection were planned:
+        whoever asks again gets a new one.
+        """
         if timeout is not None:
             return super().wait(gen, interval, timeout)
         while not is_away():
             try:
                 return super().wait(gen, interval, patience.silence_s)
+            except errors.FeatureNotSupported as error:
+                if REPLANNED not in str(error):
+                    raise
+                self.pgconn.finish()
+                raise psycopg.OperationalError("a column changed after its statements were planned") from error
             except errors._WaitTimeout:  # noqa: SLF001 (what the wait itself raises; the generator goes on where it was)
                 if not answers():
                     break
         self.pgconn.finish()
         raise psycopg.OperationalError("the database does not answer")
+
+
+def _is_pooled(made: psycopg.Connection[Any]) -> bool:
+    """Return whether another session answers than the one that we were told of as we connected."""
+    row = made.execute("SELECT pg_backend_pid()").fetchone()
+    if not made.autocommit:
+        made.rollback()
+    return row != (made.info.backend_pid,)
 
 
 class _Brief(psycopg.Connection[Any]):

@@ -17,7 +17,7 @@ from incidents.views.page import read_place
 
 
 def test_entries_are_written_however_many_words_an_incident_has_already(incident: Incident) -> None:
-    half = "(SELECT strip(to_tsvector(string_agg(md5(i::text), ' '))) FROM generate_series(%s, %s) i)"
+    half = "(SELECT strip(to_tsvector(string_agg(md5(i::text), ' '))) FROM generate_series(%s::int, %s::int) i)"
     with connection.cursor() as cursor:
         cursor.execute(
             f"UPDATE incidents_incident SET words = {half} || {half} WHERE id = %s",  # noqa: S608  # constants
