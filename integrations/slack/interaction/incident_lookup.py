@@ -12,7 +12,6 @@ from django.db.models import QuerySet
 from incidents import lifecycle, visibility
 from incidents.models import Incident, IncidentType, Person
 from integrations.slack.protocol import blocks, mrkdwn, setup
-from workflows.channels import rooms
 from workflows.models import Resource
 from workflows.planning.observed import THERE
 
@@ -24,8 +23,10 @@ NOT_THERE: Final = "There is no such incident. Check the codename; if it may be 
 
 def of_channel(channel_id: str, *, by: Person) -> Incident | None:
     """Return the incident of a channel, unless ``by`` may not see it: then it is as if there were none."""
-    incident = rooms.incident_of_channel(channel_id) if channel_id else None
-    return incident if incident is not None and visibility.may_see(by, incident) else None
+    if not channel_id:
+        return None
+    seen = visibility.visible_to(by).select_related("type", "policy_version", "lead")
+    return seen.filter(resources__kind="channel", resources__external_id=channel_id).first()
 
 
 def named(codename: str, *, by: Person) -> Incident:
