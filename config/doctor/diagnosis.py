@@ -7,7 +7,7 @@ from typing import Final
 
 from django.db import DatabaseError
 
-from config.doctor import clocks, own_database, own_settings, processes, storage, vendors
+from config.doctor import clocks, own_database, own_settings, processes, reached, storage, vendors
 from integrations.check_result import CheckResult, wrong
 
 Part = Callable[[], Iterator[CheckResult]]
@@ -21,6 +21,8 @@ PARTS: Final[dict[str, Part]] = {
     "groups": vendors.groups,
     "pagerduty": vendors.pagerduty,
     "tracker": vendors.tracker,
+    "mail": reached.mail,
+    "sign-in": reached.sign_in,
     "clock": clocks.findings,  # after the vendors: by their last answers
 }
 NOT_LOOKED_AT: Final = "Not checked, because the database does not answer or lacks migrations. Mend that first."

@@ -73,6 +73,17 @@ def provider_of(key: str) -> Provider:
     raise Http404("No such way to sign in.")
 
 
+def described(one: Provider) -> dict[str, Any]:
+    """Return what a provider says about itself. Raises what `failures` names."""
+    config: dict[str, Any] = Exchange(HttpRequest(), one.key).openid_config
+    return config
+
+
+def forget() -> None:
+    """Ask providers anew what they say about themselves."""
+    _read.clear()
+
+
 def app_of(one: Provider) -> SocialApp:
     """Return a provider as allauth wants it; it is never stored."""
     return SocialApp(
