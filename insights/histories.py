@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
+from itertools import pairwise
 from typing import Any, Final
 
 from django.contrib.postgres.expressions import ArraySubquery
@@ -22,7 +23,7 @@ from django.db.models import (
     TextField,
     When,
 )
-from django.db.models.functions import Cast, Extract
+from django.db.models.functions import Cast, Coalesce, Extract
 
 from evidence.models import Evidence, Round, Support
 from evidence.models.evidence import State
@@ -31,6 +32,7 @@ from insights import recurring
 from insights.figures.history import (
     AskedPage,
     BroughtIn,
+    EndedUntil,
     EvidencePiece,
     FindingRound,
     IncidentHistory,
@@ -40,6 +42,7 @@ from insights.figures.history import (
 from workflows.models import Page
 
 MOST: Final = 20_000  # incidents of one page, the newest
+ENDS: Final = ("resolved", "cancelled", "duplicated")
 PLAIN: Final = (
     "codename", "title", "private", "status", "declared_at", "mitigated_at", "ended_at", "type__slug",
 )  # fmt: skip
@@ -61,8 +64,9 @@ class TextPair(Func):
 
 _of = {"incident": OuterRef("pk")}
 _retyped = Event.objects.filter(**_of, kind="retyped").order_by("n")
-# Bots are looked up once, and not by a join for every incident.
-_others = Event.objects.filter(~Q(by=OuterRef("declared_by")), **_of, by__isnull=False).exclude(
+_moves = Event.objects.filter(**_of, kind__in=[*ENDS, "reopened"]).order_by("n")
+# Where the pager declared it, everyone is someone else. Bots are looked up once, and not by a join for every incident.
+_others = Event.objects.filter(~Q(by=Coalesce(OuterRef("declared_by"), 0)), **_of, by__isnull=False).exclude(
     by__in=Person.objects.filter(is_bot=True)
 )
 _led = Event.objects.filter(~Q(data__name=""), **_of, kind="led").order_by("n")
@@ -77,6 +81,7 @@ _took = Case(When(state=Followup.State.DONE, then=Extract(F("ended_at") - F("mad
 # What each part of a history is read by.
 PARTS: Final[Mapping[str, Any]] = {
     "steps": ArraySubquery(_retyped.values(one=JSONList("at", "data__from", "data__to"))),
+    "rests": ArraySubquery(_moves.values(one=JSONList("kind", "at"))),
     "first_type": Subquery(_retyped.values("data__from")[:1]),
     # Looked at in the order in which they happened, so that the index ends the search at the first.
     "first_human_at": Subquery(_others.order_by("at", "n").values("at")[:1]),
@@ -136,6 +141,14 @@ def _maybe(text: str | None) -> datetime | None:
     return _at(text) if text else None
 
 
+def _rests(rows: Sequence[Sequence[str]]) -> tuple[EndedUntil, ...]:
+    """Pair each end of an incident with the reopening that followed it."""
+    both = pairwise(rows)
+    return tuple(
+        [EndedUntil(_at(at), _at(then)) for (end, at), (move, then) in both if end in ENDS and move not in ENDS]
+    )
+
+
 def _as_is(value: Any) -> Any:
     return value
 
@@ -167,6 +180,7 @@ READ: Final[Mapping[str, Callable[[Any], Any]]] = {
     "led_at": _maybe,
     "first_type": _as_is,
     "seen_before": _as_is,
+    "rests": _rests,
     "picked": _brought,
     "pages": _pages,
     "rounds": _rounds,

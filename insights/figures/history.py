@@ -14,6 +14,13 @@ class TypeStep(NamedTuple):
     at: datetime
 
 
+class EndedUntil(NamedTuple):
+    """A while in which an incident had ended: since when, and when it was reopened."""
+
+    at: datetime
+    reopened_at: datetime
+
+
 class AskedPage(NamedTuple):
     """A page of an incident: who it went to as the pager calls it, when it was opened, when somebody answered it."""
 
@@ -54,11 +61,11 @@ class EvidencePiece(NamedTuple):
 class IncidentHistory(NamedTuple):
     """What figures know of one incident.
 
-    ``steps`` are its types in order, the one it was declared as first. ``first_type`` is that one, where it was retyped
-    and no more than that was asked for. ``first_human_at`` is the first entry of a
-    person who did not declare it, ``led_at`` the first lead. ``picked`` are those who were brought in by name.
-    ``seen_before`` is whether an earlier incident was hot in the same places; none without a profile. Parts that were
-    not asked for are empty.
+    ``steps`` are its types in order, the one it was declared as first. ``rests`` are the whiles in which it had ended,
+    before it was reopened. ``first_type`` is the type it was declared as, where it was retyped and no more than that
+    was asked for. ``first_human_at`` is the first entry of a person who did not declare it, ``led_at`` the first lead.
+    ``picked`` are those who were brought in by name. ``seen_before`` is whether an earlier incident was hot in the same
+    places; none without a profile. Parts that were not asked for are empty.
     """
 
     codename: str
@@ -69,6 +76,7 @@ class IncidentHistory(NamedTuple):
     mitigated_at: datetime | None = None
     ended_at: datetime | None = None
     steps: tuple[TypeStep, ...] = ()
+    rests: tuple[EndedUntil, ...] = ()
     first_type: str | None = None
     first_human_at: datetime | None = None
     led_at: datetime | None = None
@@ -95,11 +103,16 @@ class IncidentHistory(NamedTuple):
         return self.mitigated_at or (self.ended_at if self.status == "resolved" else None)
 
     def stays(self) -> Iterator[tuple[str, float]]:
-        """Give each type it had with how long in seconds, where that is over."""
+        """Give each type it had with how long in seconds, where that is over; reopened, it had it once more."""
         ends = [one.at for one in self.steps[1:]]
         for step, end in zip(self.steps, [*ends, self.ended_at], strict=True):
+            begin = step.at
+            for rest in self.rests:
+                if begin <= rest.at and (end is None or rest.reopened_at <= end):
+                    yield step.slug, between_s(begin, rest.at)
+                    begin = rest.reopened_at
             if end is not None:
-                yield step.slug, between_s(step.at, end)
+                yield step.slug, between_s(begin, end)
 
     def since_declared_s(self, at: datetime | None) -> float | None:
         """Return the seconds from the declaration to a moment; none where that never came."""

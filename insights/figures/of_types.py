@@ -99,10 +99,11 @@ FIGURES = (
     InsightFigure(
         "held",
         "Time in each type",
-        "How long a type was kept, each time an incident had it, until it was retyped or ended.",
+        "How long a type was kept, each time an incident had it, until it was retyped or ended. One that was reopened "
+        "had it once more.",
         TIMES,
         held,
-        needs=("steps",),
+        needs=("steps", "rests"),
         unit="times",
     ),
     InsightFigure(

@@ -17,7 +17,7 @@ SLUGS = ("ambiguous", "ambiguous", "isolated", "major", "time-bomb")
 def live(
     types: Mapping[str, IncidentType], people: tuple[Person, Person], *, now: datetime, count: int, seed: int
 ) -> list[Incident]:
-    """Make incidents of the last weeks: declared, led, retyped some times, mitigated and resolved, or still open."""
+    """Make incidents of the last weeks, declared by someone or the pager: led, retyped, mitigated, ended, reopened."""
     chance = Random(seed)
     return [_one(types, people, now - timedelta(hours=chance.randint(2, 1_400)), chance) for _ in range(count)]
 
@@ -30,7 +30,8 @@ def _one(types: Mapping[str, IncidentType], people: tuple[Person, Person], at: d
         at += timedelta(seconds=chance.choice((20, 90, 600, 5_000, 90_000)))
         return at
 
-    made = lifecycle.declare("Something is slow", by=first, at=at, type=types[chance.choice(SLUGS)])
+    by = chance.choice((first, first, None))
+    made = lifecycle.declare("Something is slow", by=by, at=at, type=types[chance.choice(SLUGS)])
     if chance.random() < 0.7:
         lifecycle.set_lead(made, lead=second, by=chance.choice(people), at=later())
     for _ in range(chance.randint(0, 3)):
@@ -41,19 +42,26 @@ def _one(types: Mapping[str, IncidentType], people: tuple[Person, Person], at: d
         made = lifecycle.mitigate(made, by=second, at=later())
     if chance.random() < 0.7:
         made = lifecycle.resolve(made, by=first, at=later())
+        if chance.random() < 0.5:
+            made = lifecycle.reopen(made, by=second, at=later())
+            to = types[chance.choice(SLUGS)]
+            made = lifecycle.retype(made, to=to, by=first, at=later()) if to.pk != made.type_id else made
+            made = chance.choice((lifecycle.resolve, lifecycle.cancel))(made, by=first, at=later())
     return made
 
 
 # Each gives name, count, p50 and p90; for those without times, name and count.
 HELD = """
     WITH taken AS (
-        SELECT e.incident_id, coalesce(e.data ->> 'to', e.data ->> 'type') AS slug, e.at,
+        SELECT (SELECT coalesce(t.data ->> 'to', t.data ->> 'type') FROM incidents_event t
+                 WHERE t.incident_id = e.incident_id AND t.kind IN ('declared', 'retyped') AND t.n <= e.n
+                 ORDER BY t.n DESC LIMIT 1) AS slug, e.kind, e.at,
                coalesce(lead(e.at) OVER (PARTITION BY e.incident_id ORDER BY e.n), i.ended_at) AS until
           FROM incidents_event e JOIN incidents_incident i ON i.id = e.incident_id
-         WHERE e.kind IN ('declared', 'retyped'))
+         WHERE e.kind IN ('declared', 'retyped', 'reopened', 'resolved', 'cancelled'))
     SELECT slug, count(*), percentile_disc(0.5) WITHIN GROUP (ORDER BY extract(epoch FROM until - at)),
            percentile_disc(0.9) WITHIN GROUP (ORDER BY extract(epoch FROM until - at))
-      FROM taken WHERE until IS NOT NULL GROUP BY slug
+      FROM taken WHERE until IS NOT NULL AND kind NOT IN ('resolved', 'cancelled') GROUP BY slug
 """
 UNTIL = """
     SELECT 'all', count(*), percentile_disc(0.5) WITHIN GROUP (ORDER BY extract(epoch FROM {until} - declared_at)),
@@ -67,7 +75,8 @@ CLARITY = UNTIL.format(
 MITIGATE = UNTIL.format(until="coalesce(mitigated_at, CASE WHEN status = 'resolved' THEN ended_at END)", more="")
 LEAD = UNTIL.format(until="(SELECT min(at) FROM incidents_event WHERE incident_id = i.id AND kind = 'led')", more="")
 SECOND = UNTIL.format(
-    until="(SELECT min(at) FROM incidents_event WHERE incident_id = i.id AND by_id <> i.declared_by_id)", more=""
+    until="(SELECT min(at) FROM incidents_event WHERE incident_id = i.id AND by_id <> coalesce(i.declared_by_id, 0))",
+    more="",
 )
 PATHS = """
     SELECT row_number() OVER (PARTITION BY e.incident_id ORDER BY e.n) || '_' || (e.data ->> 'from') || '_' ||

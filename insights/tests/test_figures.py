@@ -79,7 +79,7 @@ def test_a_zone_that_no_machine_knows_is_said_to_be_unknown(name: str) -> None:
     assert (row.key, len(row.counted), row.marked) == ("no_zone", 1, 0)
 
 
-@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize("seed", [1, 2, 6])
 def test_figures_equal_what_sql_says(seed: int, shipped: Shipped, ada: Person, ben: Person) -> None:
     lived.live(shipped, (ada, ben), now=timezone.now(), count=9, seed=seed)
     assert worked_out("held", ada) == lived.asked(lived.HELD)
@@ -89,6 +89,16 @@ def test_figures_equal_what_sql_says(seed: int, shipped: Shipped, ada: Person, b
         found, said = worked_out(slug, ada), lived.asked(sql)
         alone = next(iter(found.values()), None)  # one type needs no row of all
         assert found.get("all", alone) == said.get("all"), slug
+
+
+def test_a_csv_has_a_line_for_each_thing_that_a_figure_counts(
+    shipped: Shipped, ada: Person, ben: Person, browse: Open
+) -> None:
+    lived.live(shipped, (ada, ben), now=timezone.now(), count=9, seed=2)
+    for slug, figure in FIGURES.items():
+        counted = sum(len(row.counted) for row in drawn(slug, ada) if row.key != "all")
+        lines = browse(ada).get(reverse("insights-csv", args=[slug])).content.decode().splitlines()
+        assert len(lines) - 1 == counted, figure.title
 
 
 def test_pages_ask_few_questions_however_many_incidents(

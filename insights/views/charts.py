@@ -20,7 +20,7 @@ from incidents.views.signed_in import Request, signed_in
 from insights import collector, histories
 from insights.figures import flow, matrix, strip
 from insights.figures.chapters import CHAPTERS, FIGURES, InsightChapter
-from insights.figures.figure import COUNTS, FLOW, MATRIX, TIMES, FigureRow, InsightFigure, TypeLook, Types
+from insights.figures.figure import ALL, COUNTS, FLOW, MATRIX, TIMES, FigureRow, InsightFigure, TypeLook, Types
 from insights.figures.history import IncidentHistory
 from insights.insight_filters import InsightFilters
 
@@ -38,7 +38,7 @@ class FigureView:
     @property
     def all(self) -> int:
         """How many things it counts."""
-        return sum(len(one.counted) for one in self.rows if one.key != "all")
+        return sum(len(one.counted) for one in self.rows if one.key != ALL)
 
     @property
     def most(self) -> int:
@@ -103,7 +103,7 @@ def as_csv(request: Request, slug: str) -> HttpResponse:
     writer = csv.writer(response)
     writer.writerow(["row", "codename", "declared", "seconds", figure.part or "marked"])
     for row in rows:
-        for one in row.counted:
+        for one in row.counted if row.key != ALL else ():  # which repeats the others
             declared = timezone.localtime(one.history.declared_at).isoformat(timespec="seconds")
             time = "" if one.seconds is None else round(one.seconds)
             marked = ("yes" if one.marked else "no") if figure.part else ""
