@@ -189,12 +189,25 @@ def _original(of: Incident, incident: Incident, *, by: Person | None) -> Inciden
         found = rules.held(of, by=by)
     except rules.NotThere:
         raise rules.BadInput("of", "There is no such incident.") from None
-    if found.pk == incident.pk or found.duplicate_of_id == incident.pk:
+    if found.pk == incident.pk:
         raise rules.Refused("An incident cannot be a duplicate of itself.")
+    if incident.pk in _originals(found):
+        says = f"{found.codename} is itself a duplicate of {incident.codename}, directly or through others."
+        raise rules.Refused(f"{says} Reopen {found.codename} first.")
     if found.is_drill != incident.is_drill:
         raise rules.Refused("One of the two is a drill, so they cannot be the same incident.")
     if found.private and not incident.private:
         raise rules.Refused(f"{found.codename} is private; linking to it from a public incident would expose it.")
+    return found
+
+
+def _originals(incident: Incident) -> set[int]:
+    """Return what an incident is a duplicate of, what that is one of, and so on."""
+    found: set[int] = set()
+    step: int | None = incident.duplicate_of_id
+    while step is not None and step not in found:
+        found.add(step)
+        step = Incident.objects.filter(pk=step).values_list("duplicate_of", flat=True).first()
     return found
 
 

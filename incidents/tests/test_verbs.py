@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from datetime import datetime, timedelta
+from itertools import pairwise
+from typing import Any
 
 import pytest
 from django.db import DatabaseError, connection, transaction
@@ -122,8 +124,20 @@ def test_a_duplicate_names_no_private_incident_and_no_circle(
     with pytest.raises(lifecycle.Refused, match="of itself"):
         lifecycle.duplicate(incident, of=incident, by=None, at=now)
     lifecycle.duplicate(incident, of=other, by=None, at=now)
-    with pytest.raises(lifecycle.Refused, match="of itself"):
+    with pytest.raises(lifecycle.Refused, match="itself a duplicate of"):
         lifecycle.duplicate(other, of=Incident.objects.get(pk=incident.pk), by=None, at=now)
+
+
+@pytest.mark.parametrize("length", [2, 3, 5])
+def test_duplicates_lead_to_one_that_is_none(length: int, incident: Incident, ada: Person, now: datetime) -> None:
+    about: Any = {"by": ada, "at": now}
+    ring = [incident, *(lifecycle.declare(f"Another {n}", **about) for n in range(1, length))]
+    for one, other in pairwise(ring):
+        lifecycle.duplicate(one, of=other, **about)
+    with pytest.raises(lifecycle.Refused, match="itself a duplicate of"):
+        lifecycle.duplicate(ring[-1], of=ring[0], **about)
+    lifecycle.reopen(ring[0], **about)
+    assert lifecycle.duplicate(ring[-1], of=ring[0], **about).duplicate_of == ring[0]
 
 
 def test_editing_and_retracting_write_entries_and_keep_the_first(
