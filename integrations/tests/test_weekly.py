@@ -4,11 +4,17 @@ from __future__ import annotations
 
 from datetime import UTC, date, datetime, timedelta
 from typing import Any, cast
+from zoneinfo import ZoneInfo
 
 import pytest
+from django.conf import LazySettings, settings
+from django.contrib.auth.models import User
+from django.test import Client
+from django.utils import timezone
 
 from incidents import lifecycle
-from incidents.models import Incident, Participant
+from incidents.models import Incident, Participant, Person
+from integrations.slack.listeners import waiting
 from integrations.tests.house import House
 from integrations.tests.test_missed import read
 from workflows import ports
@@ -62,6 +68,32 @@ def test_a_week_lies_between_two_whenever_the_first_is_sent_and_clocks_are_set(
     looks = [at + then * n for n in range(1, 99) if at + then * n < at + WEEK]
     assert sum(weekly.remind(at=one) for one in looks) == 0
     assert weekly.remind(at=at + WEEK) == 1
+
+
+@pytest.mark.parametrize("zone", ["Pacific/Kiritimati", "Pacific/Niue", "", "Nowhere/At_All"])
+def test_a_day_is_over_where_its_owner_is_whoever_says_so(house: House, zone: str, settings: LazySettings) -> None:
+    settings.ROOT_URLCONF = "config.urls"  # its pages are asked, too
+    incident, now = house.declare(), timezone.now()
+    days = {"ann": -1, "ben": 0, "eve": 1}
+    here = now.astimezone(ZoneInfo(zone if zone.startswith("Pacific") else "UTC")).date()
+    for handle, ahead in days.items():
+        late(house, incident, owner=handle, due=now.date() + timedelta(days=ahead))
+        Person.objects.filter(pk=house.person(handle).pk).update(zone=zone)
+    weekly.remind(at=now)
+    for handle, ahead in days.items():
+        is_late = now.date() + timedelta(days=ahead) < here
+        on_home = any("It is late." in one.says for one in waiting.on(house.person(handle), at=now))
+        assert (messages(house, handle), on_home, on_the_page(house.person(handle), zone)) == (is_late,) * 3, handle
+
+
+def on_the_page(person: Person, zone: str) -> bool:
+    """Whether the page that a reminder leads to lists anything in a browser there."""
+    person.user = User.objects.create_user(person.name)
+    person.save()
+    browser = Client()
+    browser.force_login(person.user)
+    browser.cookies[f"{settings.COOKIE_PREFIX}zone"] = zone
+    return "was due" in browser.get("/follow-ups?mine=1&late=1").content.decode()
 
 
 class Dying:

@@ -10,7 +10,7 @@ from typing import Final
 from django.conf import settings
 from django.db.models import Exists, OuterRef, Q
 
-from incidents.followups import followup_lists
+from incidents.followups import followup_lists, local_days
 from incidents.models import Followup, Person
 from incidents.models.page_routes import FOLLOWUPS, path_of
 from workflows import ports
@@ -42,9 +42,10 @@ def remind(*, at: datetime) -> int:
 def _owners(week: date, *, at: datetime) -> list[Person]:
     """Return those with something late who had no message this week, nor within seven days, whoever's clock was set.
 
-    Whether they may see it is asked after.
+    Whether they may see it, and its day is over where they are, is asked after.
     """
-    late = Followup.objects.filter(owner=OuterRef("pk"), state=Followup.State.OPEN, due_on__lt=at.date()).exclude(
+    newest = at.date() + timedelta(days=1)  # somewhere it is tomorrow already
+    late = Followup.objects.filter(owner=OuterRef("pk"), state=Followup.State.OPEN, due_on__lt=newest).exclude(
         incident__is_drill=True
     )
     lately = Q(week=week) | Q(begun_at__gt=at - timedelta(weeks=1))
@@ -55,7 +56,7 @@ def _owners(week: date, *, at: datetime) -> list[Person]:
 
 def _reminded(chat: Chat, owner: Person, week: date, *, at: datetime) -> bool:
     mine = followup_lists.followups(owner).filter(owner=owner)
-    late = list(followup_lists.late(mine, today=at.date()))
+    late = list(followup_lists.late(mine, today=local_days.today_of(owner, at=at)))
     if not late:
         return False
     reminder, is_ours = WeeklyReminder.objects.get_or_create(person=owner, week=week, defaults={"begun_at": at})

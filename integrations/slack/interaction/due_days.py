@@ -6,9 +6,9 @@ import difflib
 import re
 from datetime import date, datetime, timedelta
 from typing import Final
-from zoneinfo import ZoneInfo
 
 from incidents import lifecycle
+from incidents.followups import local_days
 from incidents.models import Person
 from integrations.slack.interaction import replying
 from workflows.ports import VendorError
@@ -55,10 +55,7 @@ def today_of(person: Person, *, at: datetime) -> date:
         zone = replying.asked("users.info", user=person.chat_id)["user"].get("tz")
     except (VendorError, KeyError, TimeoutError):
         zone = person.zone
-    try:
-        return at.astimezone(ZoneInfo(str(zone or "UTC"))).date()
-    except (ValueError, OSError, KeyError):  # a zone that this machine does not know
-        return at.date()
+    return local_days.today_in(str(zone or ""), at=at)
 
 
 def names_day(said: str) -> bool:

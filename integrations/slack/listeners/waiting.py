@@ -11,7 +11,7 @@ from typing import Final
 from django.db.models import Exists, OuterRef
 
 from incidents import event_kinds
-from incidents.followups import followup_lists
+from incidents.followups import followup_lists, local_days
 from incidents.models import AccessRequest, Event, Incident, Person
 from incidents.reading import last_said
 from integrations.slack.interaction import incident_lookup
@@ -138,9 +138,10 @@ def _steps(viewer: Person) -> Iterator[WaitingItem]:
 def _tasks(viewer: Person, *, at: datetime) -> Iterator[WaitingItem]:
     """Yield tasks and follow-ups that are theirs, what is due first."""
     about = (f"incident__{one}" for one in ("type", "policy_version", "lead"))
+    today = local_days.today_of(viewer, at=at)
     for one in followup_lists.owned_by(viewer).select_related(*about)[:SHOWN]:
         due = "" if one.due_on is None else f", due {event_kinds.said_day(one.due_on)}"
-        late = " It is late." if one.is_late(today=at.date()) else ""
+        late = " It is late." if one.is_late(today=today) else ""
         says = f"*Your {one.word}*{due}: {mrkdwn.escape(mrkdwn.cut(one.says, WORDS))}{late}"
         value = f"{one.incident.codename}|{one.borne}"
         yield WaitingItem(one.incident, says, (blocks.button("Done", action_id="firekind:task-done", value=value),))
