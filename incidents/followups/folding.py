@@ -21,6 +21,7 @@ CHANGES: Final = (
     "followup_tracked",
 )
 KINDS: Final = (*MADE, *CHANGES)
+OWNED: Final = (*MADE, "followup_given")  # the kinds that may say whose one is
 
 
 @dataclass(frozen=True, slots=True)

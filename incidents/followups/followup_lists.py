@@ -9,7 +9,8 @@ from django.conf import settings
 from django.db.models import F, Q, QuerySet
 
 from incidents import visibility
-from incidents.models import Followup, Incident, Person
+from incidents.followups import folding
+from incidents.models import Event, Followup, Incident, Person
 from incidents.visibility import Actor
 
 TASK: Final = Q(phase=Followup.Phase.DURING, incident__active=True)  # what is open of those is no follow-up yet
@@ -21,6 +22,12 @@ def of_incident(incident: Incident) -> list[Followup]:
     for one in found:
         one.incident = incident
     return found
+
+
+def owners(one: Followup) -> set[int]:
+    """Return everyone who has owned one, by key."""
+    given = Event.objects.filter(incident=one.incident_id, kind__in=folding.OWNED, data__followup=one.n)
+    return set(given.exclude(data__owner=None).values_list("data__owner", flat=True))
 
 
 def owed(actor: Actor) -> QuerySet[Followup]:

@@ -8,9 +8,12 @@ from functools import cached_property
 from typing import Any, Final
 
 from django import forms
+from django.db.models import Q
+from django.http import QueryDict
 
 from incidents import lifecycle, numbered
-from incidents.forms.people import PickForm, joinable, suggested
+from incidents.followups import followup_lists
+from incidents.forms.people import PickForm, choosable, joinable, suggested
 from incidents.forms.verb import VerbForm
 from incidents.models import Followup, Incident, Person
 
@@ -130,14 +133,38 @@ class ReopenTaskForm(OneForm):
 class ReassignForm(OneForm, OwnerForm):
     heading, button, icon = "Owner and due date", "Save", "person"
     said = "Saved."
+    was = forms.CharField(required=False, strip=False, widget=forms.HiddenInput)  # owner and day that the form showed
     due_on = day("Due (optional)")
     people = forms.ModelChoiceField(queryset=joinable(), required=False)
 
+    def __init__(
+        self, data: QueryDict | None = None, *, incident: Incident, person: Person, asked: Mapping[str, Any]
+    ) -> None:
+        super().__init__(data, incident=incident, person=person, asked=asked)
+        field = self.fields["people"]
+        # Whose it is already may keep it, though they could not be chosen.
+        had = followup_lists.owners(self.one) if self.one is not None else set()
+        may = Q(pk__in=choosable(field).values("pk")) | Q(pk__in=had)
+        field.queryset = Person.objects.filter(may)  # type: ignore[attr-defined]  # the field of a PickForm
+
     def first(self, asked: Mapping[str, Any]) -> dict[str, Any]:
         now = self._found(asked.get("n"))
-        return {**super().first(asked), "people": now.owner_id, "due_on": now.due_on} if now else {}
+        if now is None:
+            return {}
+        was = f"{now.owner_id or ''} {now.due_on or ''}"
+        return {**super().first(asked), "people": now.owner_id, "due_on": now.due_on, "was": was}
 
     def run(self, *, at: datetime) -> object:
-        given = self.cleaned_data
-        lifecycle.assign_followup(self.incident, n=given["n"], owner=given["people"], by=self.person, at=at)
-        return lifecycle.schedule_followup(self.incident, n=given["n"], due_on=given["due_on"], by=self.person, at=at)
+        n = self.cleaned_data["n"]
+        return lifecycle.change_followup(self.incident, n=n, changes=self._changes(), by=self.person, at=at)
+
+    def _changes(self) -> dict[str, Any]:
+        """Return what is other than the form showed: what others changed meanwhile is theirs."""
+        owner, due_on = self.cleaned_data["people"], self.cleaned_data["due_on"]
+        both = {"owner": owner, "due_on": due_on}
+        if "was" not in self.given:  # a form of an older version
+            return both
+        was_owner, _, was_due = self.cleaned_data["was"].partition(" ")
+        now = {"owner": str(owner.pk if owner else ""), "due_on": str(due_on or "")}
+        was = {"owner": was_owner, "due_on": was_due}
+        return {name: value for name, value in both.items() if now[name] != was[name]}

@@ -41,6 +41,13 @@ def narrow(field: forms.Field, *, by: Person) -> None:
     field.queryset = joinable(by=by)
 
 
+def choosable(field: forms.Field) -> QuerySet[Person]:
+    """Return those whom a field that picks people takes."""
+    assert isinstance(field, forms.ModelChoiceField), "of one person or of several"
+    found: QuerySet[Person] | None = field.queryset
+    return Person.objects.none() if found is None else found
+
+
 def responders(incident: Incident) -> list[Person]:
     """Return those who respond and may be given something to do."""
     return [one.person for one in visibility.readers(incident) if one.person.can_join]
@@ -64,7 +71,7 @@ class PickForm(VerbForm):
         ids = numbers(self.given.getlist("people"))
         if not self.is_bound and self.initial.get("people"):
             ids = [self.initial["people"]]
-        return list(joinable(by=self.person).filter(pk__in=ids).order_by("name"))
+        return list(choosable(self.fields["people"]).filter(pk__in=ids).order_by("name"))
 
     def options(self) -> list[tuple[Person, bool]]:
         """Return people to choose from, the chosen first."""

@@ -30,6 +30,7 @@ from incidents.lifecycle.stating import state_impact, state_next_step
 from incidents.lifecycle.to_do.followups import (
     add_followup,
     assign_followup,
+    change_followup,
     drop_followup,
     finish_followup,
     reopen_followup,
@@ -58,6 +59,7 @@ __all__ = [
     "capture",
     "captured",
     "carry",
+    "change_followup",
     "check_off",
     "declare",
     "describe",

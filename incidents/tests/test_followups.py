@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import asdict, replace
@@ -23,6 +24,7 @@ from incidents.followups import folding
 from incidents.models import Event, Followup, Incident, Participant, Person
 from incidents.models.followups import Followup as Row
 from incidents.tests import shipped as types_shipped
+from incidents.tests.conftest import Open, someone
 
 DOINGS = ("task", "followup", "give", "leave", "due", "done", "dropped", "reopen", "edit", "retract", "redact", "end")
 STEPS = st.lists(st.tuples(st.sampled_from(DOINGS), st.integers(0, 4), st.integers(0, 2)), max_size=14)
@@ -139,6 +141,46 @@ def test_a_day_that_is_over_makes_what_is_open_late(incident: Incident, ada: Per
     assert not lifecycle.finish_followup(incident, n=1, by=ada, at=timezone.now()).is_late(today=date(2999, 1, 1))
     with pytest.raises(lifecycle.BadInput, match="within 3 years"):
         lifecycle.add_followup(incident, text="x", due_on=date(2999, 1, 1), by=ada, at=timezone.now())
+
+
+DUE, LATER, NEVER = date(2026, 12, 1), date(2026, 12, 24), date(2999, 1, 1)
+
+
+@pytest.mark.parametrize("meanwhile", ["nothing", "owner", "due", "owner left"])
+@pytest.mark.parametrize("sent", ["owner", "due", "both", "wrong", "nothing"])
+def test_a_form_changes_what_was_changed_in_it_and_all_or_nothing(
+    sent: str, meanwhile: str, incident: Incident, ada: Person, browse: Open
+) -> None:
+    ben, eve = someone("Ben"), someone("Eve")
+    about: Any = {"n": 1, "by": ada, "at": timezone.now()}
+    made = lifecycle.add_followup(incident, text="write it down", owner=ben, due_on=DUE, by=ada, at=timezone.now())
+    Person.objects.filter(pk=ben.pk).update(deactivated=meanwhile == "owner left")
+    asked = browse(ada).get(f"{incident.get_absolute_url()}reassign?n={made.borne}")
+    form = shown(asked.content.decode())
+    if meanwhile == "owner":
+        lifecycle.assign_followup(incident, owner=None, **about)
+    if meanwhile == "due":
+        lifecycle.schedule_followup(incident, due_on=None, **about)
+    expected = {"owner": None if meanwhile == "owner" else ben.pk, "due": None if meanwhile == "due" else DUE}
+    form |= {"people": str(eve.pk)} if sent in {"owner", "both", "wrong"} else {}
+    form |= {"due_on": str(NEVER if sent == "wrong" else LATER)} if sent in {"due", "both", "wrong"} else {}
+    expected |= {"owner": eve.pk} if sent in {"owner", "both"} else {}
+    expected |= {"due": LATER} if sent in {"due", "both"} else {}
+    answer = browse(ada).post(f"{incident.get_absolute_url()}reassign", form)
+    assert answer.status_code == (422 if sent == "wrong" else 302), answer.content.decode()
+    now = Followup.objects.get(incident=incident)
+    assert {"owner": now.owner_id, "due": now.due_on} == expected
+
+
+def shown(page: str) -> dict[str, str]:
+    """What a browser sends of the form of a page as it is shown."""
+    (form,) = re.findall(r'<form class="form" id="act".*?</form>', page, re.DOTALL)
+    fields = []
+    for tag in re.findall(r"<input[^>]*>", form):
+        given = dict(re.findall(r'([\w-]+)="([^"]*)"', tag))
+        if given["type"] != "radio" or " checked" in tag:
+            fields.append(given)
+    return {one["name"]: one.get("value", "") for one in fields if one["name"] not in {"csrfmiddlewaretoken", "q"}}
 
 
 def test_lists_lead_to_tickets_and_say_what_stays_out_of_the_tracker(

@@ -87,6 +87,24 @@ def schedule_followup(
         return write(now, one, "followup_due", by=by, at=at, source=source, data=due(due_on, at) or {"due": ""})
 
 
+def change_followup(
+    incident: Incident,
+    *,
+    n: int,
+    changes: Mapping[str, Any],
+    by: Person | None,
+    at: datetime,
+    source: str = Source.WEB,
+) -> Followup:
+    """Change the ``owner`` of one, the day by which it is due (``due_on``), or both: all that is named, or nothing."""
+    about: dict[str, Any] = {"n": n, "by": by, "at": at, "source": source}
+    with _open(incident, n, by=by) as (now, before):
+        one = assign_followup(now, owner=changes["owner"], **about) if "owner" in changes else before
+        if "due_on" in changes:
+            return schedule_followup(now, due_on=changes["due_on"], **about)
+    return one
+
+
 def finish_followup(
     incident: Incident, *, n: int, by: Person | None, at: datetime, source: str = Source.WEB
 ) -> Followup:

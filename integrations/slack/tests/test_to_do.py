@@ -59,6 +59,29 @@ def test_a_task_is_posted_and_its_card_follows_what_becomes_of_it(door: Door, in
     assert "1. roll back the deploy" in door.command("ann", "tasks", channel=channel)
 
 
+@pytest.mark.parametrize(("sent", "meanwhile"), [("owner", "due"), ("due", "owner"), ("wrong", ""), ("", "owner")])
+def test_a_window_changes_what_was_changed_in_it_and_all_or_nothing(
+    sent: str, meanwhile: str, door: Door, incident: Incident, channel: str
+) -> None:
+    ann, ben, eve = (door.house.person(handle) for handle in ("ann", "ben", "eve"))
+    door.command("ann", "task @ben roll back by 2028-12-01", channel=channel)
+    door.house.settle(incident)
+    door.press("ann", "firekind:task-reassign", channel=channel, ts=door.slack.messages(channel)[-1].ts)
+    now = Followup.objects.get(incident=incident)
+    expected = {"owner": ben.pk, "due": date(2028, 12, 1)}
+    if meanwhile == "owner":
+        expected["owner"] = lifecycle.assign_followup(incident, n=1, owner=ann, by=ann, at=now.made_at).owner_id
+    if meanwhile == "due":
+        expected["due"] = lifecycle.schedule_followup(incident, n=1, due_on=None, by=ann, at=now.made_at).due_on
+    filled = {"owner": eve.chat_id} if sent in {"owner", "both", "wrong"} else {}
+    filled |= {"due": "2999-01-01" if sent == "wrong" else "2028-12-24"} if sent in {"due", "both", "wrong"} else {}
+    expected |= {"owner": eve.pk} if sent in {"owner", "both"} else {}
+    expected |= {"due": date(2028, 12, 24)} if sent in {"due", "both"} else {}
+    door.submit("ann", **filled)
+    now.refresh_from_db()
+    assert {"owner": now.owner_id, "due": now.due_on} == expected
+
+
 def test_a_message_becomes_a_task_that_leads_back_to_it(door: Door, incident: Incident, channel: str) -> None:
     said = door.slack.acts.say("ben", channel, "somebody should call the bank")
     door.shortcut("ann", "firekind:task-of", channel=channel, ts=said)

@@ -65,6 +65,7 @@ ACTED: Final[Mapping[str, Verb]] = {
     ),
     "check_off": lambda a: lifecycle.check_off(a.incident, item="x", done=True, **a.asked),
     "describe": lambda a: lifecycle.describe(a.incident, summary=TEXT, **a.asked),
+    "change_followup": lambda a: lifecycle.change_followup(a.incident, n=1, changes={"owner": a.by}, **a.asked),
     "drop_followup": lambda a: lifecycle.drop_followup(a.incident, n=1, **a.asked),
     "duplicate": lambda a: lifecycle.duplicate(a.incident, of=a.other, **a.asked),
     "edit": lambda a: lifecycle.edit(a.incident, n=1, text=TEXT, **a.asked),

@@ -96,22 +96,26 @@ def change(asked: SlackRequest) -> Answer:
     codename, _, borne = asked.value.partition("|")
     incident = incident_lookup.named(codename, by=asked.by)
     one = _meant(incident, borne)
-    owner = one.owner.chat_id if one.owner is not None else None
+    owner = one.owner.chat_id if one.owner is not None and one.owner.can_join else None
+    due = one.due_on.isoformat() if one.due_on else ""
     about = f"{incident_lookup.linked(incident)}  {mrkdwn.escape(mrkdwn.cut(one.says, 150))}"
-    parts = [blocks.section(about), *_fields(owner=owner, due=one.due_on.isoformat() if one.due_on else "")]
-    kept = keep(i=incident.codename, n=one.borne)
+    parts = [blocks.section(about), *_fields(owner=owner, due=due)]
+    kept = keep(i=incident.codename, n=one.borne, o=owner or "", d=due)
     return Open(blocks.modal("Owner and due date", parts, callback_id=CHANGE, submit="Save", kept=kept))
 
 
 def changed(asked: SlackRequest) -> Answer:
-    """Give it to whom the window says, by the day it says."""
+    """Give it to whom the window says, by the day it says; what it says as it did before is left as it is by now."""
     form = asked.filled
     incident = incident_lookup.named(str(form.kept["i"]), by=asked.by)
     one = _meant(incident, form.kept["n"])
     about: dict[str, Any] = {"n": one.n, "by": asked.by, "at": asked.at, "source": Source.SLACK}
-    due_on = _day(asked, form.text("due"), was=one)
-    lifecycle.assign_followup(incident, owner=form.person("owner"), **about)
-    lifecycle.schedule_followup(incident, due_on=due_on, **about)
+    changes: dict[str, Any] = {}
+    if form.text("owner") != form.kept.get("o"):
+        changes["owner"] = form.person("owner")
+    if form.text("due").strip() != form.kept.get("d"):
+        changes["due_on"] = _day(asked, form.text("due"), was=one)
+    lifecycle.change_followup(incident, changes=changes, **about)
     return Nothing()
 
 
