@@ -84,12 +84,17 @@ def settle(incident: Incident, *, pk: int, by: Person | None, at: datetime) -> N
 
 
 def plan_meeting(incident: Incident, *, on: datetime, by: Person | None, at: datetime) -> Review:
-    """Say when the review is discussed: an entry of the timeline and of the audit. Raises ``BadInput``."""
+    """Say when the review is discussed: an entry of the timeline and of the audit. Raises ``BadInput``.
+
+    Raises ``Refused`` for one that is published: a page that is older would take that back unseen.
+    """
     if abs(on - at) > FARTHEST:
         raise BadInput("on", "Choose a day within three years.")
     with rules.changing(incident, by=by) as now:
         review = _begun(now, at=at)
-        review.state, review.meeting_at, review.published_at = ReviewState.MEETING, on, None
+        if review.state == ReviewState.PUBLISHED:
+            raise Refused("This review is already published. Make it a draft again before you plan its meeting.")
+        review.state, review.meeting_at = ReviewState.MEETING, on
         _moved(review, now, "review_meeting", {"meeting": on.astimezone(UTC).isoformat()}, by=by, at=at)
     return review
 

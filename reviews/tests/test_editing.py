@@ -122,6 +122,8 @@ def test_states_are_entries_and_need_an_end(incident: Incident, ada: Person) -> 
     editing.publish(incident, by=ada, at=at)
     with pytest.raises(Refused, match="already published"):
         editing.publish(incident, by=ada, at=at)
+    with pytest.raises(Refused, match="already published"):  # from a page that is older than that
+        editing.plan_meeting(incident, on=at + timedelta(days=3), by=ada, at=at)
     editing.take_back(incident, by=ada, at=at)
     kinds = list(Event.objects.filter(incident=incident).order_by("n").values_list("kind", flat=True))
     assert kinds[-3:] == ["review_meeting", "reviewed", "review_draft"]

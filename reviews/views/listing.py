@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from django.db.models import Count
 from django.http import HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_GET
@@ -35,13 +36,17 @@ def listing(request: Request) -> HttpResponse:
         .defer("incident__words")
         .order_by("-changed_at")
     )
-    states = [(state, heading, list(found.filter(state=state)[:MOST])) for state, heading in HEADINGS.items()]
+    counts = dict(found.order_by().values_list("state").annotate(count=Count("pk")))
+    states = [
+        (counts.get(state, 0), state, heading, list(found.filter(state=state)[:MOST]))
+        for state, heading in HEADINGS.items()
+    ]
     lately = seen.filter(is_drill=False, status=Status.RESOLVED).order_by("-ended_at")[:LATELY]
     waiting = seen.filter(pk__in=lately.values("pk"), review=None).order_by("-ended_at")[:10]
-    listed = [*waiting, *(review.incident for _, _, reviews in states for review in reviews)]
+    listed = [*waiting, *(review.incident for *_, reviews in states for review in reviews)]
     context = {
         "here": "reviews",
-        "states": [one for one in states if one[2]],
+        "states": [one for one in states if one[0]],
         "waiting": waiting,
         "samples": sample_mark.among(listed),
         "tints": tints(),

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Final
 
 from django.http import Http404, HttpResponse
 from django.shortcuts import render
@@ -20,6 +21,24 @@ from reviews.models import Review
 from reviews.reading import ReviewDocument
 
 CONFLICT, UNPROCESSABLE = 409, 422
+
+
+@dataclass(frozen=True, slots=True)
+class UnsavedText:
+    """What somebody sent that was not taken: the text of a section, a comment on one, or the day of the meeting."""
+
+    section: str = ""
+    text: str = ""
+    comment: str = ""
+    on: str = ""
+
+    @property
+    def said(self) -> str:
+        """What they would have to write once more."""
+        return self.text or self.comment or self.on
+
+
+NOTHING: Final = UnsavedText()
 
 
 @require_GET
@@ -46,18 +65,18 @@ def shown(
     incident: Incident,
     *,
     refused: str = "",
-    section: str = "",
-    text: str = "",
+    unsaved: UnsavedText = NOTHING,
     clash: EditedMeanwhile | None = None,
 ) -> HttpResponse:
-    """Show the review, with what stands in the way of saving ``text`` in a section."""
-    context = about(incident) | {"refused": refused, "writing": section, "typed": text, "clash": clash}
+    """Show the review, with what stands in the way of what somebody sent, and that itself."""
+    context = about(incident) | {"refused": refused, "unsaved": unsaved, "clash": clash}
+    status = CONFLICT if clash is not None else UNPROCESSABLE if refused else 200
     if is_too_early(incident):
-        return render(request, "reviews/too_early.html", context)
+        return render(request, "reviews/too_early.html", context, status=status)
+    context |= {"writing": "", "commenting": ""} | {"commenting" if unsaved.comment else "writing": unsaved.section}
     found = reading.of(incident, reader=request.person)
     context |= {"document": found, "review": found.review, "person": request.person, "one_day": is_of_one_day(found)}
     context["is_written"] = any(part.text for part in found.parts)  # until then there is more to write than to publish
-    status = CONFLICT if clash is not None else UNPROCESSABLE if refused else 200
     return render(request, "reviews/review.html", context, status=status)
 
 

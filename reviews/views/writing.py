@@ -18,7 +18,7 @@ from incidents.models import Incident
 from incidents.views.signed_in import Request, incident_or_404, signed_in
 from reviews import editing
 from reviews.composing.document import KEYS
-from reviews.views.page import shown
+from reviews.views.page import NOTHING, UnsavedText, shown
 
 
 class MeetingForm(forms.Form):
@@ -43,9 +43,9 @@ def write(request: Request, codename: str, section: str) -> HttpResponse:
             below="below" in request.POST,
         )
     except editing.EditedMeanwhile as clash:
-        return shown(request, incident, refused=str(clash), section=section, text=text, clash=clash)
+        return shown(request, incident, refused=str(clash), unsaved=UnsavedText(section, text), clash=clash)
     except lifecycle.Refused as refused:
-        return shown(request, incident, refused=str(refused), section=section, text=text)
+        return shown(request, incident, refused=str(refused), unsaved=UnsavedText(section, text))
     return _back(request, incident, "Saved.", section=section)
 
 
@@ -60,7 +60,7 @@ def again(request: Request, codename: str, section: str) -> HttpResponse:
         incident,
         lambda at: editing.write_again(incident, section=section, to=to, by=request.person, at=at),
         said="Written again. What people wrote is unchanged.",
-        section=section,
+        unsaved=UnsavedText(section),
     )
 
 
@@ -74,7 +74,7 @@ def comment(request: Request, codename: str, section: str) -> HttpResponse:
         incident,
         lambda at: editing.comment(incident, section=section, text=text, by=request.person, at=at),
         said="Comment added.",
-        section=section,
+        unsaved=UnsavedText(section, comment=text),
     )
 
 
@@ -98,13 +98,7 @@ def state(request: Request, codename: str) -> HttpResponse:
     incident, person = incident_or_404(request.person, codename), request.person
     match request.POST.get("to"):
         case "meeting":
-            form = MeetingForm(request.POST)
-            if not form.is_valid():
-                return shown(request, incident, refused=" ".join(map(str, form.errors["on"])))
-            on = form.cleaned_data["on"]
-            return _done(
-                request, incident, lambda at: editing.plan_meeting(incident, on=on, by=person, at=at), said="Planned."
-            )
+            return _plan(request, incident)
         case "published":
             return _done(request, incident, lambda at: editing.publish(incident, by=person, at=at), said="Published.")
         case "draft":
@@ -112,6 +106,19 @@ def state(request: Request, codename: str) -> HttpResponse:
                 request, incident, lambda at: editing.take_back(incident, by=person, at=at), said="A draft again."
             )
     raise Http404("No such state.")
+
+
+def _plan(request: Request, incident: Incident) -> HttpResponse:
+    form, unsaved = MeetingForm(request.POST), UnsavedText(on=request.POST.get("on", ""))
+    if not form.is_valid():
+        return shown(request, incident, refused=" ".join(map(str, form.errors["on"])), unsaved=unsaved)
+    return _done(
+        request,
+        incident,
+        lambda at: editing.plan_meeting(incident, on=form.cleaned_data["on"], by=request.person, at=at),
+        said="Planned.",
+        unsaved=unsaved,
+    )
 
 
 def _about(request: Request, codename: str, section: str) -> Incident:
@@ -122,13 +129,18 @@ def _about(request: Request, codename: str, section: str) -> Incident:
 
 
 def _done(
-    request: Request, incident: Incident, verb: Callable[[datetime], object], *, said: str, section: str = ""
+    request: Request,
+    incident: Incident,
+    verb: Callable[[datetime], object],
+    *,
+    said: str,
+    unsaved: UnsavedText = NOTHING,
 ) -> HttpResponse:
     try:
         verb(timezone.now())
     except lifecycle.Refused as refused:
-        return shown(request, incident, refused=str(refused))
-    return _back(request, incident, said, section=section)
+        return shown(request, incident, refused=str(refused), unsaved=unsaved)
+    return _back(request, incident, said, section=unsaved.section)
 
 
 def _back(request: Request, incident: Incident, said: str, *, section: str) -> HttpResponse:
