@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Final
 
 from django import forms
 from django.http import QueryDict
 
 from incidents import lifecycle
 from incidents.models import Incident, Person
+
+TYPED: Final = (forms.TextInput, forms.Textarea)
 
 
 class VerbForm(forms.Form):
@@ -85,7 +87,10 @@ class VerbForm(forms.Form):
 
     @property
     def to_read(self) -> list[forms.BoundField]:
-        """The fields that are there to be read, where they say anything."""
+        """The fields that are there to be read, and the words that were sent, where they say anything."""
+        for one in self.visible_fields() if self.is_bound else ():
+            if isinstance(one.field.widget, TYPED):
+                one.field.widget.attrs = {"readonly": True}
         return [one for one in self.visible_fields() if one.field.widget.attrs.get("readonly") and one.value()]
 
     @property

@@ -52,6 +52,7 @@ RIGHT: dict[str, Callable[[Incident, Incident, Person], tuple[str, Given]]] = {
     "archive": lambda *_: ("", {}),
 }
 OF_PRIVATE = {"fill", "let-in", "turn-away", "open-up", "publish"}  # below, on private incidents
+TYPED = frozenset({"text", "because", "title", "summary", "services", "of"})
 STATES = {
     "open": (),
     "mitigated": (lifecycle.mitigate,),
@@ -103,6 +104,27 @@ def test_what_a_form_asks_is_taken_and_else_there_is_nothing_to_send(
     for verb in RIGHT:
         with transaction.atomic():
             its_form_is_true(verb, copy.copy(incident), other, ada, browse(ada))
+            transaction.set_rollback(True)
+
+
+@pytest.mark.parametrize("state", STATES)
+def test_words_that_are_not_taken_stand_in_the_answer(
+    state: str, incident: Incident, other: Incident, ada: Person, browse: Open
+) -> None:
+    lifecycle.note(incident, text="seen", by=ada, at=NOW())
+    for step in STATES[state]:
+        step(incident, by=ada, at=NOW())
+    for verb, asked in RIGHT.items():
+        with transaction.atomic():
+            now = copy.copy(incident)
+            _, given = asked(now, other, ada)
+            words = {name: "My own words" for name, value in given.items() if name in TYPED}
+            words |= {"text": "My own words"} if verb in {"mitigate", "resolve", "reopen", "cancel"} else {}
+            answer = browse(ada).post(f"{now.get_absolute_url()}{verb}", {**given, **words})
+            assert answer.status_code == 302 or not words or "My own words" in answer.content.decode(), verb
+            if verb in {"update", "note"}:  # below the timeline
+                answer = browse(ada).post(f"{now.get_absolute_url()}write", {**given, **words, "kind": verb})
+                assert answer.status_code == 302 or "My own words" in answer.content.decode(), verb
             transaction.set_rollback(True)
 
 

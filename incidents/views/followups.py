@@ -57,7 +57,8 @@ def listing(request: Request) -> HttpResponse:
         "here": "followups",
         "filters": filters,
         "rows": [(one, one.is_late(today=today), followup_lists.stays_here(one.incident)) for one in rows[:SHOWN]],
-        "further": filters.to(**{"from": str(start + SHOWN)}) if len(rows) > SHOWN else "",
+        "further": filters.to(**{"from": str(start + SHOWN)}) if len(rows) > SHOWN and start < DEEPEST else "",
+        "is_cut": len(rows) > SHOWN and start >= DEEPEST,
         "whose": [
             ("Everyone", filters.to(mine=""), not filters.mine),
             ("Mine", filters.to(mine="1"), bool(filters.mine)),

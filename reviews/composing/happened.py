@@ -36,7 +36,9 @@ def _summary(story: ReviewStory) -> Iterator[ReviewSentence]:
     yield from (told(one) for one in story.newest("described") if one.text)
     newest = {one.data["n"]: one for one in sorted(story.of("judged"), key=lambda one: one.n)}
     yield from (told(one) for one in newest.values() if one.data["verdict"] == "root_cause")
-    for one in (*story.newest("mitigated"), *story.newest(*ENDS, "reopened")):
+    # What was reopened since was not mitigated after all.
+    holds = (one for one in story.newest("mitigated", "reopened") if one.kind == "mitigated")
+    for one in (*holds, *story.newest(*ENDS, "reopened")):
         yield took(declared, one)
 
 
