@@ -70,7 +70,8 @@ _others = Event.objects.filter(~Q(by=Coalesce(OuterRef("declared_by"), 0)), **_o
     by__in=Person.objects.filter(is_bot=True)
 )
 _led = Event.objects.filter(~Q(data__name=""), **_of, kind="led").order_by("n")
-_pages_of = Page.objects.filter(**_of).order_by("pk")
+# One that the pager never opened, because it refused it or nobody wanted it any more, paged no one.
+_pages_of = Page.objects.filter(~Q(pager_id="", via="rest"), **_of).order_by("pk")
 _picked = Participant.objects.filter(~Q(by=F("person")), **_of, reason=Participant.Reason.PICKED, by__isnull=False)
 _rounds_of = Round.objects.filter(finding__incident=OuterRef("pk")).order_by("at", "pk")
 _used = Exists(Support.objects.filter(evidence=OuterRef("pk")))

@@ -28,6 +28,7 @@ from insights.figures.history import AskedPage, BroughtIn, FindingRound, Inciden
 from insights.insight_filters import InsightFilters
 from insights.tests import lived
 from insights.views.charts import looks
+from workflows.models import Page
 
 Shipped = dict[str, IncidentType]
 AT = datetime(2026, 3, 2, 9, tzinfo=timezone.get_default_timezone())
@@ -202,6 +203,19 @@ def test_pages_of_one_person_are_counted_without_a_name() -> None:
         of_interruptions.A_PERSON: (1, 0),
         "Web": (1, 1),
     }
+
+
+def test_a_page_that_the_pager_never_opened_is_none(shipped: Shipped, ada: Person) -> None:
+    at = timezone.now()
+    incident = lifecycle.declare("Checkout is slow", by=ada, at=at, type=shipped["major"])
+    called_off = {"status": Page.Status.RESOLVED, "withdrawn_at": at}
+    known = {"pager_id": "Q1", "status": Page.Status.ACKNOWLEDGED, "answered_at": at}
+    kept: list[dict[str, Any]] = [{}, called_off, known, known | called_off | {"pager_id": "Q2"}, {"via": "events"}]
+    for n, values in enumerate(kept):
+        about: dict[str, Any] = {"incident": incident, "target": "policy/P1", "name": "Web", "status_at": at}
+        Page.objects.create(key=f"page/policy/P1/{n}", dedup_key=str(n), opened_at=at, **about | values)
+    (row,) = drawn("pages", ada)
+    assert (len(row.counted), row.marked) == (3, 2)
 
 
 def test_every_mark_is_found_again_by_its_place() -> None:
