@@ -13,7 +13,7 @@ from incidents import timeline, visibility
 from incidents.followups import followup_lists
 from incidents.models import Event, Followup, Incident
 from incidents.people.bidi import isolated
-from incidents.reading import last_said
+from incidents.reading import catch_up_reading, last_said
 from incidents.visibility import Actor
 from workflows.paging.paging import PageChoice
 from workflows.planning.plan import Plan
@@ -132,6 +132,7 @@ def page(incident: Incident, *, reader: Actor, style: Style) -> Iterator[str]:
     yield f"{incident.policy.name} · {incident.status} · {_marks(incident)}lead: {lead}"
     if now.channel:
         yield f"#{now.channel.name}"
+    yield from _update_due(incident, at=timezone.now())
     yield from _section("People", (f"{one.name} ({one.why}), {one.state}" for one in now.people))
     yield from _section("To do", _owed(incident))
     yield from _section("Missing", [gap.says for gap in now.gaps])
@@ -139,6 +140,15 @@ def page(incident: Incident, *, reader: Actor, style: Style) -> Iterator[str]:
     yield from _section("Pending", (f"{one.sign} {one.sentence}: {one.detail or one.state}" for one in owed))
     events = Event.objects.filter(incident=incident).select_related("by").order_by("at", "n")
     yield from _section("Timeline", (_told(event) for event in timeline.naming(events, reader=reader)))
+
+
+def _update_due(incident: Incident, *, at: datetime) -> Iterator[str]:
+    due = catch_up_reading.of(incident).due_at
+    moment = f"{due:%Y-%m-%d %H:%M} UTC" if due else ""
+    if incident.is_overdue(at=at):
+        yield f"a status update is overdue{f': it was due {moment}' if due else ''}"
+    elif due:
+        yield f"next update due {moment}"
 
 
 def _marks(incident: Incident) -> str:

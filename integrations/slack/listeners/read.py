@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 from typing import Final
 
 from incidents import timeline
 from incidents.models import Incident, Person
 from incidents.people.bidi import isolated
-from incidents.reading import last_said
+from incidents.reading import catch_up_reading, last_said
 from incidents.templatetags.firekind import span
 from incidents.views.lists import urgency
 from integrations.slack.interaction import incident_lookup
@@ -36,9 +36,7 @@ def status(asked: SlackRequest, incident: Incident) -> Answer:
         lines.append(f"Next step: {owner}{mrkdwn.escape(mrkdwn.cut(step.text, 300))}")
     if (update := stated.get("updated")) is not None:
         lines.append(f"Last update, {mrkdwn.when(update.event.at)}: {mrkdwn.escape(mrkdwn.cut(update.text, 600))}")
-    if incident.update_due_at:
-        lines.append(f"The next update is due {mrkdwn.when(incident.update_due_at)}.")
-    lines += _owed(incident)
+    lines += [*_update_due(incident, at=asked.at), *_owed(incident)]
     lines.append(mrkdwn.link(incident_lookup.page(incident), "Open in Firekind"))
     return Say("\n".join(lines))
 
@@ -104,6 +102,15 @@ def _facts(incident: Incident, channels: Mapping[int, str], *, at: datetime) -> 
 
 def _lead(lead: Person | None) -> str:
     return f"{mrkdwn.mention(lead.chat_id, lead.name)} leads" if lead else "no lead yet"
+
+
+def _update_due(incident: Incident, *, at: datetime) -> Iterator[str]:
+    """Say when the next status update is due, or was, where one is asked for."""
+    due = catch_up_reading.of(incident).due_at
+    if incident.is_overdue(at=at):
+        yield "*A status update is overdue.*" + (f" It was due {mrkdwn.when(due)}." if due else "")
+    elif due:
+        yield f"The next update is due {mrkdwn.when(due)}."
 
 
 def _owed(incident: Incident) -> list[str]:
