@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -111,6 +112,11 @@ def in_order(slugs: Iterable[str], types: Types) -> list[str]:
 def name_of(slug: str, types: Types) -> str:
     """Return how a type is written."""
     return types[slug].name if slug in types else slug
+
+
+def key_of(name: str) -> str:
+    """Return the key of a row that has a name alone, which its address leads to whatever comes before it by then."""
+    return hashlib.sha256(name.encode()).hexdigest()[:16]
 
 
 def grouped(found: Iterable[tuple[Key, CountedThing]]) -> dict[Key, list[CountedThing]]:

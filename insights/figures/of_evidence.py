@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from insights.figures.figure import COUNTS, CountedThing, FigureRow, InsightFigure, Types, by_type, grouped
+from insights.figures.figure import COUNTS, CountedThing, FigureRow, InsightFigure, Types, by_type, grouped, key_of
 from insights.figures.history import IncidentHistory
 
 HOLDS = {"supported", "root_cause"}
@@ -48,7 +48,7 @@ def pieces(histories: Sequence[IncidentHistory], types: Types) -> list[FigureRow
     ]
     filed = grouped(found)
     names = sorted((str(name) for name in filed), key=lambda name: (-len(filed[name]), name))
-    return [FigureRow(f"by-{place}", name, tuple(filed[name])) for place, name in enumerate(names, 1)]
+    return [FigureRow(key_of(name), name, tuple(filed[name])) for name in names]
 
 
 def seen_before(histories: Sequence[IncidentHistory], types: Types) -> list[FigureRow]:

@@ -8,7 +8,17 @@ from functools import cache
 from typing import Final
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from insights.figures.figure import COUNTS, TIMES, CountedThing, FigureRow, InsightFigure, Types, by_type, grouped
+from insights.figures.figure import (  # fmt: skip
+    COUNTS,
+    TIMES,
+    CountedThing,
+    FigureRow,
+    InsightFigure,
+    Types,
+    by_type,
+    grouped,
+    key_of,
+)
 from insights.figures.history import AskedPage, IncidentHistory
 
 A_PERSON = "One person, by name"  # figures name nobody
@@ -88,7 +98,7 @@ def goes_to(page: AskedPage) -> str:
 def _by_name(found: list[tuple[str, CountedThing]]) -> list[FigureRow]:
     filed = grouped(found)
     names = sorted((str(name) for name in filed), key=lambda name: (-len(filed[name]), name.casefold(), name))
-    return [FigureRow(f"to-{place}", name, tuple(filed[name])) for place, name in enumerate(names, 1)]
+    return [FigureRow(key_of(name), name, tuple(filed[name])) for name in names]
 
 
 FIGURES = (

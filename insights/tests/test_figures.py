@@ -16,6 +16,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.text import slugify
 
 from incidents import lifecycle
 from incidents.models import IncidentType, Participant, Person, Source
@@ -24,7 +25,15 @@ from insights import histories
 from insights.figures import distribution, of_evidence, of_followups, of_interruptions, strip
 from insights.figures.chapters import CHAPTERS, FIGURES
 from insights.figures.figure import CountedThing, FigureRow
-from insights.figures.history import AskedPage, BroughtIn, FindingRound, IncidentHistory, OwedWork, TypeStep
+from insights.figures.history import (
+    AskedPage,
+    BroughtIn,
+    EvidencePiece,
+    FindingRound,
+    IncidentHistory,
+    OwedWork,
+    TypeStep,
+)
 from insights.insight_filters import InsightFilters
 from insights.tests import lived
 from insights.views.charts import looks
@@ -216,6 +225,19 @@ def test_a_page_that_the_pager_never_opened_is_none(shipped: Shipped, ada: Perso
         Page.objects.create(key=f"page/policy/P1/{n}", dedup_key=str(n), opened_at=at, **about | values)
     (row,) = drawn("pages", ada)
     assert (len(row.counted), row.marked) == (3, 2)
+
+
+@pytest.mark.parametrize("slug", ["pages", "page-answers", "evidence"])
+def test_the_address_of_a_row_leads_to_it_whatever_comes_later(slug: str) -> None:
+    def rows(*names: str) -> dict[str, str]:
+        asked = tuple(AskedPage(name, "policy/P", AT, AT + timedelta(minutes=3)) for name in names)
+        came = tuple(EvidencePiece(name, used=False) for name in names)
+        return {row.label: row.key for row in FIGURES[slug].rows([history(pages=asked, evidence=came)], {})}
+
+    before, after = rows("slack", "api"), rows("slack", "api", "otlp", "otlp", "api", "api")
+    assert list(before) != list(after)[: len(before)], "they stand in another order by then"
+    assert before.items() <= after.items()
+    assert all(slugify(key) == key and len(key) > 5 for key in after.values())
 
 
 def test_every_mark_is_found_again_by_its_place() -> None:

@@ -59,4 +59,4 @@ TIMED = {
     "page-answers": f"SELECT key, {BOTH} FROM ({PAGED}) AS paged WHERE answered_at IS NOT NULL GROUP BY key",  # noqa: S608
     "done": f"SELECT key, {BOTH} FROM ({OWED}) AS owed WHERE state = 'done' GROUP BY key",  # noqa: S608
 }
-BY_LABEL = {"pages", "evidence", "page-answers"}  # rows whose keys are places
+BY_LABEL = {"pages", "evidence", "page-answers"}  # rows whose keys are hashes of their labels
