@@ -49,6 +49,11 @@ class ReviewDocument:
     n: int
     is_cut: bool
 
+    @property
+    def cut(self) -> str:
+        """That it says nothing of later entries, where there are too many."""
+        return f"This timeline is very long: the review reads its oldest {MOST:,} entries." if self.is_cut else ""
+
 
 def of(incident: Incident, *, reader: Person) -> ReviewDocument:
     """Return the review of an incident, of which the caller has found that ``reader`` may see it.

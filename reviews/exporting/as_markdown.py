@@ -29,6 +29,10 @@ def _lines(document: ReviewDocument, address: str) -> Iterator[str]:
     yield f"# {'Drill: ' if incident.is_drill else ''}{plain(incident.title)}"
     yield ""
     yield f"Review of [{incident.codename}]({address}) · {state_of(document.review)} · {lasted(incident)}"
+    if incident.private:
+        yield "**Private: for its participants only.**"
+    if document.is_cut:
+        yield f"**{document.cut}**"
     yield f"Times in {timezone.get_current_timezone_name()}. Numbers in brackets are entries of the timeline."
     for part in document.parts:
         yield from _section(part, address)
