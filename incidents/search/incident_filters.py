@@ -12,6 +12,7 @@ from django.utils import timezone
 from incidents.models import Status
 
 WORDS_CHARS = 200
+FIRST, LAST = date(1970, 1, 1), date(9000, 12, 31)
 CURSOR_CHARS = 120  # when the last one was declared, and its codename
 
 
@@ -41,7 +42,7 @@ class IncidentFilters:
         status = given.get("status", "")
         return cls(
             status=status if status in {"active", "ended", *Status.values} else "",
-            type=given.get("type", "")[:40],
+            type=_words(given.get("type", ""))[:40],
             me=given.get("me", "") if given.get("me") in {"lead", "in"} else "",
             lead=_words(given.get("lead", "")),
             person=_words(given.get("person", "")),
@@ -107,9 +108,12 @@ def _words(text: str) -> str:
 
 
 def _day(text: str) -> str:
-    """Return a day as an address holds it; nothing for what is none, or lies beyond what can be compared."""
+    """Return a day as an address holds it; nothing for what is none.
+
+    Beyond what can be compared in every zone it is the nearest day that can: nothing was declared out there.
+    """
     try:
         day = date.fromisoformat(text)
     except ValueError:
         return ""
-    return day.isoformat() if 1970 <= day.year <= 9000 else ""
+    return min(max(day, FIRST), LAST).isoformat() if day.isoformat() == text else ""

@@ -188,7 +188,7 @@ def _place(after: str) -> tuple[str, datetime, str] | None:
     try:
         active, rest = after.split(".", 1)
         at_text, last = rest.rsplit(".", 1)
-        return (active, moment(at_text), last) if LAST.fullmatch(last) else None
+        return (active, moment(at_text), last) if active in {"0", "1"} and LAST.fullmatch(last) else None
     except (ValueError, OverflowError):
         return None
 

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import wraps
 from typing import Concatenate, Final, ParamSpec
 
-from django.http import HttpRequest, HttpResponse
+from django.core.exceptions import TooManyFieldsSent
+from django.http import HttpRequest, HttpResponse, QueryDict
 from django.views.decorators.csrf import csrf_exempt
 
 from evidence.models import Token
 from evidence.models.token import Scope
 from incidents import lifecycle
-from integrations.api import answers, asking
+from integrations.api import answers, asking, query_check
+from integrations.api.query_schemas import Schema
 from integrations.identity import tries
 
 P = ParamSpec("P")
@@ -20,30 +22,55 @@ PACE: Final = tries.TryLimit("token", 300, 60)  # requests of one token, at all 
 Door = Callable[Concatenate[HttpRequest, Token, P], HttpResponse]
 
 
-def admits(scope: Scope, *methods: str) -> Callable[[Door[P]], Callable[Concatenate[HttpRequest, P], HttpResponse]]:
-    """Let a door answer these methods, to tokens with this scope. Nothing is looked up before that is clear."""
+def admits(
+    scope: Scope, **methods: Sequence[Schema]
+) -> Callable[[Door[P]], Callable[Concatenate[HttpRequest, P], HttpResponse]]:
+    """Let a door answer these methods, each with its parameters, to tokens with this scope.
+
+    Nothing is looked up before that is clear.
+    """
 
     def guarded(door: Door[P]) -> Callable[Concatenate[HttpRequest, P], HttpResponse]:
         @csrf_exempt  # there is no session to abuse: the holder of the token sends it
         @wraps(door)
         def asked(request: HttpRequest, /, *args: P.args, **kwargs: P.kwargs) -> HttpResponse:
-            if request.method not in methods and not (request.method == "HEAD" and "GET" in methods):
+            takes = methods.get("GET" if request.method == "HEAD" else request.method or "")
+            if takes is None:
                 return answers.not_allowed(*methods)
             token = asking.token_of(request.headers.get("Authorization", ""))
             if token is None:
                 return answers.unknown_token()
-            if seconds := wait_s(token):
-                return answers.too_many(seconds)
-            if scope not in token.scopes:
-                return answers.beyond(scope)
+            if (refusal := _refused(request, token, scope, takes)) is not None:
+                return refusal
             try:
                 return door(request, token, *args, **kwargs)
             except lifecycle.NotThere:
                 return answers.not_found()
+            except lifecycle.BadInput as wrong:
+                return answers.bad_parameter(wrong)
 
         return asked
 
     return guarded
+
+
+def _refused(request: HttpRequest, token: Token, scope: Scope, takes: Sequence[Schema]) -> HttpResponse | None:
+    if seconds := wait_s(token):
+        return answers.too_many(seconds)
+    if scope not in token.scopes:
+        return answers.beyond(scope)
+    try:
+        query_check.check(_query(request), takes)
+    except lifecycle.BadInput as wrong:
+        return answers.bad_parameter(wrong)
+    return None
+
+
+def _query(request: HttpRequest) -> QueryDict:
+    try:
+        return request.GET
+    except TooManyFieldsSent:
+        raise lifecycle.BadInput("", "Send fewer parameters.") from None
 
 
 def wait_s(token: Token) -> int:

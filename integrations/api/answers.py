@@ -66,6 +66,11 @@ def bad_parameter(wrong: lifecycle.BadInput) -> HttpResponse:
     return refused(400, "bad_parameter", str(wrong), parameter=wrong.field)
 
 
+def bad_body(says: str) -> HttpResponse:
+    """Say why what was sent is no file."""
+    return refused(400, "bad_body", says)
+
+
 def too_large() -> HttpResponse:
     """Say that a file is larger than what is taken."""
     most = settings.FIREKIND.evidence_max_mib

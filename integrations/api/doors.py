@@ -23,15 +23,25 @@ from incidents.outages import spare_connections
 from integrations.api import answers, asking, parameters
 from integrations.api.admitting import admits
 from integrations.api.parameters import UploadParameters
+from integrations.api.query_schemas import UPLOAD
 
 CHUNK: Final = 1 << 18
 LOOK_EVERY_S: Final = 0.25
 LISTED: Final = 500
 FORMS: Final = ("multipart/form-data",)
+CODINGS: Final = (
+    "",
+    "identity",
+    "gzip",
+    "x-gzip",
+    "zstd",
+    "bzip2",
+    "xz",
+)  # what readers unpack; the rest reads as noise
 _waiting = threading.BoundedSemaphore(2)  # of the few threads that take files in
 
 
-@admits(Scope.EVIDENCE_WRITE, "GET", "POST")
+@admits(Scope.EVIDENCE_WRITE, GET=(), POST=UPLOAD)
 def evidence(request: HttpRequest, token: Token, codename: str) -> HttpResponse:
     """Take a file in as evidence of an incident, or list what there is."""
     incident = asking.incident_of(token, codename)
@@ -40,7 +50,7 @@ def evidence(request: HttpRequest, token: Token, codename: str) -> HttpResponse:
     return _taken(request, incident, token) if request.method == "POST" else _listed(incident, token)
 
 
-@admits(Scope.EVIDENCE_WRITE, "GET")
+@admits(Scope.EVIDENCE_WRITE, GET=())
 def one(request: HttpRequest, token: Token, codename: str, n: int) -> HttpResponse:
     """Describe one piece of evidence."""
     incident = asking.incident_of(token, codename)
@@ -53,8 +63,8 @@ def one(request: HttpRequest, token: Token, codename: str, n: int) -> HttpRespon
 
 
 def _taken(request: HttpRequest, incident: Incident, token: Token) -> HttpResponse:
-    if request.content_type in FORMS:
-        return answers.refused(400, "bad_body", "Send the file itself as the body: curl --data-binary @file")
+    if says := _no_file(request):
+        return answers.bad_body(says)
     if int(request.headers.get("Content-Length") or 0) > settings.FIREKIND.evidence_max_mib * receiving.MIB:
         return answers.too_large()
     try:
@@ -77,10 +87,19 @@ def _taken(request: HttpRequest, incident: Incident, token: Token) -> HttpRespon
     except receiving.EvidenceTooLarge:
         return answers.too_large()
     except lifecycle.BadInput as wrong:
-        return answers.bad_parameter(wrong)
+        return answers.bad_body(str(wrong)) if wrong.field == "file" else answers.bad_parameter(wrong)
     except lifecycle.Refused as refusal:
         return answers.refused(400, "refused", str(refusal))
     return answers.one(_read(found, asked), status=answers.CREATED)
+
+
+def _no_file(request: HttpRequest) -> str:
+    """Say why a body cannot be a file that is read here, by its headers; nothing where it may be."""
+    if request.content_type in FORMS:
+        return "Send the file itself as the body: curl --data-binary @file"
+    if request.headers.get("Content-Encoding", "").strip().lower() not in CODINGS:
+        return "Send it uncompressed, or compressed with gzip, zstd, bzip2 or xz."
+    return ""
 
 
 def _chunks(request: HttpRequest) -> Iterator[bytes]:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from collections.abc import Sequence
+from typing import Final
 
 from evidence.models.token import Scope
 from incidents.models import Source, Status
+from integrations.api.query_schemas import FILTERS, FROM_N, UPLOAD, Schema, asked
 
-Schema = dict[str, Any]
 TEXT: Final[Schema] = {"type": "string"}
 WHOLE: Final[Schema] = {"type": "integer", "minimum": 0}
 YES_NO: Final[Schema] = {"type": "boolean"}
@@ -89,60 +90,41 @@ SCHEMAS: Final = {
     "Refusal": {"type": "object", "properties": {"error": TEXT, "says": TEXT}, "required": ["error", "says"]},
 }
 WHYS: Final = {
-    "400": "A parameter is invalid; `parameter` names it.",
+    "400": "A parameter is invalid, unknown or sent twice, and `parameter` names it; or the body is no file.",
     "401": "The token is missing or invalid.",
     "403": "The token lacks a scope; `scope` names it.",
     "404": "The incident does not exist, or the token's owner cannot see it: both get the same response.",
+    "413": "The file is too large.",
     "429": "Too many requests with this token; `Retry-After` says how many seconds to wait.",
 }
-STANDS: Final = {  # the refusals of each address: a list is never absent, and one thing takes no parameters
+STANDS: Final = {  # the refusals of each address: a list is never absent
     "list": ("400", "401", "403", "429"),
-    "one": ("401", "403", "404", "429"),
-    "page": ("400", "401", "403", "404", "429"),
+    "one": ("400", "401", "403", "404", "429"),
+    "file": ("400", "401", "403", "404", "413", "429"),
 }
-
-
-def asked(name: str, says: str, schema: Schema, *, where: str = "query") -> Schema:
-    """Describe a parameter."""
-    return {"name": name, "in": where, "required": where == "path", "description": says, "schema": schema}
 
 
 CODENAME: Final = asked("codename", "The incident's codename, or an older one.", TEXT, where="path")
 NUMBER: Final = asked("n", "The number of the entry.", WHOLE, where="path")
-FILTERS: Final = [
-    asked("status", "active, ended, or one status.", {"enum": ["active", "ended", *Status.values]}),
-    asked("type", "The slug of a type.", TEXT),
-    asked("me", "Incidents that you lead or take part in.", {"enum": ["lead", "in"]}),
-    asked("lead", "Part of the lead's name.", TEXT),
-    asked("person", "Part of the name of someone who takes part.", TEXT),
-    asked("service", "Part of the name of an affected service.", TEXT),
-    asked("group", "The handle of a user group that brought somebody in.", TEXT),
-    asked("since", "The first day of declaration, in UTC.", {"type": "string", "format": "date"}),
-    asked("until", "The last day of declaration, in UTC.", {"type": "string", "format": "date"}),
-    asked("q", "Words anywhere on the timeline, or the start of a codename.", TEXT),
-    asked("after", "The value of `next` from the previous page.", TEXT),
-]
-FROM_N: Final = [
-    asked("after", "The number of the last event you have.", WHOLE),
-    asked("limit", "The maximum number of results, up to 500.", {"type": "integer", "minimum": 1, "maximum": 500}),
-]
 
 
 def operation(
-    says: str, *, scope: Scope, answers: str, refusals: str, given: list[Schema] | None = None, status: str = "200"
+    says: str, *, scope: Scope, answers: str, refusals: str, given: Sequence[Schema] = (), status: str = "200"
 ) -> Schema:
     """Describe one method of an address."""
     done = {status: {"description": "Success.", "content": _json(answers)}}
     refused = {code: {"description": WHYS[code], "content": _json("Refusal")} for code in STANDS[refusals]}
     described: Schema = {"summary": says, "security": [{"token": [scope.value]}], "responses": done | refused}
-    return described | ({"parameters": given} if given else {})
+    return described | ({"parameters": list(given)} if given else {})
 
 
 def document(base_url: str) -> Schema:
     """Return the document, for a site at this address."""
     read, write = Scope.INCIDENTS_READ, Scope.EVIDENCE_WRITE
-    body = {"required": True, "content": {"application/octet-stream": {"schema": {}}}}
-    add = operation("Add a file as evidence", scope=write, answers="Evidence", refusals="page", status="201")
+    body = {"required": True, "content": {"application/octet-stream": {"schema": {"type": "string", "minLength": 1}}}}
+    add = operation(
+        "Add a file as evidence", scope=write, answers="Evidence", refusals="file", given=UPLOAD, status="201"
+    )
     found = operation("List its evidence", scope=write, answers="EvidenceList", refusals="one")
     paths = {
         "/incidents": {
@@ -154,7 +136,7 @@ def document(base_url: str) -> Schema:
         },
         "/incidents/{codename}/events": {
             "parameters": [CODENAME],
-            "get": operation("List its timeline", scope=read, answers="Events", refusals="page", given=FROM_N),
+            "get": operation("List its timeline", scope=read, answers="Events", refusals="one", given=FROM_N),
         },
         "/incidents/{codename}/evidence": {
             "parameters": [CODENAME],

@@ -112,7 +112,7 @@ def test_a_parameter_that_cannot_be_used_is_named_and_nothing_is_kept(
 
 def test_an_empty_body_and_a_form_are_refused_with_words(case: Case, send: Send) -> None:
     empty = send(at(case), case.token())
-    assert (empty.status_code, empty.json()["parameter"]) == (400, "file")
+    assert (empty.status_code, empty.json()["says"]) == (400, "The file is empty.")
     form = send(at(case), case.token(), body=b"--x", content_type="multipart/form-data; boundary=x")
     assert form.status_code == 400
     assert "--data-binary" in form.json()["says"]
