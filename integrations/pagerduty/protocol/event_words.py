@@ -125,6 +125,15 @@ MERGED: Final = PagerEventKind(
     told=True,
 )
 
+# Whoever is on call by a policy, and not a person by name.
+POLICY_ASKED: Final = PagerEventKind(
+    "asked",
+    "asked {text} to help with the page to {page}",
+    "{text} is asked to help with the page to {page}",
+    text=("escalation_policy", "summary"),
+    otherwise="someone else",
+)
+
 # What someone who was asked to help answered, by the ``state`` of the answer.
 REPLIES: Final = {
     "accepted": PagerEventKind(

@@ -63,7 +63,7 @@ class StoredWebhook:
 
 def store(body: bytes, *, key: str, at: datetime) -> StoredWebhook | None:
     """Store a signed webhook in one statement; None when it, or the event it tells of, was stored before."""
-    read = payload.read(body) or payload.unreadable(body)
+    read = payload.read(body, at=at) or payload.unreadable(body)
     values = [
         _short(key or read.event_id or hashlib.sha256(body).hexdigest()),
         read.event_id,

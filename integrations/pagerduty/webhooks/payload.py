@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
 from integrations.pagerduty.models import Webhook
@@ -12,6 +12,8 @@ from integrations.pagerduty.protocol import event_words
 
 State = Webhook.State
 DEEPEST: Final = 20
+FIRST: Final = datetime(1970, 1, 1, tzinfo=UTC)
+AHEAD: Final = timedelta(days=1)  # their clock before ours, at most
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,15 +32,18 @@ class Payload:
     says: str = ""
 
 
-def read(body: bytes) -> Payload | None:
-    """Read a webhook's bytes; None for what is not UTF-8, no JSON object with an event in it, or nested too deep."""
+def read(body: bytes, *, at: datetime) -> Payload | None:
+    """Read the bytes of a webhook that came at a moment.
+
+    None for what is not UTF-8, no JSON object with an event in it, or nested too deep.
+    """
     try:
         # Numbers stay as they are written: what PostgreSQL cannot hold as one is refused by it as a whole.
         found = json.loads(body.decode("utf-8"), parse_int=str, parse_float=str, parse_constant=str)
         event = _fit(found["event"])
     except (ValueError, RecursionError, LookupError, TypeError):
         return None
-    return _payload(event) if isinstance(event, dict) else None
+    return _payload(event, at=at) if isinstance(event, dict) else None
 
 
 def unreadable(body: bytes) -> Payload:
@@ -47,7 +52,7 @@ def unreadable(body: bytes) -> Payload:
     return Payload(kind="unreadable", state=State.FAILED, says=says)
 
 
-def _payload(event: dict[str, Any]) -> Payload:
+def _payload(event: dict[str, Any], *, at: datetime) -> Payload:
     data = mapping(event.get("data"))
     kind = text(event.get("event_type"), chars=80)
     page_id = text(mapping(data.get("incident")).get("id") or data.get("id"), chars=64)
@@ -56,7 +61,7 @@ def _payload(event: dict[str, Any]) -> Payload:
         event_id=text(event.get("id"), chars=100),
         page_id=page_id if kind.startswith("incident.") else "",
         kind=kind,
-        at=moment(event.get("occurred_at")),
+        at=moment(event.get("occurred_at"), came_at=at),
         body=event if waits else None,
         state=State.WAITING if waits else State.DONE,
         says="" if waits else "Firekind ignores this kind.",
@@ -86,10 +91,14 @@ def text(value: Any, *, chars: int) -> str:
     return value[:chars] if isinstance(value, str) else ""
 
 
-def moment(value: Any) -> datetime | None:
-    """Return a moment as PagerDuty writes it, in UTC; None for anything else."""
+def moment(value: Any, *, came_at: datetime) -> datetime | None:
+    """Return a moment as PagerDuty writes it, in UTC; None for anything else, and for one that cannot be.
+
+    What is said to happen long after it was told would hold against all that really happens later.
+    """
     try:
         found = datetime.fromisoformat(text(value, chars=40))
-    except ValueError:
+        found = found.astimezone(UTC) if found.tzinfo else found.replace(tzinfo=UTC)
+    except (ValueError, OverflowError):
         return None
-    return found.astimezone(UTC) if found.tzinfo else found.replace(tzinfo=UTC)
+    return found if FIRST <= found < came_at + AHEAD else None

@@ -40,7 +40,7 @@ def translate(webhook: Webhook, *, ours: frozenset[str] = frozenset()) -> PagerE
         id=webhook.event_id or webhook.key,
         kind=kind.word,
         at=webhook.at or webhook.received_at,
-        page=_page(webhook.page_id, data),
+        page=_page(webhook.page_id, data, came_at=webhook.received_at),
         did=kind.did,
         happened=kind.happened,
         by=agent,
@@ -58,10 +58,12 @@ def _kind(type: str, data: Mapping[str, Any]) -> event_words.PagerEventKind | No
         return event_words.REPLIES.get(state, event_words.KINDS[type])
     if type == "incident.resolved" and mapping(data.get("resolve_reason")).get("type") == "merge_resolve_reason":
         return event_words.MERGED
+    if type == "incident.responder.added" and _who(data.get("user")) is None:
+        return event_words.POLICY_ASKED
     return event_words.KINDS.get(type)
 
 
-def _page(id: str, data: Mapping[str, Any]) -> PagerIncident:
+def _page(id: str, data: Mapping[str, Any], *, came_at: datetime) -> PagerIncident:
     """Read the incident; of those that are about something else, only what their reference says."""
     if isinstance(data.get("incident"), dict):
         there = mapping(data["incident"])
@@ -82,7 +84,7 @@ def _page(id: str, data: Mapping[str, Any]) -> PagerIncident:
         service=_line(service.get("summary"), chars=NAME_CHARS),
         policy_id=text(policy.get("id"), chars=64),
         policy=_line(policy.get("summary"), chars=NAME_CHARS),
-        opened_at=moment(data.get("created_at")),
+        opened_at=moment(data.get("created_at"), came_at=came_at),
     )
 
 

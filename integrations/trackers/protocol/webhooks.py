@@ -36,11 +36,12 @@ def about(kind: str, body: bytes, *, at: datetime) -> tuple[str, str] | None:
     try:
         said = json.loads(body)
         project, ref = RULES[kind].about(said)
-        if kind == "linear" and abs(at.timestamp() - said["webhookTimestamp"] / 1000) > FRESH_S:
+        if kind == "linear" and not abs(at.timestamp() - said["webhookTimestamp"] / 1000) <= FRESH_S:
             return None
-    except (ValueError, KeyError, TypeError, AttributeError):
+    except (ValueError, LookupError, TypeError, AttributeError, ArithmeticError, RecursionError):
         return None
-    return f"{kind}:{project}", ref
+    place = f"{kind}:{project}"
+    return (place, ref) if f"{place}{ref}".isprintable() else None  # what no ticket has, the database may not take
 
 
 def _hub(header: str) -> Callable[[bytes, Headers, str], bool]:
