@@ -96,6 +96,15 @@ def find(secret: str, *, at: datetime) -> Token | None:
     return token
 
 
+def stands(token: Token) -> bool:
+    """Return whether a token that worked a moment ago was not revoked since, and its person is still here.
+
+    What expires while something is sent was sent in time.
+    """
+    found = Token.objects.filter(pk=token.pk, revoked_at=None).select_related("person", "person__user").first()
+    return found is not None and _is_here(found.person)
+
+
 def working(person: Person, *, at: datetime) -> QuerySet[Token]:
     """Return the tokens of a person that work, newest first."""
     return _live(at=at).filter(person=person).select_related("incident").defer("incident__words").order_by("-pk")

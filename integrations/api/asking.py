@@ -6,7 +6,7 @@ from django.utils import timezone
 
 from evidence.intake import tokens
 from evidence.models import Token
-from incidents import visibility
+from incidents import lifecycle, visibility
 from incidents.audited import audit_notes
 from incidents.models import Incident
 
@@ -15,6 +15,16 @@ def token_of(authorization: str) -> Token | None:
     """Return the token of an ``Authorization: Bearer …`` header; None when there is none that works."""
     scheme, _, secret = authorization.strip().partition(" ")
     return tokens.find(secret.strip(), at=timezone.now()) if scheme.lower() == "bearer" else None
+
+
+class TokenEnded(lifecycle.Refused):
+    """The token was revoked, or its owner let go, while a body arrived, which may take minutes."""
+
+
+def check(token: Token) -> None:
+    """Raise ``TokenEnded`` unless what the token was worth when a request began still holds."""
+    if not tokens.stands(token):
+        raise TokenEnded
 
 
 def incident_of(token: Token, codename: str) -> Incident | None:

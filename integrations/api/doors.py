@@ -71,7 +71,7 @@ def _taken(request: HttpRequest, incident: Incident, token: Token) -> HttpRespon
         asked = parameters.read(request.GET)
         found = receiving.receive(
             incident,
-            body=_chunks(request),
+            body=_chunks(request, token),
             title=asked.title,
             by=token.person,
             via="api",
@@ -84,13 +84,19 @@ def _taken(request: HttpRequest, incident: Incident, token: Token) -> HttpRespon
             is_control=asked.is_control,
             unit=asked.unit,
         )
-    except receiving.EvidenceTooLarge:
-        return answers.too_large()
-    except lifecycle.BadInput as wrong:
-        return answers.bad_body(str(wrong)) if wrong.field == "file" else answers.bad_parameter(wrong)
     except lifecycle.Refused as refusal:
-        return answers.refused(400, "refused", str(refusal))
+        return _refused(refusal)
     return answers.one(_read(found, asked), status=answers.CREATED)
+
+
+def _refused(why: lifecycle.Refused) -> HttpResponse:
+    if isinstance(why, asking.TokenEnded):
+        return answers.unknown_token()
+    if isinstance(why, receiving.EvidenceTooLarge):
+        return answers.too_large()
+    if not isinstance(why, lifecycle.BadInput):
+        return answers.refused(400, "refused", str(why))
+    return answers.bad_body(str(why)) if why.field == "file" else answers.bad_parameter(why)
 
 
 def _no_file(request: HttpRequest) -> str:
@@ -102,9 +108,11 @@ def _no_file(request: HttpRequest) -> str:
     return ""
 
 
-def _chunks(request: HttpRequest) -> Iterator[bytes]:
+def _chunks(request: HttpRequest, token: Token) -> Iterator[bytes]:
+    """Yield the body; raise ``TokenEnded`` at its end where the token was revoked while it arrived."""
     while chunk := request.read(CHUNK):
         yield chunk
+    asking.check(token)
 
 
 def _read(found: Evidence, asked: UploadParameters) -> Evidence:

@@ -32,6 +32,7 @@ CHUNK: Final = 1 << 18
 HEADER, ATTRIBUTE, SERVICE = "X-Firekind-Incident", "firekind.incident", "service.name"
 A_MINUTE: Final = 30  # pushes by one token: each becomes an entry that people are told of
 TOO_LARGE: Final = f"More than {MOST >> 20} MiB after decompression."
+NOT_KNOWN: Final = "Send a valid token: Authorization: Bearer fk_…"
 NOT_FOUND: Final = "There is no such incident."
 
 
@@ -52,6 +53,8 @@ def profiles(request: HttpRequest) -> HttpResponse:
         return answer(refusal.status, str(refusal))
     except lifecycle.NotThere:
         return answer(404, NOT_FOUND)
+    except asking.TokenEnded:
+        return answer(401, NOT_KNOWN)
     return HttpResponse(b"", content_type=KIND)  # an ExportProfilesServiceResponse: all was taken
 
 
@@ -72,7 +75,7 @@ def _take(request: HttpRequest) -> None:
         raise PushRefused(405, "Use POST to send profiles.")
     token = asking.token_of(request.headers.get("Authorization", ""))
     if token is None:
-        raise PushRefused(401, "Send a valid token: Authorization: Bearer fk_…")
+        raise PushRefused(401, NOT_KNOWN)
     if seconds := admitting.wait_s(token):
         raise PushRefused(429, f"Too many requests with this token. Try again in {seconds} s.")
     if Scope.EVIDENCE_WRITE not in token.scopes:
@@ -81,6 +84,7 @@ def _take(request: HttpRequest) -> None:
         raise PushRefused(415, f"Send Content-Type: {KIND}.")
     with _unpacked(request) as (file, resources):
         if resources:
+            asking.check(token)
             about = {key: value for one in reversed(resources) for key, value in one.items()}
             incident = _meant(request, token, about)
             _check_pace(incident, token)
