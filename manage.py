@@ -16,10 +16,10 @@ def main() -> None:
     from django.core.management import execute_from_command_line
 
     from audit import request_origin
-    from config.process.told_plainly import told_plainly
+    from config.process.told_plainly import readable, told_plainly
 
     with request_origin.at("terminal", request_origin.account()), told_plainly():
-        execute_from_command_line(sys.argv)
+        execute_from_command_line(readable(sys.argv))
 
 
 if __name__ == "__main__":

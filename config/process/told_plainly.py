@@ -1,10 +1,10 @@
-"""What a command says when its database stops it: one sentence with what to do, in place of a traceback."""
+"""What a command says when its database or its own words stop it: one sentence with what to do, and no traceback."""
 
 from __future__ import annotations
 
 import logging
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Final
 
@@ -34,6 +34,18 @@ def told_plainly() -> Iterator[None]:
             raise
         print(f"firekind: {says}", file=sys.stderr)
         raise SystemExit(1) from None
+
+
+def readable(words: Sequence[str]) -> list[str]:
+    """Return the words of a command line; end the process where one is no text, before anything is done."""
+    for word in words:
+        try:
+            word.encode()
+        except UnicodeEncodeError:
+            shown = word.encode("utf-8", "replace").decode()
+            print(f"firekind: {shown} is not UTF-8. Type it again, or set the terminal to UTF-8.", file=sys.stderr)
+            raise SystemExit(2) from None
+    return list(words)
 
 
 def sentence(error: DatabaseError) -> str | None:

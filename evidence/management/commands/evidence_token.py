@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from argparse import ArgumentParser
+from argparse import ArgumentParser, ArgumentTypeError
 from datetime import timedelta
 from typing import Any
 
@@ -15,6 +15,18 @@ from incidents import lifecycle, visibility
 from incidents.models import Incident, Person
 from incidents.people import emails, person_matching
 
+MOST_HOURS = 10 * 365 * 24
+
+
+def _hours(said: str) -> float:
+    try:
+        hours = float(said)
+    except ValueError:
+        hours = 0.0
+    if not 0 < hours <= MOST_HOURS:
+        raise ArgumentTypeError(f"use a number of hours above 0, at most {MOST_HOURS:,}.")
+    return hours
+
 
 class Command(BaseCommand):
     help = "Create a token that lets a script act as a person, and print it. It's shown only once."
@@ -22,7 +34,9 @@ class Command(BaseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("person", help="an email, username, chat ID or unique name")
         parser.add_argument("--incident", metavar="CODENAME", help="limit it to adding evidence to this incident")
-        parser.add_argument("--hours", type=float, help="hours until it expires; 12 for an incident, otherwise 90 days")
+        parser.add_argument(
+            "--hours", type=_hours, help="hours until it expires; 12 for an incident, otherwise 90 days"
+        )
         parser.add_argument(
             "--scope", action="append", choices=Scope.values, help="what it can do; default evidence:write"
         )
@@ -30,9 +44,9 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, person: str, incident: str | None, **options: Any) -> None:
         who = _person(person)
-        lasts = timedelta(hours=options["hours"]) if options["hours"] else None
+        lasts = timedelta(hours=options["hours"]) if options["hours"] is not None else None
         try:
-            only = visibility.find(who, incident) if incident else None
+            only = None if incident is None else visibility.find(who, incident)
             given = {"name": options["name"], "lasts": lasts, "scopes": options["scope"]}
             issued = tokens.issue(who, at=timezone.now(), incident=only, **given)
         except Incident.DoesNotExist as error:

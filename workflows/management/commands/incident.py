@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import re
 from argparse import ArgumentParser, ArgumentTypeError
 from collections.abc import Callable
 from datetime import date
@@ -32,6 +33,8 @@ WORDED: dict[str, tuple[Callable[..., object], str, bool]] = {
     "cancel": (lifecycle.cancel, "Cancel the incident.", False),
 }
 
+EMAIL = re.compile(r"[^\s@]+@[^\s@]+")
+EMAIL_CHARS = 200
 CHANGED = "Nothing was changed: the plan is another one by now. Look at it with --dry-run, then try again."
 ADDED = {"task": "Add a task.", "followup": "Add a follow-up."}
 # The verbs of one task or follow-up, by its number.
@@ -104,7 +107,7 @@ class Command(BaseCommand):
         listing.add_argument("--active", action="store_true", help="active incidents only")
 
     def handle(self, *args: Any, verb: str, **options: Any) -> None:
-        by = self._person(options["by"]) if options["by"] else None
+        by = None if options["by"] is None else self._person(options["by"])
         try:
             if verb in WORDED:
                 self._worded(verb, by, options)
@@ -161,9 +164,12 @@ class Command(BaseCommand):
         self._done(self._incident(by, options), by, options, [])
 
     def _add(self, verb: str, by: Person | None, options: dict[str, Any]) -> None:
-        incident, owner = self._incident(by, options), options["owner"] and self._person(options["owner"])
+        incident, owner = (
+            self._incident(by, options),
+            None if options["owner"] is None else self._person(options["owner"]),
+        )
         phase = Followup.Phase.DURING if verb == "task" else Followup.Phase.AFTERWARDS
-        what = {"text": options["text"], "owner": owner or None, "due_on": options["due"]}
+        what = {"text": options["text"], "owner": owner, "due_on": options["due"]}
         made = lifecycle.add_followup(incident, phase=phase, **what, **self._about(by))
         self._done(self._incident(by, options), by, options, [f"+ {made.word} {made.n}: {made.text}"])
 
@@ -239,6 +245,8 @@ class Command(BaseCommand):
     def _person(self, email: str) -> Person:
         known = person_matching.by_email(email)
         if known is None:
+            if not EMAIL.fullmatch(email) or len(email) > EMAIL_CHARS:
+                raise CommandError(f"{email[:EMAIL_CHARS]!r} is no email: write it as ada@example.com.")
             self.stderr.write(f"No one had the email {email} yet; added them with it.")
             known = Person.objects.create(name=email.split("@", maxsplit=1)[0], email=email)
         return known
