@@ -129,7 +129,7 @@ MERGED: Final = PagerEventKind(
 POLICY_ASKED: Final = PagerEventKind(
     "asked",
     "asked {text} to help with the page to {page}",
-    "{text} is asked to help with the page to {page}",
+    "Help with the page to {page} was requested from {text}",
     text=("escalation_policy", "summary"),
     otherwise="someone else",
 )
