@@ -84,7 +84,7 @@ def _in_public(one: Played) -> None:
     one.types(MEMBER, f"note The {WORD} note")
     one.types(MEMBER, f"finding It is the {WORD} cache")
     one.types(MEMBER, f"page Engineering because the {WORD} needs help")
-    one.desk.api(MEMBER).send(one.codename, PROFILE, title=f"The {WORD} profile", name=f"{WORD}.folded")
+    one.desk.api(MEMBER).send(one.codename, PROFILE, title=f"The {WORD} profile", file_name=f"{WORD}.folded")
     until(
         lambda: any(row["state"] != "reading" for row in _evidence(one)), what="it is not read yet", timeout_s=SETTLED_S
     )
