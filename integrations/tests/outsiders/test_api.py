@@ -58,7 +58,8 @@ def _values(parameter: Mapping[str, Any]) -> Sequence[str]:
     schema = parameter["schema"]
     if "enum" in schema:
         return list(schema["enum"])
-    return ["1"] if schema["type"] == "integer" else [WORD, "security"]
+    kinds = {one.get("type") for one in (schema, *schema.get("anyOf", ()))}
+    return ["1"] if kinds & {"integer", "number"} else [WORD, "security"]
 
 
 def held(scene: Scene, who: str, hidden: Incident, elsewhere: Incident) -> Iterator[str]:
