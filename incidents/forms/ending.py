@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 from django import forms
 
-from incidents import lifecycle, visibility
+from incidents import codename_typed, lifecycle, visibility
 from incidents.followups import followup_lists
 from incidents.forms.verb import VerbForm
 from incidents.forms.words import lines
@@ -117,14 +117,13 @@ class DuplicateForm(StepForm):
     explains = "This incident ends: open pages are resolved, and its page links to the other one."
     of = forms.CharField(
         label="Codename of the other incident",
-        max_length=80,
+        max_length=300,
         widget=forms.TextInput(attrs={"autocapitalize": "none", "spellcheck": "false", "placeholder": "amber-otter"}),
     )
 
     def clean_of(self) -> Incident:
-        name = self.cleaned_data["of"].strip().lower().lstrip("#")
         try:
-            return visibility.find(self.person, name)
+            return visibility.find(self.person, codename_typed.read(self.cleaned_data["of"]))
         except Incident.DoesNotExist:
             raise forms.ValidationError("There is no such incident.") from None
 

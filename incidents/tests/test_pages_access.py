@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from urllib.parse import unquote
 
 import pytest
 from django.test import Client
@@ -103,6 +104,35 @@ def test_a_hidden_incident_and_none_at_all_look_alike(secret: Incident, eve: Per
             assert one.status_code == other.status_code, hidden
             assert one.status_code in {401, 404, 405}, hidden
             assert one.content == other.content, hidden
+
+
+def test_a_codename_in_capitals_leads_to_the_one_without_whatever_there_is(
+    secret: Incident, ada: Person, eve: Person, browse: Open
+) -> None:
+    """Everyone alike is sent on before anything is looked up; where they are sent answers as it always does."""
+    for route in (one for one in of_incidents() if not one.startswith("api/") and not one.endswith("/stream")):
+        for name in (secret.codename, "no-such"):
+            for plain, shouted in zip(addresses(route, name), addresses(route, name.upper()), strict=True):
+                for who in (ada, eve):
+                    sent = browse(who).get(f"{shouted}?n=1&q=%C3%A4")
+                    assert sent.status_code in {302, 405}, shouted
+                    assert sent.status_code == 405 or unquote(sent["Location"]) == f"{plain}?n=1&q=ä"
+
+
+@pytest.mark.parametrize(
+    "written", ["#{}", "{}", "http://testserver/incidents/{}/", "\N{LEFT DOUBLE QUOTATION MARK}{}"]
+)
+def test_a_codename_is_understood_as_people_write_it(
+    written: str, secret: Incident, incident: Incident, ada: Person, eve: Person, browse: Open
+) -> None:
+    said = written.format(secret.codename.upper())
+    assert browse(ada).post("/access/", {"codename": said})["Location"] == f"/incidents/{secret.codename}/"
+    asked = browse(eve).post("/access/", {"codename": said, "because": "it is mine"})
+    assert asked["Location"] == f"/access/{secret.codename}?asked"
+    said = written.format(incident.codename.upper())
+    browse(ada).post(f"/incidents/{secret.codename}/duplicate", {"of": said})
+    secret.refresh_from_db()
+    assert secret.duplicate_of == incident
 
 
 @pytest.mark.parametrize("who", ["ada", "ben"])

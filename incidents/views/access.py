@@ -10,7 +10,7 @@ from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_GET, require_http_methods
 
-from incidents import lifecycle, visibility
+from incidents import codename_typed, lifecycle, visibility
 from incidents.lifecycle import access as asking
 from incidents.lifecycle import opening
 from incidents.models import Incident, Person
@@ -101,7 +101,7 @@ def _named(request: Request, codename: str) -> str:
     if codename:
         return codename
     if request.method == "POST":
-        return request.POST.get("codename", "").strip().lower().lstrip("#")
+        return codename_typed.read(request.POST.get("codename", ""))
     came_from = CAME_FROM.match(urlsplit(request.headers.get("Referer", "")).path)
     return came_from[1] if came_from else ""
 

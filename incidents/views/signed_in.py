@@ -13,6 +13,8 @@ from django.contrib.auth.views import redirect_to_login
 from django.core.exceptions import BadRequest, PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
+from django.shortcuts import redirect
+from django.urls import reverse
 from django.utils import timezone
 from django_htmx.http import HttpResponseClientRedirect
 from django_htmx.middleware import HtmxDetails
@@ -52,6 +54,8 @@ def signed_in(view: View[P]) -> Callable[Concatenate[HttpRequest, P], HttpRespon
         _refuse_nul(request)
         known = cast("Request", request)
         known.person = person
+        if (plain := _in_small_letters(request, kwargs.get("codename"))) is not None:
+            return plain
         with timezone.override(zone_of(request)):
             try:
                 response = view(known, *args, **kwargs)
@@ -61,6 +65,17 @@ def signed_in(view: View[P]) -> Callable[Concatenate[HttpRequest, P], HttpRespon
         return response
 
     return asked
+
+
+def _in_small_letters(request: HttpRequest, codename: object) -> HttpResponse | None:
+    """Lead from a codename in capitals to the same address without them, whoever has that codename, if anyone."""
+    if request.method != "GET" or not isinstance(codename, str) or codename == codename.lower():
+        return None
+    found = request.resolver_match
+    assert found is not None, "a page was found by its address"
+    query = request.META.get("QUERY_STRING", "")
+    path = reverse(found.view_name, args=found.args, kwargs=found.kwargs | {"codename": codename.lower()})
+    return redirect(f"{path}?{query}" if query else path)
 
 
 def _refuse_nul(request: HttpRequest) -> None:

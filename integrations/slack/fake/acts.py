@@ -27,7 +27,7 @@ class Acts(Interactions):
                 raise NotPossible("Sending messages to this app has been turned off")
             if thread_ts and thread_ts not in where.messages:
                 raise NotPossible("That thread is gone")
-            typed = entities.in_message(entities.encode(self._slack.workspace, text))
+            typed = entities.in_message(entities.encode(self._slack.workspace, text, by=person.id))
             message = changes.post(self._slack, where, person.id, text=typed, thread_ts=thread_ts)
             changes.tell_links(self._slack, where, message)
             return self._done(message.ts)
@@ -66,7 +66,7 @@ class Acts(Interactions):
         """Change one of your own messages."""
         with self._slack.lock:
             person, where, message = self._own(user, channel, ts)
-            typed = entities.in_message(entities.encode(self._slack.workspace, text))
+            typed = entities.in_message(entities.encode(self._slack.workspace, text, by=person.id))
             changes.edit(self._slack, where, message, person.id, text=typed)
             self._done()
 

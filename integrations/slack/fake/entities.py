@@ -12,20 +12,21 @@ _TYPED = re.compile(
 )
 
 
-def encode(workspace: Workspace, typed: str) -> str:
-    """Return typed text the way Slack hands it to apps."""
+def encode(workspace: Workspace, typed: str, *, by: str) -> str:
+    """Return text that somebody typed, given by id, the way Slack hands it to apps."""
     escaped = typed.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
-    return _TYPED.sub(lambda match: _reference(workspace, match), escaped)
+    return _TYPED.sub(lambda match: _reference(workspace, match, by), escaped)
 
 
-def _reference(workspace: Workspace, match: re.Match[str]) -> str:
+def _reference(workspace: Workspace, match: re.Match[str], by: str) -> str:
     word = match.group()
     if match["link"]:
         return f"<{word}>"
     bare = word[1:].rstrip(".")
     rest = word[1 + len(bare) :]
     if match["hash"]:
-        channel = next((c for c in workspace.channels.values() if c.name == bare and not c.is_direct), None)
+        named = (c for c in workspace.channels.values() if c.name == bare and not c.is_direct)
+        channel = next((c for c in named if not c.is_private or by in c.members), None)
         return f"<#{channel.id}|{'' if channel.is_private else channel.name}>{rest}" if channel else word
     person = next((p for p in workspace.people.values() if p.handle == bare), None)
     if person:

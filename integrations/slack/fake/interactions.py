@@ -42,7 +42,7 @@ class Interactions:
                 "user_id": person.id,
                 "user_name": person.handle,
                 "command": name,
-                "text": entities.encode(self._slack.workspace, rest.strip()),
+                "text": entities.encode(self._slack.workspace, rest.strip(), by=person.id),
                 "api_app_id": self._slack.bot.app_id,
                 "is_enterprise_install": "false",
                 "response_url": f"{self._slack.base_url}/response/{right.id}",

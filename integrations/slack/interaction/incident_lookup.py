@@ -9,13 +9,14 @@ from typing import Final
 
 from django.db.models import QuerySet
 
-from incidents import lifecycle, visibility
+from incidents import codename_typed, lifecycle, visibility
 from incidents.models import Incident, IncidentType, Person
 from integrations.slack.protocol import blocks, mrkdwn, setup
 from workflows.models import Resource
 from workflows.planning.observed import THERE
 
-CODENAME: Final = re.compile(r"[a-z]+(-[a-z]+){1,3}")
+SUFFIX: Final = re.compile(r"-\d$")  # of a channel whose name was taken
+WORD: Final = re.compile(r"\s*(?P<word>(?:<[^<>]*>|[^\s<>])+)\s*(?P<rest>.*)", re.DOTALL)
 NEAR: Final = 0.7  # of what difflib counts: *secure* and *majro*, and no word that only shares some letters
 PIECE: Final = 4
 NOT_THERE: Final = "There is no such incident. Check the codename; if it may be private, request access to it."
@@ -42,15 +43,45 @@ def no_such() -> lifecycle.Refused:
     return lifecycle.Refused(NOT_THERE)
 
 
+def parted(said: str) -> tuple[str, str]:
+    """Split the first word off what was typed: a mention or a link of Slack's is one, whatever is in it."""
+    match = WORD.fullmatch(said)
+    return (match["word"], match["rest"].rstrip()) if match else ("", said)
+
+
 def first_word(said: str, *, by: Person) -> tuple[Incident | None, str]:
-    """Split an incident's codename off the front of what was said, if one stands there."""
-    name, _, rest = said.partition(" ")
-    if not CODENAME.fullmatch(name.lower()):
-        return None, said
-    try:
-        return visibility.find(by, name.lower()), rest.strip()
-    except Incident.DoesNotExist:
-        return None, said
+    """Split an incident's name off the front of what was said, if one stands there."""
+    word, rest = parted(said)
+    incident = meant(word, by=by)
+    return (incident, rest) if incident is not None else (None, said)
+
+
+def meant(word: str, *, by: Person) -> Incident | None:
+    """Return the incident that somebody who may see it named in any way: by codename, channel or page."""
+    mentioned = mrkdwn.CHANNEL_MENTION.search(word)
+    if mentioned is not None:
+        here = Resource.objects.filter(kind="channel", external_id=mentioned[1])
+        found = visibility.visible_to(by).filter(pk__in=here.values("incident"))
+        return found.select_related("type", "policy_version", "lead", "declared_by").first()
+    names = dict.fromkeys((codename_typed.read(mrkdwn.unescape(word)), codename(word)))
+    for name in filter(codename_typed.is_shaped, names):
+        try:
+            return visibility.find(by, name)
+        except Incident.DoesNotExist:
+            continue
+    return None
+
+
+def codename(word: str) -> str:
+    """Return the codename that somebody wrote, also as its channel is called; empty when it has not the shape of one.
+
+    Nothing is looked up: it may be that of an incident which is hidden from them.
+    """
+    mentioned = mrkdwn.CHANNEL_MENTION.search(word)
+    name = codename_typed.read(mentioned[2] or "" if mentioned else mrkdwn.unescape(word))
+    slack = setup.current()
+    bare = SUFFIX.sub("", name.removeprefix(f"{slack.channel_prefix}-")) if slack else name
+    return next((one for one in (bare, name) if codename_typed.is_shaped(one)), "")
 
 
 def seen(by: Person) -> QuerySet[Incident]:

@@ -12,6 +12,7 @@ from incidents.people.bidi import isolated
 CONTROL: Final = re.compile(r"<([^<>]*)>")
 LINK: Final = re.compile(r"<(https?://[^|<>]+)(?:\|([^<>]*))?>")
 MENTION: Final = re.compile(r"<@([UW][A-Z0-9]+)(?:\|[^<>]*)?>")
+CHANNEL_MENTION: Final = re.compile(r"<#([CG][A-Z0-9]+)(?:\|([^<>]*))?>")
 PERSON: Final = re.compile(r"[UW][A-Z0-9]+")
 CHANNEL: Final = re.compile(r"[CDG][A-Z0-9]+")
 UNFIT_URL: Final = {"|": "%7C", "<": "%3C", ">": "%3E", " ": "%20", "\n": "%0A", "\t": "%09"}

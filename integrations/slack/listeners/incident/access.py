@@ -6,29 +6,27 @@ import re
 from collections.abc import Callable
 from typing import Final
 
-from incidents import lifecycle, numbered, visibility
+from incidents import lifecycle, numbered
 from incidents.models import AccessRequest, Incident, Source
 from integrations.slack.interaction import carrying_out, incident_lookup, messages
 from integrations.slack.interaction.answers import Answer, Nothing, Say
 from integrations.slack.interaction.request import SlackRequest
 from integrations.slack.protocol import mrkdwn, setup
 
-SAID: Final = re.compile(r"#?(?P<name>[\w-]{1,80})\s*(?:\bbecause\b:?)?\s*(?P<because>.*)", re.IGNORECASE | re.DOTALL)
+BECAUSE: Final = re.compile(r"[\s,.:;\u2013\u2014-]*(?:because\b[\s,:]*)?", re.IGNORECASE)
 REQUEST_GONE: Final = "That request is not there any more. The incident's page lists those that wait for an answer."
 ASKED: Final = "If that incident exists, the people in it have your request."
 
 
 def command(asked: SlackRequest) -> Answer:
     """Ask to be let in; what is said is the same for any codename that one may not see."""
-    said = SAID.fullmatch(messages.typed(asked.words))
-    if said is None:
+    name, because = _read(asked)
+    if isinstance(name, Incident):
+        return Say(f"You already have access: {incident_lookup.linked(name)}.")
+    if not name:
         return Say(f"Say which incident and why: `{setup.command()} access amber-otter because …`.")
-    try:
-        seen = visibility.find(asked.by, said["name"].lower())
-    except Incident.DoesNotExist:
-        lifecycle.ask_in(said["name"], person=asked.by, because=said["because"], at=asked.at)
-        return Say("\n".join(filter(None, (ASKED, carrying_out.none_does()))))
-    return Say(f"You already have access: {incident_lookup.linked(seen)}.")
+    lifecycle.ask_in(name, person=asked.by, because=because, at=asked.at)
+    return Say("\n".join(filter(None, (ASKED, carrying_out.none_does()))))
 
 
 def glass(asked: SlackRequest) -> Answer:
@@ -36,22 +34,24 @@ def glass(asked: SlackRequest) -> Answer:
 
     A refusal is an answer like any other here: raised, it would take the note of a wrong codename back with it.
     """
-    said = SAID.fullmatch(messages.typed(asked.words))
-    if said is None:
+    name, because = _read(asked)
+    if isinstance(name, Incident):
+        return Say(f"You already have access: {incident_lookup.linked(name)}.")
+    if not name:
         return Say(f"Say which incident and why: `{setup.command()} break-glass amber-otter because …`.")
     try:
-        return Say(
-            f"You already have access: {incident_lookup.linked(visibility.find(asked.by, said['name'].lower()))}."
-        )
-    except Incident.DoesNotExist:
-        pass
-    name, why = said["name"].lower(), said["because"]
-    try:
-        incident = lifecycle.break_glass(name, by=asked.by, because=why, at=asked.at, source=Source.SLACK)
+        incident = lifecycle.break_glass(name, by=asked.by, because=because, at=asked.at, source=Source.SLACK)
     except lifecycle.Refused as refused:
         return Say(mrkdwn.escape(str(refused)))
     follows = carrying_out.none_does() or "Its people are told who you are and why."
     return Say(f"You have access to {incident_lookup.linked(incident)} now. {follows}")
+
+
+def _read(asked: SlackRequest) -> tuple[Incident | str, str]:
+    """Return what was named, the incident itself where they may see it, and why; empty for what names none."""
+    word, rest = incident_lookup.parted(asked.words)
+    because = BECAUSE.sub("", messages.typed(rest), count=1)
+    return incident_lookup.meant(word, by=asked.by) or incident_lookup.codename(word), because
 
 
 def answer(verb: Callable[..., object]) -> Callable[[SlackRequest], Answer]:

@@ -72,7 +72,9 @@ def checklist(asked: SlackRequest, incident: Incident) -> Answer:
 
 def duplicate(asked: SlackRequest, incident: Incident) -> Answer:
     """End it as a duplicate of the incident that is named."""
-    of = incident_lookup.named(asked.words.strip().lower().lstrip("#"), by=asked.by)
+    of, _ = incident_lookup.first_word(asked.words, by=asked.by)
+    if of is None:
+        raise incident_lookup.no_such()
     lifecycle.duplicate(incident, of=of, by=asked.by, at=asked.at, source=Source.SLACK)
     return Say(f"{incident_lookup.linked(incident)} is ended as a duplicate of {incident_lookup.linked(of)}.")
 
