@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import re
+import unicodedata
 from collections.abc import Collection, Iterable
 from typing import Final
 
@@ -111,8 +112,8 @@ def options(incidents: Iterable[Incident]) -> list[blocks.Option]:
 
 def type_named(said: str) -> IncidentType | None:
     """Return the type of a slug or a name, if there is one."""
-    wanted = _bare(said)
-    return next((one for one in IncidentType.objects.usable() if wanted in _names(one)), None)
+    wanted = bare(said)
+    return next((one for one in IncidentType.objects.usable() if wanted in names(one)), None)
 
 
 def usable_type(said: str) -> IncidentType:
@@ -143,8 +144,8 @@ def meant_type(said: str) -> IncidentType | None:
 
 def near_type(said: str, types: Collection[IncidentType]) -> IncidentType | None:
     """Return the type that someone most likely means who did not quite write its name, if any."""
-    wanted, first = _bare(said), _bare(said.strip().partition(" ")[0])
-    scores = [(max(_likeness(wanted, first, name) for name in _names(one)), -n, one) for n, one in enumerate(types)]
+    wanted, first = bare(said), bare(said.strip().partition(" ")[0])
+    scores = [(max(_likeness(wanted, first, name) for name in names(one)), -n, one) for n, one in enumerate(types)]
     best, _, meant = max(scores, default=(0.0, 0, None))
     return meant if best >= NEAR else None
 
@@ -156,13 +157,14 @@ def _likeness(wanted: str, first: str, name: str) -> float:
     return difflib.SequenceMatcher(None, wanted, name).ratio()
 
 
-def _names(type: IncidentType) -> set[str]:
-    return {_bare(type.slug), _bare(type.policy.name)}
+def names(type: IncidentType) -> set[str]:
+    """Return what a type is called, as ``bare`` writes it."""
+    return {bare(type.slug), bare(type.policy.name)} - {""}
 
 
-def _bare(said: str) -> str:
-    """Write a name without case and without what stands between its words."""
-    return re.sub(r"[\W_]+", "", said.casefold())
+def bare(said: str) -> str:
+    """Write a name without case, accents and what stands between its words."""
+    return re.sub(r"[\W_]+", "", unicodedata.normalize("NFKD", said).casefold())
 
 
 def page(incident: Incident) -> str:

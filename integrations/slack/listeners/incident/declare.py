@@ -14,25 +14,24 @@ from integrations.slack.interaction import carrying_out, incident_lookup, messag
 from integrations.slack.interaction.answers import Answer, Open, Redraw, Replace, Say, Wrong
 from integrations.slack.interaction.request import Form, SlackRequest, keep, short
 from integrations.slack.interaction.slack_event import moment
-from integrations.slack.listeners.incident import room_words
+from integrations.slack.listeners.incident import room_words, type_in_front
 from integrations.slack.protocol import blocks, mrkdwn
 from workflows.reconcile import retyping
 
 CALLBACK: Final = "firekind:declare"
 TITLE_CHARS: Final = 200
 PRIVATE: Final = "Only the people named here, and anyone they invite, will see it."
-TYPED: Final = re.compile(r"\s*([A-Za-z][\w -]{0,39})\s*:\s*(\S.*)", re.DOTALL)
+NO_TITLE: Final = re.compile(r"(?:an? )?(?:new )?incident", re.IGNORECASE)  # *new incident*, and nothing else
 
 
 def command(asked: SlackRequest, *, drill: bool = False) -> Answer:
     """Declare at once when there is a title; open the modal when there is none, or the type is in doubt."""
-    if not asked.words:
+    if not asked.words or NO_TITLE.fullmatch(asked.words):
         return Open(_first(asked, drill=drill))
-    type, title, near = typed(asked.words)
+    type, title, near = type_in_front.split(asked.words)
     title = messages.typed(title)
     if near is not None:
-        doubt = _doubt(asked.words)
-        return Open(_first(asked, title=title, chosen=near, doubt=doubt, drill=drill))
+        return form(asked, drill=drill)
     incident = lifecycle.declare(title, by=asked.by, at=asked.at, source=Source.SLACK, type=type, is_drill=drill)
     already = _already(title, by=asked.by, beside=incident)
     return Say("\n".join(filter(None, (_declared(incident, title, by=asked.by), already))))
@@ -45,10 +44,10 @@ def drill(asked: SlackRequest) -> Answer:
 
 def form(asked: SlackRequest, *, drill: bool = False) -> Answer:
     """Open the modal with what was typed; what is too long for a title is kept whole as the summary."""
-    type, said, near = typed(asked.words)
+    type, said, near = type_in_front.split(asked.words)
     said = messages.typed(said)
     summary = said if len(said) > TITLE_CHARS else ""
-    doubt = _doubt(asked.words) if near else ""
+    doubt = _doubt(asked.words, near) if near else ""
     title = mrkdwn.cut(said, TITLE_CHARS)
     return Open(_first(asked, title=title, summary=summary, chosen=type or near, doubt=doubt, drill=drill))
 
@@ -56,22 +55,6 @@ def form(asked: SlackRequest, *, drill: bool = False) -> Answer:
 def drill_form(asked: SlackRequest) -> Answer:
     """Open the modal of a drill with what was typed."""
     return form(asked, drill=True)
-
-
-def typed(said: str) -> tuple[IncidentType | None, str, IncidentType | None]:
-    """Split ``security: someone has our keys`` into type and title; other colons are part of the title.
-
-    The third is the type that is most likely meant where the first is none, as in ``securty: …``, or of one that is
-    archived by now: it is asked about, since what was meant to be private must not be public by a slip.
-    """
-    match = TYPED.fullmatch(said)
-    if match is None:
-        return None, said, None
-    try:
-        return incident_lookup.usable_type(match[1]), match[2], None
-    except lifecycle.Refused:
-        near = incident_lookup.meant_type(match[1])
-        return None, match[2] if near else said, near
 
 
 def pressed(asked: SlackRequest) -> Answer:
@@ -164,9 +147,13 @@ def _already(title: str, *, by: Person, beside: Incident | None = None) -> str:
     return f"Already open: {', '.join(said)}" if said else ""
 
 
-def _doubt(said: str) -> str:
-    written = mrkdwn.escape(mrkdwn.cut(said.partition(":")[0].strip(), 40))
-    return f"There is no type “{written}”. Nothing is declared yet: check the type below, then declare."
+def _doubt(said: str, near: IncidentType) -> str:
+    """Say why the form was opened: the type's name is not quite right, or stands there without a colon."""
+    asks, said = "Nothing is declared yet: check the type below, then declare.", type_in_front.undressed(said)
+    if near.policy.private and type_in_front.leading(said, [near], after=type_in_front.BEFORE)[0] is not None:
+        return f"{mrkdwn.bold(near.policy.name)} may be meant, which is private. {asks}"
+    written = mrkdwn.cut(said.partition(":")[0].strip(), 40)
+    return f"There is no type “{mrkdwn.escape(written)}”. {asks}"
 
 
 def modal(

@@ -13,6 +13,7 @@ from incidents.policies.policy import moves_room
 from integrations.slack.interaction import carrying_out, incident_lookup, messages, plans
 from integrations.slack.interaction.answers import Answer, Nothing, Open, Redraw, Replace
 from integrations.slack.interaction.request import Form, SlackRequest, keep
+from integrations.slack.listeners.incident import type_in_front
 from integrations.slack.listeners.incident.declare import type_options
 from integrations.slack.protocol import blocks, mrkdwn
 from workflows.planning.plan import Plan
@@ -20,6 +21,7 @@ from workflows.reconcile import retyping
 
 CALLBACK: Final = "firekind:retype"
 BECAUSE: Final = re.compile(r"(?P<type>.*?)\s*\bbecause\b\s*(?P<because>.*)", re.IGNORECASE | re.DOTALL)
+BEFORE: Final = frozenset(("to", "into", "as"))
 SUBMIT_CHARS: Final = 24  # that Slack takes on a window's button
 COME, STAY_OUT = "come", "stay-out"
 TYPE, MEANT, MEANT_TYPE = "firekind:retype-type", "firekind:retype-meant", "firekind:retype-meant-type"
@@ -51,9 +53,12 @@ def command(asked: SlackRequest, incident: Incident) -> Answer:
     match = BECAUSE.fullmatch(said)
     if match:
         written, because = match["type"], match["because"]
+        to = incident_lookup.type_named(written) or _named(written)[0]
     else:
+        to, because = _named(said)
+        written = said
+    if to is None and not match:
         written, _, because = said.partition(" ")
-    to = incident_lookup.type_named(written)
     if to is not None and to.pk == incident.type_id:
         raise lifecycle.Refused(f"{incident.codename} is already {incident.policy.name}.")
     if to is not None:
@@ -62,6 +67,11 @@ def command(asked: SlackRequest, incident: Incident) -> Answer:
     others = [one for one in IncidentType.objects.usable() if one.pk != incident.type_id]
     doubt = _doubt(written, incident_lookup.near_type(written, others))
     return Open(modal(incident, because=because.strip(), doubt=doubt))
+
+
+def _named(said: str) -> tuple[IncidentType | None, str]:
+    """Split the type off the front of what was typed: *to time bomb certificates expire*."""
+    return type_in_front.leading(said, IncidentType.objects.usable(), after=BEFORE, apart=True)
 
 
 def pressed(asked: SlackRequest) -> Answer:

@@ -1,0 +1,85 @@
+"""The type that somebody named in front of a title: split off where it is certain, asked about where it is not."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable
+from typing import Final
+
+from incidents.models import IncidentType
+from integrations.slack.interaction import incident_lookup
+from integrations.slack.protocol import mrkdwn
+
+Typed = tuple[IncidentType | None, str, IncidentType | None]
+EMOJI: Final = re.compile(r"(?::[a-z0-9_+'\-]+:\s*)+")
+TYPED: Final = re.compile(r"\s*([^:\uff1a\n]{1,60}?)\s*[:\uff1a]\s*(\S.*)", re.DOTALL)
+QUOTED: Final = re.compile(r"[\"\u201c\u201e\u00ab](.*)[\"\u201d\u201c\u00bb]", re.DOTALL)
+WORD: Final = re.compile(r"[^\W_]+")
+BETWEEN: Final = re.compile(r"^[\s\W_]+?(?=[\w<&@#]|$)")
+APART: Final = re.compile(r"[\W_]*(?:\s|$)")
+MOST_WORDS: Final = 8  # of a name
+# What may stand before a type's name: *a possible security incident*.
+BEFORE: Final = frozenset(
+    ("a", "an", "the", "as", "new", "type", "possible", "potential", "suspected", "probable", "maybe")
+)
+
+
+def split(said: str) -> Typed:
+    """Split ``security: someone has our keys`` into type and title; other colons are part of the title.
+
+    The third is the type that is most likely meant where the first is none, as in ``securty: …``, of one that is
+    archived by now, or of a private one that is named without a colon: it is asked about, since what was meant to be
+    private must not be public by a slip.
+    """
+    bare = undressed(said)
+    match = TYPED.fullmatch(bare)
+    if match is not None:
+        written = mrkdwn.unescape(match[1])
+        if (named := incident_lookup.type_named(written)) is not None:
+            return named, match[2], None
+        if (near := incident_lookup.meant_type(written)) is not None:
+            return None, match[2], near
+    return _private(bare) or (None, said, None)
+
+
+def undressed(said: str) -> str:
+    """Take the emoji in front of what was typed away, and the quotes around it."""
+    emoji = EMOJI.match(said)
+    bare = said[emoji.end() :] if emoji else said
+    quoted = QUOTED.fullmatch(bare.strip())
+    return quoted[1] if quoted else bare
+
+
+def leading(
+    said: str, among: Iterable[IncidentType], *, after: Collection[str] = (), apart: bool = False
+) -> tuple[IncidentType | None, str]:
+    """Split the type off whose name these words begin with, the longest one, however its words are joined.
+
+    Words of ``after`` may stand before it. With ``apart`` a space follows the name, or nothing.
+    """
+    words = list(WORD.finditer(said.replace("&amp;", "&    ")))
+    while words and words[0].group().casefold() in after:
+        words = words[1:]
+    ends = [(_end_of_name(one, words), one) for one in among]
+    end, found = max(ends, key=lambda one: one[0], default=(0, None))
+    if not end or (apart and not APART.match(said, end)):
+        return None, said
+    return found, BETWEEN.sub("", said[end:])
+
+
+def _private(said: str) -> Typed | None:
+    """Find a private type, archived or not, whose name stands in front without a colon."""
+    every = IncidentType.objects.filter(current__isnull=False).select_related("current")
+    named, title = leading(said, [one for one in every if one.policy.private], after=BEFORE)
+    if named is None:
+        return None
+    return None, title, named if named.archived_at is None else incident_lookup.meant_type(named.slug)
+
+
+def _end_of_name(type: IncidentType, words: list[re.Match[str]]) -> int:
+    """Return where the name of a type ends that these words begin with; 0 where they do not."""
+    names, said, end = incident_lookup.names(type), "", 0
+    for word in words[:MOST_WORDS]:
+        said += incident_lookup.bare(word.group())
+        end = word.end() if said in names else end
+    return end

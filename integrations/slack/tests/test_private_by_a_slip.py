@@ -1,0 +1,91 @@
+"""What was meant to be private is never public by a slip: however a private type is written in front of a title."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from incidents.models import Incident, IncidentType
+from incidents.policies import types
+from integrations.slack.tests.door import Door
+
+NAMES = (
+    "Security", "Legal & privacy", "Vie privée", "Безопасность", "HR / people", "セキュリティ",
+)  # fmt: skip
+WRITTEN = (
+    "{}: keys leaked", "{} : keys leaked", "{}\uff1akeys leaked", "\u201c{}: keys leaked\u201d", '"{}: keys leaked"',
+    "*{}*: keys leaked", ":lock: {}: keys leaked", ":lock: :fire: {} keys leaked", "[{}] keys leaked",
+    "#{}: keys leaked", "{} - keys leaked", "{} \u2014 keys leaked", "{}; keys leaked", "{}, keys leaked",
+    "{}\nkeys leaked", "{}\u00a0keys leaked", "{} keys leaked", "-{} keys leaked", "type {}: keys leaked",
+    "as {}: keys leaked", "a {} keys leaked", "{}", "{}:",
+)  # fmt: skip
+
+
+@pytest.fixture
+def many(door: Door) -> Door:
+    """A workspace in which several types are private, named in other languages."""
+    policy = IncidentType.objects.get(slug="security").policy
+    for n, name in enumerate(NAMES[1:]):
+        types.add(replace(policy, slug=f"secret-{'abcdef'[n]}", name=name), by=None, at=door.house.now())
+    return door
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_nothing_is_public_whose_title_begins_with_a_private_type(many: Door, name: str) -> None:
+    for n, written in enumerate(WRITTEN):
+        Incident.objects.update(title="before")
+        if many.command("ann", f"declare {written.format(name.upper() if n % 2 else name)}") == "":
+            assert "may be meant, which is private. Nothing is declared yet" in many.reads(many.modal("ann"))
+            many.submit("ann", **({} if "keys" in written else {"title": "keys leaked"}))
+        made = many.incident()
+        assert made.private, written
+        assert (made.policy.name, made.title) == (name, "keys leaked"), written
+
+
+@pytest.mark.parametrize(
+    ("typed", "title"),
+    [
+        ("<https://x.example/a|x> & y: red", "x (https://x.example/a) & y: red"),
+        ("insecurity in numbers", "insecurity in numbers"),
+        ("our tools: slow", "our tools: slow"),
+        ("10:30 checkout is slow", "10:30 checkout is slow"),
+        (":fire: checkout is slow", ":fire: checkout is slow"),
+        ("\u201ccheckout\u201d is slow", "\u201ccheckout\u201d is slow"),
+        ("Major outage in checkout", "Major outage in checkout"),
+    ],
+)
+def test_whatever_names_no_private_type_is_declared_at_once(door: Door, typed: str, title: str) -> None:
+    delivery = door.slack.acts.command("ann", "lobby", "/incident declare x")
+    delivery.payload["text"] = f"declare {typed.replace(' & ', ' &amp; ')}"
+    door.send(delivery)
+    assert door.incident().title == title
+
+
+@pytest.mark.parametrize("typed", ["declare incident", "new incident", "open an incident", "create a new incident"])
+def test_an_incident_is_no_title(door: Door, typed: str) -> None:
+    assert door.command("ann", typed) == ""
+    assert not Incident.objects.exists()
+    assert door.fields("ann")[0] == "title"
+
+
+@pytest.mark.parametrize(
+    ("typed", "slug", "because"),
+    [
+        ("to security keys leaked", "security", "keys leaked"),
+        ("time bomb certificates end", "time-bomb", "certificates end"),
+        ("\u2192 time bomb", "time-bomb", ""),
+        ("into *Time Bomb* because it ticks", "time-bomb", "it ticks"),
+        ("\u201cmajor\u201d", "major", ""),
+        ("major: nobody can pay", "major", "nobody can pay"),
+        ("major\nnobody can pay", "major", "nobody can pay"),
+    ],
+)
+def test_a_retype_understands_a_type_however_it_is_written(
+    door: Door, incident: Incident, typed: str, slug: str, because: str
+) -> None:
+    door.command("ann", f"retype {typed}", channel=door.house.channel(incident))
+    door.submit("ann")
+    incident.refresh_from_db()
+    assert incident.type.slug == slug
+    assert incident.events.get(kind="retyped").text == because
