@@ -35,7 +35,7 @@ def split(said: str, *, today: date) -> tuple[str, date | None]:
 
 def day(word: str, *, today: date) -> date:
     """Return the day that a word names, from today on: *friday* is the next one, or today if that is a Friday."""
-    name = word.lower().rstrip(".,")
+    name = word.lower().rstrip(".,;!")
     if name in RELATIVE:
         return today + timedelta(days=RELATIVE[name])
     if name in DAYS:
@@ -65,5 +65,5 @@ def names_day(said: str) -> bool:
 
 
 def _is_meant(word: str) -> bool:
-    name = word.lower().rstrip(".,")
+    name = word.lower().rstrip(".,;!")
     return bool(NUMERIC.fullmatch(name)) or name in WORDS or bool(difflib.get_close_matches(name, WORDS, cutoff=NEAR))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import json
+import re
 from dataclasses import replace
 from typing import Final
 
@@ -28,16 +29,20 @@ ELSEWHERE: Final = {
     "escalate": "page",
     "info": "status",
 }
+QUOTED: Final = re.compile(r"[\"'`\u2018\u201c\u201e](.*)[\"'`\u2019\u201d\u201c]", re.DOTALL)
+AROUND: Final = re.compile(r"^[\W_]+|[\W_]+$")
+SEPARATED: Final = re.compile(r"^[:,]\s+")
 NEAR_ALONE, NEAR = 0.6, 0.75  # of what difflib counts
 
 
 def run(asked: SlackRequest) -> Answer:
     """Carry out what was typed, or say what comes closest."""
+    asked = asked.saying(_undressed(asked.words))
     first, rest = [*asked.words.split(maxsplit=1), "", ""][:2]
-    command = NAMED.get(first.lower()) if first else NAMED["help"]
+    command, rest = _of_two_words(first, rest) or (NAMED.get(_verb(first)), rest)
     if command is None:
         return _closest(first, asked)
-    asked = asked.saying(rest.strip())
+    asked = asked.saying(SEPARATED.sub("", rest.strip()))
     if command.run is not None:
         return command.run(asked)
     incident = incident_lookup.of_channel(asked.channel_id, by=asked.by)
@@ -47,6 +52,30 @@ def run(asked: SlackRequest) -> Answer:
     if incident is not None:
         return _elsewhere(command, asked.saying(said), incident)
     return _asks(command, asked) if which_incident.offers(asked) else which_incident.none_here(command, asked)
+
+
+def _undressed(said: str) -> str:
+    """Take away what stands around a command: quotes, and the slash command itself, typed twice."""
+    root, quoted = setup.command(), QUOTED.fullmatch(said)
+    said = quoted[1] if quoted else said
+    first, _, rest = said.partition(" ")
+    return rest.strip() if first.lower() == root.lower() else said
+
+
+def _verb(first: str) -> str:
+    """Return the name that somebody typed for a command, without what is around it; no word at all asks for help."""
+    return AROUND.sub("", first).lower() or ("help" if first in {"", "?"} else "")
+
+
+def _of_two_words(first: str, rest: str) -> tuple[Command, str] | None:
+    """Read *open up*, *next step* or *break glass* as the command they name, with what follows it."""
+    second, after = [*rest.split(maxsplit=1), "", ""][:2]
+    follows = second.rstrip(":,.!?").lower()
+    for between in ("-", "") if follows.isalpha() else ():
+        found = NAMED.get(f"{_verb(first)}{between}{follows}")
+        if found is not None and (" " in found.usage or not after):
+            return found, after
+    return None
 
 
 def picked(asked: SlackRequest) -> Answer:

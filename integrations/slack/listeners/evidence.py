@@ -24,15 +24,24 @@ SAYS: Final = 200
 
 def command(asked: SlackRequest, incident: Incident) -> Answer:
     """Put a link on the timeline at once; without one, open the modal with what there is."""
-    said = messages.typed(asked.words)
-    if not said:
+    if not asked.words:
         return Open(modal(incident))
-    link, _, title = said.partition(" ")
+    link, title = _linked(asked.words)
     if "://" not in link:
         root = setup.command()
         return Say(f"`{root} evidence` opens a form for files; `{root} evidence https://… title` adds a link.")
     receiving.add_link(incident, link=link, title=title, by=asked.by, via="slack", at=asked.at)
     return Say(f"Link added to the evidence of {incident_lookup.linked(incident)}.")
+
+
+def _linked(said: str) -> tuple[str, str]:
+    """Split a link off what was typed, and give what is said of it: its own words where there are no others."""
+    word, rest = incident_lookup.parted(said)
+    given = mrkdwn.LINK.fullmatch(word)
+    if given is None:
+        return messages.typed(word), messages.typed(rest)
+    address, label = mrkdwn.unescape(given[1]), mrkdwn.unescape(given[2] or "")
+    return address, messages.typed(rest) or (label if label not in address else "")
 
 
 def submitted(asked: SlackRequest) -> Answer:

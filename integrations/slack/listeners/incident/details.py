@@ -45,9 +45,9 @@ def bring(asked: SlackRequest, incident: Incident) -> Answer:
 def role(asked: SlackRequest, incident: Incident) -> Answer:
     """Give a role to the person mentioned; *nobody* leaves it open."""
     mentions.known(asked.words)
-    words = mrkdwn.MENTION.sub("", asked.words).split()
+    words = mrkdwn.MENTION.sub("", asked.words).rstrip(".,!").split()
     clears = bool(words) and words[-1].lower() in CLEARS
-    name = mrkdwn.unescape(" ".join(words[:-1] if clears else words))
+    name = mrkdwn.unescape(" ".join(words[:-1] if clears else words)).rstrip(":,")
     if not name:
         roles = ", ".join(mrkdwn.escape(one) for one in incident.policy.roles) or "none of its own"
         return Say(f"Say which role: `{setup.command()} role Scribe @someone`. The type's roles: {roles}.")
@@ -72,6 +72,8 @@ def checklist(asked: SlackRequest, incident: Incident) -> Answer:
 
 def duplicate(asked: SlackRequest, incident: Incident) -> Answer:
     """End it as a duplicate of the incident that is named."""
+    if not asked.words:
+        return Say(f"Say of which incident: `{setup.command()} duplicate amber-otter`.")
     of, _ = incident_lookup.first_word(asked.words, by=asked.by)
     if of is None:
         raise incident_lookup.no_such()

@@ -40,9 +40,10 @@ def taken(asked: SlackRequest) -> Answer:
 
 
 def _meant(asked: SlackRequest) -> Person | None:
-    if not asked.words or asked.words.lower() == "me":
+    said = asked.words.lower().rstrip(".!")
+    if said in {"", "me"}:
         return asked.by
-    if asked.words.lower() in NOBODY:
+    if said in NOBODY:
         return None
     mentions.known(asked.words)
     ids = mrkdwn.people(asked.words)

@@ -42,9 +42,10 @@ def command(phase: Phase) -> Callable[[SlackRequest, Incident], Answer]:
 
 def listed(asked: SlackRequest, incident: Incident) -> Answer:
     """List what is open, or mark one as done, drop or reopen it by its number."""
-    verb, _, rest = asked.words.lower().partition(" ")
+    first, _, rest = asked.words.lower().partition(" ")
+    verb = first.rstrip(":,")
     if verb in DOES:
-        number = rest.strip().lstrip("#")
+        number = rest.strip().lstrip("#").rstrip(".,!")
         if not (number.isascii() and number.isdecimal() and len(number) < 8):
             raise lifecycle.Refused(f"Say which one: `{setup.command()} tasks {verb} 2`.")
         one = DOES[verb](incident, n=int(number), by=asked.by, at=asked.at, source=Source.SLACK)
