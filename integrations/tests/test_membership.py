@@ -14,7 +14,8 @@ from django.utils import timezone
 from incidents import lifecycle, visibility
 from incidents.models import Event, Incident, Participant, Person
 from integrations.tests.house import House
-from workflows.channels import membership
+from workflows.channels import membership, rooms
+from workflows.chat_port import Channel
 from workflows.models import Limit
 
 METHOD = "conversations.members"
@@ -172,3 +173,29 @@ def test_a_stranger_hides_nothing_while_nobody_can_be_looked_up(house: House, se
     assert may_see(house, "sam", secret) == public
     assert (Incident.objects.get(pk=secret.pk).room != secret.room) == public
     assert may_see(house, "sia", secret)
+
+
+@pytest.mark.parametrize("told", ["never", "meanwhile", "in time"])
+def test_a_channel_that_was_renamed_by_hand_is_called_so_although_the_event_was_lost(
+    house: House, secret: Incident, told: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What an event brought while we asked is newer than the answer."""
+    channel = house.slack.channel(house.channel(secret))
+    house.slack.acts.rename("dee", channel.name, "war-room")
+    look = house.chat.look
+
+    def looked(channel_id: str) -> Channel | None:
+        found = look(channel_id)
+        if told == "meanwhile":
+            rooms.renamed(channel_id, name="peace-room", stamp=timezone.now().timestamp())
+        return found
+
+    monkeypatch.setattr(type(house.chat), "look", lambda _, channel_id: looked(channel_id))
+    if told == "in time":
+        rooms.renamed(channel.id, name="war-room", stamp=timezone.now().timestamp())
+    membership.poll(at=soon())
+    room = rooms.channel_of(secret)
+    assert room is not None
+    assert room.label == ("#peace-room" if told == "meanwhile" else "#war-room")
+    assert house.channel(secret) == room.label.removeprefix("#")
+    assert not house.owed(secret)

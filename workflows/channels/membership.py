@@ -135,8 +135,13 @@ def _leave(channel: Resource, *, at: datetime) -> None:
 
 
 def _is_closed(chat: Chat, channel: Resource) -> bool:
-    """Return whether a channel is private still: whoever comes into one that is not was let in by nobody."""
+    """Return whether a channel is private still: whoever comes into one that is not was let in by nobody.
+
+    A name that somebody gave it is followed on the way.
+    """
     found = chat.look(channel.external_id)
+    if found is not None:
+        rooms.called(channel, found.name)
     return found is None or found.private
 
 

@@ -236,6 +236,17 @@ def renamed(channel_id: str, *, name: str, new_id: str = "", stamp: float = 0.0)
         _follow(channel_id, new_id)
 
 
+def called(channel: Resource, name: str) -> None:
+    """Follow the name that a look found, unless an event brought another one since ``channel`` was read."""
+    known = channel.external.get("name")
+    if not name or name == known:
+        return
+    with transaction.atomic():
+        timeline.hold(channel.incident_id)
+        if Resource.objects.filter(pk=channel.pk, external__name=known, external_id=channel.external_id).exists():
+            renamed(channel.external_id, name=name)
+
+
 def _follow(old: str, new: str) -> None:
     """Let messages of ours be found where they stand now."""
     for post in Resource.objects.filter(external__channel_id=old):
