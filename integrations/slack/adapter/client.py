@@ -142,9 +142,18 @@ class SlackChat:
         return None
 
     def edit_post(self, channel_id: str, ts: str, card: Card) -> None:
-        """Change one of our messages; one already deleted is fine. Its mark stays."""
-        with _fine("message_not_found"):
-            self.wire.call("chat.update", channel=channel_id, ts=ts, **cards.message(card))
+        """Change one of our messages; one already deleted is fine. Its mark stays.
+
+        What has to go is deleted where the workspace lets no one edit it any more.
+        """
+        try:
+            with _fine("message_not_found"):
+                self.wire.call("chat.update", channel=channel_id, ts=ts, **cards.message(card))
+        except VendorError as refused:
+            if card.kind != "withdrawn" or refused.code != "edit_window_closed":
+                raise
+            with _fine("message_not_found"):
+                self.wire.call("chat.delete", channel=channel_id, ts=ts)
 
     def pin(self, channel_id: str, ts: str) -> None:
         """Pin a message; one that is pinned already is fine."""

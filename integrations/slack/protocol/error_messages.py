@@ -25,6 +25,7 @@ WORDS: Final[dict[str, str]] = {
     "cant_update_message": "The message is not the app's own, so it cannot change it.",
     "channel_not_found": "The channel is gone, or the app is not in it. Add the app to the channel, then retry.",
     "channel_is_limited_access": "Slack shows the app only a part of this channel. Ask a workspace admin, then retry.",
+    "cant_delete_message": "Slack lets the app neither edit nor delete it. Ask a workspace admin to delete it.",
     "edit_window_closed": "The workspace no longer lets this message be edited. The incident page says how it is now.",
     "enterprise_is_restricted": "An Enterprise organisation does not let the app do this. Ask an admin, then retry.",
     "ekm_access_denied": "The workspace's admins have paused messages. Ask them, then retry.",

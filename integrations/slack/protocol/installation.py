@@ -14,6 +14,7 @@ METHODS: Final = (
     "bookmarks.edit",
     "bookmarks.list",
     "bookmarks.remove",
+    "chat.delete",
     "chat.postEphemeral",
     "chat.postMessage",
     "chat.unfurl",
