@@ -8,7 +8,7 @@ from .workspace import Workspace
 
 _CODED = re.compile(r"<([^<>]+)>")
 _TYPED = re.compile(
-    r"(?P<link>https?://[^\s<>]*[^\s<>.,;:!?)])|(?P<at>(?<![\w<])@[\w.\-]+)|(?P<hash>(?<![\w<&])#[\w\-]+)"
+    r"(?P<link>https?://(?:(?!&[lg]t;)[^\s<>|])*(?<![.,;:!?)]))|(?P<at>(?<![\w<])@[\w.\-]+)|(?P<hash>(?<![\w<&])#[\w\-]+)"
 )
 
 

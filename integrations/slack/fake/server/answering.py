@@ -72,7 +72,7 @@ def _submission(slack: WorkspaceState, delivery: PendingDelivery, answer: Json, 
         view.errors = {"": _TROUBLE}
         return {"errors": view.errors}
     action = answer.get("response_action", "")
-    known = {block.get("block_id") for block in view.body["blocks"]}
+    known = {block.get("block_id") for block in view.body["blocks"] if block.get("type") == "input"}
     if action == "errors" and set(answer.get("errors") or {}) <= known and answer.get("errors"):
         view.errors = dict(answer["errors"])
         return {"response_action": action, "errors": view.errors}
@@ -87,7 +87,7 @@ def _submission(slack: WorkspaceState, delivery: PendingDelivery, answer: Json, 
 
 
 def _shown(slack: WorkspaceState, view: View, action: str, body: Any) -> bool:
-    if action not in ("update", "push") or block_kit.view_problems(body):
+    if action not in ("update", "push") or block_kit.view_problems(body) or block_kit.is_too_large(body):
         return False
     body = {**body, "blocks": content.with_ids(body["blocks"])}
     if action == "update":

@@ -71,6 +71,14 @@ def _initial_among_options(value: Any, at: str, scan: Scan) -> None:
         scan.note("initial option must exactly match one of the options", at)
 
 
+def _initial_fits(value: Any, at: str, scan: Scan) -> None:
+    if not isinstance(value, dict) or not isinstance(said := value.get("initial_value"), str):
+        return
+    most = value.get("max_length")
+    if isinstance(most, int) and len(said) > most:
+        scan.note(f"must be less than {most + 1} characters", f"{at}/initial_value")
+
+
 _OPTIONS: Final[dict[str, Check]] = {
     "options": several(OPTION, most=100),
     "option_groups": several(OPTION_GROUP, most=100),
@@ -154,13 +162,16 @@ _TYPED: Final[dict[str, Check]] = {
     "focus_on_load": focus,
 }
 INPUTS: Final[dict[str, Check]] = {
-    "plain_text_input": _element(
-        None,
-        initial_value=string(3000, least=0),
-        multiline=boolean,
-        min_length=whole(0, 3000),
-        max_length=whole(1, 3000),
-        **_TYPED,
+    "plain_text_input": all_of(
+        _element(
+            None,
+            initial_value=string(3000, least=0),
+            multiline=boolean,
+            min_length=whole(0, 3000),
+            max_length=whole(1, 3000),
+            **_TYPED,
+        ),
+        _initial_fits,
     ),
     "email_text_input": _element(None, initial_value=string(3000, least=0), **_TYPED),
     "url_text_input": _element(None, initial_value=string(3000, least=0), **_TYPED),
