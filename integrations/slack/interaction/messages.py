@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from incidents.models import Person
 from integrations.slack.adapter import current
+from integrations.slack.interaction import block_words
 from integrations.slack.protocol import mrkdwn
 
 HOSTED: Final = frozenset({"hosted", "snippet"})
@@ -38,9 +39,17 @@ class WrittenMessage:
 def of(message: Mapping[str, Any], *, channel_id: str) -> WrittenMessage:
     """Read a message as Slack stores it."""
     ts = str(message["ts"])
-    said = typed(str(message.get("text") or "")) or _attached(message)
     files, last = tuple(files_of(message)), stamp(message)
-    return WrittenMessage(said, _author(message), ref(channel_id, ts), ts, link(channel_id, ts), files, last)
+    return WrittenMessage(said(message), _author(message), ref(channel_id, ts), ts, link(channel_id, ts), files, last)
+
+
+def said(message: Mapping[str, Any]) -> str:
+    """Return what a message says in plain text: where it has none of its own, what stands in its blocks and files."""
+    text = str(message.get("text") or "")
+    if text.strip() and text not in block_words.NOTHING:
+        return typed(text)
+    files = [str(one.get("title") or one.get("name") or "a file") for one in message.get("files") or ()]
+    return "\n".join(filter(None, [block_words.of(message, plain=typed), *files]))
 
 
 def stamp(message: Mapping[str, Any]) -> float:
@@ -94,10 +103,3 @@ def _author(message: Mapping[str, Any]) -> str:
     profile = message.get("user_profile") or message.get("bot_profile") or {}
     name = profile.get("real_name") or profile.get("name") or message.get("username") or message.get("user")
     return str(name or "someone")
-
-
-def _attached(message: Mapping[str, Any]) -> str:
-    """Say what a message without text holds: files, or what another app attached."""
-    files = [str(one.get("title") or one.get("name") or "a file") for one in message.get("files") or ()]
-    told = [str(one.get("fallback") or one.get("text") or "") for one in message.get("attachments") or ()]
-    return "\n".join(filter(None, [*told, *files]))

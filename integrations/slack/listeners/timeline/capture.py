@@ -147,9 +147,10 @@ def _captured(told: SlackEvent, ts: str) -> Event | None:
 
 def _follow(told: SlackEvent, event: Event, raw: Mapping[str, Any]) -> Deed | None:
     before = told.part("previous_message")
-    if raw.get("text") == before.get("text"):
+    said = messages.said(raw)
+    if raw.get("text") == before.get("text") and (raw.get("text") or said == messages.said(before)):
         return None  # a preview was added, or a thread grew
-    text = mrkdwn.cut(messages.typed(str(raw.get("text") or "(no text)")), lifecycle.CAPTURED_CHARS)
+    text = mrkdwn.cut(said or "(no text)", lifecycle.CAPTURED_CHARS)
     edit = partial(lifecycle.follow, event.incident, n=event.n, text=text, stamp=messages.stamp(raw))
     return partial(edit, at=told.happened_at, recorded_at=told.at)
 
