@@ -19,6 +19,17 @@ def none_does() -> str:
     )
 
 
+def posted() -> str:
+    """Say what becomes of something that is told in a channel: *posted in* it, or nothing yet while no worker lives."""
+    return "recorded for" if none_does() else "posted in"
+
+
+def said(done: str) -> str:
+    """Say what was done and, while no worker lives, that nothing follows from it yet."""
+    warning = none_does()
+    return f"{done}\n{warning}" if warning and warning not in done else done
+
+
 def warned() -> list[blocks.Block]:
     """Say the same where somebody is about to ask for something."""
     said = none_does()

@@ -10,7 +10,7 @@ from typing import Final
 
 from incidents.audited import audit_notes
 from incidents.models import Incident
-from integrations.slack.interaction import inbox, incident_lookup, messages
+from integrations.slack.interaction import carrying_out, inbox, incident_lookup, messages
 from integrations.slack.interaction.answers import Answer, Say
 from integrations.slack.interaction.request import SlackRequest
 from integrations.slack.listeners import which_incident
@@ -164,7 +164,10 @@ def _elsewhere(command: Command, asked: SlackRequest, incident: Incident) -> Ans
 def _about(command: Command, asked: SlackRequest, incident: Incident) -> Answer:
     assert command.about is not None, "run() has taken the other kind"
     audit_notes.read(incident, by=asked.by)
-    return command.about(asked, incident)
+    answer = command.about(asked, incident)
+    if not isinstance(answer, Say) or not which_incident.acts(command, asked.words):
+        return answer
+    return replace(answer, text=carrying_out.said(answer.text))
 
 
 def _closest(first: str, asked: SlackRequest) -> Answer:

@@ -18,7 +18,8 @@ def now(incident: Incident) -> Incident:
 
 
 def test_title_and_summary_are_written(door: Door, incident: Incident, channel: str) -> None:
-    door.command("ann", "rename carts are <slow> & fail", channel=channel)
+    said = door.command("ann", "rename carts are <slow> & fail", channel=channel)
+    assert said.endswith("has its new title: carts are &lt;slow&gt; &amp; fail.")
     door.command("ann", "summary one in three fails", channel=channel)
     assert (now(incident).title, now(incident).summary) == ("carts are <slow> & fail", "one in three fails")
     door.command("ann", "rename", channel=channel)

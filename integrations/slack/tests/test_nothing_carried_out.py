@@ -19,7 +19,7 @@ from workflows.status import workers
 pager = test_paging.pager
 
 AGO: Final = timedelta(minutes=5)
-PROMISES: Final = ("opens in a moment", "paged right away", "you are invited")
+PROMISES: Final = ("opens in a moment", "paged right away", "you are invited", "osted in")
 SAYS: Final = "Nothing is being carried out"
 
 
@@ -41,12 +41,49 @@ def page(door: Door, address: str, **sent: str) -> str:
     return answer.content.decode()
 
 
+def button(door: Door, incident: Incident) -> str:
+    """What the form says that a button opens."""
+    door.press("ann", "firekind:resolve", channel=door.house.channel(incident))
+    return door.reads(door.modal("ann"))
+
+
+def again(door: Door, incident: Incident) -> str:
+    """Resolve it, whether or not it was before."""
+    typed("reopen")(door, incident)
+    return typed("resolved rolled back")(door, incident)
+
+
+def typed(words: str) -> Callable[[Door, Incident], str]:
+    """Type a command in the channel of the incident."""
+    return lambda door, one: door.command("ann", words, channel=door.house.channel(one))
+
+
+def elsewhere(door: Door, incident: Incident) -> str:
+    """Type an update elsewhere, choose the incident, and confirm."""
+    door.command("ann", "update we roll back")
+    door.press("ann", "firekind:pick", channel="lobby", value=incident.codename)
+    door.press("ann", "firekind:picked", channel="lobby")
+    return str(door.slack.ephemerals("ann")[-1].text)
+
+
 WAYS: dict[str, Callable[[Door, Incident], str]] = {
     "declare": lambda door, _: door.command("ann", "declare checkout is slow"),
     "declare what is private": lambda door, _: door.command("ann", "declare security: keys leaked"),
     "open a drill": lambda door, _: door.command("ann", "drill checkout is slow"),
     "the form to declare": lambda door, one: form(door, "declare", one),
     "the form to retype": lambda door, one: form(door, "retype major", one),
+    "the form of an update": lambda door, one: form(door, "update", one),
+    "the form to resolve": button,
+    "update": typed("update we roll back"),
+    "only the impact of one": typed("update impact: carts fail"),
+    "update elsewhere": elsewhere,
+    "impact": typed("impact carts fail"),
+    "next step": typed("next @ben roll back"),
+    "lead": typed("lead @ben"),
+    "role": typed("role Scribe @ben"),
+    "bring": typed("bring @sam"),
+    "task": typed("task write it down"),
+    "resolve": again,
     "the form to page": lambda door, one: form(door, "page Major incidents", one),
     "the plan of declaring": lambda door, _: page(door, "/declare/plan?type=major"),
     "the plan of a retype": lambda door, one: page(door, f"/incidents/{one.codename}/retype?to=major"),

@@ -20,7 +20,7 @@ CLEARS: Final = {"none", "nobody", "-"}
 def rename(asked: SlackRequest, incident: Incident) -> Answer:
     """Give it another title."""
     title = messages.typed(asked.words)
-    lifecycle.rename(incident, title=title, by=asked.by, at=asked.at, source=Source.SLACK)
+    incident = lifecycle.rename(incident, title=title, by=asked.by, at=asked.at, source=Source.SLACK)
     more = f" {rules.TITLE_CUT}" if rules.is_long(title) else ""
     return Say(f"{incident_lookup.linked(incident)} has its new title: {mrkdwn.escape(incident.title)}.{more}")
 

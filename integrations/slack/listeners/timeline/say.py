@@ -11,7 +11,7 @@ from incidents.drills import replays
 from incidents.forms.ending import ReopenForm
 from incidents.forms.verb import VerbForm
 from incidents.models import Incident, Person, Source
-from integrations.slack.interaction import incident_lookup, messages
+from integrations.slack.interaction import carrying_out, incident_lookup, messages
 from integrations.slack.interaction.answers import Answer, Nothing, Open, Replace, Say
 from integrations.slack.interaction.request import SlackRequest, keep
 from integrations.slack.listeners.timeline import stating
@@ -49,7 +49,7 @@ VERBS: Final[Mapping[str, Verb]] = {
             "Status update",
             "Update",
             "Post",
-            "Update posted in {place}.",
+            "Update {posted} {place}.",
             hint="What you know, and when to expect the next update.",
             bare=False,
             states=True,
@@ -60,7 +60,7 @@ VERBS: Final[Mapping[str, Verb]] = {
             "Impact",
             "Impact",
             "Post",
-            "Impact posted in {place}.",
+            "Impact {posted} {place}.",
             hint="Who feels it, and how much.",
             bare=False,
         ),
@@ -175,6 +175,7 @@ def modal(
     form = _form(verb, incident, by=by) if verb.explains else None
     explains = form.explains if form is not None else ""
     parts = [
+        *carrying_out.warned(),
         blocks.section(about),
         *([blocks.section(mrkdwn.escape(explains))] if explains else ()),
         *([blocks.section(mrkdwn.escape(changed))] if changed else ()),
@@ -210,4 +211,5 @@ def _do(verb: Verb, incident: Incident, asked: SlackRequest, text: str, **rest: 
 
 
 def _done(verb: Verb, incident: Incident) -> str:
-    return verb.done.format(link=incident_lookup.linked(incident), place=incident_lookup.place(incident))
+    link, place = incident_lookup.linked(incident), incident_lookup.place(incident)
+    return verb.done.format(link=link, place=place, posted=carrying_out.posted())

@@ -9,7 +9,7 @@ from typing import Any, Final
 from incidents import lifecycle
 from incidents.models import Incident, Person, Source
 from incidents.reading import last_said
-from integrations.slack.interaction import incident_lookup, mentions, messages
+from integrations.slack.interaction import carrying_out, incident_lookup, mentions, messages
 from integrations.slack.interaction.answers import Answer, Say
 from integrations.slack.interaction.request import Form, SlackRequest
 from integrations.slack.protocol import blocks, mrkdwn, setup
@@ -65,12 +65,12 @@ def post(incident: Incident, said: UpdateDraft, asked: SlackRequest, **rest: Any
     if said.text or not (said.impact or said.next_step):
         stated: dict[str, Any] = {"impact": said.impact, "next_step": said.next_step, "owner": said.owner}
         lifecycle.update(incident, text=said.text, **stated, **about, **rest)
-        return f"Update posted in {incident_lookup.place(incident)}."
+        return f"Update {carrying_out.posted()} {incident_lookup.place(incident)}."
     if said.impact:
         lifecycle.state_impact(incident, text=said.impact, **about)
     if said.next_step:
         lifecycle.state_next_step(incident, text=said.next_step, owner=said.owner, **about)
-    return f"Posted in {incident_lookup.place(incident)}."
+    return f"{carrying_out.posted().capitalize()} {incident_lookup.place(incident)}."
 
 
 def next_step(asked: SlackRequest, incident: Incident) -> Answer:
