@@ -105,6 +105,13 @@ def in_sandbox() -> bool:
     return bool(settings.FIREKIND.sandbox_url)
 
 
+@register.simple_tag
+def slack_command() -> str:
+    """Return the slash command that people type; empty where Slack is left out."""
+    slack = settings.FIREKIND.slack
+    return slack.command if slack else ""
+
+
 @register.filter
 def said(capture: Capture) -> str:
     """Say what a policy has captured and when, in words."""

@@ -200,3 +200,15 @@ def test_lists_lead_to_tickets_and_say_what_stays_out_of_the_tracker(
     public = browse(ada).get(incident.get_absolute_url()).content.decode()
     assert "stay out of the issue tracker" not in public
     assert "acme/ops#1" in public
+
+
+@pytest.mark.parametrize("command", ["/fk", ""])
+def test_the_page_names_the_slash_command_that_there_is(
+    shipped: object, ada: Person, browse: Callable[..., Client], settings: LazySettings, command: str
+) -> None:
+    given: Any = settings.FIREKIND.slack
+    slack = replace(given, command=command) if command else None
+    settings.FIREKIND = replace(settings.FIREKIND, slack=slack)
+    said = " ".join(browse(ada).get("/follow-ups").content.decode().split())
+    assert ("<code>/fk followup</code> in Slack." in said) == bool(command)
+    assert "/incident followup" not in said
