@@ -15,6 +15,7 @@ from django.db import connection
 from django.db.models import F, Q
 
 from incidents.claiming.shared_clock import clock
+from incidents.lifecycle import rules
 from incidents.models import Incident
 from workflows.models import Effect, Page, PagerRead, PagerUser
 from workflows.pager_port import Pager
@@ -75,6 +76,7 @@ def arrive(pager: Pager, listed: Collection[str], *, people: Collection[str], at
         return False
     opened = Page.objects.exclude(status=Page.Status.RESOLVED).values("incident")
     touched = Incident.objects.filter(Q(active=True) | Q(private=True) | Q(pk__in=opened))
+    rules.hold_several()
     list(touched.select_for_update(no_key=True).order_by("pk").values_list("pk", flat=True))  # before their pages
     touched.update(revision=F("revision") + 1)
     with connection.cursor() as cursor:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from datetime import datetime
+from typing import Final
 
 from django.db import transaction
 from django.db.models import Q
@@ -18,6 +19,7 @@ from incidents.lifecycle import rules
 from incidents.models import Person, Source
 
 log = logging.getLogger(__name__)
+READ: Final = ("state", "original", "tree", "event_n")
 STILL_STORED = Q(state=State.WITHDRAWN) & ~Q(original="", tree="")
 
 
@@ -28,6 +30,7 @@ def withdraw(evidence: Evidence, *, by: Person, at: datetime, because: str = "",
     capture).
     """
     with rules.changing(evidence.incident, by=by) as incident:
+        evidence.refresh_from_db(fields=READ)  # it may have been read, and told, while this waited
         evidence.incident = incident
         may(evidence, by)
         if (

@@ -44,7 +44,8 @@ def retype(
     when someone retyped it after event ``since``, and ``Refused`` where nobody would be left in it.
     """
     because = rules.text(because, field="because", needed=False)
-    with rules.changing(incident, by=by, since=since, clash={"retyped"}) as now:
+    several = to.current is not None and to.policy.private  # what turns private has others follow
+    with rules.changing(incident, by=by, since=since, clash={"retyped"}, several=several) as now:
         rules.must_be_active(now, "retype")
         version = _usable(now, to)
         for person in bring:

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from datetime import datetime, timedelta
 
-from django.db import transaction
+from django.db import connection, transaction
 from django.db.models import Max
 
 from audit import tracing
@@ -64,15 +64,16 @@ def changing(
     since: int | None = None,
     clash: Collection[str] = (),
     beside: Incident | None = None,
+    several: bool = False,
 ) -> Iterator[Incident]:
     """Lock the incident's row for one verb, ask whether the actor may see it, and yield it fresh.
 
-    ``by``, ``from_outside`` and ``beside`` are those of ``held``. ``since`` is the last event number that the person
-    saw; ``clash`` the kinds of events after it that make their form stale. Raises ``NotThere`` and ``Stale`` before
-    anything is changed.
+    ``by``, ``from_outside``, ``beside`` and ``several`` are those of ``held``. ``since`` is the last event number that
+    the person saw; ``clash`` the kinds of events after it that make their form stale. Raises ``NotThere`` and ``Stale``
+    before anything is changed.
     """
     with transaction.atomic():
-        now = held(incident, by=by, from_outside=from_outside, beside=beside)
+        now = held(incident, by=by, from_outside=from_outside, beside=beside, several=several)
         must_be_fresh(now, since=since, clash=clash)
         yield now
 
@@ -87,16 +88,32 @@ def must_be_fresh(incident: Incident, *, since: int | None, clash: Collection[st
 
 
 def held(
-    incident: Incident, *, by: Person | None, from_outside: bool = False, beside: Incident | None = None
+    incident: Incident,
+    *,
+    by: Person | None,
+    from_outside: bool = False,
+    beside: Incident | None = None,
+    several: bool = False,
 ) -> Incident:
     """Lock the incident's row in the caller's transaction, and return it fresh if the actor may see it.
 
     None is Firekind itself, or the terminal without a name. ``from_outside`` is for the few verbs by which someone
-    comes in who may not see it yet. ``beside`` is another incident to lock with it: the lower id first, so that two
-    verbs never wait for each other. Raises ``NotThere`` for a person who lost access while this waited for the lock.
+    comes in who may not see it yet. ``beside`` is another incident to lock with it, and ``several`` says that others
+    may be locked later. Raises ``NotThere`` for a person who lost access while this waited for the lock.
     """
+    if several or beside is not None:
+        hold_several()
     _lock({one.pk for one in (incident, beside) if one is not None})
     return _seen(incident, by=None if from_outside else by)
+
+
+def hold_several() -> None:
+    """Let whoever locks more than one incident do so one at a time, to the end of each, and before the first of them.
+
+    Without it two could wait for each other: what turns private changes its duplicates, whatever their ids.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_advisory_xact_lock(hashtext('incidents.lifecycle.several'))")
 
 
 def must_see(incident: Incident, *, by: Person | None) -> None:

@@ -83,8 +83,8 @@ def give(person: Person, *, role: Role, by: Person | None, where: str = "") -> b
 
     Managers are locked first, so that two who take the role from each other at once do not leave nobody.
     """
-    managers = list(holders(Role.MANAGER).select_for_update(of=("self",)).order_by("pk"))
-    person = Person.objects.select_for_update().get(pk=person.pk)
+    managers = list(holders(Role.MANAGER).select_for_update(of=("self",), no_key=True).order_by("pk"))
+    person = Person.objects.select_for_update(no_key=True).get(pk=person.pk)
     if person.role == role:
         return False
     _check(person, role, managers)

@@ -18,7 +18,7 @@ def keep(name: str, filters: IncidentFilters, *, by: Person) -> SavedView:
     if not filters.any:
         raise rules.BadInput("name", "Filter the list first: this is all incidents.")
     with transaction.atomic():
-        Person.objects.select_for_update().get(pk=by.pk)
+        Person.objects.select_for_update(no_key=True).get(pk=by.pk)
         others = SavedView.objects.filter(person=by).exclude(name=said)
         if others.count() >= MOST:
             raise rules.BadInput("name", f"You can keep at most {MOST} views. Remove one first.")
@@ -32,7 +32,7 @@ def rename(pk: int, name: str, *, by: Person) -> SavedView | None:
     """
     said = _name(name)
     with transaction.atomic():
-        Person.objects.select_for_update().get(pk=by.pk)
+        Person.objects.select_for_update(no_key=True).get(pk=by.pk)
         if SavedView.objects.filter(person=by, name=said).exclude(pk=pk).exists():
             raise rules.BadInput("name", f"You have a view named {said} already. Pick another name.")
         found = SavedView.objects.filter(pk=pk, person=by).first()

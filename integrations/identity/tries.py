@@ -80,7 +80,9 @@ def forget_old() -> None:
 
 def _one(limit: TryLimit, subject: str, now: datetime) -> int:
     until = now + timedelta(seconds=limit.within_s)
-    row, _ = Tries.objects.select_for_update().get_or_create(key=_key(limit, subject), defaults={"until": until})
+    row, _ = Tries.objects.select_for_update(no_key=True).get_or_create(
+        key=_key(limit, subject), defaults={"until": until}
+    )
     if row.until <= now:
         row.count, row.until = 0, until
     if row.count >= limit.most:

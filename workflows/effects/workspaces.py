@@ -18,6 +18,7 @@ from django.db.models import Exists, F, Max, OuterRef, Q
 
 from incidents import lifecycle, timeline
 from incidents.claiming.shared_clock import clock
+from incidents.lifecycle import rules
 from incidents.models import Incident, Person
 from workflows.chat_port import Chat
 from workflows.effects.failing import failures
@@ -115,6 +116,7 @@ def _arrive(chat: Chat, *, before: str, now: str, at: datetime) -> None:
     back = {room.incident_id: room for room in _earlier_rooms(now) if _is_fit(chat, room)}
     _note_of_past(LEAVE, before)
     with transaction.atomic():
+        rules.hold_several()
         touched = Incident.objects.filter(Q(active=True) | Q(private=True) | Q(pk__in=back))
         rows = touched.select_for_update(no_key=True).order_by("pk")  # before their effects
         held = list(rows.values_list("pk", flat=True))

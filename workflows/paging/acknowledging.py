@@ -54,7 +54,7 @@ def ask(incident: Incident, *, page: int, by: Person, at: datetime) -> AckReply:
     or did not reach them.
     """
     with rules.changing(incident, by=by) as now:
-        found = Page.objects.select_for_update(of=("self",)).filter(incident=now, pk=page).first()
+        found = Page.objects.select_for_update(of=("self",), no_key=True).filter(incident=now, pk=page).first()
         if found is None or by.pk not in able([found])[found.pk]:
             raise lifecycle.Refused(NOT_YOURS)
         if found.status in {Status.ACKNOWLEDGED, Status.RESOLVED}:

@@ -63,7 +63,7 @@ def hear(news: PagerEvent, *, at: datetime) -> Heard:
 def held(page: Page) -> Page:
     """Return a page fresh, held for the caller's transaction: its incident first, the order in which entries lock."""
     timeline.hold(page.incident_id)
-    return match_page.with_incidents(Page.objects.select_for_update(of=("self",))).get(pk=page.pk)
+    return match_page.with_incidents(Page.objects.select_for_update(of=("self",), no_key=True)).get(pk=page.pk)
 
 
 def take(page: Page, news: PagerEvent, *, at: datetime) -> None:

@@ -75,7 +75,7 @@ def named_in(title: str) -> str:
 
 def look_soon(pages: Collection[int], *, at: datetime) -> None:
     """Let the next poll look at pages again, and for a second one of each. In the caller's transaction."""
-    held = [page.pk for page in Page.objects.select_for_update().filter(pk__in=pages).order_by("pk")]
+    held = [page.pk for page in Page.objects.select_for_update(no_key=True).filter(pk__in=pages).order_by("pk")]
     Page.objects.filter(pk__in=held).update(looked_at=None, doubted_at=at)
 
 

@@ -223,7 +223,7 @@ def _paged_there(page: Page, service: str, *, unsure: bool, at: datetime) -> lis
 def _opened(work: Work, page: Page, rung: PageStatus, *, unsure: bool) -> Outcome:
     """Record the page as the pager has it. News of it may have come first: they are newer than what we were told."""
     with transaction.atomic():
-        page = Page.objects.select_for_update().get(pk=page.pk)
+        page = Page.objects.select_for_update(no_key=True).get(pk=page.pk)
         if page.was_called_off:
             called_off.open_again(page)
         page.pager_id, page.number = rung.id or page.pager_id, rung.number or page.number

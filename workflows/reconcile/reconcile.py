@@ -72,8 +72,10 @@ def _reconciled(incident_id: int, *, at: datetime) -> Plan:
         known = load_facts.one(incident)  # what is said depends on who is in
         desired = desired_state(known.facts)
     result = plan(desired, known.observed)
-    if over := called_off.over(known, result):
+    over = called_off.over(known, result)
+    if over or result.doubts:
         timeline.hold(incident.pk)  # before its effects, as whoever records what came of one does
+    if over:
         called_off.end(incident, over, at=at)
     _cancel(incident, result.cancels, at=at)
     if known.observed.owed:

@@ -73,7 +73,7 @@ def confirm(
     nothing is compared. Raises ``NotThere``, ``Refused`` and ``Stale`` like the verb.
     """
     with transaction.atomic():
-        now = rules.held(incident, by=by)
+        now = rules.held(incident, by=by, several=to.policy.private)
         found = None
         if now.is_active and now.type_id != to.pk:
             found = _work_out(now, to.policy, by=by, bring=bring, come=come)

@@ -108,7 +108,7 @@ class _OfRule(_OfGroup):
 
     def unchanged(self) -> GroupRule:
         """Return the rule, locked; raise ``Refused`` when it is gone or has changed."""
-        rule = GroupRule.objects.select_for_update().filter(pk=self.pk).first()
+        rule = GroupRule.objects.select_for_update(no_key=True).filter(pk=self.pk).first()
         if rule is None:
             raise Refused(f"The rule for @{self.handle} has been deleted.")
         if not (now := GroupSources.now(rule)).is_as(self.was):

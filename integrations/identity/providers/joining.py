@@ -85,7 +85,7 @@ def _known(email: str) -> Person | None:
     if person is None or not person.can_join:
         return None
     # Alone: an account that someone else joined while this waited would not be found by a join.
-    return Person.objects.select_for_update().get(pk=person.pk)
+    return Person.objects.select_for_update(no_key=True).get(pk=person.pk)
 
 
 def _account(person: Person, provider: Provider, uid: str) -> User:

@@ -50,7 +50,7 @@ def keep(number: int, words: str) -> None:
 
 def kept(number: int) -> str:
     """Return the words that were kept, and hold them for the caller's transaction; empty when they are spent."""
-    delivery = Delivery.objects.select_for_update().filter(pk=number).first()
+    delivery = Delivery.objects.select_for_update(no_key=True).filter(pk=number).first()
     return delivery.words if delivery else ""
 
 

@@ -29,12 +29,14 @@ def meanwhile(scene: Scene, incident: Incident, *acts: Callable[[], T]) -> list[
 
 
 def behind(first: Callable[[], object], *acts: Callable[[], T]) -> list[T]:
-    """Do something, and let every act wait for the rows that it changed before that is committed."""
+    """Do something, and let every act wait, in their order, for the rows that it changed before that is committed."""
+    begun: list[Future[T]] = []
     with ThreadPoolExecutor(len(acts)) as pool:
         with transaction.atomic():
             first()
-            begun = [pool.submit(_let_go, act) for act in acts]
-            _wait_for(begun)
+            for act in acts:
+                begun.append(pool.submit(_let_go, act))
+                _wait_for(begun)
         return [one.result(PATIENCE_S) for one in begun]
 
 

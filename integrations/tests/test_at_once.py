@@ -1,0 +1,109 @@
+"""Two people act at the same moment: both are answered, as if one had come after the other."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable, Iterator
+from itertools import permutations
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+
+from evidence.intake import digesting, receiving, withdrawing
+from evidence.models import Evidence
+from incidents import lifecycle, timeline
+from incidents.lifecycle import Refused
+from incidents.models import Event, Incident, Person
+from incidents.models.people import Role
+from incidents.people import roles
+from integrations.tests.house import House, house
+from integrations.tests.lock_order import assert_the_incident_is_held_first
+from integrations.tests.outsiders.waiting import behind
+from workflows.models import Effect
+from workflows.reconcile import reconcile
+
+BOTH_WAYS = list(permutations(range(2)))
+
+
+@pytest.fixture
+def built(erasable: None, transactional_db: None) -> Iterator[House]:
+    """A house in a database to which others write at the same time."""
+    with house() as made:
+        yield made
+
+
+def declared(built: House, title: str = "Slow", *, type: str = "ambiguous") -> Incident:
+    return lifecycle.declare(title, by=built.person("dee"), at=timezone.now(), type=built.type(type))
+
+
+def tried(act: Callable[[], object]) -> Callable[[], str]:
+    """Return an act that answers what its person is told."""
+
+    def answered() -> str:
+        try:
+            act()
+        except Refused as refused:
+            return str(refused)
+        return ""
+
+    return answered
+
+
+@pytest.mark.parametrize("order", BOTH_WAYS)
+def test_what_is_withdrawn_while_it_is_read_is_told_to_nobody(built: House, order: tuple[int, ...]) -> None:
+    incident, dee = declared(built), built.person("dee")
+    brought = receiving.receive(
+        incident, body=io.BytesIO(b"main;hash 61\nmain;idle 9\n"), title="CPU", by=dee, via="upload", at=timezone.now()
+    )
+    seen = Evidence.objects.select_related("incident").get(pk=brought.pk)
+    acts = (
+        lambda: withdrawing.withdraw(seen, by=dee, at=timezone.now()),
+        lambda: digesting.digest(brought.pk, at=timezone.now()),
+    )
+    behind(lambda: timeline.hold(incident.pk), *(acts[n] for n in order))
+    assert Evidence.objects.get(pk=brought.pk).state == "withdrawn"
+    entries = timeline.entries(Event.objects.filter(incident=incident).order_by("n"))
+    assert not [one.sentence for one in entries if one.event.kind == "evidence" and one.retracted is None]
+
+
+def test_a_duplicate_and_what_it_is_of_wait_for_nobody_in_a_circle(built: House) -> None:
+    """Whoever marks it again holds the duplicate and wants the other; whoever retypes that has it the other way."""
+    lower, higher = declared(built, "Mail is slow"), declared(built)
+    dee, ann, to = built.person("dee"), built.person("ann"), built.type("security")
+
+    def mark(by: Person) -> Callable[[], object]:
+        return lambda: lifecycle.duplicate(lower, of=higher, by=by, at=timezone.now())
+
+    retype = tried(lambda: lifecycle.retype(higher, to=to, by=dee, at=timezone.now()))
+    again, closed = behind(mark(dee), tried(mark(ann)), retype)
+    assert "already a duplicate: Dee" in again
+    assert closed == ""
+
+
+def test_who_is_given_a_role_is_brought_in_at_once(built: House) -> None:
+    """Who is referred to is locked as the reference is committed: whoever gives a role must not stand in its way."""
+    incident, at = declared(built), timezone.now()
+    dee, sam = built.person("dee"), built.person("sam")
+    roles.give(dee, role=Role.MANAGER, by=None)
+
+    def refer_to_sam() -> None:
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT FROM incidents_person WHERE id = %s FOR KEY SHARE", [sam.pk])
+
+    give = tried(lambda: roles.give(sam, role=Role.MANAGER, by=dee))
+    bring = tried(lambda: lifecycle.bring_in(incident, people=[sam], by=dee, at=at))
+    assert behind(refer_to_sam, give, bring) == ["", ""]
+
+
+def test_what_failed_is_looked_for_with_its_incident_held(built: House) -> None:
+    """Whoever has it tried again holds the incident before its effects."""
+    incident, dee = built.settle(declared(built)), built.person("dee")
+    lifecycle.update(incident, text="It is the cache", by=dee, at=timezone.now())
+    reconcile.reconcile(incident.pk, at=timezone.now())
+    assert Effect.objects.filter(incident=incident, kind="post", state="waiting").update(state="failed", unsure=True)
+    lifecycle.retype(incident, to=built.type("security"), by=dee, at=timezone.now())
+    with CaptureQueriesContext(connection) as asked:
+        assert reconcile.reconcile(incident.pk, at=timezone.now()).doubts
+    assert_the_incident_is_held_first(asked)
