@@ -35,7 +35,7 @@ def load(file: TypesFile, *, at: datetime) -> list[str]:
     with transaction.atomic():
         seconding.hold()
         for policy in file.policies:
-            known = IncidentType.objects.select_for_update().filter(slug=policy.slug).first()
+            known = IncidentType.objects.select_for_update(no_key=True).filter(slug=policy.slug).first()
             if known is None:
                 _create(policy, by=None, at=at, from_file=True)
                 said.append(f"added {policy.slug}")
@@ -75,16 +75,29 @@ def edit(
         raise TypeRefused("A type's slug cannot change; old incidents and links use it.")
     with transaction.atomic():
         seconding.hold()
-        locked = IncidentType.objects.select_for_update().get(pk=type.pk)
+        locked = IncidentType.objects.select_for_update(no_key=True).get(pk=type.pk)
         if locked.current is not None and locked.current.policy == policy:
             return locked.current
         return _change(locked, policy, by=by, second=second, at=at)
 
 
+def move(type: IncidentType, *, step: int, by: Person | None) -> None:
+    """Move a type that many places down among those in use, or up when negative, as far as there are places."""
+    with transaction.atomic():
+        seconding.hold()
+        slugs = list(IncidentType.objects.filter(archived_at=None).values_list("slug", flat=True))
+        if type.slug in slugs:
+            at = slugs.index(type.slug)
+            to = min(max(at + step, 0), len(slugs) - 1)
+            slugs.insert(to, slugs.pop(at))
+            reorder(slugs, by=by)
+
+
 def reorder(slugs: Sequence[str], *, by: Person | None) -> None:
     """Put types in the order of their slugs; ones not named come after, in their old order."""
     with transaction.atomic():
-        types = {one.slug: one for one in IncidentType.objects.select_for_update().order_by("position", "slug")}
+        seconding.hold()
+        types = {one.slug: one for one in IncidentType.objects.order_by("position", "slug")}
         wanted = [slug for slug in slugs if slug in types]
         for position, slug in enumerate([*wanted, *(slug for slug in types if slug not in wanted)]):
             types[slug].position = position
@@ -98,7 +111,8 @@ def archive(type: IncidentType, *, by: Person | None, at: datetime) -> None:
 
     Raises ``TypeRefused``.
     """
-    if type.is_default:
+    seconding.hold()
+    if IncidentType.objects.get(pk=type.pk).is_default:
         raise TypeRefused("Make another type the default before you archive this one.")
     archived = IncidentType.objects.filter(pk=type.pk, archived_at=None).update(archived_at=at)
     audit_notes.note("type", by=by, about=type.slug, did="archived")
@@ -110,7 +124,9 @@ def archive(type: IncidentType, *, by: Person | None, at: datetime) -> None:
 def restore(type: IncidentType, *, by: Person | None, at: datetime, second: Person | None = None) -> None:
     """Put an archived type back into use."""
     seconding.hold()
-    now = IncidentType.objects.select_for_update().get(pk=type.pk)  # no join: who waits would read an old version
+    now = IncidentType.objects.select_for_update(no_key=True).get(
+        pk=type.pk
+    )  # no join: who waits would read an old version
     if now.archived_at is None:
         return
     if now.policy.private:
@@ -122,9 +138,10 @@ def restore(type: IncidentType, *, by: Person | None, at: datetime, second: Pers
 
 def make_default(type: IncidentType, *, by: Person | None) -> None:
     """Make this the type that a declaration takes when it names none. Raises ``TypeRefused``."""
-    if type.archived_at is not None:
-        raise TypeRefused("An archived type cannot be the default.")
     with transaction.atomic():
+        seconding.hold()
+        if IncidentType.objects.get(pk=type.pk).archived_at is not None:
+            raise TypeRefused("An archived type cannot be the default.")
         IncidentType.objects.filter(is_default=True).update(is_default=False)
         IncidentType.objects.filter(pk=type.pk).update(is_default=True)
         audit_notes.note("type", by=by, about=type.slug, did="made the default")

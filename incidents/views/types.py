@@ -99,19 +99,9 @@ def _restore(type: IncidentType, *, by: Person, at: datetime) -> str:
     return made.words(f"{type.policy.name} is active again.")
 
 
-def _move(type: IncidentType, step: int, *, by: Person) -> None:
-    slugs = list(IncidentType.objects.filter(archived_at=None).values_list("slug", flat=True))
-    if type.slug not in slugs:
-        return
-    at = slugs.index(type.slug)
-    to = min(max(at + step, 0), len(slugs) - 1)
-    slugs.insert(to, slugs.pop(at))
-    types.reorder(slugs, by=by)
-
-
 VERBS: Mapping[str, Callable[[IncidentType, Person, datetime], str | None]] = {
-    "up": lambda one, by, _: _move(one, -1, by=by),
-    "down": lambda one, by, _: _move(one, 1, by=by),
+    "up": lambda one, by, _: types.move(one, step=-1, by=by),
+    "down": lambda one, by, _: types.move(one, step=1, by=by),
     "archive": lambda one, by, at: types.archive(one, by=by, at=at),
     "restore": lambda one, by, at: _restore(one, by=by, at=at),
     "default": lambda one, by, _: types.make_default(one, by=by),

@@ -3,28 +3,37 @@
 from __future__ import annotations
 
 import io
+import re
 from collections.abc import Callable, Iterator
 from itertools import permutations
+from pathlib import Path
 
 import pytest
+from django.contrib.auth.models import User
 from django.db import connection
+from django.test import Client
 from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
 from django.utils import timezone
 
 from evidence.intake import digesting, receiving, withdrawing
 from evidence.models import Evidence
 from incidents import lifecycle, timeline
 from incidents.lifecycle import Refused
-from incidents.models import Event, Incident, Person
+from incidents.models import Event, Incident, IncidentType, Person
 from incidents.models.people import Role
 from incidents.people import roles
+from incidents.policies import types
 from integrations.tests.house import House, house
 from integrations.tests.lock_order import assert_the_incident_is_held_first
 from integrations.tests.outsiders.waiting import behind
-from workflows.models import Effect
+from workflows.alerts import declare_rules
+from workflows.models import DeclareRule, Effect
 from workflows.reconcile import reconcile
 
 BOTH_WAYS = list(permutations(range(2)))
+ROOT = Path(__file__).resolve().parents[2]
+OURS = ("audit", "evidence", "incidents", "insights", "integrations", "reviews", "workflows")
 
 
 @pytest.fixture
@@ -107,3 +116,45 @@ def test_what_failed_is_looked_for_with_its_incident_held(built: House) -> None:
     with CaptureQueriesContext(connection) as asked:
         assert reconcile.reconcile(incident.pk, at=timezone.now()).doubts
     assert_the_incident_is_held_first(asked)
+
+
+@pytest.mark.parametrize("order", BOTH_WAYS)
+def test_the_default_type_is_one_that_is_in_use(built: House, order: tuple[int, ...]) -> None:
+    dee, now = built.person("dee"), timezone.now()
+    major, isolated = built.type("major"), built.type("isolated")
+    acts = (tried(lambda: types.archive(major, by=dee, at=now)), tried(lambda: types.make_default(isolated, by=dee)))
+    said = behind(lambda: types.make_default(major, by=dee), *(acts[n] for n in order))
+    default = IncidentType.objects.get(is_default=True)
+    assert (default.slug, default.archived_at) == ("isolated", None)
+    assert said == (["Make another type the default before you archive this one.", ""] if order[0] == 0 else ["", ""])
+
+
+def test_rules_that_are_added_at_once_have_places_of_their_own(built: House) -> None:
+    dee, type = built.person("dee"), built.type("major")
+
+    def add(name: str) -> Callable[[], object]:
+        return lambda: declare_rules.add({"name": name, "type": type}, by=dee, at=timezone.now())
+
+    behind(add("one"), add("two"))
+    assert sorted(DeclareRule.objects.values_list("position", flat=True)) == [0, 1]
+
+
+def test_a_rule_that_is_deleted_meanwhile_is_said_to_be_with_what_was_typed(built: House) -> None:
+    dee, type = built.person("dee"), built.type("major")
+    dee.user, dee.role = User.objects.create(username="dee"), Role.MANAGER
+    dee.save()
+    rule = declare_rules.add({"name": "one", "type": type}, by=dee, at=timezone.now())
+    address, browser = reverse("oncall-rule", args=[rule.pk]), Client(raise_request_exception=False)
+    browser.force_login(dee.user)
+    typed = {"name": "Checkout is down", "type": "major", "window_min": "30"}
+    (answer,) = behind(lambda: declare_rules.remove(rule, by=dee), lambda: browser.post(address, typed))
+    assert answer.status_code == 422
+    assert "The rule “one” was deleted while you wrote." in answer.text
+    assert 'value="Checkout is down"' in answer.text
+
+
+def test_a_locked_row_may_still_be_referred_to() -> None:
+    """``FOR UPDATE`` makes every reference to the row wait, to be checked as its transaction commits, in any order."""
+    modules = (path for folder in OURS for path in (ROOT / folder).rglob("*.py") if "tests" not in path.parts)
+    calls = (call for path in modules for call in re.findall(r"select_for_update\(.*", path.read_text()))
+    assert [call for call in calls if "no_key=True" not in call] == []

@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from django.db import transaction
-from django.db.models import Max, Q
+from django.db import connection, transaction
+from django.db.models import Max, Q, QuerySet
 
 from incidents import visibility
 from incidents.audited import audit_notes
+from incidents.lifecycle import Refused
 from incidents.models import Person
 from workflows.alerts import matching, storms
 from workflows.models import Alert, DeclareRule
@@ -33,7 +34,9 @@ def add(asked: dict[str, Any], *, by: Person, at: datetime) -> DeclareRule:
 
 @transaction.atomic
 def edit(rule: DeclareRule, asked: dict[str, Any], *, by: Person) -> None:
-    """Change what a rule asks for; storms that it began go on."""
+    """Change what a rule asks for; storms that it began go on. Raises ``Refused`` where it was deleted."""
+    if not _held().filter(pk=rule.pk).exists():
+        raise Refused(f"The rule “{rule.name}” was deleted while you wrote.")
     was = {name: str(getattr(rule, name)) for name in asked}
     for name, value in asked.items():
         setattr(rule, name, value)
@@ -66,17 +69,22 @@ def move(rule: DeclareRule, *, step: int, by: Person) -> None:
 @transaction.atomic
 def remove(rule: DeclareRule, *, by: Person) -> None:
     """Delete a rule. What it declared stays, and so do its alerts."""
-    _note(rule, by=by, did="deleted")
-    rule.delete()
+    if _held().filter(pk=rule.pk).exists():
+        _note(rule, by=by, did="deleted")
+        rule.delete()
 
 
 def _note(rule: DeclareRule, *, by: Person, did: str, **said: Any) -> None:
     audit_notes.note("rule", by=by, about=rule.name, rule=rule.pk, did=did, **said)
 
 
-def _held() -> Any:
-    """Return every rule in order, held so that two who move them do not mix up their places."""
-    DeclareRule.objects.select_for_update().order_by("pk").count()
+def _held() -> QuerySet[DeclareRule]:
+    """Return every rule in order, as they are for the rest of the caller's transaction: others who change any wait.
+
+    A lock on rows would let two in who add the first one.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_advisory_xact_lock(hashtext('workflows.alerts.declare_rules'))")
     return DeclareRule.objects.all()
 
 

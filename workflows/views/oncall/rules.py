@@ -15,6 +15,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from incidents import visibility
+from incidents.lifecycle import Refused
 from incidents.models import IncidentType, Person
 from incidents.views.allowed import needs
 from incidents.views.signed_in import Request, signed_in
@@ -107,7 +108,11 @@ def _write(request: Request, form: RuleForm, *, rule: DeclareRule | None) -> Htt
     """Show a form of a rule with what the rule would have taken; save it when that is asked and it is right."""
     right = form.is_bound and form.is_valid()
     if right and "try" not in request.POST:
-        return _saved(request, form, rule)
+        try:
+            return _saved(request, form, rule)
+        except Refused as refused:
+            form.add_error(None, str(refused))
+            right = False
     shown = _as_asked(form, rule) if right else rule if not form.is_bound else None
     tried = declare_rules.tried(shown, by=request.person, at=timezone.now()) if shown else None
     status = UNPROCESSABLE if form.is_bound and not right else 200
