@@ -147,7 +147,8 @@ class RoleForm(PickForm):
 
     def run(self, *, at: datetime) -> object:
         given = self.cleaned_data
-        return lifecycle.set_role(self.incident, role=given["role"], holder=given["people"], by=self.person, at=at)
+        role, holder = given["role"], given["people"]
+        return lifecycle.set_role(self.incident, role=role, holder=holder, by=self.person, at=at, since=self.seen)
 
 
 class FillForm(RoleForm):

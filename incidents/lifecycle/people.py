@@ -45,14 +45,19 @@ def set_role(
     by: Person | None,
     at: datetime,
     source: str = Source.WEB,
+    since: int | None = None,
 ) -> Incident:
-    """Give one of the policy's roles to someone, or leave it open with None."""
+    """Give one of the policy's roles to someone, or leave it open with None.
+
+    Raises ``Stale`` when someone else was given it after event ``since``.
+    """
     role = rules.text(role, field="role")[:80]
     if role.casefold() == "lead":
-        return set_lead(incident, lead=holder, by=by, at=at, source=source)
+        return set_lead(incident, lead=holder, by=by, at=at, source=source, since=since)
     with rules.changing(incident, by=by) as now:
         if now.role_holder_id(role) == (holder.pk if holder else None):
             return now
+        rules.must_be_fresh(now, since=since, clash={"role"}, role=role)
         now.roles = {key: value for key, value in now.roles.items() if key != role}
         if holder is not None:
             now.roles[role] = holder.pk

@@ -78,11 +78,14 @@ def changing(
         yield now
 
 
-def must_be_fresh(incident: Incident, *, since: int | None, clash: Collection[str]) -> None:
-    """Raise ``Stale`` if any event of the kinds ``clash`` came after ``since``, the last one that the person saw."""
+def must_be_fresh(incident: Incident, *, since: int | None, clash: Collection[str], **data: str) -> None:
+    """Raise ``Stale`` if any event of the kinds ``clash`` came after ``since``, the last one that the person saw.
+
+    ``data`` is what such an event holds.
+    """
     if since is None or not clash:
         return
-    newer = Event.objects.filter(incident=incident, n__gt=since, kind__in=clash)
+    newer = Event.objects.filter(incident=incident, n__gt=since, kind__in=clash, data__contains=data)
     if changes := list(newer.select_related("by").order_by("n")):
         raise Stale(changes)
 

@@ -118,6 +118,21 @@ def test_what_failed_is_looked_for_with_its_incident_held(built: House) -> None:
     assert_the_incident_is_held_first(asked)
 
 
+def test_who_takes_a_role_that_somebody_just_took_is_told(built: House) -> None:
+    incident, dee = declared(built), built.person("dee")
+
+    def take(who: str, role: str = "Scribe") -> Callable[[], object]:
+        holder, seen = built.person(who), incident.last_n
+        return lambda: lifecycle.set_role(
+            incident, role=role, holder=holder, by=dee, at=timezone.now(), since=seen, source="web"
+        )
+
+    mine, same, other = behind(take("ann"), *map(tried, (take("ben"), take("ann"), take("ben", "Liaison"))))
+    assert "Dee made Ann Scribe" in mine
+    assert (same, other) == ("", "")
+    assert Incident.objects.get(pk=incident.pk).role_holder_id("Scribe") == built.person("ann").pk
+
+
 @pytest.mark.parametrize("order", BOTH_WAYS)
 def test_the_default_type_is_one_that_is_in_use(built: House, order: tuple[int, ...]) -> None:
     dee, now = built.person("dee"), timezone.now()
