@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import re
 from collections.abc import Callable, Iterator
+from functools import partial
 from itertools import permutations
 from pathlib import Path
 
@@ -28,8 +29,9 @@ from integrations.tests.house import House, house
 from integrations.tests.lock_order import assert_the_incident_is_held_first
 from integrations.tests.outsiders.waiting import behind
 from workflows.alerts import declare_rules
-from workflows.models import DeclareRule, Effect
+from workflows.models import DeclareRule, Effect, GroupRule
 from workflows.reconcile import reconcile
+from workflows.usergroups import group_rules
 
 BOTH_WAYS = list(permutations(range(2)))
 ROOT = Path(__file__).resolve().parents[2]
@@ -173,3 +175,13 @@ def test_a_locked_row_may_still_be_referred_to() -> None:
     modules = (path for folder in OURS for path in (ROOT / folder).rglob("*.py") if "tests" not in path.parts)
     calls = (call for path in modules for call in re.findall(r"select_for_update\(.*", path.read_text()))
     assert [call for call in calls if "no_key=True" not in call] == []
+
+
+def test_a_group_that_is_let_go_as_it_is_changed_is_let_go(built: House) -> None:
+    dee, at = built.person("dee"), timezone.now()
+    rule = group_rules.add("support", sources=[], permanent=[dee], by=dee, at=at)
+    assert rule is not None
+    edit = partial(group_rules.edit, rule, sources=[], permanent=[built.person("ann"), dee], by=dee, at=at)
+    remove = partial(group_rules.remove, GroupRule.objects.get(pk=rule.pk), by=dee, at=at)
+    behind(edit, remove, remove)
+    assert not GroupRule.objects.exists()

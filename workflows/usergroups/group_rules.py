@@ -85,6 +85,9 @@ def resume(rule: GroupRule, *, by: Person, at: datetime, second: Person | None =
 @transaction.atomic
 def remove(rule: GroupRule, *, by: Person, at: datetime) -> None:
     """Delete a rule with its history; the group keeps who is in it."""
+    seconding.hold()  # whoever changes it, and whoever records a look at it, adds rows that go with it
+    if not GroupRule.objects.select_for_update(no_key=True).filter(pk=rule.pk):
+        return
     _note(rule, by=by, did="deleted")
     _announce(rule, "no longer follows anyone and keeps its current members", by=by, at=at)
     rule.delete()

@@ -119,6 +119,7 @@ def _is_adopted(look: Look) -> bool:
 
 
 @transaction.atomic
+@transaction.atomic  # a rule that is deleted meanwhile takes what is added with it
 def _note_news(look: Look, *, at: datetime) -> None:
     says = look.verdict.says
     if not _stand(look, look.verdict.state, says, at=at, members=sorted(look.here)):
