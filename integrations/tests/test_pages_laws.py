@@ -168,6 +168,8 @@ class Night:
         for _ in range(4):
             self.settle(10)
             self.waiting += self.duty.account.take_deliveries()
+            if not self.waiting and not self.duty.house.owed(self.incident):
+                break  # another round would find what this one did
             order.shuffle(self.waiting)
             for one in [*self.waiting, *self.waiting[:3]]:
                 self.send(one)
