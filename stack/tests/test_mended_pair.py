@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from evidence.reader import reading
 from stack.cli import mended_pair
+
+A_FEW = 5_000  # orders: enough for hundreds of samples of what takes long
 
 
 def test_the_fix_changes_how_a_price_is_found_and_nothing_else() -> None:
@@ -21,7 +24,8 @@ def test_the_fix_changes_how_a_price_is_found_and_nothing_else() -> None:
 
 
 @pytest.mark.slow
-def test_the_command_makes_a_pair_of_the_shops_functions_alone(tmp_path: Path) -> None:
+def test_the_command_makes_a_pair_of_the_shops_functions_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(mended_pair, "serve_orders", partial(mended_pair.serve_orders, orders=A_FEW))
     mended_pair.main(str(tmp_path))
     after, before = (reading.tree_of(path)[0] for path in sorted(tmp_path.iterdir()))
     assert all(name.startswith("shop.") for name in (*before.names, *after.names))
