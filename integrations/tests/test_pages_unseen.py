@@ -115,6 +115,7 @@ def test_a_plan_says_that_a_service_is_in_a_maintenance_window_before_anyone_cou
     house = found.duty.house
     plan = retyping.preview(found.incident, to=house.type("major"), by=house.person("dee"))
     assert ("in a maintenance window, so the page may notify no one" in str(plan)) == paused
+    assert ("(in a maintenance window)" in plan.in_short) == ("(in a maintenance window)" in plan.reach) == paused
     found.take("retype", "major")
     found.settle(3)
     (page,) = Event.objects.filter(incident=found.incident, kind="page")

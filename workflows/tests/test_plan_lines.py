@@ -223,3 +223,23 @@ def test_who_comes_in_is_more_where_the_lines_also_name_who_is_in_already() -> N
     assert plan_sum.in_short(both, ()) == "Brings in 2 more people"
     assert plan_sum.reach(both) == "Pages no one · brings in 2 more people"
     assert plan_sum.in_short(both[1:], ()) == plan_sum.NOTHING
+
+
+@pytest.mark.parametrize(
+    ("doubted", "says"),
+    [
+        ((), "Pages Ann and Eve"),
+        (("maintenance/a",), "Pages Ann and Eve (1 of 2 in a maintenance window)"),
+        (("maintenance/a", "maintenance/b"), "Pages Ann and Eve (in a maintenance window)"),
+        (("unheard/a", "unheard/b"), "Pages Ann and Eve (without notifying anyone)"),
+        (
+            ("maintenance/a", "unheard/b"),
+            "Pages Ann and Eve (1 of 2 in a maintenance window; 1 of 2 without notifying anyone)",
+        ),
+    ],
+)
+def test_the_sum_says_which_pages_may_reach_no_one(doubted: tuple[str, ...], says: str) -> None:
+    pages = [PlanLine("+", "page A", "page", paged=("Ann",)), PlanLine("+", "page B", "page", paged=("Eve",))]
+    lines = [*pages, *(PlanLine("!", "may notify no one", key) for key in doubted)]
+    assert plan_sum.in_short(lines, ()) == says
+    assert plan_sum.reach(lines) == says

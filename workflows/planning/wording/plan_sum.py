@@ -41,6 +41,8 @@ SAID: Final = (
     ("capture", "captures {} profile", "captures {} profiles"),
     (OTHER, "{} other change", "{} other changes"),
 )
+# What the first part adds where a page may reach no one, by the key of the line that warns of it.
+DOUBTS: Final = {"maintenance": "in a maintenance window", "unheard": "without notifying anyone"}
 REACH: Final = frozenset({"page", "over", "in", "more", "out", "people"})  # the parts about people
 
 
@@ -72,11 +74,22 @@ def _counted(lines: Sequence[PlanLine]) -> Counter[str]:
     return found
 
 
-def _said(found: Counter[str], lines: Iterable[PlanLine]) -> str:
+def _said(found: Counter[str], lines: Sequence[PlanLine]) -> str:
     said = [(one if found[part] == 1 else many).format(found[part]) for part, one, many in SAID if found[part]]
-    if found["page"] and (paged := _paged(lines)):
-        said[0] = paged
+    if found["page"]:
+        said[0] = f"{_paged(lines) or said[0]}{_doubts(lines, pages=found['page'])}"
     return sentences.capital(" · ".join(said))
+
+
+def _doubts(lines: Iterable[PlanLine], *, pages: int) -> str:
+    """Say how many of the pages may reach no one, and why: *(1 of 2 in a maintenance window)*; empty if none."""
+    found = Counter(line.key.partition("/")[0] for line in lines if line.sign == "!")
+    some = [
+        f"{'' if pages == found[key] else f'{found[key]} of {pages} '}{says}"
+        for key, says in DOUBTS.items()
+        if found[key]
+    ]
+    return f" ({'; '.join(some)})" if some else ""
 
 
 def _paged(lines: Iterable[PlanLine]) -> str:
