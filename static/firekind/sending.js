@@ -17,6 +17,16 @@ function keep(form) {
   sessionStorage.setItem(name, JSON.stringify(kept));
 }
 
+// As many rows of the type editor as there were: its own script has not taken the one away yet that is there without it.
+function lay(form, fields) {
+  for (const set of form.querySelectorAll("[data-rows]")) {
+    const list = set.querySelector("ol:not(.unscripted)"), row = set.querySelector("template").content;
+    const { name } = row.querySelector("[name]"), count = fields.filter(([one]) => one === name).length;
+    while (list.children.length > count) list.lastElementChild.remove();
+    while (list.children.length < count) list.append(row.cloneNode(true));
+  }
+}
+
 // A field by its name, a choice by its value, and of several of one name each in its turn.
 function fill(form, fields) {
   const left = given(form), filled = [];
@@ -38,7 +48,9 @@ function restore(form) {
   const kept = JSON.parse(sessionStorage.getItem(key(form)));
   if (!kept?.fields || kept.sent) return [];
   sessionStorage.removeItem(key(form));
-  return form.querySelector(".wrong, [aria-invalid=true]") ? [] : fill(form, kept.fields); // else the page has them
+  if (form.querySelector(".wrong, [aria-invalid=true]")) return []; // the page has them
+  lay(form, kept.fields);
+  return fill(form, kept.fields);
 }
 
 if (me) {

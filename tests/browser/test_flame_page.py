@@ -249,3 +249,7 @@ def test_everybody_can_read_it(ada: Page) -> None:
         ada.goto(f"{here}{path}")
         wrong += faults_everywhere(ada)
     assert not wrong
+    ada.goto(f"{here}1/")
+    ada.emulate_media(forced_colors="active")
+    for look, outline in (("true", "solid"), ("false", "none")):
+        expect(ada.locator(f".segments [aria-pressed={look}]").first).to_have_css("outline-style", outline)

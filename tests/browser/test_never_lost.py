@@ -137,6 +137,45 @@ def test_what_was_chosen_comes_back_with_what_was_typed_and_is_sent_once(sit: Si
     expect(page.get_by_label("What is wrong?")).to_have_value("")  # was not sent: who comes anew, begins anew
 
 
+def test_rows_that_were_added_or_removed_come_back_as_they_were(sit: Sit) -> None:
+    page = sit("Ada")
+    page.goto("/types/security/")
+    roles = page.locator("[data-rows=role] ol input[name='one_of.role']")
+    there = [one.input_value() for one in roles.all()]
+    assert there, "one of platform leadership"
+    page.get_by_role("button", name="Remove this role").first.click()
+    for name in ("Scribe", "Liaison"):
+        page.get_by_role("button", name="Add a role").click()
+        roles.last.fill(name)
+    page.get_by_role("button", name="Add a profile").click()
+    page.locator("[data-rows=profile] ol input[name='captures.source']").last.fill("shop")
+    page.get_by_label("Description").fill("Something leaked")
+    session_ended(page, page.locator("main form .main").first.click)
+    assert [one.input_value() for one in roles.all()] == [*there[1:], "Scribe", "Liaison"]
+    expect(page.locator("[data-rows=profile] ol input[name='captures.source']")).to_have_value("shop")
+
+
+def test_a_type_is_moved_by_keyboard_as_far_as_it_goes(sit: Sit) -> None:
+    page = sit("Ada")
+    page.goto("/types/")
+    order = page.locator("#types > li")
+    slugs = [one.get_attribute("id") or "" for one in order.all()]
+    up = page.locator(f"#{slugs[2]} [id^=up-]")
+    up.focus()
+    for at in (1, 0):
+        page.keyboard.press("Enter")
+        expect(order.nth(at)).to_have_id(slugs[2])
+        expect(up if at else page.locator(f"#{slugs[2]}").get_by_role("link", name="Edit")).to_be_focused()
+    down = page.locator(f"#{slugs[2]} [id^=down-]")
+    down.focus()
+    for at in (1, 2):
+        page.keyboard.press("Enter")
+        expect(order.nth(at)).to_have_id(slugs[2])
+        expect(down).to_be_focused()
+    page.reload()
+    assert [one.get_attribute("id") for one in order.all()] == slugs
+
+
 def test_what_nobody_answered_is_said_and_says_what_to_do(sit: Sit) -> None:
     page = sit("Ada")
     declare(page, "The pump coughs")
