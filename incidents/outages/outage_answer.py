@@ -8,10 +8,9 @@ from functools import lru_cache
 from typing import Final, TypeVar
 
 from django.conf import settings
-from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseServerError, JsonResponse
 from django.http.response import HttpResponseBase
 from django.template.loader import render_to_string
-from django.views.defaults import server_error
 
 from incidents.outages import database_watch
 from incidents.outages.runbook import RunbookFile
@@ -41,7 +40,7 @@ class Outages:
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         if database_watch.is_away() and not request.path_info.startswith(WITHOUT_IT):
-            return answer(request.path_info)
+            return answer(request.path_info, request=request)
         return self._get_response(request)
 
 
@@ -49,14 +48,14 @@ def failed(request: HttpRequest) -> HttpResponse:
     """Answer a request that ended in an error (`handler500`), which may be that the database went away meanwhile."""
     error = sys.exc_info()[1]
     if database_watch.is_to_blame(error):
-        return answer(request.path_info, error)
-    return server_error(request)
+        return answer(request.path_info, error, request=request)
+    return HttpResponseServerError(render_to_string("500.html", {"request": request}))
 
 
-def answer(path: str, error: BaseException | None = None) -> HttpResponse:
+def answer(path: str, error: BaseException | None = None, *, request: HttpRequest | None = None) -> HttpResponse:
     """Answer whoever asks for an address: a page for people, a line or JSON for programs, who send it again.
 
-    ``error`` is what their request ended in, where it had begun.
+    ``error`` is what their request ended in, where it had begun. Who sent a form gets its words back.
     """
     response: HttpResponse
     not_taken = ENDED_NOT_TAKEN if database_watch.has_ended(error) else NOT_TAKEN
@@ -65,7 +64,12 @@ def answer(path: str, error: BaseException | None = None) -> HttpResponse:
     elif path.startswith(PROGRAMS):
         response = JsonResponse({"error": "unavailable", "says": not_taken})
     else:
-        words = {"happened": happened(error), "unsure": UNSURE, "by_hand": runbook().current().public}
+        words = {
+            "happened": happened(error),
+            "unsure": UNSURE,
+            "by_hand": runbook().current().public,
+            "request": request,
+        }
         response = HttpResponse(render_to_string(PAGE, words))
     response.status_code = 503
     response["Retry-After"] = str(AGAIN_S)

@@ -16,6 +16,7 @@ from django.utils.html import escape, format_html, urlize
 from django.utils.safestring import SafeString, mark_safe
 
 from incidents import sentences
+from incidents.forms import given_words
 from incidents.models import page_routes
 from incidents.people.bidi import isolated
 from incidents.policies import capture_lines
@@ -97,6 +98,13 @@ def closing(context: template.Context) -> SafeString:
     about = match.kwargs.get("codename", "") if match and match.route.startswith(page_routes.INCIDENT) else ""
     said = format_html('data-closings="{}"', reverse("closings"))
     return format_html('{} data-about="{}"', said, about) if about else said
+
+
+@register.simple_tag(takes_context=True)
+def lost_words(context: template.Context) -> list[str]:
+    """Return what was written in the form that an error page answers, for who would lose it otherwise."""
+    request = context.get("request")
+    return given_words.lost(request) if request is not None else []
 
 
 @register.simple_tag

@@ -9,12 +9,14 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, Final
+from urllib.parse import urlencode
 
 import psycopg
 import pytest
 from django.db import Error, connection
 from django.test import RequestFactory
 
+from incidents.forms import given_words
 from incidents.outages import breaker, database_watch, hint_sender, outage_answer, runbook
 from incidents.outages.breaker import Breaker
 from incidents.outages.database_watch import Bounded, Patience
@@ -246,3 +248,19 @@ def test_everyone_is_asked_to_come_back(path: str, kind: str, monkeypatch: pytes
     response = pages(RequestFactory().get(path))
     assert (response.status_code, response["Retry-After"]) == (503, "15")
     assert response["Content-Type"].startswith(kind)
+
+
+@pytest.mark.parametrize("scripts", [False, True])
+@pytest.mark.parametrize("away", [False, True])
+def test_who_sent_a_form_gets_their_words_back_unless_scripts_have_kept_them(
+    away: bool, scripts: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(database_watch, "is_away", lambda: away)
+    cookies = {"HTTP_COOKIE": f"{given_words.ZONE}=UTC"} if scripts else {}
+    form = RequestFactory(HTTP_ORIGIN="http://testserver", **cookies)  # type: ignore[arg-type]
+    sent = form.post("/declare", urlencode({"title": "<i>Slow"}), content_type="application/x-www-form-urlencoded")
+    response = outage_answer.Outages(outage_answer.failed)(sent)
+    assert response.status_code == (503 if away else 500)
+    assert ("&lt;i&gt;Slow" in str(getattr(response, "content", ""))) != scripts
+    cut_off = form.post("/declare", b"title=" + b"x" * 30_000_000, content_type="application/x-www-form-urlencoded")
+    assert outage_answer.Outages(outage_answer.failed)(cut_off).status_code == response.status_code

@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable, Iterator
 from dataclasses import replace
+from typing import Any, Final
+from urllib.parse import urlencode
 
 import pytest
+from django import forms
 from django.conf import settings as project
 from django.test import Client
+from django.utils.html import escape
 from pytest_django.fixtures import Settings
 
+from incidents.forms import given_words
 from incidents.models import Person
+
+AREA: Final = re.compile(r'<textarea[^>]* name="(\w+)"')
 
 
 @pytest.fixture
@@ -72,3 +81,76 @@ def test_a_fragment_that_lost_its_session_sends_the_whole_page_to_the_sign_in(db
 def test_who_sent_a_form_after_their_session_comes_back_to_its_page(db: None, sent_from: str, then: str) -> None:
     response = Client().post("/types/add", headers={"Referer": sent_from})
     assert response["Location"] == f"/sign-in/?next={then}"
+
+
+WORDS = "Pool exhausted since 14:02 <b>"
+
+
+def ended(client: Client, ada: Person) -> None:
+    """Let the session end while the form is open."""
+
+
+def changed_in_another_tab(client: Client, ada: Person) -> None:
+    """Let the form's token be one that is not taken any more."""
+    client.handler.enforce_csrf_checks = True
+
+
+def closed(client: Client, ada: Person) -> None:
+    """Let the person be signed in, and the incident not be there."""
+    assert ada.user is not None
+    client.force_login(ada.user)
+
+
+@pytest.mark.parametrize(("happens", "status"), [(ended, 401), (changed_in_another_tab, 403), (closed, 404)])
+@pytest.mark.parametrize("name", given_words.NAMES)
+def test_words_that_are_not_taken_come_back_to_a_browser_without_scripts(
+    ada: Person, happens: Callable[[Client, Person], None], status: int, name: str
+) -> None:
+    client = Client()
+    happens(client, ada)
+    address = "/incidents/amber-otter/note"
+    sent = send(client, {name: WORDS, "password": "hush-hush", "csrfmiddlewaretoken": "hush-hush"}, to=address)
+    page = sent.content.decode()
+    assert sent.status_code == status
+    assert "no-store" in sent["Cache-Control"]
+    assert escape(WORDS) in page
+    assert "hush-hush" not in page
+    assert (f'href="/sign-in/?next={address}"' in page) == (status == 401)
+
+
+@pytest.mark.parametrize("sent_from", ["http://example.com/declare", "", "null"])
+def test_a_page_of_elsewhere_has_nothing_shown_here(ada: Person, sent_from: str) -> None:
+    for happens in (ended, changed_in_another_tab, closed):
+        client = Client()
+        happens(client, ada)
+        sent = send(client, {"text": WORDS}, to="/incidents/amber-otter/note", sent_from=sent_from)
+        assert escape(WORDS) not in sent.content.decode()
+
+
+def send(client: Client, given: dict[str, str], *, to: str, sent_from: str | None = None) -> Any:
+    """Send a form the way browsers do, from its own page unless told otherwise."""
+    referer = f"http://testserver{to}" if sent_from is None else sent_from
+    return client.post(
+        to, urlencode(given), content_type="application/x-www-form-urlencoded", headers={"Referer": referer}
+    )
+
+
+def test_a_browser_with_scripts_has_kept_its_words(db: None) -> None:
+    client = Client()
+    client.cookies[f"{project.COOKIE_PREFIX}zone"] = "Europe/Madrid"
+    assert send(client, {"title": WORDS}, to="/declare")["Location"] == "/sign-in/?next=/declare"
+
+
+def test_every_field_for_sentences_is_given_back() -> None:
+    fields = [one for form in every_form() for one in getattr(form, "base_fields", {}).items()]
+    long = {name for name, one in fields if type(one.widget) is forms.Textarea and "readonly" not in one.widget.attrs}
+    own = {name for path in (project.BASE_DIR / "templates").rglob("*.html") for name in AREA.findall(path.read_text())}
+    assert "text" in long & own
+    assert long | own <= set(given_words.NAMES)
+
+
+def every_form(base: type[forms.BaseForm] = forms.BaseForm) -> Iterator[type[forms.BaseForm]]:
+    for one in base.__subclasses__():
+        if one.__module__.startswith(("incidents.", "evidence.", "workflows.", "reviews.")):
+            yield one
+        yield from every_form(one)

@@ -8,12 +8,11 @@ from typing import Concatenate, ParamSpec, cast
 from urllib.parse import urlsplit, urlunsplit
 from zoneinfo import ZoneInfo
 
-from django.conf import settings
 from django.contrib.auth.views import redirect_to_login
 from django.core.exceptions import BadRequest, PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
-from django.shortcuts import redirect
+from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
 from django_htmx.http import HttpResponseClientRedirect
@@ -21,11 +20,13 @@ from django_htmx.middleware import HtmxDetails
 
 from incidents import lifecycle, visibility
 from incidents.audited import audit_notes
+from incidents.forms import given_words
 from incidents.models import Incident, Person
 from incidents.people import person_matching
 
 P = ParamSpec("P")
 NO_STORE = "no-store, private"
+UNAUTHORIZED = 401
 
 
 class Request(HttpRequest):
@@ -88,15 +89,19 @@ def _refuse_nul(request: HttpRequest) -> None:
 def to_sign_in(request: HttpRequest) -> HttpResponse:
     """Send someone unknown to the sign-in page and back afterwards; a fragment sends the whole page.
 
-    What a fragment sent is refused, or its page would take it for done. Who sent a form comes back to its page.
+    What a fragment sent is refused, or its page would take it for done. Who sent a form comes back to its page, where
+    `sending.js` has kept the words; a browser without scripts gets them back in the answer.
     """
     htmx = cast("Request", request).htmx
     if htmx:
         back = redirect_to_login(htmx.current_url_abs_path or "/")
         refusal = HttpResponseClientRedirect(back["Location"])
-        refusal.status_code = 401
+        refusal.status_code = UNAUTHORIZED
         return refusal
-    return redirect_to_login(request.get_full_path() if request.method == "GET" else _page_of_form(request))
+    back = redirect_to_login(request.get_full_path() if request.method == "GET" else _page_of_form(request))
+    if given_words.lost(request):
+        return render(request, "signed_out.html", {"sign_in": back["Location"]}, status=UNAUTHORIZED)
+    return back
 
 
 def _page_of_form(request: HttpRequest) -> str:
@@ -110,7 +115,7 @@ def _page_of_form(request: HttpRequest) -> str:
 def zone_of(request: HttpRequest) -> ZoneInfo:
     """Return the viewer's time zone as their browser told it in a cookie; UTC until then."""
     try:
-        return ZoneInfo(request.COOKIES.get(f"{settings.COOKIE_PREFIX}zone", "UTC"))
+        return ZoneInfo(request.COOKIES.get(given_words.ZONE, "UTC"))
     except (KeyError, ValueError, OSError):  # a name that is unknown, malformed or a folder
         return ZoneInfo("UTC")
 

@@ -1,0 +1,55 @@
+"""Words in a form that was not taken: they go back to the browser that sent them, and nowhere else."""
+
+from __future__ import annotations
+
+from typing import Final
+from urllib.parse import urlsplit
+
+from django.conf import settings
+from django.core.exceptions import SuspiciousOperation
+from django.http import HttpRequest
+
+ZONE: Final = f"{settings.COOKIE_PREFIX}zone"  # the first of our scripts tells the browser's time zone in it
+# The fields that take sentences. What is chosen is quickly chosen again, and what is secret is never shown.
+NAMES: Final = (
+    "title",
+    "summary",
+    "text",
+    "impact",
+    "next_step",
+    "because",
+    "claim",
+    "comment",
+    "says",
+    "services",
+    "pages",
+    "roles",
+    "checklist",
+    "link",
+)
+
+
+def lost(request: HttpRequest) -> list[str]:
+    """Return what was written in a form of ours that an answer does not take, field by field.
+
+    A browser that runs scripts has kept it by itself (`sending.js`). Forms with files are left unread.
+    """
+    if (
+        request.method != "POST"
+        or request.content_type != "application/x-www-form-urlencoded"
+        or ZONE in request.COOKIES
+    ):
+        return []
+    try:
+        return _written(request) if _is_ours(request) else []
+    except (SuspiciousOperation, OSError):  # too large, cut off, or meant for another host
+        return []
+
+
+def _is_ours(request: HttpRequest) -> bool:
+    sent_from = request.headers.get("Origin") or request.headers.get("Referer", "")
+    return urlsplit(sent_from).netloc == request.get_host()
+
+
+def _written(request: HttpRequest) -> list[str]:
+    return [text for name in NAMES for one in request.POST.getlist(name) if (text := one.strip())]
