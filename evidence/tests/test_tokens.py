@@ -126,7 +126,7 @@ def test_the_terminal_makes_tokens_for_those_who_hold_it(incident: Incident, sec
     assert Person.objects.get(user__username="operator").tokens.count() == 1
     with pytest.raises(CommandError, match="can see"):
         call_command("evidence_token", "eve", "--incident", secret.codename)
-    with pytest.raises(CommandError, match="Nobody"):
+    with pytest.raises(CommandError, match="No one is called"):
         call_command("evidence_token", "zoe")
 
 

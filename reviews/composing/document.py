@@ -38,7 +38,7 @@ SECTIONS: Final = (
         "What went well that nobody would notice?",
     ),
     SectionKind("people", "Who was pulled in", reached.people, "Who was missing, and who could have slept?"),
-    SectionKind("pages", "Pages", reached.pages, "Did they reach the right people?", "Nobody was paged."),
+    SectionKind("pages", "Pages", reached.pages, "Did they reach the right people?", "No one was paged."),
     SectionKind(
         "followups",
         "Follow-ups",

@@ -65,5 +65,5 @@ def _person(said: str) -> Person:
         accounts = User.objects.filter(exact | Q(username=said))[:2]
         found = [person for account in accounts if (person := person_matching.of_user(account)) is not None]
     if len(found) != 1:
-        raise CommandError(f"{'Nobody' if not found else 'More than one person'} is called {said}.")
+        raise CommandError(f"{'No one' if not found else 'More than one person'} is called {said}.")
     return found[0]

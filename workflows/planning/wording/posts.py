@@ -46,7 +46,7 @@ HEAD_CHARS: Final = 200  # a longer one is no title
 # Those that say who did it and why in a word: *Resolved by Ann*.
 DEEDS: Final = frozenset({"mitigated", "resolved", "reopened", "cancelled"})
 UPDATED: Final = frozenset({"updated", "mitigated", "resolved", "cancelled", "duplicated"})  # what a reminder asks for
-UNCHANGED: Final = "Nobody new is brought in, and nothing else changes."
+UNCHANGED: Final = "No one new is brought in, and nothing else changes."
 LINES: Final = 6  # of what a retype changed; the rest is folded behind a button
 LINE_CHARS: Final = 160
 WHY_CHARS: Final = 700
