@@ -8,14 +8,20 @@ from typing import Final
 
 SHAPE: Final = re.compile(r"[a-z]+(?:-[a-z]+){1,5}")  # a drill's begins with drill-, and a word may be two
 PAGE: Final = re.compile(r"/(?:incidents|access)/([^/?#\s]+)", re.IGNORECASE)
-AROUND: Final = re.compile(r"^[\W_]+|[\W_]+$")
+LONGEST: Final = 500  # of what is looked at: a page's address, and what people write around it
 
 
 def read(said: str) -> str:
     """Return the codename that somebody wrote; what is none comes back in small letters, without what is around it."""
-    page = PAGE.search(said)
-    name = "".join(_plain(one) for one in unicodedata.normalize("NFKC", page[1] if page else said))
-    return AROUND.sub("", name).lower()
+    page = PAGE.search(said[:LONGEST])
+    name = "".join(_plain(one) for one in unicodedata.normalize("NFKC", page[1] if page else said[:LONGEST]))
+    return core(name).lower()
+
+
+def core(said: str) -> str:
+    """Return what was written from its first letter or digit to its last."""
+    inside = [n for n, one in enumerate(said) if one.isalnum()]
+    return said[inside[0] : inside[-1] + 1] if inside else ""
 
 
 def is_shaped(name: str) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import ExitStack, closing
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -18,8 +19,11 @@ from incidents.outages import database_watch
 from incidents.outages.database_watch import Bounded
 from stack.processes.guard import Guard
 from stack.services import pgbouncer, services
+from workflows.alerts import intake
+from workflows.effects import effect_queue
 
 DIRECT = "postgresql://a:b@db.test:5432/firekind"
+AT = datetime(2026, 11, 21, 10, tzinfo=UTC)
 OFTEN = database.PREPARED["prepare_threshold"] + 2
 
 
@@ -74,6 +78,26 @@ def test_a_column_that_a_newer_version_widens_ends_the_connections_that_know_it_
         with pytest.raises(psycopg.OperationalError, match="planned"):
             asked.execute("SELECT name FROM prepared_widened WHERE name = %s", ["a"])
         assert asked.closed
+
+
+@pytest.mark.parametrize("table", ["workflows_effect", "workflows_alert"])
+@pytest.mark.usefixtures("django_db_setup")
+def test_a_column_that_a_newer_version_adds_changes_nothing_for_a_statement_that_is_written_out(table: str) -> None:
+    claims = {"at": AT, "lease": AT, "incident": 0, "limit": 1, "kinds": ["chat"]}
+    news: dict[str, Any] = dict.fromkeys(("title", "service_id", "service", "priority", "url", "status_by"), "")
+    news |= {"pager_id": "PADDED", "number": 1, "status": "triggered", "status_at": AT, "at": AT}
+    asked = (effect_queue.TAKE, claims) if table == "workflows_effect" else (intake.NOTE, news)
+    address = database.keywords(settings.FIREKIND.database_url) | {"dbname": connection.settings_dict["NAME"]}
+    with closing(Bounded.connect(**address, autocommit=True, prepare_threshold=1)) as old:
+        try:
+            for _ in range(OFTEN):
+                old.execute(*asked)
+            with psycopg.connect(**address, autocommit=True) as newer:
+                newer.execute(f"ALTER TABLE {table} ADD COLUMN added_later integer")
+            old.execute(*asked)
+        finally:
+            old.execute(f"ALTER TABLE {table} DROP COLUMN IF EXISTS added_later")
+            old.execute("DELETE FROM workflows_alert WHERE pager_id = 'PADDED'")
 
 
 @pytest.mark.slow

@@ -6,7 +6,7 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from django.conf import settings
-from django.core.exceptions import SuspiciousOperation
+from django.core.exceptions import BadRequest, SuspiciousOperation
 from django.http import HttpRequest
 
 ZONE: Final = f"{settings.COOKIE_PREFIX}zone"  # the first of our scripts tells the browser's time zone in it
@@ -42,7 +42,7 @@ def lost(request: HttpRequest) -> list[str]:
         return []
     try:
         return _written(request) if _is_ours(request) else []
-    except (SuspiciousOperation, OSError):  # too large, cut off, or meant for another host
+    except (SuspiciousOperation, BadRequest, OSError):  # too large, cut off, in other letters, or for another host
         return []
 
 

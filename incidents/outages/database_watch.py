@@ -63,7 +63,7 @@ class Patience:
 # Slack waits three seconds; a busy machine takes a while to begin a connection. Whoever is not the first to wait for a
 # row waits twice as long: for the one before them, and for the row.
 IN_A_HURRY: Final = Patience(silence_s=0.8, probe_s=1.2, pool_s=2.0, lock_s=1.2)
-REPLANNED: Final = "cached plan must not change result type"
+REPLANNED: Final = "RevalidateCachedQuery"  # in PostgreSQL; its sentence may be in any language
 STILL_S: Final = 10.0  # between two statements of a transaction: far more than any of ours takes on a busy machine
 patience = Patience()
 database = Breaker(probe_s=AGAIN_S)
@@ -76,8 +76,12 @@ class Bounded(psycopg.Connection[Any]):
     def connect(cls, conninfo: str = "", **given: Any) -> Self:
         """Connect as usual; prepare nothing where a pooler stands between, whose sessions are everybody's."""
         made = super().connect(conninfo, **given)
-        if made.prepare_threshold is not None and _is_pooled(made):
-            made.prepare_threshold = None
+        try:
+            if made.prepare_threshold is not None and _is_pooled(made):
+                made.prepare_threshold = None
+        except psycopg.Error:
+            made.close()
+            raise
         return made
 
     def wait(self, gen: PQGen[Result], interval: float = 0.1, timeout: float | None = None) -> Result:
@@ -92,7 +96,7 @@ class Bounded(psycopg.Connection[Any]):
             try:
                 return super().wait(gen, interval, patience.silence_s)
             except errors.FeatureNotSupported as error:
-                if REPLANNED not in str(error):
+                if error.diag.source_function != REPLANNED:
                     raise
                 self.pgconn.finish()
                 raise psycopg.OperationalError("a column changed after its statements were planned") from error

@@ -8,7 +8,7 @@ from typing import Any
 import coolname
 import coolname.data
 
-from incidents import codenames
+from incidents import codename_typed, codenames
 
 
 def test_they_are_drawn_by_the_kernel_and_follow_from_no_seed() -> None:
@@ -71,3 +71,9 @@ def test_whatever_can_be_drawn_is_known_as_one_of_ours() -> None:
 def test_other_words_are_not_known_as_one_of_ours() -> None:
     for other in ("", "otter", "blue-green", "db-primary", "eu-west", "web-frontend", "checkout-api", "new-release"):
         assert not codenames.is_one(other)
+
+
+def test_what_is_typed_in_place_of_a_codename_is_read_once_however_long_it_is() -> None:
+    assert codename_typed.read(f"#“Amber-Otter”{'!' * 1_000_000}") == "amber-otter"
+    assert codename_typed.read(f"a{'-' * 1_000_000}b") == "a"
+    assert codename_typed.read("_" * 1_000_000) == ""

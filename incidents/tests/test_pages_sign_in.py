@@ -127,6 +127,16 @@ def test_a_page_of_elsewhere_has_nothing_shown_here(ada: Person, sent_from: str)
         assert escape(WORDS) not in sent.content.decode()
 
 
+@pytest.mark.django_db
+@pytest.mark.parametrize("to", ["/declare", "/access/", "/sign-in/"])
+def test_a_form_in_other_letters_than_ours_is_refused_like_any_bad_request(to: str) -> None:
+    odd = "application/x-www-form-urlencoded; charset=latin-1"
+    answer = Client(enforce_csrf_checks=True).post(
+        to, "title=x", content_type=odd, headers={"Origin": "http://testserver"}
+    )
+    assert 400 <= answer.status_code < 500
+
+
 def send(client: Client, given: dict[str, str], *, to: str, sent_from: str | None = None) -> Any:
     """Send a form the way browsers do, from its own page unless told otherwise."""
     referer = f"http://testserver{to}" if sent_from is None else sent_from

@@ -35,6 +35,7 @@ def test_what_is_redacted_is_gone_and_so_is_nothing_else(house: House, incident:
     channel, dee = house.channel(incident), house.person("dee")
     lifecycle.rename(incident, title="Checkout is slow", by=dee, at=timezone.now())
     said = [text for text in house.slack.texts(channel) if f"It is {SECRET}" not in text]
+    assert [text for text in house.slack.texts(channel) if f"Update from Dee · It is {SECRET}" in text]
     for n in incident.events.filter(kind="updated").values_list("n", flat=True):
         lifecycle.redact(incident, n=n, by=dee, at=timezone.now())
     house.settle(incident)

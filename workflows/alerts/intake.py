@@ -9,6 +9,7 @@ from typing import Any
 from django.db import connection, transaction
 
 from incidents import timeline
+from incidents.column_names import column_names
 from incidents.models import Incident
 from workflows.alerts import alert_words, storms
 from workflows.models import Alert
@@ -21,14 +22,14 @@ SEEN_ONE_BY_ONE = 100  # of more than so many, open pages see the next when they
 KEPT = timedelta(days=31)  # those that concern no incident
 
 # Written out because a storm does each a thousand times.
-NOTE = """
+NOTE = f"""
     INSERT INTO workflows_alert (pager_id, number, title, service_id, service, priority, url, status, status_at,
                                  status_by, at)
     VALUES (%(pager_id)s, %(number)s, %(title)s, %(service_id)s, %(service)s, %(priority)s, %(url)s, %(status)s,
             %(status_at)s, %(status_by)s, %(at)s)
     ON CONFLICT (pager_id) DO UPDATE SET pager_id = excluded.pager_id
- RETURNING *
-"""
+ RETURNING {column_names(Alert)}
+"""  # noqa: S608 (put together of constants)
 JOIN = """
     UPDATE workflows_alert SET incident_id = %s, rule_id = %s, joined_at = %s, at = %s WHERE id = %s
  RETURNING 1 + (SELECT count(*) FROM workflows_alert others WHERE others.incident_id = %s)

@@ -15,6 +15,7 @@ from incidents import event_kinds as kinds_of_events
 from incidents import hints, timeline
 from incidents.claiming.leases import Leases
 from incidents.claiming.shared_clock import clock
+from incidents.column_names import column_names
 from incidents.models import Incident
 from workflows.effects import failpoints, late_requests
 from workflows.effects.ready import CLAIM, READY_INCIDENTS
@@ -26,6 +27,7 @@ from workflows.planning.observed import UNSETTLED
 CLAIMS = Leases(
     Effect.objects, working=Effect.State.RUNNING, length=lambda: timedelta(seconds=settings.FIREKIND.lease_s), beats=3
 )
+TAKE = CLAIM.format(effect=column_names(Effect, of="(one.effect)"))
 HASTY = [name for name, kind in KINDS.items() if kind.queue == EFFECTS]
 SLOW = [name for name, kind in KINDS.items() if kind.queue == EVIDENCE]
 
@@ -37,7 +39,7 @@ def claim(incident_id: int, *, at: datetime, limit: int, kinds: Sequence[str] = 
     """
     values = {"at": clock.at(at), "lease": CLAIMS.until(at), "incident": incident_id}
     values |= {"limit": limit, "kinds": list(kinds)}
-    taken: list[Any] = sorted(Effect.objects.raw(CLAIM, values), key=lambda effect: (effect.rank, effect.pk))
+    taken: list[Any] = sorted(Effect.objects.raw(TAKE, values), key=lambda effect: (effect.rank, effect.pk))
     return [Work(effect, json.loads(effect.known or "{}")) for effect in taken]
 
 

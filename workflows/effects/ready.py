@@ -46,7 +46,7 @@ END
 """ % {"at": "$1", "lease": "$2", "incident": "$3", "limit": "$4", "kinds": "$5"}  # noqa: S608  # all parts are constants
 
 CLAIM = """
-    SELECT (one.effect).*, one.known
+    SELECT {effect}, one.known
       FROM workflows_claim(%(at)s, %(lease)s, %(incident)s, %(limit)s, %(kinds)s::text[]) AS one (effect, known)
 """
 

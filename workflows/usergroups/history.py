@@ -118,7 +118,6 @@ def _is_adopted(look: Look) -> bool:
     return look.verdict.state == State.TRUE and look.group is not None and look.rule.chat_id != look.group.chat_id
 
 
-@transaction.atomic
 @transaction.atomic  # a rule that is deleted meanwhile takes what is added with it
 def _note_news(look: Look, *, at: datetime) -> None:
     says = look.verdict.says

@@ -8,6 +8,7 @@ import re
 from dataclasses import replace
 from typing import Final
 
+from incidents import codename_typed
 from incidents.audited import audit_notes
 from incidents.models import Incident
 from integrations.slack.interaction import carrying_out, inbox, incident_lookup, messages
@@ -30,7 +31,6 @@ ELSEWHERE: Final = {
     "info": "status",
 }
 QUOTED: Final = re.compile(r"[\"'`\u2018\u201c\u201e](.*)[\"'`\u2019\u201d\u201c]", re.DOTALL)
-AROUND: Final = re.compile(r"^[\W_]+|[\W_]+$")
 SEPARATED: Final = re.compile(r"^[:,]\s+")
 NEAR_ALONE, NEAR = 0.6, 0.75  # of what difflib counts
 
@@ -64,7 +64,7 @@ def _undressed(said: str) -> str:
 
 def _verb(first: str) -> str:
     """Return the name that somebody typed for a command, without what is around it; no word at all asks for help."""
-    return AROUND.sub("", first).lower() or ("help" if first in {"", "?"} else "")
+    return codename_typed.core(first).lower() or ("help" if first in {"", "?"} else "")
 
 
 def _of_two_words(first: str, rest: str) -> tuple[Command, str] | None:

@@ -53,6 +53,8 @@ def test_nothing_is_public_whose_title_begins_with_a_private_type(many: Door, na
         (":fire: checkout is slow", ":fire: checkout is slow"),
         ("\u201ccheckout\u201d is slow", "\u201ccheckout\u201d is slow"),
         ("Major outage in checkout", "Major outage in checkout"),
+        ("Major outage since 14:02", "Major outage since 14:02"),
+        ("major outage, see <https://s.example>", "major outage, see https://s.example"),
     ],
 )
 def test_whatever_names_no_private_type_is_declared_at_once(door: Door, typed: str, title: str) -> None:
@@ -60,6 +62,22 @@ def test_whatever_names_no_private_type_is_declared_at_once(door: Door, typed: s
     delivery.payload["text"] = f"declare {typed.replace(' & ', ' &amp; ')}"
     door.send(delivery)
     assert door.incident().title == title
+
+
+@pytest.mark.parametrize(
+    ("typed", "title"),
+    [
+        ("security breach since 14:02", "breach since 14:02"),
+        ("security keys leaked <https://s.example>", "keys leaked https://s.example"),
+    ],
+)
+def test_what_follows_a_private_type_is_kept_whole(door: Door, typed: str, title: str) -> None:
+    delivery = door.slack.acts.command("ann", "lobby", "/incident declare x")
+    delivery.payload["text"] = f"declare {typed}"
+    door.send(delivery)
+    assert "which is private" in door.reads(door.modal("ann"))
+    door.submit("ann")
+    assert (door.incident().private, door.incident().title) == (True, title)
 
 
 @pytest.mark.parametrize("typed", ["declare incident", "new incident", "open an incident", "create a new incident"])
@@ -79,6 +97,7 @@ def test_an_incident_is_no_title(door: Door, typed: str) -> None:
         ("\u201cmajor\u201d", "major", ""),
         ("major: nobody can pay", "major", "nobody can pay"),
         ("major\nnobody can pay", "major", "nobody can pay"),
+        ("major nobody can pay because cards fail", "major", "nobody can pay because cards fail"),
     ],
 )
 def test_a_retype_understands_a_type_however_it_is_written(

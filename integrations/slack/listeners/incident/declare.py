@@ -152,7 +152,7 @@ def _doubt(said: str, near: IncidentType) -> str:
     asks, said = "Nothing is declared yet: check the type below, then declare.", type_in_front.undressed(said)
     if near.policy.private and type_in_front.leading(said, [near], after=type_in_front.BEFORE)[0] is not None:
         return f"{mrkdwn.bold(near.policy.name)} may be meant, which is private. {asks}"
-    written = mrkdwn.cut(said.partition(":")[0].strip(), 40)
+    written = mrkdwn.cut(re.split("[:\uff1a]", said)[0].strip(), 40)
     return f"There is no type “{mrkdwn.escape(written)}”. {asks}"
 
 

@@ -53,7 +53,10 @@ def command(asked: SlackRequest, incident: Incident) -> Answer:
     match = BECAUSE.fullmatch(said)
     if match:
         written, because = match["type"], match["because"]
-        to = incident_lookup.type_named(written) or _named(written)[0]
+        to = incident_lookup.type_named(written)
+        if to is None:
+            to, rest = _named(written)
+            because = f"{rest} because {because}" if to is not None and rest else because
     else:
         to, because = _named(said)
         written = said

@@ -12,7 +12,7 @@ from integrations.slack.protocol import mrkdwn
 
 Typed = tuple[IncidentType | None, str, IncidentType | None]
 EMOJI: Final = re.compile(r"(?::[a-z0-9_+'\-]+:\s*)+")
-TYPED: Final = re.compile(r"\s*([^:\uff1a\n]{1,60}?)\s*[:\uff1a]\s*(\S.*)", re.DOTALL)
+TYPED: Final = re.compile(r"\s*([^:\uff1a\n<]{1,60}?)\s*[:\uff1a]\s*(\S.*)", re.DOTALL)
 QUOTED: Final = re.compile(r"[\"\u201c\u201e\u00ab](.*)[\"\u201d\u201c\u00bb]", re.DOTALL)
 WORD: Final = re.compile(r"[^\W_]+")
 BETWEEN: Final = re.compile(r"^[\s\W_]+?(?=[\w<&@#]|$)")
@@ -37,7 +37,8 @@ def split(said: str) -> Typed:
         written = mrkdwn.unescape(match[1])
         if (named := incident_lookup.type_named(written)) is not None:
             return named, match[2], None
-        if (near := incident_lookup.meant_type(written)) is not None:
+        near = None if _goes_on(written) else incident_lookup.meant_type(written)
+        if near is not None:
             return None, match[2], near
     return _private(bare) or (None, said, None)
 
@@ -65,6 +66,12 @@ def leading(
     if not end or (apart and not APART.match(said, end)):
         return None, said
     return found, BETWEEN.sub("", said[end:])
+
+
+def _goes_on(written: str) -> bool:
+    """Return whether more follows the name of a type, as in *major outage since 14*: then no colon ends the name."""
+    named, rest = leading(written, IncidentType.objects.filter(current__isnull=False).select_related("current"))
+    return named is not None and rest != ""
 
 
 def _private(said: str) -> Typed | None:

@@ -1,0 +1,14 @@
+"""The columns of a model by their names, for SQL that is written out."""
+
+from __future__ import annotations
+
+from django.db.models import Model
+
+
+def column_names(model: type[Model], *, of: str = "") -> str:
+    """Return the columns that this version knows of, and no others: a newer one may add some while both run.
+
+    ``of`` is what they are columns of, as the statement names it. A statement that asks for all there are would have to
+    be planned anew then, which PostgreSQL refuses where it is prepared.
+    """
+    return ", ".join(f'{of}{"." if of else ""}"{one.column}"' for one in model._meta.concrete_fields)  # noqa: SLF001 (Django's documented way to them)
