@@ -142,10 +142,15 @@ class ReassignForm(OneForm, OwnerForm):
     ) -> None:
         super().__init__(data, incident=incident, person=person, asked=asked)
         field = self.fields["people"]
-        # Whose it is already may keep it, though they could not be chosen.
-        had = followup_lists.owners(self.one) if self.one is not None else set()
+        # Whose it is, or was as the form was shown, may keep it, though they could not be chosen.
+        had = {pk for pk in followup_lists.owners(self.one) if str(pk) in self._shown(data)} if self.one else set()
         may = Q(pk__in=choosable(field).values("pk")) | Q(pk__in=had)
         field.queryset = Person.objects.filter(may)  # type: ignore[attr-defined]  # the field of a PickForm
+
+    def _shown(self, data: QueryDict | None) -> set[str]:
+        """Return the keys of the present owner and of the one that the form showed, as forms hold them."""
+        was = data.get("was", "") if data else ""
+        return {str(self.one.owner_id) if self.one else "", was.partition(" ")[0]}
 
     def first(self, asked: Mapping[str, Any]) -> dict[str, Any]:
         now = self._found(asked.get("n"))
