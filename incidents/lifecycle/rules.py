@@ -7,11 +7,12 @@ from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from datetime import datetime, timedelta
 
-from django.db import connection, transaction
+from django.db import transaction
 from django.db.models import Max
 
 from audit import tracing
 from incidents import codenames, hints, timeline, visibility
+from incidents.claiming import turns
 from incidents.models import Codename, Event, Incident, Person
 
 TITLE_CHARS = 200
@@ -115,8 +116,7 @@ def hold_several() -> None:
 
     Without it two could wait for each other: what turns private changes its duplicates, whatever their ids.
     """
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_advisory_xact_lock(hashtext('incidents.lifecycle.several'))")
+    turns.take("incidents.lifecycle.several")
 
 
 def must_see(incident: Incident, *, by: Person | None) -> None:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from django.conf import settings
-from django.db import connection
 from django.db.models import QuerySet
 
 from incidents import visibility
+from incidents.claiming import turns
 from incidents.lifecycle.rules import Refused
 from incidents.models import Incident, Person
 from incidents.models.people import Role
@@ -28,8 +28,7 @@ def hold() -> None:
 
     Without it two that are harmless apart, naming a group and filling it, could both be made at once.
     """
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_advisory_xact_lock(hashtext('incidents.second_manager.seconding'))")
+    turns.take("incidents.second_manager.seconding")
 
 
 def others(by: Person, *, incident: Incident | None = None) -> QuerySet[Person]:

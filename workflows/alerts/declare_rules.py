@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from django.db import connection, transaction
+from django.db import transaction
 from django.db.models import Max, Q, QuerySet
 
 from incidents import visibility
 from incidents.audited import audit_notes
+from incidents.claiming import turns
 from incidents.lifecycle import Refused
 from incidents.models import Person
 from workflows.alerts import matching, storms
@@ -83,8 +84,7 @@ def _held() -> QuerySet[DeclareRule]:
 
     A lock on rows would let two in who add the first one.
     """
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_advisory_xact_lock(hashtext('workflows.alerts.declare_rules'))")
+    turns.take("workflows.alerts.declare_rules")
     return DeclareRule.objects.all()
 
 

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from django.db import connection, transaction
 
+from incidents.claiming import turns
 from workflows import pager_account, ports
 from workflows.models import PagerRead, PagerTarget, PagerUser, Shift
 from workflows.oncall import in_use, overrides, people, turn_rows
@@ -173,8 +174,7 @@ def _refuse_nobody(known: Collection[PagerPerson]) -> None:
 
 def _alone() -> None:
     """Let readers of the pager write one after the other."""
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_advisory_xact_lock(hashtext('workflows.oncall.pager_cache'))")
+    turns.take("workflows.oncall.pager_cache")
 
 
 def _read(what: What, values: dict[str, Any]) -> None:

@@ -15,6 +15,7 @@ from django.db.models import Exists, OuterRef, Q
 from django.utils import timezone
 
 from incidents import lifecycle
+from incidents.claiming import turns
 from incidents.models import Participant, Person
 from incidents.people import person_matching
 from workflows import chat_port, ports
@@ -234,8 +235,7 @@ def _strangers(
 
 def _alone() -> None:
     """Let readers of the workspace write one after the other."""
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_advisory_xact_lock(hashtext('workflows.usergroups.workspace_cache'))")
+    turns.take("workflows.usergroups.workspace_cache")
 
 
 def _write(groups: list[chat_port.UserGroup]) -> bool:

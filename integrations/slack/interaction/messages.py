@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
@@ -11,6 +12,7 @@ from integrations.slack.adapter import current
 from integrations.slack.interaction import block_words
 from integrations.slack.protocol import mrkdwn
 
+QUOTED: Final = re.compile(r"[\"'`\u2018\u201c\u201e\u00ab](.*)[\"'`\u2019\u201d\u201c\u00bb]", re.DOTALL)
 HOSTED: Final = frozenset({"hosted", "snippet"})
 FILES: Final = 10
 
@@ -103,3 +105,9 @@ def _author(message: Mapping[str, Any]) -> str:
     profile = message.get("user_profile") or message.get("bot_profile") or {}
     name = profile.get("real_name") or profile.get("name") or message.get("username") or message.get("user")
     return str(name or "someone")
+
+
+def unquoted(said: str) -> str:
+    """Take the quotes around what was typed away, whichever a keyboard makes of them."""
+    quoted = QUOTED.fullmatch(said.strip())
+    return quoted[1] if quoted else said

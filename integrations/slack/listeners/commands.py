@@ -30,7 +30,6 @@ ELSEWHERE: Final = {
     "escalate": "page",
     "info": "status",
 }
-QUOTED: Final = re.compile(r"[\"'`\u2018\u201c\u201e](.*)[\"'`\u2019\u201d\u201c]", re.DOTALL)
 SEPARATED: Final = re.compile(r"^[:,]\s+")
 NEAR_ALONE, NEAR = 0.6, 0.75  # of what difflib counts
 
@@ -56,10 +55,9 @@ def run(asked: SlackRequest) -> Answer:
 
 def _undressed(said: str) -> str:
     """Take away what stands around a command: quotes, and the slash command itself, typed twice."""
-    root, quoted = setup.command(), QUOTED.fullmatch(said)
-    said = quoted[1] if quoted else said
+    said = messages.unquoted(said)
     first, _, rest = said.partition(" ")
-    return rest.strip() if first.lower() == root.lower() else said
+    return rest.strip() if first.lower() == setup.command().lower() else said
 
 
 def _verb(first: str) -> str:

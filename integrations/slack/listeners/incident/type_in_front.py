@@ -7,13 +7,12 @@ from collections.abc import Collection, Iterable
 from typing import Final
 
 from incidents.models import IncidentType
-from integrations.slack.interaction import incident_lookup
+from integrations.slack.interaction import incident_lookup, messages
 from integrations.slack.protocol import mrkdwn
 
 Typed = tuple[IncidentType | None, str, IncidentType | None]
 EMOJI: Final = re.compile(r"(?::[a-z0-9_+'\-]+:\s*)+")
 TYPED: Final = re.compile(r"\s*([^:\uff1a\n<]{1,60}?)\s*[:\uff1a]\s*(\S.*)", re.DOTALL)
-QUOTED: Final = re.compile(r"[\"\u201c\u201e\u00ab](.*)[\"\u201d\u201c\u00bb]", re.DOTALL)
 WORD: Final = re.compile(r"[^\W_]+")
 BETWEEN: Final = re.compile(r"^[\s\W_]+?(?=[\w<&@#]|$)")
 APART: Final = re.compile(r"[\W_]*(?:\s|$)")
@@ -46,9 +45,7 @@ def split(said: str) -> Typed:
 def undressed(said: str) -> str:
     """Take the emoji in front of what was typed away, and the quotes around it."""
     emoji = EMOJI.match(said)
-    bare = said[emoji.end() :] if emoji else said
-    quoted = QUOTED.fullmatch(bare.strip())
-    return quoted[1] if quoted else bare
+    return messages.unquoted(said[emoji.end() :] if emoji else said)
 
 
 def leading(
