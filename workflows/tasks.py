@@ -15,6 +15,7 @@ from django.utils import timezone
 from audit import log_ids
 from incidents import hints, lifecycle
 from incidents.drills import replays
+from incidents.models import Incident
 from incidents.outages import hint_sender, spare_connections
 from incidents.outages.hint_sender import HintTask
 from incidents.second_manager import notices
@@ -51,7 +52,11 @@ def reconcile(incident_id: int) -> None:
         refresh_directory()
     _pause.read = True
     with log_ids.of(incident=incident_id):
-        plan = reconciling.reconcile(incident_id, at=timezone.now())
+        try:
+            plan = reconciling.reconcile(incident_id, at=timezone.now())
+        except Incident.DoesNotExist:  # the database was put back, and the broker remembers
+            log.info("a hint is about an incident that is not there")
+            return
     if any(KINDS[action.kind].queue == EVIDENCE for action in plan.actions):
         _send(measure, incident_id)
     perform.drain(incident_id)

@@ -35,25 +35,48 @@ def said(house: House) -> Counter[tuple[str, str]]:
     return Counter((one.name, message.text) for one in channels for message in one.messages.values())
 
 
+@pytest.mark.parametrize("was_planned", [True, False])
 @pytest.mark.parametrize("planned", ["declare", "update"])
-def test_what_was_owed_then_and_done_since_is_not_done_again(house: House, planned: str) -> None:
+def test_what_was_owed_then_and_done_since_is_not_done_again(house: House, planned: str, was_planned: bool) -> None:
     incident = lifecycle.declare("Slow", by=house.person("dee"), at=timezone.now(), type=house.type("ambiguous"))
     if planned == "update":
         incident = house.settle(incident)
         lifecycle.update(incident, text="Half are back", by=house.person("dee"), at=timezone.now())
-    reconcile.reconcile(incident.pk, at=timezone.now())
+    if was_planned:
+        reconcile.reconcile(incident.pk, at=timezone.now())
     moment = transaction.savepoint()
     house.settle(incident)
     before, channels = said(house), len(house.slack.workspace.channels)
     transaction.savepoint_rollback(moment)
 
-    owed = Effect.objects.filter(incident=incident, state="waiting").count()
-    assert owed
+    assert Effect.objects.filter(incident=incident, state="waiting").exists() == was_planned
     call_command("restored")
     house.settle(Incident.objects.get(pk=incident.pk))
     assert said(house) == before
     assert len(house.slack.workspace.channels) == channels
     assert not Effect.objects.filter(incident=incident).exclude(state="done").exists()
+
+
+@pytest.mark.parametrize("was_planned", [True, False])
+def test_what_was_said_in_public_since_is_withdrawn_from_what_is_retyped_to_private(
+    house: House, was_planned: bool
+) -> None:
+    incident = lifecycle.declare("Keys leaked", by=house.person("dee"), at=timezone.now(), type=house.type("major"))
+    if was_planned:
+        reconcile.reconcile(incident.pk, at=timezone.now())
+    moment = transaction.savepoint()
+    house.settle(incident)
+    assert [one for one in said(house) if "Keys leaked" in one[1]]
+    transaction.savepoint_rollback(moment)
+    call_command("restored")
+    lifecycle.retype(incident, to=house.type("security"), by=None, at=timezone.now())
+    house.settle(Incident.objects.get(pk=incident.pk))
+    public = {one.name for one in house.slack.workspace.channels.values() if not one.is_private}
+    assert not [one for one in said(house) if one[0] in public and "Keys leaked" in one[1]]
+
+
+def test_a_hint_about_an_incident_that_is_gone_since_is_none(house: House) -> None:
+    tasks.reconcile(4_000_000)
 
 
 def test_a_number_that_a_later_message_bears_is_given_to_none_again(house: House) -> None:

@@ -25,6 +25,7 @@ from integrations.trackers.adapter.ticket_text import NEUTRAL_TITLE
 from integrations.trackers.fake.board import BoardTicket
 from integrations.trackers.tests.board import PEOPLE, VENDORS, TrackerSetup
 from workflows import tasks
+from workflows.effects import restoring
 from workflows.models import Effect, Limit, Ticket
 from workflows.planning.tickets import wanted
 from workflows.reconcile import reconcile, retyping
@@ -328,6 +329,26 @@ def test_turning_private_withdraws_it_and_the_plan_says_so(office: Desk) -> None
     office.settle()
     assert office.row().text == "Rotate the leaked keys"
     assert office.row().ticket == "acme/private#1"
+
+
+@pytest.mark.parametrize("fault", ["down", "lost"])
+@pytest.mark.parametrize("edit", ["dropped", "text", "own"])
+def test_what_a_restore_left_in_doubt_is_withdrawn_if_it_is_there_and_never_made_to_be_withdrawn(
+    office: Desk, fault: str, edit: str
+) -> None:
+    office.add("Rotate the leaked keys")
+    office.board.faults.add(fault, times=50)
+    office.work()
+    edit_here(office, edit, 1)
+    reconcile.reconcile(office.incident.pk, at=office.now())
+    restoring.look_before_acting()
+    office.turn_private()
+    office.board.faults.clear()
+    office.settle()
+    assert not [one for one in office.board.there("acme/ops") if "keys" in one.title]
+    made = Effect.objects.filter(incident=office.incident, kind="ticket", verb="create")
+    assert not made.filter(spec__withdrawn=True).exists()
+    assert not Effect.objects.filter(incident=office.incident, state__in=["waiting", "running", "failed"]).exists()
 
 
 def test_without_a_private_project_nothing_of_a_private_incident_goes_out(db: None) -> None:

@@ -312,10 +312,11 @@ class _Comparison:
 def _unseen(thing: Thing, after: tuple[str, ...]) -> tuple[str | None, tuple[str, ...]]:
     """What to do about a thing that nobody has seen yet, while these effects of it are under way.
 
-    What comes of them may not be changeable: then it will do as it is, or is made anew where it was not made.
+    What comes of them may not be changeable: then it will do as it is, or is made anew where it was not made. What is
+    wanted withdrawn alone is never made for that.
     """
     if not after:
-        return CREATE, ()
+        return (None, ()) if thing.spec.get("withdrawn") else (CREATE, ())
     return (CHANGE, after) if KINDS[thing.kind].change is not None else (None, ())
 
 

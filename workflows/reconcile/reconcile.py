@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import secrets
+import json
 from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
 
 from django.db import connection, transaction
 from django.db.models import Exists, OuterRef
+from django.utils.crypto import salted_hmac
 
 from audit import tracing
 from incidents import sentences, timeline
@@ -106,13 +107,24 @@ def _owe(incident: Incident, actions: Iterable[Action], revision: int, *, at: da
             needs=list(dict.fromkeys(action.needs)),
             after=list(action.after),
             revision=revision,
-            mark=secrets.token_hex(12),
+            mark=_mark(incident, action),
             traceparent=tracing.here(),
             due_at=max(now, action.due_at or now),
             created_at=now,
         )
         for action in actions
     )
+
+
+def _mark(incident: Incident, action: Action) -> str:
+    """Return the mark of what an effect makes: another for all else that is made, and the same if it is planned again.
+
+    After a restore the same is planned from the same facts, and found by it where it was done since. Other words have
+    another mark, though their effect may bear the key of one that was lost.
+    """
+    of = (incident.codename, incident.declared_at.isoformat(), action.key, action.spec)
+    said = json.dumps(of, sort_keys=True, default=str)
+    return salted_hmac("workflows.mark", said, algorithm="sha256").hexdigest()[:24]
 
 
 def _cancel(incident: Incident, keys: Iterable[str], *, at: datetime) -> None:

@@ -41,6 +41,11 @@ def unplanned(*, at: datetime) -> list[int]:
     return list(moved.union(again).order_by("incident")[:AT_MOST])
 
 
+def not_planned_yet() -> list[int]:
+    """Return every incident whose facts moved past what was planned, however many."""
+    return list(Unplanned.objects.order_by("incident").values_list("incident", flat=True))
+
+
 def _to_plan_again(at: datetime) -> QuerySet[Planned]:
     return Planned.objects.filter(look_again_at__lte=at)
 

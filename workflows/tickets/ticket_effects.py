@@ -28,6 +28,8 @@ def open_ticket(tracker: Tracker, work: Work) -> Outcome:
     """Open a ticket for a follow-up, marked so that it can be found again. Raises ``Elsewhere``, as all of these do."""
     _in_its_place(tracker, work)
     spec = work.effect.spec
+    if spec.get("withdrawn"):  # as an older version planned it after a restore: there is none to withdraw
+        return Outcome()
     draft = TicketDraft(_fields(spec), _body(work), mark(work), private=spec["private"])
     found = tracker.open_ticket(draft)
     return _opened(tracker, work, found)
@@ -38,6 +40,8 @@ def look_for_ticket(tracker: Tracker, work: Work) -> Outcome | None:
     _in_its_place(tracker, work)
     begun = work.effect.begun_at
     assert begun is not None, "claiming sets it"
+    if work.effect.spec.get("withdrawn"):
+        return None  # as in `open_ticket`
     private = work.effect.spec["private"]
     looks = (tracker.find_ticket(one, private=private, since=begun - CLOCK_SKEW) for one in _marks(work))
     found = next((one for one in looks if one), None)

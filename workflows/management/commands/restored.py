@@ -11,6 +11,7 @@ from workflows import ports
 from workflows.channels import closed_rooms, membership
 from workflows.channels.closed_rooms import ClosedRoom
 from workflows.effects import restoring
+from workflows.reconcile import reconcile, sweep
 
 UNSEEN: Final = (
     "Slack is not connected, so nobody knows which incidents turned private since. Connect it, and run this again."
@@ -36,6 +37,8 @@ class Command(BaseCommand):
     )
 
     def handle(self, *args: Any, **options: Any) -> None:
+        for incident_id in sweep.not_planned_yet():
+            reconcile.reconcile(incident_id, at=timezone.now())
         count = restoring.look_before_acting()
         self.stdout.write(f"{count} steps were owed at that moment. Each is looked for before it is done.")
         chat = ports.chat()
