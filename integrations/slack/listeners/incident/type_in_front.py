@@ -36,7 +36,8 @@ def split(said: str) -> Typed:
         written = mrkdwn.unescape(match[1])
         if (named := incident_lookup.type_named(written)) is not None:
             return named, match[2], None
-        near = None if _goes_on(written) else incident_lookup.meant_type(written)
+        joined = match.end(1) + 1 == match.start(2)  # as in a time of day
+        near = None if joined and _goes_on(written) else incident_lookup.meant_type(written)
         if near is not None:
             return None, match[2], near
     return _private(bare) or (None, said, None)
