@@ -14,8 +14,6 @@ from incidents import lifecycle, search
 
 LONGEST: Final = {"title": 200, "unit": 40, "variant": 80, "source": 200, "file_name": 120}
 WAIT_S: Final = 30.0
-# What turns the direction of all that follows, on whichever page a title stands.
-TURNS: Final = frozenset(("LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"))
 NUMBER: Final = re.compile(r"[0-9]+(\.[0-9]+)?", re.ASCII)
 LEAP: Final = re.compile(r"(.{10}T[0-9]{2}:[0-9]{2}):60(?:\.[0-9]+)?(Z|[+-][0-9]{2}:[0-9]{2})", re.ASCII)
 # What every page can show, in whichever zone.
@@ -59,7 +57,7 @@ def read(given: QueryDict) -> UploadParameters:
 
 def _text(given: QueryDict, name: str) -> str:
     said = " ".join(given.get(name, "").split())
-    if any(unicodedata.category(one) == "Cc" or unicodedata.bidirectional(one) in TURNS for one in said):
+    if any(unicodedata.category(one) == "Cc" for one in said):
         raise lifecycle.BadInput(name, "Control characters are not allowed.")
     return said
 
