@@ -14,18 +14,9 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from config import logs
-from config.parsing import (
-    addresses,
-    cleaning,
-    mail,
-    misspelt,
-    sandbox,
-    signing_in,
-    tracing_settings,
-    tracker,
-    vendor_settings,
-)
+from config.parsing import addresses, cleaning, mail, sandbox, signing_in, tracing_settings, tracker, vendor_settings
 from config.parsing.mail import MailSettings
+from config.parsing.misspelt import meant
 from config.parsing.signing_in import SignInSettings
 from config.parsing.tracing_settings import TracingSettings
 from config.parsing.tracker import TrackerSettings
@@ -147,7 +138,7 @@ def load() -> Env:
 def _slips() -> str:
     """Name what was most likely meant to be a setting: it may be the one that is missing."""
     try:
-        found = misspelt.meant(given(), NAMES)
+        found = meant(given(), NAMES)
     except SettingError:
         return ""
     return "".join(f" {wrong} is not a setting: did you mean {right}?" for wrong, right in sorted(found.items()))

@@ -143,7 +143,8 @@ class ReassignForm(OneForm, OwnerForm):
         super().__init__(data, incident=incident, person=person, asked=asked)
         field = self.fields["people"]
         # Whose it is, or was as the form was shown, may keep it, though they could not be chosen.
-        had = {pk for pk in followup_lists.owners(self.one) if str(pk) in self._shown(data)} if self.one else set()
+        shown = self._shown(data)
+        had = {pk for pk in followup_lists.owners(self.one) if str(pk) in shown} if self.one else set()
         may = Q(pk__in=choosable(field).values("pk")) | Q(pk__in=had)
         field.queryset = Person.objects.filter(may)  # type: ignore[attr-defined]  # the field of a PickForm
 

@@ -85,9 +85,8 @@ class VerbForm(forms.Form):
         told = [self[name].value() for name, field in self.fields.items() if field.required and field.widget.is_hidden]
         return all(value not in (None, "") for value in told)
 
-    @property
     def to_read(self) -> list[forms.BoundField]:
-        """The fields that are there to be read, and the words that were sent, where they say anything."""
+        """Make the words that were sent read-only; return the fields to be read, where they say anything."""
         for one in self.visible_fields() if self.is_bound else ():
             if isinstance(one.field.widget, TYPED):
                 one.field.widget.attrs = {"readonly": True}

@@ -175,9 +175,8 @@ class AdoptPolicy(_OfTypes):
 
 def _now(slug: str, *, number: int) -> IncidentType:
     """Return a type as it is now, locked; raise ``Refused`` when it is no longer at version ``number``."""
-    type = IncidentType.objects.select_for_update(no_key=True).get(
-        slug=slug
-    )  # no join: who waits would read an old version
+    # No join: who waits would read an old version.
+    type = IncidentType.objects.select_for_update(no_key=True).get(slug=slug)
     _same(type, number=number)
     return type
 

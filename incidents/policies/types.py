@@ -124,9 +124,8 @@ def archive(type: IncidentType, *, by: Person | None, at: datetime) -> None:
 def restore(type: IncidentType, *, by: Person | None, at: datetime, second: Person | None = None) -> None:
     """Put an archived type back into use."""
     seconding.hold()
-    now = IncidentType.objects.select_for_update(no_key=True).get(
-        pk=type.pk
-    )  # no join: who waits would read an old version
+    # No join: who waits would read an old version.
+    now = IncidentType.objects.select_for_update(no_key=True).get(pk=type.pk)
     if now.archived_at is None:
         return
     if now.policy.private:

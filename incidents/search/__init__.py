@@ -1,6 +1,6 @@
 """Which incidents somebody finds: filters, pages of a list, the words that were found, and the lists they keep."""
 
-from incidents.search.incident_filters import IncidentFilters, moment
+from incidents.search.incident_filters import IncidentFilters, day, moment
 from incidents.search.search_pages import PAGE, SearchPage, find, is_cursor, jumps, matching, newest
 
-__all__ = ["PAGE", "IncidentFilters", "SearchPage", "find", "is_cursor", "jumps", "matching", "moment", "newest"]
+__all__ = ["PAGE", "IncidentFilters", "SearchPage", "day", "find", "is_cursor", "jumps", "matching", "moment", "newest"]

@@ -112,8 +112,14 @@ def _day(text: str) -> str:
 
     Beyond what can be compared in every zone it is the nearest day that can: nothing was declared out there.
     """
+    found = day(text)
+    return "" if found is None else min(max(found, FIRST), LAST).isoformat()
+
+
+def day(text: str) -> date | None:
+    """Read a day as ``2026-03-14`` is written; None for anything else."""
     try:
-        day = date.fromisoformat(text)
+        found = date.fromisoformat(text)
     except ValueError:
-        return ""
-    return min(max(day, FIRST), LAST).isoformat() if day.isoformat() == text else ""
+        return None
+    return found if found.isoformat() == text else None

@@ -223,9 +223,8 @@ def _must_be_another(proposal: Proposal, by: Person) -> None:
 
 def _undecided(proposal: Proposal) -> Proposal:
     seconding.hold()
-    found = Proposal.objects.select_for_update(no_key=True).get(
-        pk=proposal.pk
-    )  # no join: who waits would read nobody's decision
+    # No join: who waits would read nobody's decision.
+    found = Proposal.objects.select_for_update(no_key=True).get(pk=proposal.pk)
     if not found.is_waiting:
         who = found.decided_by.name if found.decided_by is not None else "Someone"
         raise Refused(f"{who} decided first: it is {found.get_state_display()}.")

@@ -94,13 +94,18 @@ def other(incident: Incident, ada: Person) -> Incident:
     return lifecycle.declare("Search is slow", by=ada, at=NOW())
 
 
+def come_to(state: str, incident: Incident, *, by: Person) -> None:
+    """Bring an incident with one note into a state."""
+    lifecycle.note(incident, text="seen", by=by, at=NOW())
+    for step in STATES[state]:
+        step(incident, by=by, at=NOW())
+
+
 @pytest.mark.parametrize("state", STATES)
 def test_what_a_form_asks_is_taken_and_else_there_is_nothing_to_send(
     state: str, incident: Incident, other: Incident, ada: Person, browse: Open
 ) -> None:
-    lifecycle.note(incident, text="seen", by=ada, at=NOW())
-    for step in STATES[state]:
-        step(incident, by=ada, at=NOW())
+    come_to(state, incident, by=ada)
     for verb in RIGHT:
         with transaction.atomic():
             its_form_is_true(verb, copy.copy(incident), other, ada, browse(ada))
@@ -111,9 +116,7 @@ def test_what_a_form_asks_is_taken_and_else_there_is_nothing_to_send(
 def test_words_that_are_not_taken_stand_in_the_answer(
     state: str, incident: Incident, other: Incident, ada: Person, browse: Open
 ) -> None:
-    lifecycle.note(incident, text="seen", by=ada, at=NOW())
-    for step in STATES[state]:
-        step(incident, by=ada, at=NOW())
+    come_to(state, incident, by=ada)
     for verb, asked in RIGHT.items():
         with transaction.atomic():
             now = copy.copy(incident)

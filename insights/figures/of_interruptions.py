@@ -8,7 +8,7 @@ from functools import cache
 from typing import Final
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from insights.figures.figure import (  # fmt: skip
+from insights.figures.figure import (
     COUNTS,
     TIMES,
     CountedThing,

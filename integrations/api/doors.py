@@ -29,15 +29,8 @@ CHUNK: Final = 1 << 18
 LOOK_EVERY_S: Final = 0.25
 LISTED: Final = 500
 FORMS: Final = ("multipart/form-data",)
-CODINGS: Final = (
-    "",
-    "identity",
-    "gzip",
-    "x-gzip",
-    "zstd",
-    "bzip2",
-    "xz",
-)  # what readers unpack; the rest reads as noise
+# What readers unpack; the rest reads as noise.
+CODINGS: Final = frozenset(("", "identity", "gzip", "x-gzip", "zstd", "bzip2", "xz"))
 _waiting = threading.BoundedSemaphore(2)  # of the few threads that take files in
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from datetime import date
 from typing import Any, Final
 
 from django.http import QueryDict
 
+from incidents import search
 from incidents.lifecycle import BadInput
 from integrations.api.query_schemas import Schema
 
@@ -48,15 +48,8 @@ def _fitting(said: str, kinds: list[dict[str, Any]]) -> str:
         fits = WHOLE.fullmatch(said) and first["minimum"] <= int(said) <= first["maximum"]
         return "" if fits else f"Use a whole number from {first['minimum']} to {first['maximum']}."
     if first.get("format") == "date":
-        return "" if _is_day(said) else "Use a day such as 2026-03-14."
+        return "" if search.day(said) else "Use a day such as 2026-03-14."
     return ""
-
-
-def _is_day(said: str) -> bool:
-    try:
-        return date.fromisoformat(said).isoformat() == said
-    except ValueError:
-        return False
 
 
 def _unknown(schemas: dict[str, Any]) -> str:

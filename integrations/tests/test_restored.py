@@ -16,6 +16,7 @@ from incidents import lifecycle, visibility
 from incidents.models import Incident, Participant
 from integrations.tests.house import House, house, organisation
 from integrations.tests.losing import lost
+from integrations.tests.ticket_desk import desk, edit_here
 from workflows import tasks
 from workflows.channels import closed_rooms, rooms
 from workflows.effects import restoring
@@ -245,3 +246,24 @@ def test_whose_channel_was_archived_before_is_named_as_well(house: House, capsys
 
 def channel_row_id(incident: Incident) -> str:
     return str(incident.resources.get(kind="channel", room=incident.room).external_id)
+
+
+@pytest.mark.parametrize("fault", ["down", "lost"])
+@pytest.mark.parametrize("edit", ["dropped", "text", "own"])
+def test_what_a_restore_left_in_doubt_is_withdrawn_if_it_is_there_and_never_made_to_be_withdrawn(
+    db: None, fault: str, edit: str
+) -> None:
+    with desk() as office:
+        office.add("Rotate the leaked keys")
+        office.board.faults.add(fault, times=50)
+        office.work()
+        edit_here(office, edit, 1)
+        reconcile.reconcile(office.incident.pk, at=office.now())
+        restoring.look_before_acting()
+        office.turn_private()
+        office.board.faults.clear()
+        office.settle()
+        assert not [one for one in office.board.there("acme/ops") if "keys" in one.title]
+        made = Effect.objects.filter(incident=office.incident, kind="ticket", verb="create")
+        assert not made.filter(spec__withdrawn=True).exists()
+        assert not Effect.objects.filter(incident=office.incident, state__in=["waiting", "running", "failed"]).exists()

@@ -20,12 +20,11 @@ from hypothesis.extra.django import TestCase
 from incidents import lifecycle
 from incidents.followups import followup_lists
 from incidents.models import Event, Incident, IncidentType
-from integrations.tests.ticket_desk import Desk, desk
+from integrations.tests.ticket_desk import COURSE, Desk, desk, edit_here
 from integrations.trackers.adapter.ticket_text import NEUTRAL_TITLE
 from integrations.trackers.fake.board import BoardTicket
 from integrations.trackers.tests.board import PEOPLE, VENDORS, TrackerSetup
 from workflows import tasks
-from workflows.effects import restoring
 from workflows.models import Effect, Limit, Ticket
 from workflows.planning.tickets import wanted
 from workflows.reconcile import reconcile, retyping
@@ -45,7 +44,6 @@ def office(db: None) -> Iterator[Desk]:
 THERE = ("title", "assign", "unassign", "day", "close", "open")
 EDITS = ("text", "own", "due", "done", "dropped", "reopen", *THERE)
 WEATHER = ("work", "work", "look", "lost", "down", "refused", "limited", "killed")
-COURSE = ("end", "end", "again")  # of the incident: what is left of its tasks when it ends is for afterwards
 STEPS = st.lists(st.sampled_from(EDITS + WEATHER + COURSE), max_size=9)
 PHASES = st.sampled_from(["during", "afterwards"])
 
@@ -75,21 +73,6 @@ def act(at: Desk, step: str) -> None:
     else:
         with suppress(Killed), patch("workflows.performing.perform._recorded", side_effect=Killed):
             at.work()
-
-
-def edit_here(at: Desk, step: str, n: int) -> None:
-    about: dict[str, Any] = {"by": at.people[0], "at": at.now()}
-    if step == "text":
-        lifecycle.edit(at.incident, n=at.row().entry_n, text=f"Ours {n}", **about)
-    elif step == "own":
-        lifecycle.assign_followup(at.incident, n=1, owner=at.people[n % 2], **about)
-    elif step == "due":
-        lifecycle.schedule_followup(at.incident, n=1, due_on=at.clock.date() + timedelta(days=n), **about)
-    elif step in COURSE:
-        (lifecycle.resolve if step == "end" else lifecycle.reopen)(at.incident, **about)
-    else:
-        verbs = {"done": lifecycle.finish_followup, "dropped": lifecycle.drop_followup}
-        verbs.get(step, lifecycle.reopen_followup)(at.incident, n=1, **about)
 
 
 def edit_there(at: Desk, step: str, n: int) -> None:
@@ -329,26 +312,6 @@ def test_turning_private_withdraws_it_and_the_plan_says_so(office: Desk) -> None
     office.settle()
     assert office.row().text == "Rotate the leaked keys"
     assert office.row().ticket == "acme/private#1"
-
-
-@pytest.mark.parametrize("fault", ["down", "lost"])
-@pytest.mark.parametrize("edit", ["dropped", "text", "own"])
-def test_what_a_restore_left_in_doubt_is_withdrawn_if_it_is_there_and_never_made_to_be_withdrawn(
-    office: Desk, fault: str, edit: str
-) -> None:
-    office.add("Rotate the leaked keys")
-    office.board.faults.add(fault, times=50)
-    office.work()
-    edit_here(office, edit, 1)
-    reconcile.reconcile(office.incident.pk, at=office.now())
-    restoring.look_before_acting()
-    office.turn_private()
-    office.board.faults.clear()
-    office.settle()
-    assert not [one for one in office.board.there("acme/ops") if "keys" in one.title]
-    made = Effect.objects.filter(incident=office.incident, kind="ticket", verb="create")
-    assert not made.filter(spec__withdrawn=True).exists()
-    assert not Effect.objects.filter(incident=office.incident, state__in=["waiting", "running", "failed"]).exists()
 
 
 def test_without_a_private_project_nothing_of_a_private_incident_goes_out(db: None) -> None:

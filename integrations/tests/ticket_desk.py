@@ -25,6 +25,8 @@ from workflows.reconcile import reconcile, retyping, sweep
 from workflows.tickets import looks
 from workflows.tracker_port import Tracker
 
+COURSE = ("end", "end", "again")  # of the incident: what is left of its tasks when it ends is for afterwards
+
 
 @dataclass(slots=True)
 class Desk:
@@ -126,3 +128,19 @@ def desk(kind: str = "github", *, type: str = "major") -> Iterator[Desk]:
         incident = lifecycle.declare("Checkout is slow", type=about, by=people[0], lead=people[0], at=timezone.now())
         made.append(Desk(board, tracker, incident, timezone.now(), people))
         yield made[0]
+
+
+def edit_here(at: Desk, step: str, n: int) -> None:
+    """Edit the follow-up, or end or reopen its incident, as a person does here; ``n`` tells edits apart."""
+    about: dict[str, Any] = {"by": at.people[0], "at": at.now()}
+    if step == "text":
+        lifecycle.edit(at.incident, n=at.row().entry_n, text=f"Ours {n}", **about)
+    elif step == "own":
+        lifecycle.assign_followup(at.incident, n=1, owner=at.people[n % 2], **about)
+    elif step == "due":
+        lifecycle.schedule_followup(at.incident, n=1, due_on=at.clock.date() + timedelta(days=n), **about)
+    elif step in COURSE:
+        (lifecycle.resolve if step == "end" else lifecycle.reopen)(at.incident, **about)
+    else:
+        verbs = {"done": lifecycle.finish_followup, "dropped": lifecycle.drop_followup}
+        verbs.get(step, lifecycle.reopen_followup)(at.incident, n=1, **about)

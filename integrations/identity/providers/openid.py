@@ -79,11 +79,6 @@ def described(one: Provider) -> dict[str, Any]:
     return config
 
 
-def forget() -> None:
-    """Ask providers anew what they say about themselves."""
-    _read.clear()
-
-
 def app_of(one: Provider) -> SocialApp:
     """Return a provider as allauth wants it; it is never stored."""
     return SocialApp(

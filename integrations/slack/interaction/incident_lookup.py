@@ -61,9 +61,7 @@ def meant(word: str, *, by: Person) -> Incident | None:
     """Return the incident that somebody who may see it named in any way: by codename, channel or page."""
     mentioned = mrkdwn.CHANNEL_MENTION.search(word)
     if mentioned is not None:
-        here = Resource.objects.filter(kind="channel", external_id=mentioned[1])
-        found = visibility.visible_to(by).filter(pk__in=here.values("incident"))
-        return found.select_related("type", "policy_version", "lead", "declared_by").first()
+        return of_channel(mentioned[1], by=by)
     names = dict.fromkeys((codename_typed.read(mrkdwn.unescape(word)), codename(word)))
     for name in filter(codename_typed.is_shaped, names):
         try:

@@ -43,6 +43,13 @@ def test_nothing_is_public_whose_title_begins_with_a_private_type(many: Door, na
         assert (made.policy.name, made.title) == (name, "keys leaked"), written
 
 
+def declare(door: Door, typed: str) -> None:
+    """Send a command whose words are as Slack hands them to apps."""
+    delivery = door.slack.acts.command("ann", "lobby", "/incident declare x")
+    delivery.payload["text"] = f"declare {typed}"
+    door.send(delivery)
+
+
 @pytest.mark.parametrize(
     ("typed", "title"),
     [
@@ -58,9 +65,7 @@ def test_nothing_is_public_whose_title_begins_with_a_private_type(many: Door, na
     ],
 )
 def test_whatever_names_no_private_type_is_declared_at_once(door: Door, typed: str, title: str) -> None:
-    delivery = door.slack.acts.command("ann", "lobby", "/incident declare x")
-    delivery.payload["text"] = f"declare {typed.replace(' & ', ' &amp; ')}"
-    door.send(delivery)
+    declare(door, typed.replace(" & ", " &amp; "))
     assert door.incident().title == title
 
 
@@ -72,9 +77,7 @@ def test_whatever_names_no_private_type_is_declared_at_once(door: Door, typed: s
     ],
 )
 def test_what_follows_a_private_type_is_kept_whole(door: Door, typed: str, title: str) -> None:
-    delivery = door.slack.acts.command("ann", "lobby", "/incident declare x")
-    delivery.payload["text"] = f"declare {typed}"
-    door.send(delivery)
+    declare(door, typed)
     assert "which is private" in door.reads(door.modal("ann"))
     door.submit("ann")
     assert (door.incident().private, door.incident().title) == (True, title)

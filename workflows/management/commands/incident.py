@@ -164,10 +164,8 @@ class Command(BaseCommand):
         self._done(self._incident(by, options), by, options, [])
 
     def _add(self, verb: str, by: Person | None, options: dict[str, Any]) -> None:
-        incident, owner = (
-            self._incident(by, options),
-            None if options["owner"] is None else self._person(options["owner"]),
-        )
+        incident = self._incident(by, options)
+        owner = None if options["owner"] is None else self._person(options["owner"])
         phase = Followup.Phase.DURING if verb == "task" else Followup.Phase.AFTERWARDS
         what = {"text": options["text"], "owner": owner, "due_on": options["due"]}
         made = lifecycle.add_followup(incident, phase=phase, **what, **self._about(by))

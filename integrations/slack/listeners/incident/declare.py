@@ -28,10 +28,10 @@ def command(asked: SlackRequest, *, drill: bool = False) -> Answer:
     """Declare at once when there is a title; open the modal when there is none, or the type is in doubt."""
     if not asked.words or NO_TITLE.fullmatch(asked.words):
         return Open(_first(asked, drill=drill))
-    type, title, near = type_in_front.split(asked.words)
-    title = messages.typed(title)
+    type, title, near = parts = type_in_front.split(asked.words)
     if near is not None:
-        return form(asked, drill=drill)
+        return _form(asked, parts, drill=drill)
+    title = messages.typed(title)
     incident = lifecycle.declare(title, by=asked.by, at=asked.at, source=Source.SLACK, type=type, is_drill=drill)
     already = _already(title, by=asked.by, beside=incident)
     return Say("\n".join(filter(None, (_declared(incident, title, by=asked.by), already))))
@@ -44,7 +44,11 @@ def drill(asked: SlackRequest) -> Answer:
 
 def form(asked: SlackRequest, *, drill: bool = False) -> Answer:
     """Open the modal with what was typed; what is too long for a title is kept whole as the summary."""
-    type, said, near = type_in_front.split(asked.words)
+    return _form(asked, type_in_front.split(asked.words), drill=drill)
+
+
+def _form(asked: SlackRequest, parts: type_in_front.Typed, *, drill: bool) -> Answer:
+    type, said, near = parts
     said = messages.typed(said)
     summary = said if len(said) > TITLE_CHARS else ""
     doubt = _doubt(asked.words, near) if near else ""
