@@ -75,7 +75,7 @@ class Chat(Protocol):
         """Make a channel; a name that is taken raises ``VendorError(code="name_taken")``."""
 
     def find_channel(self, name: str, *, since: datetime) -> Channel | None:
-        """Look for a channel of that name which we made after ``since``."""
+        """Look for a channel that has or had that name and that we made after ``since``."""
 
     def invite(self, channel_id: str, people: Sequence[str]) -> Invited:
         """Invite at most 100 people; those who cannot be are named, the rest come in."""
@@ -101,11 +101,16 @@ class Chat(Protocol):
     def remove_bookmark(self, channel_id: str, bookmark_id: str) -> None:
         """Take a bookmark away; one that is gone already is fine."""
 
-    def post(self, channel: str, card: Card, *, mark: str) -> Posted:
-        """Post a card in a channel (an id, or a name for the announce channel), marked so that it can be found."""
+    def post(self, channel: str, card: Card, *, mark: str, alike: str = "") -> Posted:
+        """Post a card in a channel (an id, or a name for the announce channel), marked so that it can be found.
 
-    def find_post(self, channel: str, *, marks: Collection[str], since: datetime) -> Posted | None:
-        """Look for our message by one of its marks."""
+        ``alike`` is the mark that it shares with what would say the same.
+        """
+
+    def find_post(
+        self, channel: str, *, marks: Collection[str], since: datetime, but_not: Collection[str] = ()
+    ) -> Posted | None:
+        """Look for our message by one of its marks, among all but those that were posted at these times."""
 
     def edit_post(self, channel_id: str, ts: str, card: Card) -> None:
         """Change one of our messages; one already deleted is fine."""
@@ -149,6 +154,9 @@ class Chat(Protocol):
 
     def is_posted(self, channel_id: str, ts: str) -> bool:
         """Return whether a message still stands."""
+
+    def says(self, channel_id: str, ts: str, card: Card) -> bool:
+        """Return whether one of our messages says what a card does, as a notification says it."""
 
     def shown(self, channel_id: str, ts: str) -> str | None:
         """Return what one of our messages says, as a notification says it; None when it stands no more."""

@@ -21,9 +21,9 @@ class OutOfHand(Exception):
 
 @dataclass(slots=True)
 class InHand:
-    """Work of this thread: whether it is ours still, and wanted, which is no matter once the first request wrote.
+    """Work of this thread: whether it is ours still, and wanted, which is no matter once a request wrote something.
 
-    ``wrote_before`` is whether one before the latest did.
+    ``wrote_before`` is whether one before the latest did, or may have done.
     """
 
     is_ours: Callable[[], bool]
@@ -61,6 +61,13 @@ def before_request(*, writes: bool) -> None:
         now.look()
         now.wrote = now.wrote or writes
     spare_connections.give_back()
+
+
+def nothing_done() -> None:
+    """Note that the latest request did nothing: it was refused, or never sent."""
+    now = _current.get()
+    if now is not None:
+        now.wrote = now.wrote_before
 
 
 def before_sending() -> None:

@@ -19,6 +19,7 @@ from typing import BinaryIO
 from urllib.parse import urlsplit
 
 from incidents.claiming import in_hand
+from integrations import one_request
 from integrations.profilers import addresses
 from integrations.profilers.sources import VARIABLE, Listed
 from workflows.ports import VendorError
@@ -80,23 +81,23 @@ def request(
     sent = {"Accept": "*/*", "Accept-Encoding": "identity", "User-Agent": "firekind", **headers}
     sent |= {name: _filled(source, name, value, environ) for name, value in source.headers.items()}
     parts = urlsplit(source.url)
-    in_hand.before_request(writes=True)
-    try:
-        with ExitStack() as undo:
-            with _connected(source, patience_s=patience_s) as connection:
-                in_hand.before_sending()
-                connection.request(method, f"{parts.path}{path}", body=body or None, headers=sent)
-                with closing(connection.getresponse()) as response:  # one that is refused half way, too
-                    answer = _answer(source, response)
-                undo.callback(answer.body.close)
-            undo.pop_all()
-    except addresses.AddressRefused as refused:
-        raise VendorError(f"{source.name}: {refused}", code="refused_address", method=METHOD) from refused
-    except ssl.SSLCertVerificationError as error:
-        says = f"{source.name} has an invalid certificate: {error.verify_message}."
-        raise VendorError(says, code="certificate", method=METHOD) from error
-    except (OSError, http.client.HTTPException) as error:
-        raise _unanswered(source, error, patience_s) from error
+    with one_request.asking(writes=True):
+        try:
+            with ExitStack() as undo:
+                with _connected(source, patience_s=patience_s) as connection:
+                    in_hand.before_sending()
+                    connection.request(method, f"{parts.path}{path}", body=body or None, headers=sent)
+                    with closing(connection.getresponse()) as response:  # one that is refused half way, too
+                        answer = _answer(source, response)
+                    undo.callback(answer.body.close)
+                undo.pop_all()
+        except addresses.AddressRefused as refused:
+            raise VendorError(f"{source.name}: {refused}", code="refused_address", method=METHOD) from refused
+        except ssl.SSLCertVerificationError as error:
+            says = f"{source.name} has an invalid certificate: {error.verify_message}."
+            raise VendorError(says, code="certificate", method=METHOD) from error
+        except (OSError, http.client.HTTPException) as error:
+            raise _unanswered(source, error, patience_s) from error
     _must_be_good(source, answer)
     return answer
 

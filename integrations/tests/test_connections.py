@@ -137,6 +137,23 @@ def test_who_stood_still_asks_no_vendor_for_what_is_no_longer_theirs_or_wanted(
         ASKED[who]()
 
 
+@pytest.mark.parametrize("who", [who for who in ASKED if who != "an answer to an interaction"])
+def test_what_no_vendor_took_was_not_begun(monkeypatch: pytest.MonkeyPatch, who: str) -> None:
+    """The next request for the same, by another name say, is sent only if it is still wanted."""
+
+    def refuses(self: socket.socket, address: object) -> None:
+        raise ConnectionRefusedError
+
+    monkeypatch.setattr(socket.socket, "connect", refuses)
+    wanted = [True]
+    with in_hand.working(is_ours=lambda: True, is_wanted=lambda: wanted[0]):
+        with pytest.raises(VendorError):
+            ASKED[who]()
+        wanted[0] = False
+        with pytest.raises(in_hand.OutOfHand):
+            ASKED[who]()
+
+
 def test_what_was_begun_is_gone_on_with_while_it_is_ours() -> None:
     wanted = iter([True, True])
     with in_hand.working(is_ours=lambda: True, is_wanted=lambda: next(wanted)):

@@ -37,28 +37,6 @@ def said(house: House) -> Counter[tuple[str, str]]:
 
 
 @pytest.mark.parametrize("was_planned", [True, False])
-@pytest.mark.parametrize("planned", ["declare", "update"])
-def test_what_was_owed_then_and_done_since_is_not_done_again(house: House, planned: str, was_planned: bool) -> None:
-    incident = lifecycle.declare("Slow", by=house.person("dee"), at=timezone.now(), type=house.type("ambiguous"))
-    if planned == "update":
-        incident = house.settle(incident)
-        lifecycle.update(incident, text="Half are back", by=house.person("dee"), at=timezone.now())
-    if was_planned:
-        reconcile.reconcile(incident.pk, at=timezone.now())
-    moment = transaction.savepoint()
-    house.settle(incident)
-    before, channels = said(house), len(house.slack.workspace.channels)
-    transaction.savepoint_rollback(moment)
-
-    assert Effect.objects.filter(incident=incident, state="waiting").exists() == was_planned
-    call_command("restored")
-    house.settle(Incident.objects.get(pk=incident.pk))
-    assert said(house) == before
-    assert len(house.slack.workspace.channels) == channels
-    assert not Effect.objects.filter(incident=incident).exclude(state="done").exists()
-
-
-@pytest.mark.parametrize("was_planned", [True, False])
 def test_what_was_said_in_public_since_is_withdrawn_from_what_is_retyped_to_private(
     house: House, was_planned: bool
 ) -> None:
@@ -84,7 +62,7 @@ def test_a_number_that_a_later_message_bears_is_given_to_none_again(house: House
     incident = lifecycle.declare("Slow", by=house.person("dee"), at=timezone.now(), type=house.type("ambiguous"))
     reconcile.reconcile(incident.pk, at=timezone.now())
     newest = Effect.objects.latest("pk").pk
-    restoring.look_before_acting()
+    restoring.look_before_acting(at=timezone.now())
     other = lifecycle.declare("Late", by=house.person("dee"), at=timezone.now(), type=house.type("ambiguous"))
     reconcile.reconcile(other.pk, at=timezone.now())
     assert Effect.objects.filter(incident=other).earliest("pk").pk > newest + restoring.SKIPPED
@@ -259,7 +237,7 @@ def test_what_a_restore_left_in_doubt_is_withdrawn_if_it_is_there_and_never_made
         office.work()
         edit_here(office, edit, 1)
         reconcile.reconcile(office.incident.pk, at=office.now())
-        restoring.look_before_acting()
+        restoring.look_before_acting(at=timezone.now())
         office.turn_private()
         office.board.faults.clear()
         office.settle()

@@ -124,8 +124,49 @@ def test_what_turned_private_meanwhile_is_not_said_in_public(
     about.incident, about.meanwhile = incident, turn
     late.live_on(incident)
     late.live_on(incident)
-    if turned:
-        public = {one.id for one in at.slack.workspace.channels.values() if not one.is_private}
-        said = [call for call in list(at.slack.calls)[turned[0] :] if call.args.get("channel") in public]
-        assert "keys leaked" not in str([call.args for call in said])
+    assert "keys leaked" not in said_in_public(at, turned)
     assert_once(at, incident)
+
+
+def said_in_public(at: House, since: list[int]) -> str:
+    """Return all that was sent to public channels, by their ids or names, since the first of these calls."""
+    public = [one for one in at.slack.workspace.channels.values() if not one.is_private]
+    named = {*(one.id for one in public), *(f"#{one.name}" for one in public)}
+    calls = list(at.slack.calls)[since[0] :] if since else []
+    return str([call.args for call in calls if call.args.get("channel") in named])
+
+
+# How the channel for announcements stands, and how many requests a declaration then takes.
+BEFORE_IT: dict[str, tuple[Callable[[House], object], int]] = {
+    "as-it-should": (lambda at: None, 7),
+    "not-joined": (lambda at: at.slack.acts.kick("dee", "incidents", "firekind"), 10),
+    "gone": (lambda at: at.slack.acts.rename("dee", "incidents", "old-incidents"), 8),
+    "limited": (lambda at: at.slack.faults.add("ratelimited", method="chat.postMessage", times=2), 9),
+}
+STOPPED = [
+    (name, (n, for_s)) for name, (_, requests) in BEFORE_IT.items() for n in range(requests) for for_s in (1, 31)
+]
+
+
+@pytest.mark.parametrize("late", [(0.1, "", 10.0)], indirect=True)
+@pytest.mark.parametrize(("before", "stopped"), STOPPED, indirect=["stopped"])
+def test_what_turns_private_while_it_is_announced_is_not_said_in_public_after_that(
+    stopped: tuple[House, Stopped], late: Late, before: str
+) -> None:
+    """A request that Slack refused did nothing, and what it asked for may be wanted no more by the next one."""
+    at, about = stopped
+    BEFORE_IT[before][0](at)
+    dee = at.person("dee")
+    incident = lifecycle.declare("The keys leaked", by=dee, at=late.now, type=at.type("major"))
+    turned: list[int] = []
+
+    def turn() -> None:
+        lifecycle.retype(incident, to=at.type("security"), by=dee, at=late.now)
+        turned.append(len(at.slack.calls))
+
+    about.incident, about.meanwhile = incident, turn
+    late.live_on(incident)
+    at.slack.faults.clear()
+    late.live_on(incident)
+    assert turned
+    assert "keys leaked" not in said_in_public(at, turned)

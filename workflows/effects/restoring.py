@@ -1,29 +1,53 @@
-"""After the database was put back to an earlier moment: what was owed then may have been done since."""
+"""After the database was put back to an earlier moment: what is asked for now may have been done since."""
 
 from __future__ import annotations
 
+from datetime import datetime, timedelta
 from typing import Final
 
 from django.db import connection, transaction
 from django.db.models import OuterRef, Subquery
 from django.db.models.functions import Coalesce
 
-from incidents.models import Incident
-from workflows.models import Effect
+from incidents.claiming.shared_clock import clock
+from incidents.models import Event
+from workflows.models import Effect, Restored
 
 SKIPPED: Final = 100_000  # numbers of effects: the buttons below failures of later ones bear theirs
+DOUBTED_FOR: Final = timedelta(days=1)  # people, chat and pager say again within it what was lost
+
+
+def begin(*, at: datetime) -> None:
+    """Note that the database was put back, before anything is planned or written.
+
+    Whatever was done since then came after the newest entry on any timeline.
+    """
+    newest = Event.objects.order_by("-pk").values_list("recorded_at", flat=True).first()
+    if newest is not None:
+        Restored.objects.create(since=newest, at=clock.at(at))
+
+
+def lost_since(*, at: datetime) -> Subquery:
+    """Return since when an incident may have had things done that are not known here; to annotate incidents with."""
+    doubted = Restored.objects.filter(at__gt=clock.at(at) - DOUBTED_FOR, at__gte=OuterRef("declared_at"))
+    return Subquery(doubted.order_by("since").values("since")[:1])
+
+
+def lost_what_came_of(effect: Effect) -> bool:
+    """Return whether an effect may have been done before the database was put back."""
+    return effect.begun_at is not None and Restored.objects.filter(at__gt=effect.begun_at).exists()
 
 
 @transaction.atomic
-def look_before_acting() -> int:
+def look_before_acting(*, at: datetime) -> int:
     """Have everything that is owed be looked for at the vendor before it is done; return how much that is.
 
-    To be called before any worker runs, once all is planned: what was not may have been planned and done since. Looks
-    reach back to when the incident was declared.
+    To be called before any worker runs, once all is planned: what was not may have been planned and done since. What
+    follows from it is planned later, and looked for as well.
     """
     owed = Effect.objects.filter(state__in=[Effect.State.WAITING, Effect.State.RUNNING])
-    declared = Incident.objects.filter(pk=OuterRef("incident")).values("declared_at")
-    count = owed.update(unsure=True, begun_at=Coalesce("begun_at", Subquery(declared)))
+    since = Restored.objects.filter(at__gt=clock.at(at) - DOUBTED_FOR).order_by("since").values("since")[:1]
+    count = owed.update(unsure=True, begun_at=Coalesce("begun_at", Subquery(since)))
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT count(nextval(pg_get_serial_sequence('workflows_effect', 'id'))) FROM generate_series(1, %s)",

@@ -10,6 +10,7 @@ from typing import Any
 
 from django.utils.crypto import salted_hmac
 
+from workflows.effects import restoring
 from workflows.models import Effect, Resource
 from workflows.planning.observed import THERE
 
@@ -51,8 +52,12 @@ class Work:
 
     @property
     def marks(self) -> tuple[str, ...]:
-        """The marks that it may bear: processes of an older version, beside ours in an upgrade, keep none."""
-        return tuple(dict.fromkeys((self.mark, self._older_mark)))
+        """The marks that it may bear: processes of an older version, beside ours in an upgrade, keep none.
+
+        What was made in moments that the database lost may stand in its place with another one.
+        """
+        alike = (self.effect.alike,) if self.effect.alike and restoring.lost_what_came_of(self.effect) else ()
+        return tuple(dict.fromkeys((self.mark, self._older_mark, *alike)))
 
     @property
     def _older_mark(self) -> str:

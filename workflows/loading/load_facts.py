@@ -236,7 +236,8 @@ def _rooms(incident: Incident, rows: IncidentRows, observed: Observed) -> tuple[
         gone = seen.why if seen is not None and seen.state == GONE else ""
         public = seen is not None and not gone and not seen.spec.get("private")
         shown = seen.label.removeprefix("#") if seen else name
-        rooms.append(Room(code.room, name, code.private, shown, public, gone, observing.has_words(code.room, observed)))
+        words, withdrawing = observing.has_words(code.room, observed), observing.is_withdrawing(code.room, observed)
+        rooms.append(Room(code.room, name, code.private, shown, public, gone, words, withdrawing))
     return tuple(rooms)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable
 from typing import Final
 
 from workflows.models import Effect, Resource
-from workflows.planning.actions import CREATE, RETIRE
+from workflows.planning.actions import CHANGE, CREATE, RETIRE
 from workflows.planning.observed import (
     ELSEWHERE,
     GONE,
@@ -78,6 +78,12 @@ def has_words(room: int, observed: Observed) -> bool:
     posts = (one for key, one in observed.seen.items() if one.kind == "post" and key.startswith(("headline/", "told/")))
     ours = (one.spec for one in posts if one.room == room and one.state == THERE)
     return any(spec["card"]["kind"] != "withdrawn" or UNSETTLED in spec for spec in ours)
+
+
+def is_withdrawing(room: int, observed: Observed) -> bool:
+    """Return whether a message of ours in a room may just now be withdrawn, or is looked at to see whether it was."""
+    owed = (one for chain in observed.owed.values() for one in chain if one.room == room and one.verb == CHANGE)
+    return any(one.under_way and ((one.spec or {}).get("card") or {}).get("kind") == "withdrawn" for one in owed)
 
 
 def left_elsewhere(observed: Observed) -> tuple[str, ...]:

@@ -2,7 +2,7 @@
 
 from workflows.models.alerts import Alert, DeclareRule
 from workflows.models.directory import DirectoryRead, Group
-from workflows.models.effects import Effect, Limit, Planned, Resource, Unplanned, VendorErrors
+from workflows.models.effects import Effect, Limit, Planned, Resource, Restored, Unplanned, VendorErrors
 from workflows.models.groups import GroupChange, GroupRule
 from workflows.models.members import MembersRead
 from workflows.models.oncall import PagerRead, PagerTarget, PagerUser, Shift, ShiftOverride
@@ -27,6 +27,7 @@ __all__ = [
     "PagerUser",
     "Planned",
     "Resource",
+    "Restored",
     "SharedLook",
     "Shift",
     "ShiftOverride",

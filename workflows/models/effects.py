@@ -50,6 +50,7 @@ class Effect(models.Model):
     error = models.TextField(blank=True)
     error_code = models.CharField(max_length=80, blank=True)
     mark = models.CharField(max_length=32, blank=True, default="", db_default="")  # by which what it made is found
+    alike = models.CharField(max_length=32, blank=True, default="", db_default="")  # the mark of all that says the same
     traceparent = models.CharField(max_length=55, blank=True, default="", db_default="")  # of the plan that wrote it
     created_at = models.DateTimeField()
     begun_at = models.DateTimeField(null=True)
@@ -109,6 +110,16 @@ class Planned(models.Model):
 
     def __str__(self) -> str:
         return f"{self.incident_id} at {self.revision}"
+
+
+class Restored(models.Model):
+    """That the database was put back to a moment: what was done after ``since`` and before ``at`` is not known here."""
+
+    since = models.DateTimeField()
+    at = models.DateTimeField()
+
+    def __str__(self) -> str:
+        return f"since {self.since} until {self.at}"
 
 
 class Unplanned(models.Model):

@@ -23,25 +23,26 @@ def note_told(page: Page, news: PagerEvent, *, by: str) -> None:
         _note(page, by=by, at=news.at)
 
 
-def note_found(page: Page, found: PageStatus) -> None:
+def note_found(page: Page, found: PageStatus, *, may_be_ours: bool = False) -> None:
     """Note the answer that shows in how a page was found to stand.
 
     While we do not know who we are with the pager, one that we set out to end was resolved by us.
     """
-    resolved = found.by_id and was_ended_by_others(page, found)
+    resolved = found.by_id and was_ended_by_others(page, found, may_be_ours=may_be_ours)
     if resolved or (found.status == Status.ACKNOWLEDGED and found.by_id not in people.our_ids()):
         _note(page, by=found.by, at=found.at or timezone.now())
 
 
-def was_ended_by_others(page: Page, found: PageStatus) -> bool:
+def was_ended_by_others(page: Page, found: PageStatus, *, may_be_ours: bool = False) -> bool:
     """Return whether a page was found resolved, and not by us.
 
-    By nobody, as an integration does it, it may be by us once we set out to end it.
+    By nobody, as an integration does it, it may be by us once we set out to end it. That we did may be forgotten in a
+    restore, as ``may_be_ours`` says.
     """
     if found.status != Status.RESOLVED:
         return False
     ours = people.our_ids() if found.by_id else ()
-    return found.by_id not in ours if ours else page.withdrawn_at is None
+    return found.by_id not in ours if ours else page.withdrawn_at is None and not may_be_ours
 
 
 def _note(page: Page, *, by: str, at: datetime) -> None:

@@ -95,7 +95,7 @@ def resolve(pager: Pager, work: Work) -> Outcome:
     external = work.external[work.effect.thing]
     now = pager.look(page.pager_id) if page.pager_id and page.is_open else None
     if now is not None:
-        acknowledgements.note_found(page, now)
+        acknowledgements.note_found(page, now, may_be_ours=work.unsure)
     if (kept := _kept(page, now, incident)) is not None:
         thing = made(work, external=external, external_id=page.pager_id)
         return Outcome([thing], says=kept, kind="page", data={"page": page.key, "over": True})
@@ -103,7 +103,7 @@ def resolve(pager: Pager, work: Work) -> Outcome:
     if incident.private:
         spec = spec | {"title": cards.neutral_title(incident.codename)}
         external = external | {"title_kept": not _retitled(pager, page, spec["title"])}
-    if now is not None and acknowledgements.was_ended_by_others(page, now):
+    if now is not None and acknowledgements.was_ended_by_others(page, now, may_be_ours=work.unsure):
         note_found.note(page, now, looked_at=timezone.now(), ends=True)
         page = _of(work)
     says = _says_how_it_ended(_of(work)) if _end(pager, page, now) else SHARED.format(page=page.name)

@@ -17,7 +17,7 @@ from workflows.models import Resource
 from workflows.paging import acknowledging, page_effects
 from workflows.performing import capturing, closing, picturing, withdrawn
 from workflows.planning.actions import CHANGE, CREATE, RETIRE
-from workflows.planning.observed import REFUSED, THERE
+from workflows.planning.observed import REFUSED, THERE, UNSETTLED
 from workflows.planning.wording.card import Card
 from workflows.planning.wording.marks import OUTLET, Part, TextMark
 from workflows.ports import VendorError
@@ -166,15 +166,23 @@ def remove_bookmark(chat: Chat, work: Work) -> Outcome:
 
 def post(chat: Chat, work: Work) -> Outcome:
     """Post a card, marked so that it can be found again."""
-    return _posted(work, chat.post(_target(work), _card(work), mark=work.mark))
+    return _posted(work, chat.post(_target(work), _card(work), mark=work.mark, alike=work.effect.alike))
 
 
 def look_for_post(chat: Chat, work: Work) -> Outcome | None:
-    """Look for the message by its mark."""
-    begun = work.effect.begun_at
+    """Look for the message by its marks; one that was made with other words is made to say these next."""
+    begun, marks = work.effect.begun_at, work.marks
     assert begun is not None, "claiming sets it"
-    found = chat.find_post(_target(work), marks=work.marks, since=begun - CLOCK_SKEW)
-    return _posted(work, found) if found else None
+    known = Resource.objects.filter(incident=work.effect.incident_id, kind="post").exclude(key=work.effect.thing)
+    but_not = list(known.values_list("external__ts", flat=True)) if work.effect.alike in marks else []
+    found = chat.find_post(_target(work), marks=marks, since=begun - CLOCK_SKEW, but_not=but_not)
+    if found is None:
+        return None
+    outcome = _posted(work, found)
+    if work.effect.alike in marks and not chat.says(found.channel_id, found.ts, _card(work)):
+        outcome.there[0].spec = work.effect.spec | {UNSETTLED: True}
+        outcome.also = lambda at: effect_queue.plan_anew(work.effect.incident_id)
+    return outcome
 
 
 def _target(work: Work) -> str:
@@ -197,6 +205,13 @@ def edit_post(chat: Chat, work: Work) -> Outcome:
     own = work.external[work.effect.thing]
     chat.edit_post(own["channel_id"], own["ts"], _card(work))
     return Outcome([made(work, external=own)])
+
+
+def look_whether_withdrawn(chat: Chat, work: Work) -> Outcome | None:
+    """Look whether a message was withdrawn: its channel may have been archived since, and let nobody edit it."""
+    own, card = work.external[work.effect.thing], _card(work)
+    is_withdrawn = card.kind == "withdrawn" and chat.says(own["channel_id"], own["ts"], card)
+    return Outcome([made(work, external=own)]) if is_withdrawn else None
 
 
 def pin(chat: Chat, work: Work) -> Outcome:
@@ -264,6 +279,7 @@ LOOKERS: dict[tuple[str, str], Looker] = {
     ("topic", CHANGE): look_at_topic,
     ("bookmark", CREATE): look_for_bookmark,
     ("post", CREATE): look_for_post,
+    ("post", CHANGE): look_whether_withdrawn,
     ("picture", CREATE): picturing.look,
     ("capture", CREATE): capturing.look_for_evidence,
     ("page", CREATE): page_effects.look,

@@ -231,7 +231,7 @@ def _kept_in_archives(facts: Facts) -> Iterator[Gap]:
         room = facts.room_of(number)
         kept = room.words or not facts.is_there(f"farewell/{number}")
         is_archived = facts.is_there(f"archived/{number}") and facts.is_there(f"headline/{number}")
-        if kept and is_archived and (room.public or not room.private):
+        if kept and is_archived and not room.withdrawing and (room.public or not room.private):
             says = f"#{room.shown} was archived before our messages could be withdrawn: everyone can still read them."
             yield Gap(f"kept/{number}", f"{says} Unarchive it in Slack, and they are withdrawn.")
 

@@ -15,7 +15,7 @@ from incidents import sentences, timeline
 from incidents.claiming.shared_clock import clock
 from incidents.lifecycle import circle
 from incidents.models import Incident, Participant, Source
-from workflows.effects import effect_queue
+from workflows.effects import effect_queue, restoring
 from workflows.effects.failing import abandoned, failures
 from workflows.loading import load_facts
 from workflows.loading.load_facts import IncidentState
@@ -60,8 +60,8 @@ def _command(incident_id: int) -> str:
 
 def _reconciled(incident_id: int, *, at: datetime) -> Plan:
     planned = Exists(Planned.objects.filter(incident=OuterRef("pk")))
-    found = Incident.objects.select_related("type", "policy_version", "lead").annotate(was_planned=planned)
-    incident = found.get(pk=incident_id)
+    found = Incident.objects.select_related("type", "policy_version", "lead")
+    incident = found.annotate(was_planned=planned, lost_since=restoring.lost_since(at=at)).get(pk=incident_id)
     known = load_facts.one(incident, planned=incident.was_planned)
     desired = desired_state(known.facts)
     gaps = _note_gaps(incident, desired.gaps, known.gaps, at=at)
@@ -81,14 +81,17 @@ def _reconciled(incident_id: int, *, at: datetime) -> Plan:
     _cancel(incident, result.cancels, at=at)
     if known.observed.owed:
         _abandon(incident, result, at=at)
-    _owe(incident, result.actions, known.facts.revision, at=at)
+    _owe(incident, result.actions, known.facts.revision, at=at, lost_since=incident.lost_since)
     _note_planned(incident, known, at=at)
     if not result.is_empty:
         timeline.nudge_readers(incident.pk)
     return result
 
 
-def _owe(incident: Incident, actions: Iterable[Action], revision: int, *, at: datetime) -> None:
+def _owe(
+    incident: Incident, actions: Iterable[Action], revision: int, *, at: datetime, lost_since: datetime | None
+) -> None:
+    """Write an effect for each action; what may have been done since the database lost it is looked for first."""
     now = clock.at(at)
     Effect.objects.bulk_create(
         Effect(
@@ -108,7 +111,10 @@ def _owe(incident: Incident, actions: Iterable[Action], revision: int, *, at: da
             after=list(action.after),
             revision=revision,
             mark=_mark(incident, action),
+            alike=_alike(incident, action) if action.kind == "post" else "",
             traceparent=tracing.here(),
+            unsure=lost_since is not None,
+            begun_at=lost_since,
             due_at=max(now, action.due_at or now),
             created_at=now,
         )
@@ -119,11 +125,22 @@ def _owe(incident: Incident, actions: Iterable[Action], revision: int, *, at: da
 def _mark(incident: Incident, action: Action) -> str:
     """Return the mark of what an effect makes: another for all else that is made, and the same if it is planned again.
 
-    After a restore the same is planned from the same facts, and found by it where it was done since. Other words have
-    another mark, though their effect may bear the key of one that was lost.
+    Other words have another mark, though their effect may bear the key of one that a restore made us forget.
     """
-    of = (incident.codename, incident.declared_at.isoformat(), action.key, action.spec)
-    said = json.dumps(of, sort_keys=True, default=str)
+    return _opaque(incident, action.key, action.spec)
+
+
+def _alike(incident: Incident, action: Action) -> str:
+    """Return the mark that a message shares with every other that stands in its place.
+
+    After a restore entries have other numbers, and what stands once may have been made with other words.
+    """
+    of_words = action.thing.startswith("told/")
+    return _opaque(incident, "told" if of_words else action.thing, action.spec if of_words else None)
+
+
+def _opaque(incident: Incident, *of: object) -> str:
+    said = json.dumps((incident.codename, incident.declared_at.isoformat(), *of), sort_keys=True, default=str)
     return salted_hmac("workflows.mark", said, algorithm="sha256").hexdigest()[:24]
 
 
@@ -155,7 +172,8 @@ def _abandon(incident: Incident, result: Plan, *, at: datetime) -> None:
 def _note_planned(incident: Incident, known: IncidentState, *, at: datetime) -> None:
     facts = known.facts
     unread = facts.chat and facts.active and bool(facts.policy.groups) and not facts.groups
-    again = at + LOOK_AGAIN if unread else at + abandoned.CONNECTED_AGAIN if _is_cut_off(known) else None
+    withdrawing = any(facts.room_of(number).withdrawing for number in facts.rooms_left)
+    again = at + LOOK_AGAIN if unread or withdrawing else at + abandoned.CONNECTED_AGAIN if _is_cut_off(known) else None
     with connection.cursor() as cursor:
         cursor.execute(NOTE_PLANNED, [incident.pk, facts.revision, at, again])
 

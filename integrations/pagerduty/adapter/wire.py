@@ -12,8 +12,7 @@ from urllib.parse import quote
 import httpx2
 from pagerduty import ApiClient, Error, EventsApiV2Client, HttpError, RestApiV2Client
 
-from incidents.claiming import in_hand
-from integrations import bounded, unreached, vendor_answer, vendor_clock
+from integrations import bounded, one_request, unreached, vendor_answer, vendor_clock
 from integrations.pagerduty.adapter import transport
 from integrations.pagerduty.protocol import error_messages
 from workflows.ports import VendorError
@@ -162,18 +161,18 @@ def _prepare(client: _Once, timeout_s: float) -> None:
 def _sent(client: _Once, method: str, path: str, address: str, options: Mapping[str, Any]) -> dict[str, Any]:
     name = f"pagerduty {method} {path}"
     writes = method != "GET"
-    in_hand.before_request(writes=writes)
-    try:
-        with transport.within(client.whole_s):
-            response = client.request(method, address, **options)
-    except HttpError as error:  # 401, 429 and redirects are raised, everything else is handed over
-        answer: httpx2.Response = error.response  # type: ignore[assignment]  # an HttpError always has one
-        raise _refused(name, answer, writes=writes) from error
-    except (Error, httpx2.HTTPError) as error:
-        raise _broken(name, error, writes=writes) from error
-    if not response.is_success:
-        raise _refused(name, response, writes=writes)
-    return _read(name, response, writes=writes)
+    with one_request.asking(writes=writes):
+        try:
+            with transport.within(client.whole_s):
+                response = client.request(method, address, **options)
+        except HttpError as error:  # 401, 429 and redirects are raised, everything else is handed over
+            answer: httpx2.Response = error.response  # type: ignore[assignment]  # an HttpError always has one
+            raise _refused(name, answer, writes=writes) from error
+        except (Error, httpx2.HTTPError) as error:
+            raise _broken(name, error, writes=writes) from error
+        if not response.is_success:
+            raise _refused(name, response, writes=writes)
+        return _read(name, response, writes=writes)
 
 
 def _read(name: str, response: httpx2.Response, *, writes: bool) -> dict[str, Any]:

@@ -31,6 +31,11 @@ def channel(wire: Wire, channel_id: str) -> Mapping[str, Any] | None:
     return found
 
 
+def names(channel: Mapping[str, Any]) -> frozenset[str]:
+    """Return the names that a channel has and had: people rename channels."""
+    return frozenset([str(channel["name"]), *(channel.get("previous_names") or ())])
+
+
 def takes_posts(channel: Mapping[str, Any]) -> bool:
     """Return whether we may post in a channel as Slack describes it: in use, and ours or open to all."""
     return not channel.get("is_archived") and bool(channel.get("is_member") or not channel.get("is_private"))

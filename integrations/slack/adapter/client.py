@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
 from incidents.people.person_matching import ChatProfile
-from integrations.slack.adapter import cards, channel_state, cursors, directory, files, groups, inviting
+from integrations.slack.adapter import cards, channel_state, cursors, directory, files, groups, inviting, named_channels
 from integrations.slack.adapter.identity import Identity
+from integrations.slack.adapter.named_channels import NamedChannels
 from integrations.slack.adapter.wire import Wire
 from integrations.slack.protocol import error_messages
 from integrations.slack.protocol.limits import MAX_TOPIC
@@ -19,11 +20,18 @@ from workflows.chat_port import Channel, Invited, Posted, Remains, UserGroup
 from workflows.planning.wording.card import Card
 from workflows.ports import VendorError
 
-CHANNEL_ID: Final = re.compile(r"[CGDUW][A-Z0-9]{2,}")  # or a person's, who is written to directly
 EVENT_TYPE: Final = "firekind"
 PAGE: Final = 200
-LARGE_PAGE: Final = 999  # a workspace has thousands of channels, and only some twenty calls a minute to list them
 SKEW_S: Final = 120  # how far Slack's clock and ours may be apart
+
+
+@dataclass(frozen=True, slots=True)
+class _Marked:
+    """A message to look for: one of its marks, when it was not posted, and the oldest that is looked at."""
+
+    marks: frozenset[str]
+    but_not: frozenset[str]
+    oldest: str
 
 
 class SlackChat:
@@ -33,7 +41,7 @@ class SlackChat:
         self.wire = wire
         self.identity = identity
         self.admin = admin  # with the token of an organisation's admin, where there is one
-        self._ids: dict[str, str] = {}  # channel ids by name, for the announce channel; looked at before they are used
+        self.named = NamedChannels(wire)
 
     def open_channel(self, name: str, *, private: bool) -> Channel:
         """Make a channel; a name that is taken raises ``VendorError(code="name_taken")``."""
@@ -41,11 +49,11 @@ class SlackChat:
         return self._channel(made)
 
     def find_channel(self, name: str, *, since: datetime) -> Channel | None:
-        """Look among the channels we are in for one of that name which we made after ``since``."""
+        """Look among the channels we are in for one that has or had that name and that we made after ``since``."""
         after = since.timestamp() - SKEW_S
-        for channel in self._ours():
+        for channel in self.named.ours():
             mine = channel.get("creator") == self.identity.bot_user_id
-            if channel["name"] == name and mine and channel.get("created", 0) >= after:
+            if mine and name in channel_state.names(channel) and channel.get("created", 0) >= after:
                 return self._channel(channel)
         return None
 
@@ -86,58 +94,56 @@ class SlackChat:
         with _fine("not_found", "bookmark_not_found"):
             self.wire.call("bookmarks.remove", channel_id=channel_id, bookmark_id=bookmark_id)
 
-    def post(self, channel: str, card: Card, *, mark: str) -> Posted:
+    def post(self, channel: str, card: Card, *, mark: str, alike: str = "") -> Posted:
         """Post a card in a channel (an id or a name), marked so that it can be found.
 
         A name needs no look-up: Slack takes it here, and its answer says the id.
         """
         try:
-            answer = self._post(channel, card, mark)
+            answer = self._post(channel, card, mark, alike)
         except VendorError as error:
-            if CHANNEL_ID.fullmatch(channel) or error.code not in {"not_in_channel", "channel_not_found"}:
+            if named_channels.ID.fullmatch(channel) or error.code not in {"not_in_channel", "channel_not_found"}:
                 raise
-            answer = self._post(self._come_in(channel), card, mark)
+            answer = self._post(self.named.come_in(channel), card, mark, alike)
         posted = self._posted(str(answer["channel"]), str(answer["ts"]))
-        self._ids[channel] = posted.channel_id
+        self.named.learn(channel, posted.channel_id)
         return posted
 
-    def _post(self, channel: str, card: Card, mark: str) -> dict[str, Any]:
-        # Anyone in the workspace may read metadata: the mark alone says nothing.
-        metadata = {"event_type": EVENT_TYPE, "event_payload": {"mark": mark}}
+    def _post(self, channel: str, card: Card, mark: str, alike: str = "") -> dict[str, Any]:
+        # Anyone in the workspace may read metadata: the marks alone say nothing.
+        payload = {"mark": mark, "alike": alike} if alike else {"mark": mark}
+        metadata = {"event_type": EVENT_TYPE, "event_payload": payload}
         return self.wire.call(
             "chat.postMessage",
-            channel=channel if CHANNEL_ID.fullmatch(channel) else f"#{channel.lstrip('#')}",
+            channel=channel if named_channels.ID.fullmatch(channel) else f"#{channel.lstrip('#')}",
             metadata=metadata,
             unfurl_links=False,
             unfurl_media=False,
             **cards.message(card),
         )
 
-    def find_post(self, channel: str, *, marks: Collection[str], since: datetime) -> Posted | None:
-        """Look for our message by one of its marks among those posted after ``since``."""
-        oldest = f"{since.timestamp() - SKEW_S:.6f}"
-        if CHANNEL_ID.fullmatch(channel):
-            return self._marked(channel, marks, oldest=oldest)
-        found = (self._marked_by_name(one, marks, oldest=oldest) for one in self._ever_named(channel.lstrip("#")))
+    def find_post(
+        self, channel: str, *, marks: Collection[str], since: datetime, but_not: Collection[str] = ()
+    ) -> Posted | None:
+        """Look for our message by one of its marks, among those posted after ``since`` and not at these times."""
+        wanted = _Marked(frozenset(marks), frozenset(but_not), f"{since.timestamp() - SKEW_S:.6f}")
+        if named_channels.ID.fullmatch(channel):
+            return self._marked(channel, wanted)
+        found = (self._marked_by_name(one, wanted) for one in self.named.ever_named(channel.lstrip("#")))
         return next((one for one in found if one), None)
 
-    def _ever_named(self, name: str) -> list[str]:
-        """Return the channels that have or had a name: since we posted in it, it may have been archived or renamed."""
-        every = self._every(archived=True)
-        return [str(one["id"]) for one in every if name in {one["name"], *(one.get("previous_names") or ())}]
-
-    def _marked_by_name(self, channel_id: str, marks: Collection[str], *, oldest: str) -> Posted | None:
+    def _marked_by_name(self, channel_id: str, wanted: _Marked) -> Posted | None:
         try:
-            return self._marked(channel_id, marks, oldest=oldest)
+            return self._marked(channel_id, wanted)
         except VendorError as error:
             if error.code != "not_in_channel":
                 raise
         self.wire.call("conversations.join", channel=channel_id)
-        return self._marked(channel_id, marks, oldest=oldest)
+        return self._marked(channel_id, wanted)
 
-    def _marked(self, channel_id: str, marks: Collection[str], *, oldest: str) -> Posted | None:
-        for message in self._messages(channel_id, oldest=oldest):
-            if _mark(message) in marks:
+    def _marked(self, channel_id: str, wanted: _Marked) -> Posted | None:
+        for message in self._messages(channel_id, oldest=wanted.oldest):
+            if str(message["ts"]) not in wanted.but_not and wanted.marks & _marks(message):
                 return self._posted(channel_id, str(message["ts"]))
         return None
 
@@ -196,29 +202,33 @@ class SlackChat:
 
     def is_open(self, channel: str) -> bool:
         """Return whether we may post in a channel, an id or a name, as far as Slack shows without a post."""
-        channel_id = self._id(channel)
+        channel_id = self.named.id_of(channel)
         found = channel_state.channel(self.wire, channel_id) if channel_id else None
         return found is not None and channel_state.takes_posts(found)
 
     def is_read_outside(self, channel: str) -> bool:
         """Return whether people of another company are, or are asked, into a channel, an id or a name."""
-        channel_id = self._id(channel)
+        channel_id = self.named.id_of(channel)
         found = (channel_state.channel(self.wire, channel_id) if channel_id else None) or {}
         return bool(found.get("is_ext_shared") or found.get("is_pending_ext_shared"))
 
     def room(self, *names: str) -> Channel | None:
         """Find a channel of the first of these names that one has, among those we are in, no matter who created it."""
-        ours = {one["name"]: one for one in self._ours() if one["name"] in names}
+        ours = {one["name"]: one for one in self.named.ours() if one["name"] in names}
         return next((self._channel(ours[name]) for name in names if name in ours), None)
 
     def is_anothers(self, channel_id: str) -> bool:
         """Return whether another Firekind posted in a channel: its messages bear marks, too."""
-        marked = (one for one in self._messages(channel_id, oldest="0") if _mark(one) is not None)
+        marked = (one for one in self._messages(channel_id, oldest="0") if _marks(one))
         return any(one.get("user") != self.self_id for one in marked)
 
     def is_posted(self, channel_id: str, ts: str) -> bool:
         """Return whether a message still stands."""
         return channel_state.is_posted(self.wire, channel_id, ts)
+
+    def says(self, channel_id: str, ts: str, card: Card) -> bool:
+        """Return whether one of our messages says what a card does, as a notification says it."""
+        return channel_state.shown(self.wire, channel_id, ts) == cards.notification(card)
 
     def shown(self, channel_id: str, ts: str) -> str | None:
         """Return what one of our messages says, as a notification says it; None when it stands no more."""
@@ -267,47 +277,10 @@ class SlackChat:
         """Read everyone in the workspace, page by page."""
         return directory.people(self.wire, team_id=self.workspace_id)
 
-    def _ours(self) -> Iterator[dict[str, Any]]:
-        kinds = "public_channel,private_channel"
-        for page in self._pages("users.conversations", types=kinds, exclude_archived=False, limit=PAGE):
-            yield from page["channels"]
-
-    def _every(self, *, archived: bool) -> Iterator[dict[str, Any]]:
-        """Yield every channel that Slack shows us, page by page, as far as anyone reads."""
-        kinds = "public_channel,private_channel"
-        for page in self._pages("conversations.list", exclude_archived=not archived, limit=LARGE_PAGE, types=kinds):
-            yield from page["channels"]
-
     def _messages(self, channel_id: str, *, oldest: str) -> Iterator[dict[str, Any]]:
         method = "conversations.history"
         for page in self._pages(method, channel=channel_id, oldest=oldest, limit=PAGE, include_all_metadata=True):
             yield from page["messages"]
-
-    def _id(self, channel: str) -> str | None:
-        if CHANNEL_ID.fullmatch(channel):
-            return channel
-        name, known = channel.lstrip("#"), self._ids.get(channel)
-        if known is not None and self._is_named(known, name):
-            return known
-        found = next((str(one["id"]) for one in self._every(archived=False) if one["name"] == name), None)
-        if found is not None:
-            self._ids[channel] = found
-        return found
-
-    def _is_named(self, channel_id: str, name: str) -> bool:
-        """Return whether a channel we knew by a name is in use under it still: it may be another's by now."""
-        found = channel_state.channel(self.wire, channel_id)
-        return found is not None and found["name"] == name and not found.get("is_archived")
-
-    def _come_in(self, channel: str) -> str:
-        """Find a channel by name and join it; raise ``VendorError`` when there is none that we may join."""
-        channel_id = self._id(channel)
-        if channel_id is None:
-            says = f"There is no channel #{channel.lstrip('#')}. Create it and /invite the app, then retry."
-            raise VendorError(says, code="channel_not_found", method="conversations.list")
-        with _fine("method_not_supported_for_channel_type"):  # a private one, which is listed for who is in it
-            self.wire.call("conversations.join", channel=channel_id)
-        return channel_id
 
     def _pages(self, method: str, **arguments: Any) -> Iterator[dict[str, Any]]:
         return cursors.pages(lambda cursor: self.wire.call(method, cursor=cursor, **arguments), method=method)
@@ -332,9 +305,9 @@ def _fine(*codes: str) -> Iterator[None]:
             raise
 
 
-def _mark(message: Mapping[str, Any]) -> str | None:
+def _marks(message: Mapping[str, Any]) -> frozenset[str]:
     metadata = message.get("metadata") or {}
     if metadata.get("event_type") != EVENT_TYPE:
-        return None
-    mark: str | None = (metadata.get("event_payload") or {}).get("mark")
-    return mark
+        return frozenset()
+    payload = metadata.get("event_payload") or {}
+    return frozenset(str(payload[name]) for name in ("mark", "alike") if payload.get(name))

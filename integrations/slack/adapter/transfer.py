@@ -11,8 +11,7 @@ from typing import Any, Final
 from urllib.error import HTTPError, URLError
 from urllib.parse import urlsplit
 
-from incidents.claiming import in_hand
-from integrations import bounded, unreached
+from integrations import bounded, one_request, unreached
 from integrations.slack.protocol import error_messages
 from workflows.ports import VendorError
 
@@ -93,14 +92,14 @@ class FileTransfer:
         return parts.scheme == self.api.scheme and same_port and (host == api or host.endswith(f".{api}"))
 
     def _open(self, request: urllib.request.Request, method: str) -> Any:
-        in_hand.before_request(writes=request.data is not None)
-        try:
-            return self._opener.open(request, timeout=self.timeout_s)
-        except HTTPError as error:
-            with error:
-                raise _refused(error, method) from error
-        except BROKEN as error:
-            raise _broken(method, error) from error
+        with one_request.asking(writes=request.data is not None):
+            try:
+                return self._opener.open(request, timeout=self.timeout_s)
+            except HTTPError as error:
+                with error:
+                    raise _refused(error, method) from error
+            except BROKEN as error:
+                raise _broken(method, error) from error
 
 
 def _refused(error: HTTPError, method: str) -> VendorError:

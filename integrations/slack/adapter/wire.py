@@ -15,11 +15,11 @@ from urllib.error import URLError
 
 from slack_sdk import WebClient
 from slack_sdk.errors import SlackApiError, SlackRequestError
+from slack_sdk.web import SlackResponse
 from slack_sdk.webhook import WebhookClient, WebhookResponse
 
-from incidents.claiming import in_hand
 from incidents.outages import spare_connections
-from integrations import bounded, unreached, vendor_clock
+from integrations import bounded, one_request, unreached, vendor_clock
 from integrations.slack.adapter import transfer
 from integrations.slack.adapter.transfer import FileTransfer
 from integrations.slack.protocol import error_messages
@@ -106,20 +106,23 @@ class Wire:
         Arguments that are None are left out; lists and mappings travel as JSON inside the form.
         """
         form = {key: _flat(value) for key, value in arguments.items() if value is not None}
-        in_hand.before_request(writes=is_write(method))
+        with one_request.asking(writes=leaves_something(method)):
+            answer = self._answer(method, form)
+        self._note_granted(answer.headers)
+        self._note_date(answer.headers)
+        if not isinstance(answer.data, dict):
+            raise _unreadable(method)
+        return VendorAnswer(answer.data, lambda: _unreadable(method))
+
+    def _answer(self, method: str, form: Mapping[str, Any]) -> SlackResponse:
         try:
-            answer = self._web.api_call(method, params=form)
+            return self._web.api_call(method, params=dict(form))
         except SlackApiError as error:
             raise _refused(method, error) from error
         except BROKEN as error:
             raise _broken(method, error) from error
         except UNREADABLE as error:
             raise _unreadable(method) from error
-        self._note_granted(answer.headers)
-        self._note_date(answer.headers)
-        if not isinstance(answer.data, dict):
-            raise _unreadable(method)
-        return VendorAnswer(answer.data, lambda: _unreadable(method))
 
     def _note_granted(self, headers: Mapping[str, str]) -> None:
         said = next((value for name, value in headers.items() if name.lower() == SCOPES_HEADER), "")
@@ -159,9 +162,12 @@ class Wire:
             raise VendorError(says, code=f"http_{answer.status_code}", method="response_url")
 
 
-def is_write(method: str) -> bool:
-    """Return whether a method changes something; one that we do not know may."""
-    return method not in RULES or RULES[method].writes
+def leaves_something(method: str) -> bool:
+    """Return whether a method leaves something of the work that it is for; one that we do not know may.
+
+    The app comes into a channel so that it may ask for something there, which is none of it.
+    """
+    return method not in RULES or (RULES[method].writes and method != "conversations.join")
 
 
 def _flat(value: Any) -> Any:

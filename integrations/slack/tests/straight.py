@@ -10,7 +10,7 @@ from urllib.error import HTTPError
 from slack_sdk.errors import SlackApiError
 from slack_sdk.web import SlackResponse
 
-from incidents.claiming import in_hand
+from integrations import one_request
 from integrations.slack.adapter import transfer, wire
 from integrations.slack.fake import FakeSlack
 from integrations.slack.fake.server import transfers
@@ -26,7 +26,10 @@ class StraightWire(wire.Wire):
     def call(self, method: str, **arguments: Any) -> dict[str, Any]:
         """Call one method and return its answer; raise ``VendorError`` for everything else."""
         form = {key: wire._flat(value) for key, value in arguments.items() if value is not None}
-        in_hand.before_request(writes=wire.is_write(method))
+        with one_request.asking(writes=wire.leaves_something(method)):
+            return self._answered(method, form)
+
+    def _answered(self, method: str, form: dict[str, Any]) -> dict[str, Any]:
         reply = self.slack.call(method, form, token=self.token)
         if reply.dropped:
             error = ConnectionResetError("dropped")

@@ -11,8 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 from urllib.parse import urlencode, urlsplit
 
-from incidents.claiming import in_hand
-from integrations import bounded, unreached, vendor_answer
+from integrations import bounded, one_request, unreached, vendor_answer
 from integrations.vendor_answer import VendorAnswer
 from workflows.ports import VendorError
 
@@ -97,15 +96,15 @@ class Wire:
         headers = {"User-Agent": "firekind", "Accept": "application/json", **self._headers}
         headers |= {"Content-Type": "application/json"} if sent else {}
         writes = verb != LOOK and method != "GET"
-        in_hand.before_request(writes=writes)
-        try:
-            reply = self._carrier(TrackerRequest(method, url, headers, sent))
-        except NeverSent as error:
-            because = unreached.error_of(error, vendor=self.name, method=verb)
-            raise because or self._passing(verb, "connection_failed", unknown=False) from error
-        except (OSError, http.client.HTTPException) as error:
-            raise self._passing(verb, "connection_lost", unknown=writes, lingers=writes) from error
-        return self._read(verb, reply, writes=writes, of=of)
+        with one_request.asking(writes=writes):
+            try:
+                reply = self._carrier(TrackerRequest(method, url, headers, sent))
+            except NeverSent as error:
+                because = unreached.error_of(error, vendor=self.name, method=verb)
+                raise because or self._passing(verb, "connection_failed", unknown=False) from error
+            except (OSError, http.client.HTTPException) as error:
+                raise self._passing(verb, "connection_lost", unknown=writes, lingers=writes) from error
+            return self._read(verb, reply, writes=writes, of=of)
 
     def _read(self, verb: str, reply: TrackerReply, *, writes: bool, of: type) -> Any:
         def unreadable() -> VendorError:

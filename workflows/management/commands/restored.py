@@ -37,9 +37,10 @@ class Command(BaseCommand):
     )
 
     def handle(self, *args: Any, **options: Any) -> None:
+        restoring.begin(at=timezone.now())
         for incident_id in sweep.not_planned_yet():
             reconcile.reconcile(incident_id, at=timezone.now())
-        count = restoring.look_before_acting()
+        count = restoring.look_before_acting(at=timezone.now())
         self.stdout.write(f"{count} steps were owed at that moment. Each is looked for before it is done.")
         chat = ports.chat()
         if chat is None:

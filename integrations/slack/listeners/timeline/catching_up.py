@@ -7,10 +7,10 @@ import logging
 from incidents import visibility
 from incidents.models import Incident, Person
 from incidents.reading import catch_up_reading
-from integrations.slack.adapter import catch_up_blocks
 from integrations.slack.interaction import incident_lookup, replying
 from integrations.slack.interaction.answers import Answer, Say
 from integrations.slack.interaction.request import SlackRequest
+from integrations.slack.listeners.timeline import catch_up_blocks
 from integrations.slack.models import CaughtUp
 from integrations.slack.protocol import blocks, mrkdwn
 from workflows.channels import rooms

@@ -1,0 +1,74 @@
+"""Channels that are known by name: the one for announcements as it is set, and those that we are in."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any, Final
+
+from integrations.slack.adapter import channel_state, cursors
+from integrations.slack.adapter.wire import Wire
+from workflows.ports import VendorError
+
+ID: Final = re.compile(r"[CGDUW][A-Z0-9]{2,}")  # or a person's, who is written to directly
+PAGE: Final = 200
+LARGE_PAGE: Final = 999  # a workspace has thousands of channels, and only some twenty calls a minute to list them
+KINDS: Final = "public_channel,private_channel"
+
+
+class NamedChannels:
+    """Finds channels by name, and keeps the ids that were found; they are looked at before they are used."""
+
+    def __init__(self, wire: Wire) -> None:
+        self.wire = wire
+        self._ids: dict[str, str] = {}
+
+    def learn(self, channel: str, channel_id: str) -> None:
+        """Keep the id that an answer gave of a channel."""
+        self._ids[channel] = channel_id
+
+    def id_of(self, channel: str) -> str | None:
+        """Return the id of a channel, given as an id or as the name that it has now; None when there is none."""
+        if ID.fullmatch(channel):
+            return channel
+        name, known = channel.lstrip("#"), self._ids.get(channel)
+        if known is not None and self._is_named(known, name):
+            return known
+        found = next((str(one["id"]) for one in self._every(archived=False) if one["name"] == name), None)
+        if found is not None:
+            self._ids[channel] = found
+        return found
+
+    def ever_named(self, name: str) -> list[str]:
+        """Return the channels that have or had a name: since we posted in it, it may have been archived or renamed."""
+        return [str(one["id"]) for one in self._every(archived=True) if name in channel_state.names(one)]
+
+    def come_in(self, channel: str) -> str:
+        """Find a channel by name and join it; raise ``VendorError`` when there is none that we may join."""
+        channel_id = self.id_of(channel)
+        if channel_id is None:
+            says = f"There is no channel #{channel.lstrip('#')}. Create it and /invite the app, then retry."
+            raise VendorError(says, code="channel_not_found", method="conversations.list")
+        try:
+            self.wire.call("conversations.join", channel=channel_id)
+        except VendorError as error:
+            if error.code != "method_not_supported_for_channel_type":  # a private one, listed for who is in it
+                raise
+        return channel_id
+
+    def ours(self) -> Iterator[dict[str, Any]]:
+        """Yield the channels that we are in, page by page, as far as anyone reads."""
+        for page in self._pages("users.conversations", types=KINDS, exclude_archived=False, limit=PAGE):
+            yield from page["channels"]
+
+    def _every(self, *, archived: bool) -> Iterator[dict[str, Any]]:
+        for page in self._pages("conversations.list", exclude_archived=not archived, limit=LARGE_PAGE, types=KINDS):
+            yield from page["channels"]
+
+    def _is_named(self, channel_id: str, name: str) -> bool:
+        """Return whether a channel we knew by a name is in use under it still: it may be another's by now."""
+        found = channel_state.channel(self.wire, channel_id)
+        return found is not None and found["name"] == name and not found.get("is_archived")
+
+    def _pages(self, method: str, **arguments: Any) -> Iterator[dict[str, Any]]:
+        return cursors.pages(lambda cursor: self.wire.call(method, cursor=cursor, **arguments), method=method)

@@ -1,0 +1,142 @@
+"""The database is put back to an earlier moment: what was owed then and done since is not done again.
+
+Nor is what followed from it, which is planned only once it was found.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from typing import Final
+
+import pytest
+from django.core.management import call_command
+from django.db import transaction
+from django.utils import timezone
+
+from incidents import lifecycle
+from incidents.models import Incident
+from integrations.tests import duty as on_duty
+from integrations.tests.duty import Duty
+from workflows.models import Effect
+from workflows.reconcile import reconcile
+
+Verb = Callable[[Duty, Incident], object]
+RENAMED: Final = "what-is-slow"
+
+
+@pytest.fixture(name="duty")
+def own_duty(db: None) -> Iterator[Duty]:
+    with on_duty.duty() as made:
+        yield made
+
+
+def retype(to: str) -> Verb:
+    return lambda at, it: lifecycle.retype(it, to=at.house.type(to), by=at.house.person("dee"), at=timezone.now())
+
+
+def update(at: Duty, it: Incident) -> None:
+    lifecycle.update(it, text="Half", by=at.house.person("dee"), at=timezone.now())
+
+
+def rename(at: Duty, it: Incident) -> None:
+    lifecycle.rename(it, title="All slow", by=at.house.person("dee"), at=timezone.now())
+
+
+def lead(at: Duty, it: Incident) -> None:
+    dee = at.house.person("dee")
+    lifecycle.set_lead(it, lead=dee, by=dee, at=timezone.now())
+
+
+VERBS: Mapping[str, Verb | None] = {
+    "declare": None,
+    "update": update,
+    "time-bomb": retype("time-bomb"),
+    "private": retype("security"),
+    "resolve": lambda at, it: lifecycle.resolve(it, text="Over", by=at.house.person("dee"), at=timezone.now()),
+    "rename": rename,
+}
+
+
+def said(at: Duty, it: Incident) -> Counter[tuple[str, str]]:
+    """Count messages by channel and words, whatever people call the incident's channel."""
+    channels, name = at.house.slack.workspace.channels.values(), f"inc-{it.codename}"
+    every = [(one.id, message.text) for one in channels for message in one.messages.values()]
+    return Counter((where, words.replace(RENAMED, name)) for where, words in every)
+
+
+@pytest.mark.parametrize("renamed", [False, True], ids=["", "renamed"])
+@pytest.mark.parametrize("was_planned", [True, False], ids=["planned", "unplanned"])
+@pytest.mark.parametrize("type", ["ambiguous", "major"])
+@pytest.mark.parametrize("verb", VERBS)
+def test_it_is_not_done_again(duty: Duty, verb: str, type: str, was_planned: bool, renamed: bool) -> None:
+    house = duty.house
+    incident = lifecycle.declare("Slow", by=house.person("dee"), at=timezone.now(), type=house.type(type))
+    if (act := VERBS[verb]) is not None:
+        incident = house.settle(incident)
+        act(duty, incident)
+    if was_planned:
+        reconcile.reconcile(incident.pk, at=timezone.now())
+    moment = transaction.savepoint()
+    incident = house.settle(incident)
+    if renamed:
+        house.slack.acts.rename("dee", house.channel(incident), RENAMED)
+    before, channels, rung = said(duty, incident), len(house.slack.workspace.channels), duty.account.rang[:]
+    transaction.savepoint_rollback(moment)
+
+    call_command("restored")
+    incident = house.settle(Incident.objects.get(pk=incident.pk))
+    assert said(duty, incident) == before
+    assert len(house.slack.workspace.channels) == channels
+    assert duty.account.rang == rung
+    assert not Effect.objects.filter(incident=incident).exclude(state__in=["done", "cancelled"]).exists()
+
+
+FORGOTTEN: Mapping[str, Verb] = {"lead": lead, "rename": rename, "update": update}
+
+
+@pytest.mark.parametrize("forgotten", FORGOTTEN)
+@pytest.mark.parametrize("was_planned", [True, False], ids=["planned", "unplanned"])
+@pytest.mark.parametrize("type", ["ambiguous", "major"])
+def test_what_stands_once_is_found_though_it_was_made_with_what_is_forgotten(
+    duty: Duty, type: str, was_planned: bool, forgotten: str
+) -> None:
+    """A worker had not come to it yet when somebody did more: the first that Slack shows says what was forgotten."""
+    house = duty.house
+    incident = lifecycle.declare("Slow", by=house.person("dee"), at=timezone.now(), type=house.type(type))
+    if was_planned:
+        reconcile.reconcile(incident.pk, at=timezone.now())
+    moment = transaction.savepoint()
+    FORGOTTEN[forgotten](duty, incident)
+    incident = house.settle(incident)
+    transaction.savepoint_rollback(moment)
+
+    call_command("restored")
+    incident = house.settle(Incident.objects.get(pk=incident.pk))
+    (announced,) = house.slack.texts("incidents")
+    assert "Lead: no one yet" in announced
+    assert "All slow" not in announced
+    (headline,) = [text for text in house.slack.texts(house.channel(incident)) if "Type: " in text]
+    assert headline.startswith("Slow ")
+
+
+@pytest.mark.parametrize("again", [1, 2, 3])
+def test_what_people_say_again_is_there_as_often_as_they_say_it(duty: Duty, again: int) -> None:
+    """Two of the same words were lost: what is said again is what stands there already, and the third is new."""
+    house = duty.house
+    incident = house.declare()
+    moment = transaction.savepoint()
+    for _ in range(2):
+        update(duty, incident)
+    house.settle(incident)
+    transaction.savepoint_rollback(moment)
+
+    call_command("restored")
+    for _ in range(again):
+        update(duty, incident)
+    house.settle(incident)
+    told = incident.resources.filter(key__startswith="told/", spec__card__text="Half")
+    assert len({one.external["ts"] for one in told}) == again
+    assert len([one for one in house.slack.texts(house.channel(incident)) if one == "Update from Dee · Half"]) == max(
+        2, again
+    )
