@@ -173,7 +173,7 @@ def look_for_post(chat: Chat, work: Work) -> Outcome | None:
     """Look for the message by its marks; one that was made with other words is made to say these next."""
     begun, marks = work.effect.begun_at, work.marks
     assert begun is not None, "claiming sets it"
-    known = Resource.objects.filter(incident=work.effect.incident_id, kind="post").exclude(key=work.effect.thing)
+    known = Resource.objects.filter(incident=work.effect.incident_id, kind="post")
     but_not = list(known.values_list("external__ts", flat=True)) if work.effect.alike in marks else []
     found = chat.find_post(_target(work), marks=marks, since=begun - CLOCK_SKEW, but_not=but_not)
     if found is None:

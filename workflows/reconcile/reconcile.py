@@ -91,7 +91,10 @@ def _reconciled(incident_id: int, *, at: datetime) -> Plan:
 def _owe(
     incident: Incident, actions: Iterable[Action], revision: int, *, at: datetime, lost_since: datetime | None
 ) -> None:
-    """Write an effect for each action; what may have been done since the database lost it is looked for first."""
+    """Write an effect for each action; what may have been done since the database lost it is looked for first.
+
+    Pages are not: they would wait for the pager to answer, and it opens none twice under one key.
+    """
     now = clock.at(at)
     Effect.objects.bulk_create(
         Effect(
@@ -113,7 +116,7 @@ def _owe(
             mark=_mark(incident, action),
             alike=_alike(incident, action) if action.kind == "post" else "",
             traceparent=tracing.here(),
-            unsure=lost_since is not None,
+            unsure=lost_since is not None and action.kind != "page",
             begun_at=lost_since,
             due_at=max(now, action.due_at or now),
             created_at=now,
@@ -172,7 +175,8 @@ def _abandon(incident: Incident, result: Plan, *, at: datetime) -> None:
 def _note_planned(incident: Incident, known: IncidentState, *, at: datetime) -> None:
     facts = known.facts
     unread = facts.chat and facts.active and bool(facts.policy.groups) and not facts.groups
-    withdrawing = any(facts.room_of(number).withdrawing for number in facts.rooms_left)
+    archived = [facts.room_of(number) for number in facts.rooms_left if facts.is_there(f"archived/{number}")]
+    withdrawing = any(room.withdrawing for room in archived)
     again = at + LOOK_AGAIN if unread or withdrawing else at + abandoned.CONNECTED_AGAIN if _is_cut_off(known) else None
     with connection.cursor() as cursor:
         cursor.execute(NOTE_PLANNED, [incident.pk, facts.revision, at, again])
