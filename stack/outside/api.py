@@ -6,11 +6,30 @@ import json
 import urllib.error
 import urllib.parse
 import urllib.request
-from typing import Any
+from typing import Any, TypedDict, Unpack, cast
 
 from stack.errors import StackError
 
 PATIENCE_S = 60
+
+
+# What the API takes of a file, named as mypy can hold callers to it: it refuses all else.
+EvidenceQuery = TypedDict(
+    "EvidenceQuery",
+    {
+        "title": str,
+        "unit": str,
+        "variant": str,
+        "source": str,
+        "file_name": str,
+        "phase": str,
+        "control": str,
+        "from": str,
+        "to": str,
+        "wait": str,
+    },
+    total=False,
+)
 
 
 class Api:
@@ -25,9 +44,10 @@ class Api:
         """The token itself, for who sends otherwise."""
         return self._token
 
-    def send(self, codename: str, body: bytes, **query: str) -> dict[str, Any]:
+    def send(self, codename: str, body: bytes, **query: Unpack[EvidenceQuery]) -> dict[str, Any]:
         """Send a file as evidence of an incident; the query says its title and more. Raises StackError if refused."""
-        status, answer = self.ask("POST", f"/api/v1/incidents/{codename}/evidence", body, **query)
+        path, given = f"/api/v1/incidents/{codename}/evidence", cast("dict[str, str]", query)
+        status, answer = self.ask("POST", path, body, **given)
         if status not in {200, 201, 202}:
             raise StackError(f"The API refused {query.get('title')!r} with {status}: {answer}")
         return answer

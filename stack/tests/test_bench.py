@@ -10,6 +10,7 @@ import pytest
 
 from config import env
 from config.parsing import sandbox
+from integrations.api import query_schemas
 from stack.bench import document
 from stack.bench.declaring import longest_chain
 from stack.bench.load import Answers
@@ -17,6 +18,7 @@ from stack.bench.seeded import growth
 from stack.bench.storms import crowd, storm
 from stack.bench.table import Figure, ReportTable
 from stack.errors import StackError
+from stack.outside.api import EvidenceQuery
 from stack.supervisor import surroundings
 
 
@@ -113,3 +115,8 @@ def _page(before: str, group: str, figure: Figure, *, order: tuple[str, ...]) ->
     at = datetime(2026, 1, 2, 3, 4, tzinfo=UTC)
     origin = document.Provenance("Two cores", at, "abc", f"python -m stack bench {group} --write", 1)
     return document.page(before, group, [("Under load", figure)], origin=origin, order=order)
+
+
+def test_whoever_sends_a_file_from_outside_names_what_the_api_takes() -> None:
+    """It refuses all else, and mypy holds callers to this table."""
+    assert set(EvidenceQuery.__annotations__) == {one["name"] for one in query_schemas.UPLOAD}

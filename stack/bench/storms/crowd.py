@@ -61,7 +61,7 @@ def measure(stack: Stack, table: ReportTable, records: Records) -> None:
     before, began = memory.resident(stack), time.time()
     page = load.get(f"/incidents/{codenames[0]}/", port=port, cookie=cookies[0])
     with ThreadPoolExecutor(1) as thread:
-        sending = thread.submit(api.send, codenames[-1], profile, title="The whole night", filename="night.folded")
+        sending = thread.submit(api.send, codenames[-1], profile, title="The whole night", file_name="night.folded")
         commands, webhooks, reads, heard = asyncio.run(_at_once(port, note, page, codenames, cookies))
         sending.result()
     grown = memory.resident(stack) - before
