@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from datetime import datetime, timedelta
 
-from django.db import transaction
+from django.db import connection, transaction
 from django.db.models import Max
 
 from audit import tracing
@@ -17,6 +17,7 @@ from incidents.models import Codename, Event, Incident, Person
 
 TITLE_CHARS = 200
 TEXT_CHARS = 10_000
+LOCK = "SELECT id FROM incidents_incident WHERE id = ANY(%s) ORDER BY id FOR NO KEY UPDATE"
 TITLE_CUT = "The title was long: it is shortened, and the summary begins with all of it."
 
 
@@ -128,14 +129,13 @@ def must_see(incident: Incident, *, by: Person | None) -> None:
 def _lock(keys: Collection[int]) -> None:
     # Nothing is joined: a query that waits for the lock checks the newest row against old rows of other tables, and an
     # incident whose type changed meanwhile would not be found.
-    locked = Incident.objects.select_for_update(no_key=True).filter(pk__in=keys).order_by("pk")
-    list(locked.values_list("pk", flat=True))
+    with connection.cursor() as cursor:
+        cursor.execute(LOCK, [list(keys)])
 
 
 def _seen(incident: Incident, *, by: Person | None) -> Incident:
     # A statement of its own, which sees what was committed while the lock was waited for.
-    seen = visibility.visible_to(visibility.OPERATOR if by is None else by)
-    found = seen.select_related("type", "policy_version", "lead", "declared_by").filter(pk=incident.pk).first()
+    found = visibility.one(visibility.OPERATOR if by is None else by, "i.id = %s", [incident.pk])
     if found is None:
         raise NotThere
     return found

@@ -4,15 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from django.contrib.auth.models import AbstractBaseUser, AnonymousUser, User
-from django.db import transaction
+from django.db import connection, transaction
 from django.db.models import QuerySet, Value
 from django.db.models.functions import Lower
 
 from incidents.models import Participant, Person
 from incidents.models.people import Role
 from incidents.people import emails
+from incidents.written_rows import WrittenRows
+
+PERSON: Final = WrittenRows(Person, of="p")
+OF_CHAT_ID: Final = f"SELECT {PERSON.columns} FROM incidents_person p WHERE p.chat_id = %s"  # noqa: S608 (columns of ours)
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,11 +41,20 @@ def by_chat_id(chat_id: str, *, name: str = "", elsewhere: bool = False) -> Pers
     ``elsewhere`` says that the chat names another workspace than ours. That is believed of whom ours never listed: a
     colleague in an organisation of many workspaces may be named by any of them.
     """
-    defaults = {"name": name or chat_id, "is_external": elsewhere}
-    person, _ = Person.objects.get_or_create(chat_id=chat_id, defaults=defaults)
+    person = _known(chat_id)
+    if person is None:
+        defaults = {"name": name or chat_id, "is_external": elsewhere}
+        person, _ = Person.objects.get_or_create(chat_id=chat_id, defaults=defaults)
     if elsewhere and is_bare(person) and _bare().filter(pk=person.pk).update(is_external=True):
         person.is_external = True
     return person
+
+
+def _known(chat_id: str) -> Person | None:
+    with connection.cursor() as cursor:
+        cursor.execute(OF_CHAT_ID, [chat_id])
+        row = cursor.fetchone()
+    return PERSON.made(row) if row else None
 
 
 def is_bare(person: Person) -> bool:

@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Any, Final
 
 from incidents.people.person_matching import ChatProfile
-from integrations.slack.adapter import cards, channel_state, cursors, directory, files, groups, inviting, named_channels
+from integrations.slack.adapter import cards, channel_state, directory, files, groups, inviting, named_channels
 from integrations.slack.adapter.identity import Identity
 from integrations.slack.adapter.named_channels import NamedChannels
 from integrations.slack.adapter.wire import Wire
@@ -63,7 +63,7 @@ class SlackChat:
 
     def members(self, channel_id: str) -> frozenset[str]:
         """Return the ids of everyone in the channel."""
-        pages = self._pages("conversations.members", channel=channel_id, limit=999)
+        pages = self.wire.listed("conversations.members", channel=channel_id, limit=999)
         return frozenset(one for page in pages for one in page["members"])
 
     def topic(self, channel_id: str) -> str:
@@ -279,11 +279,8 @@ class SlackChat:
 
     def _messages(self, channel_id: str, *, oldest: str) -> Iterator[dict[str, Any]]:
         method = "conversations.history"
-        for page in self._pages(method, channel=channel_id, oldest=oldest, limit=PAGE, include_all_metadata=True):
+        for page in self.wire.listed(method, channel=channel_id, oldest=oldest, limit=PAGE, include_all_metadata=True):
             yield from page["messages"]
-
-    def _pages(self, method: str, **arguments: Any) -> Iterator[dict[str, Any]]:
-        return cursors.pages(lambda cursor: self.wire.call(method, cursor=cursor, **arguments), method=method)
 
     def _channel(self, channel: Mapping[str, Any]) -> Channel:
         channel_id = str(channel["id"])

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Any, Final
 
-from integrations.slack.adapter import channel_state, cursors
+from integrations.slack.adapter import channel_state
 from integrations.slack.adapter.wire import Wire
 from workflows.ports import VendorError
 
@@ -58,17 +58,16 @@ class NamedChannels:
 
     def ours(self) -> Iterator[dict[str, Any]]:
         """Yield the channels that we are in, page by page, as far as anyone reads."""
-        for page in self._pages("users.conversations", types=KINDS, exclude_archived=False, limit=PAGE):
+        for page in self.wire.listed("users.conversations", types=KINDS, exclude_archived=False, limit=PAGE):
             yield from page["channels"]
 
     def _every(self, *, archived: bool) -> Iterator[dict[str, Any]]:
-        for page in self._pages("conversations.list", exclude_archived=not archived, limit=LARGE_PAGE, types=KINDS):
+        for page in self.wire.listed(
+            "conversations.list", exclude_archived=not archived, limit=LARGE_PAGE, types=KINDS
+        ):
             yield from page["channels"]
 
     def _is_named(self, channel_id: str, name: str) -> bool:
         """Return whether a channel we knew by a name is in use under it still: it may be another's by now."""
         found = channel_state.channel(self.wire, channel_id)
         return found is not None and found["name"] == name and not found.get("is_archived")
-
-    def _pages(self, method: str, **arguments: Any) -> Iterator[dict[str, Any]]:
-        return cursors.pages(lambda cursor: self.wire.call(method, cursor=cursor, **arguments), method=method)

@@ -20,7 +20,7 @@ from slack_sdk.webhook import WebhookClient, WebhookResponse
 
 from incidents.outages import spare_connections
 from integrations import bounded, one_request, unreached, vendor_clock
-from integrations.slack.adapter import transfer
+from integrations.slack.adapter import cursors, transfer
 from integrations.slack.adapter.transfer import FileTransfer
 from integrations.slack.protocol import error_messages
 from integrations.slack.protocol.rules import RETRYABLE, RULES
@@ -113,6 +113,10 @@ class Wire:
         if not isinstance(answer.data, dict):
             raise _unreadable(method)
         return VendorAnswer(answer.data, lambda: _unreadable(method))
+
+    def listed(self, method: str, **arguments: Any) -> Iterator[dict[str, Any]]:
+        """Call a method for page after page of a list, as far as anyone reads; raise ``VendorError``."""
+        return cursors.pages(lambda cursor: self.call(method, cursor=cursor, **arguments), method=method)
 
     def _answer(self, method: str, form: Mapping[str, Any]) -> SlackResponse:
         try:

@@ -8,18 +8,24 @@ import unicodedata
 from collections.abc import Collection, Iterable
 from typing import Final
 
+from django.db import connection
 from django.db.models import QuerySet
 
 from incidents import codename_typed, lifecycle, visibility
 from incidents.models import Incident, IncidentType, Person
 from integrations.slack.protocol import blocks, mrkdwn, setup
-from workflows.models import Resource
-from workflows.planning.observed import THERE
 
 SUFFIX: Final = re.compile(r"-\d$")  # of a channel whose name was taken
 WORD: Final = re.compile(r"\s*(?P<word>(?:<[^<>]*>|[^\s<>])+)\s*(?P<rest>.*)", re.DOTALL)
 NEAR: Final = 0.7  # of what difflib counts: *secure* and *majro*, and no word that only shares some letters
 PIECE: Final = 4
+OF_CHANNEL: Final = """
+    i.id = ANY (ARRAY (SELECT r.incident_id FROM workflows_resource r WHERE r.kind = 'channel' AND r.external_id = %s))
+"""
+TALKED_IN: Final = """
+    SELECT r.incident_id, r.external_id FROM workflows_resource r JOIN incidents_incident i ON i.id = r.incident_id
+     WHERE i.id = ANY (%s) AND r.kind = 'channel' AND r.state = 'there' AND r.key = 'channel/' || i.room
+"""
 NOT_THERE: Final = "There is no such incident. Check the codename; if it may be private, request access to it."
 
 
@@ -27,8 +33,7 @@ def of_channel(channel_id: str, *, by: Person) -> Incident | None:
     """Return the incident of a channel, unless ``by`` may not see it: then it is as if there were none."""
     if not channel_id:
         return None
-    seen = visibility.visible_to(by).select_related("type", "policy_version", "lead")
-    return seen.filter(resources__kind="channel", resources__external_id=channel_id).first()
+    return visibility.one(by, OF_CHANNEL, [channel_id])
 
 
 def named(codename: str, *, by: Person) -> Incident:
@@ -91,10 +96,9 @@ def seen(by: Person) -> QuerySet[Incident]:
 
 def channels(incidents: Iterable[Incident]) -> dict[int, str]:
     """Return the ids of the channels where people talk now, by incident: one query for any number of them."""
-    keys = {incident.pk: f"channel/{incident.room}" for incident in incidents}
-    found = Resource.objects.filter(incident__in=keys, kind="channel", state=THERE)
-    rows = found.values_list("incident_id", "key", "external_id")
-    return {pk: channel_id for pk, key, channel_id in rows if keys[pk] == key}
+    with connection.cursor() as cursor:
+        cursor.execute(TALKED_IN, [[incident.pk for incident in incidents]])
+        return dict(cursor.fetchall())
 
 
 def place(incident: Incident) -> str:

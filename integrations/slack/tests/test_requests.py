@@ -17,9 +17,9 @@ from workflows.planning.wording.card import Card
 
 HOME: Final = Path(__file__).parents[1]
 # Who makes a request, by its last name, and what each adds to the arguments it is given.
-CALLERS: Final = {"call": frozenset[str](), "_try": frozenset[str](), "_pages": frozenset({"cursor"})}
+CALLERS: Final = {"call": frozenset[str](), "_try": frozenset[str](), "listed": frozenset({"cursor"})}
 # Those that hand on a method and arguments of whoever calls them.
-HANDS_ON: Final = {("replying.py", "call"), ("replying.py", "_try"), ("client.py", "_pages")}
+HANDS_ON: Final = {("replying.py", "call"), ("replying.py", "_try"), ("wire.py", "listed")}
 SPREAD: Final = {"cards.message": frozenset(cards.message(Card(kind="opened", title="x")))}
 
 

@@ -1,0 +1,96 @@
+"""What is read by SQL that is written out is what Django's own statement reads."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.db.models import Model
+from django.utils import timezone
+
+from incidents import lifecycle, visibility
+from incidents.models import Codename, Incident, IncidentType, Person
+from incidents.people import person_matching
+from incidents.tests import shipped
+from incidents.visibility import EVERYONE, OPERATOR, Actor
+
+JOINED = ("type", "policy_version", "lead", "declared_by")
+
+
+@pytest.fixture
+def incidents(db: None) -> list[Incident]:
+    """One that is public and one that is private, with all that they may hold, and one with as little as can be."""
+    shipped.bring()
+    ada = person_matching.by_chat_id("UADA", name="Ada")
+    now = timezone.now()
+    made = []
+    for slug in ("major", "security"):
+        type = IncidentType.objects.get(slug=slug)
+        one = lifecycle.declare(
+            "Slow", by=ada, at=now, type=type, summary="Since noon", services=["checkout", "search"]
+        )
+        lifecycle.set_lead(one, lead=ada, by=ada, at=now)
+        made.append(one)
+    bare = lifecycle.declare("Bare", by=None, at=now, type=IncidentType.objects.get(slug="ambiguous"))
+    Incident.objects.filter(pk=bare.pk).update(declared_by=None, lead=None, roles={"scribe": ada.pk})
+    return [*made, bare]
+
+
+def people() -> dict[str, Actor]:
+    out = Person.objects.create(chat_id="UOUT", name="Out")
+    guest = Person.objects.create(chat_id="UGUEST", name="Guest", is_guest=True)
+    left = Person.objects.create(chat_id="ULEFT", name="Left", deactivated=True)
+    ada = Person.objects.get(chat_id="UADA")
+    return {"ada": ada, "out": out, "guest": guest, "left": left, "all": EVERYONE, "operator": OPERATOR, "none": None}
+
+
+def held(row: Model | None, *, but: tuple[str, ...] = ("words",)) -> dict[str, Any] | None:
+    if row is None:
+        return None
+    return {one.attname: getattr(row, one.attname) for one in row._meta.concrete_fields if one.name not in but}
+
+
+def whole(incident: Incident | None) -> object:
+    if incident is None:
+        return None
+    assert incident.get_deferred_fields() == {"words"}
+    assert all(name in incident._state.fields_cache for name in JOINED)
+    return held(incident), {name: held(getattr(incident, name)) for name in JOINED}
+
+
+BY_KEY: tuple[str, Callable[[Incident], Any]] = ("i.id = %s", lambda one: one.pk)
+BY_NAME: tuple[str, Callable[[Incident], Any]] = (visibility.OF_CODENAME, lambda one: one.codename)
+
+
+@pytest.mark.parametrize("who", ["ada", "out", "guest", "left", "all", "operator", "none"])
+@pytest.mark.parametrize(("where", "named"), [BY_KEY, BY_NAME], ids=["key", "codename"])
+def test_an_incident_is_read_as_django_reads_it(
+    incidents: list[Incident], who: str, where: str, named: Callable[[Incident], Any]
+) -> None:
+    actor = people()[who]
+    for one in incidents:
+        read = visibility.one(actor, where, [named(one)])
+        by_django = visibility.visible_to(actor).select_related(*JOINED).filter(pk=one.pk).first()
+        assert whole(read) == whole(by_django)
+
+
+def test_what_was_read_can_be_changed_and_saved(incidents: list[Incident]) -> None:
+    read = visibility.find(OPERATOR, incidents[0].codename)
+    read.title = "Slower"
+    read.save(update_fields=["title"])
+    assert Incident.objects.get(pk=read.pk).title == "Slower"
+    assert not read._state.adding
+
+
+def test_a_codename_of_no_incident_names_none(db: None) -> None:
+    Codename.objects.create(name="amber-otter")
+    for name in ("amber-otter", "no-such"):
+        with pytest.raises(Incident.DoesNotExist):
+            visibility.find(OPERATOR, name)
+
+
+def test_a_person_is_read_as_django_reads_them(db: None) -> None:
+    made = person_matching.by_chat_id("UADA", name="Ada")
+    assert held(person_matching.by_chat_id("UADA"), but=()) == held(Person.objects.get(pk=made.pk), but=())
+    assert Person.objects.count() == 1
