@@ -50,6 +50,17 @@ WHOLE: Final = f"""
       LEFT JOIN incidents_person l ON l.id = i.lead_id LEFT JOIN incidents_person d ON d.id = i.declared_by_id
 """  # noqa: S608 (columns of ours)
 OF_CODENAME: Final = "i.id = (SELECT c.incident_id FROM incidents_codename c WHERE c.name = %s)"
+OF_PERSON: Final = """
+    (EXISTS (SELECT FROM incidents_participant one
+              WHERE one.incident_id = {of}.id AND one.left_at IS NULL AND one.person_id = p.id)
+     OR NOT ({of}.private OR p.is_guest OR p.is_external))
+"""
+WHO_MAY_SEE: Final = f"""
+    SELECT p.id FROM incidents_person p JOIN incidents_incident i ON i.id = %s
+      LEFT JOIN incidents_incident past ON past.id = i.replays_id
+     WHERE p.id = ANY (%s) AND NOT p.deactivated AND {OF_PERSON.format(of="i")}
+       AND (past.id IS NULL OR {OF_PERSON.format(of="past")})
+"""  # noqa: S608 (conditions of ours)
 Actor = Person | Operator | Everyone | None
 
 
@@ -166,13 +177,9 @@ def by_name(actor: Actor, names: Collection[str]) -> dict[str, int]:
 
 def who_may_see(incident: int, *, among: Collection[int]) -> set[int]:
     """Return those people of some, by key, who may see an incident now: ``visible_to`` asked for many at once."""
-    past = Incident.objects.filter(pk=incident).values_list("replays", flat=True).first()
-    among = who_may_see(past, among=among) if past is not None else among
-    takes_part = Participant.objects.filter(incident=incident, person=OuterRef("pk"), left_at=None)
-    is_open = Exists(Incident.objects.filter(pk=incident, private=False))
-    of_the_house = Q(is_guest=False, is_external=False) & is_open
-    known = Person.objects.filter(pk__in=among, deactivated=False).filter(Exists(takes_part) | of_the_house)
-    return set(known.values_list("pk", flat=True))
+    with connection.cursor() as cursor:
+        cursor.execute(WHO_MAY_SEE, [incident, list(among)])
+        return {pk for (pk,) in cursor.fetchall()}
 
 
 def people_known_to(actor: Person) -> QuerySet[Person]:
