@@ -13,6 +13,7 @@ from incidents.indexing import word_index
 from incidents.lifecycle import circle, rules
 from incidents.models import Incident, IncidentType, Participant, Person, Source
 from incidents.models.incident import ACTIVE
+from incidents.policies import current_types
 
 # A form that somebody goes back to is fetched again, with another moment in it, and what they typed is still there.
 GOES_BACK: Final = timedelta(minutes=10)
@@ -90,7 +91,7 @@ def _sent_before(
 
 
 def _default_type() -> IncidentType:
-    found = IncidentType.objects.filter(is_default=True).select_related("current").first()
+    found = current_types.default()
     if found is None:
         raise rules.Refused("No incident type is set up yet. Run `manage.py load_types` once.")
     return found

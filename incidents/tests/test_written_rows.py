@@ -12,6 +12,7 @@ from django.utils import timezone
 from incidents import lifecycle, visibility
 from incidents.models import Codename, Incident, IncidentType, Person
 from incidents.people import person_matching
+from incidents.policies import current_types
 from incidents.tests import shipped
 from incidents.visibility import EVERYONE, OPERATOR, Actor
 
@@ -94,3 +95,17 @@ def test_a_person_is_read_as_django_reads_them(db: None) -> None:
     made = person_matching.by_chat_id("UADA", name="Ada")
     assert held(person_matching.by_chat_id("UADA"), but=()) == held(Person.objects.get(pk=made.pk), but=())
     assert Person.objects.count() == 1
+
+
+def test_types_are_read_as_django_reads_them(db: None) -> None:
+    assert current_types.default() is None
+    shipped.bring()
+    IncidentType.objects.filter(slug="security").update(archived_at=timezone.now())
+    by_django = IncidentType.objects.filter(current__isnull=False).select_related("current")
+    for read, those in (
+        (current_types.every(), by_django),
+        (current_types.private(), by_django.filter(current__body__private=True)),
+        ([current_types.default()], by_django.filter(is_default=True)),
+    ):
+        assert [(held(one), held(one and one.current)) for one in read] == [(held(o), held(o.current)) for o in those]
+    assert [one.slug for one in current_types.private()] == ["security"]

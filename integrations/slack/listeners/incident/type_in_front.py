@@ -6,9 +6,8 @@ import re
 from collections.abc import Collection, Iterable
 from typing import Final
 
-from django.db.models import QuerySet
-
 from incidents.models import IncidentType
+from incidents.policies import current_types
 from integrations.slack.interaction import incident_lookup, messages
 from integrations.slack.protocol import mrkdwn
 
@@ -70,18 +69,13 @@ def leading(
 
 def _goes_on(written: str) -> bool:
     """Return whether more follows the name of a type, as in *major outage since 14*: then no colon ends the name."""
-    named, rest = leading(written, _ever())
+    named, rest = leading(written, current_types.every())
     return named is not None and rest != ""
-
-
-def _ever() -> QuerySet[IncidentType]:
-    """Return every type, archived or not, each with its policy."""
-    return IncidentType.objects.filter(current__isnull=False).select_related("current")
 
 
 def _private(said: str) -> Typed | None:
     """Find a private type, archived or not, whose name stands in front without a colon."""
-    named, title = leading(said, _ever().filter(current__body__private=True), after=BEFORE)
+    named, title = leading(said, current_types.private(), after=BEFORE)
     if named is None:
         return None
     return None, title, named if named.archived_at is None else incident_lookup.meant_type(named.slug)
