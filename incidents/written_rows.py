@@ -1,6 +1,6 @@
 """Models read by SQL that is written out, where Django takes longer to put a statement together than it takes to run.
 
-What every command and page asks first is read so. Django's compiler takes more than half of the time of a command else.
+What every command and page asks first is read so: Django's compiler otherwise takes more than half of a command's time.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""One request to a vendor, as the work that it is for has to know of it."""
+"""One request to a vendor, and what the work in hand must note about it."""
 
 from __future__ import annotations
 

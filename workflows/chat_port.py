@@ -108,9 +108,19 @@ class Chat(Protocol):
         """
 
     def find_post(
-        self, channel: str, *, marks: Collection[str], since: datetime, but_not: Collection[str] = ()
+        self,
+        channel: str,
+        *,
+        marks: Collection[str],
+        since: datetime,
+        until: datetime | None = None,
+        alike: str = "",
+        but_not: Collection[str] = (),
     ) -> Posted | None:
-        """Look for our message by one of its marks, among all but those that were posted at these times."""
+        """Look for our message by its own marks among those posted after ``since``, and until then.
+
+        One that shares ``alike`` will do if it was not posted at any of the times in ``but_not``.
+        """
 
     def edit_post(self, channel_id: str, ts: str, card: Card) -> None:
         """Change one of our messages; one already deleted is fine."""

@@ -21,8 +21,9 @@ class OutOfHand(Exception):
 
 @dataclass(slots=True)
 class InHand:
-    """Work of this thread: whether it is ours still, and wanted, which is no matter once a request wrote something.
+    """Work of this thread: whether it is still ours, and still wanted.
 
+    That it is wanted no longer matters once a request wrote something.
     ``wrote_before`` is whether one before the latest did, or may have done.
     """
 

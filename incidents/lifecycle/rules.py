@@ -129,6 +129,7 @@ def must_see(incident: Incident, *, by: Person | None) -> None:
 def _lock(keys: Collection[int]) -> None:
     # Nothing is joined: a query that waits for the lock checks the newest row against old rows of other tables, and an
     # incident whose type changed meanwhile would not be found.
+    assert connection.in_atomic_block, "a lock lasts as long as its transaction"
     with connection.cursor() as cursor:
         cursor.execute(LOCK, [list(keys)])
 

@@ -30,7 +30,7 @@ def private() -> Sequence[IncidentType]:
 
 
 def default() -> IncidentType | None:
-    """Return the type that an incident has of which nobody says another; None before types are loaded."""
+    """Return the type that an incident gets when nobody names one; None before types are loaded."""
     return next(iter(_read("WHERE t.is_default")), None)
 
 

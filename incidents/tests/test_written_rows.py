@@ -21,7 +21,7 @@ JOINED = ("type", "policy_version", "lead", "declared_by")
 
 @pytest.fixture
 def incidents(db: None) -> list[Incident]:
-    """One that is public and one that is private, with all that they may hold, and one with as little as can be."""
+    """A public and a private one with all that they may hold, one with as little as can be, and a replay."""
     shipped.bring()
     ada = person_matching.by_chat_id("UADA", name="Ada")
     now = timezone.now()
@@ -35,15 +35,19 @@ def incidents(db: None) -> list[Incident]:
         made.append(one)
     bare = lifecycle.declare("Bare", by=None, at=now, type=IncidentType.objects.get(slug="ambiguous"))
     Incident.objects.filter(pk=bare.pk).update(declared_by=None, lead=None, roles={"scribe": ada.pk})
-    return [*made, bare]
+    replay = lifecycle.declare("Again", by=None, at=now, type=IncidentType.objects.get(slug="ambiguous"))
+    Incident.objects.filter(pk=replay.pk).update(replays=made[1])
+    return [*made, bare, replay]
 
 
 def people() -> dict[str, Actor]:
     out = Person.objects.create(chat_id="UOUT", name="Out")
+    partner = Person.objects.create(chat_id="UPARTNER", name="Partner", is_external=True)
     guest = Person.objects.create(chat_id="UGUEST", name="Guest", is_guest=True)
     left = Person.objects.create(chat_id="ULEFT", name="Left", deactivated=True)
     ada = Person.objects.get(chat_id="UADA")
-    return {"ada": ada, "out": out, "guest": guest, "left": left, "all": EVERYONE, "operator": OPERATOR, "none": None}
+    known = {"ada": ada, "out": out, "partner": partner, "guest": guest, "left": left}
+    return known | {"all": EVERYONE, "operator": OPERATOR, "none": None}
 
 
 def held(row: Model | None, *, but: tuple[str, ...] = ("words",)) -> dict[str, Any] | None:
@@ -64,7 +68,7 @@ BY_KEY: tuple[str, Callable[[Incident], Any]] = ("i.id = %s", lambda one: one.pk
 BY_NAME: tuple[str, Callable[[Incident], Any]] = (visibility.OF_CODENAME, lambda one: one.codename)
 
 
-@pytest.mark.parametrize("who", ["ada", "out", "guest", "left", "all", "operator", "none"])
+@pytest.mark.parametrize("who", ["ada", "out", "partner", "guest", "left", "all", "operator", "none"])
 @pytest.mark.parametrize(("where", "named"), [BY_KEY, BY_NAME], ids=["key", "codename"])
 def test_an_incident_is_read_as_django_reads_it(
     incidents: list[Incident], who: str, where: str, named: Callable[[Incident], Any]

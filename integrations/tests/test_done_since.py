@@ -18,7 +18,10 @@ from incidents import lifecycle
 from incidents.models import Incident
 from integrations.tests import duty as on_duty
 from integrations.tests.duty import Duty
+from workflows.effects import effect_queue
 from workflows.models import Effect
+from workflows.performing import perform, performers
+from workflows.planning.wording import cards
 from workflows.reconcile import reconcile
 
 Verb = Callable[[Duty, Incident], object]
@@ -140,3 +143,71 @@ def test_what_people_say_again_is_there_as_often_as_they_say_it(duty: Duty, agai
     assert len([one for one in house.slack.texts(house.channel(incident)) if one == "Update from Dee · Half"]) == max(
         2, again
     )
+
+
+def restored(duty: Duty, incident: Incident) -> None:
+    """Put the database back to this moment, of which nothing is lost but that it was."""
+    moment = transaction.savepoint()
+    duty.house.settle(incident)
+    transaction.savepoint_rollback(moment)
+    call_command("restored")
+    duty.house.settle(incident)
+
+
+@pytest.mark.parametrize("fault", ["", "ratelimited"])
+def test_what_was_looked_for_once_is_as_sure_as_any(duty: Duty, fault: str) -> None:
+    """Nothing waits for a request that was answered, and what is not wanted any more is not looked for again."""
+    incident = duty.house.declare()
+    restored(duty, incident)
+    if fault:
+        duty.house.slack.faults.add(fault, method="chat.postMessage", times=1)
+    update(duty, incident)
+    reconcile.reconcile(incident.pk, at=timezone.now())
+    told = Effect.objects.get(incident=incident, thing__startswith="told/", spec__card__text="Half")
+    assert told.unsure
+    perform.drain(incident.pk, side_by_side=False)
+    told.refresh_from_db()
+    assert (told.state, told.unsure) == ("waiting" if fault else "done", False)
+    lead(duty, incident)
+    reconcile.reconcile(incident.pk, at=timezone.now())
+    changes = Effect.objects.filter(incident=incident, verb="change", state="waiting")
+    assert changes.exists()
+    assert not changes.filter(unsure=True).exists()
+
+
+@pytest.mark.parametrize("thing", ["announcement", "headline/1", "told"])
+def test_what_was_withdrawn_since_stays_so(duty: Duty, thing: str) -> None:
+    """Words that people took away in the moments that were lost are not said again by whoever finds them."""
+    house = duty.house
+    incident = lifecycle.declare("Slow", by=house.person("dee"), at=timezone.now(), type=house.type("ambiguous"))
+    update(duty, incident)
+    reconcile.reconcile(incident.pk, at=timezone.now())
+    moment = transaction.savepoint()
+    incident = house.settle(incident)
+    found = incident.resources.filter(kind="post", spec__card__text="Half", key__startswith="told/")
+    row = found.get() if thing == "told" else incident.resources.get(key=thing)
+    words = cards.withdrawn_announcement() if thing == "announcement" else cards.withdrawn()
+    house.chat.edit_post(row.external["channel_id"], row.external["ts"], words)
+    transaction.savepoint_rollback(moment)
+
+    call_command("restored")
+    house.settle(Incident.objects.get(pk=incident.pk))
+    assert house.chat.says(row.external["channel_id"], row.external["ts"], words)
+
+
+def test_two_that_say_the_same_are_each_found_by_their_own_mark(duty: Duty) -> None:
+    """Both are looked for at once, before either is recorded."""
+    house = duty.house
+    incident = house.declare()
+    update(duty, incident)
+    update(duty, incident)
+    reconcile.reconcile(incident.pk, at=timezone.now())
+    moment = transaction.savepoint()
+    house.settle(incident)
+    transaction.savepoint_rollback(moment)
+    call_command("restored")
+    house.hurry(incident)
+    works = effect_queue.claim(incident.pk, at=timezone.now(), limit=20)
+    told = [one for one in works if one.effect.spec.get("card", {}).get("text") == "Half"]
+    found = [performers.look_for_post(house.chat, one) for one in told]
+    assert len({one.there[0].external["ts"] for one in found if one is not None}) == 2

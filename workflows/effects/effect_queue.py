@@ -140,9 +140,12 @@ def plan_anew(incident_id: int) -> None:
     hints.tell(Incident(pk=incident_id))
 
 
-def note_try(work: Work, *, at: datetime) -> None:
-    """Note that a request is sent now, and not when the effect was claimed."""
-    CLAIMS.mine(work.effect).update(tried_at=clock.at(at))
+def note_try(work: Work, *, at: datetime, is_first: bool = False) -> None:
+    """Note that a request is sent now, and not when the effect was claimed; of the first one nothing is in doubt."""
+    effect = work.effect
+    tried_at, unsure = clock.at(at), effect.unsure and not is_first
+    if CLAIMS.mine(effect).update(tried_at=tried_at, unsure=unsure):
+        effect.tried_at, effect.unsure = tried_at, unsure
 
 
 def done_by_hand(effect: Effect, outcome: Outcome, *, at: datetime) -> bool:

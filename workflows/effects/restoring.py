@@ -6,15 +6,20 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from django.db import connection, transaction
-from django.db.models import OuterRef, Subquery
+from django.db.models import Max, OuterRef, Subquery
 from django.db.models.functions import Coalesce
 
 from incidents.claiming.shared_clock import clock
 from incidents.models import Event
 from workflows.models import Effect, Restored
+from workflows.planning.actions import CREATE
 
 SKIPPED: Final = 100_000  # numbers of effects: the buttons below failures of later ones bear theirs
-DOUBTED_FOR: Final = timedelta(days=1)  # people, chat and pager say again within it what was lost
+DOUBTED_FOR: Final = timedelta(days=1)  # within it people, the chat and the pager repeat what was lost
+# What is looked for as it is planned in that time. One look tells whether it is there, and then it is as sure as any.
+DOUBTED: Final = frozenset(
+    (kind, CREATE) for kind in ("channel", "outlet", "member", "topic", "bookmark", "post", "picture", "ticket")
+)
 
 
 def begin(*, at: datetime) -> None:
@@ -33,9 +38,12 @@ def lost_since(*, at: datetime) -> Subquery:
     return Subquery(doubted.order_by("since").values("since")[:1])
 
 
-def lost_what_came_of(effect: Effect) -> bool:
-    """Return whether an effect may have been done before the database was put back."""
-    return effect.begun_at is not None and Restored.objects.filter(at__gt=effect.begun_at).exists()
+def put_back_at(since: datetime | None) -> datetime | None:
+    """Return when the database was last put back after a moment; None where it was not."""
+    if since is None:
+        return None
+    last: datetime | None = Restored.objects.filter(at__gt=since).aggregate(at=Max("at"))["at"]
+    return last
 
 
 @transaction.atomic

@@ -52,12 +52,14 @@ class Work:
 
     @property
     def marks(self) -> tuple[str, ...]:
-        """The marks that it may bear: processes of an older version, beside ours in an upgrade, keep none.
+        """The marks that it may bear: processes of an older version, beside ours in an upgrade, keep none."""
+        return tuple(dict.fromkeys((self.mark, self._older_mark)))
 
-        What was made in moments that the database lost may stand in its place with another one.
-        """
-        alike = (self.effect.alike,) if self.effect.alike and restoring.lost_what_came_of(self.effect) else ()
-        return tuple(dict.fromkeys((self.mark, self._older_mark, *alike)))
+    @property
+    def lost_until(self) -> datetime | None:
+        """Until when it may have been done in moments that the database lost; None once that was looked for."""
+        untried = self.unsure and self.effect.tried_at is None
+        return restoring.put_back_at(self.effect.begun_at) if untried else None
 
     @property
     def _older_mark(self) -> str:

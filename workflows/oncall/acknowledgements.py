@@ -36,8 +36,8 @@ def note_found(page: Page, found: PageStatus, *, may_be_ours: bool = False) -> N
 def was_ended_by_others(page: Page, found: PageStatus, *, may_be_ours: bool = False) -> bool:
     """Return whether a page was found resolved, and not by us.
 
-    By nobody, as an integration does it, it may be by us once we set out to end it. That we did may be forgotten in a
-    restore, as ``may_be_ours`` says.
+    By nobody, as an integration does it, it may be by us once we set out to end it. A restore may have made us forget
+    that we did, as ``may_be_ours`` says.
     """
     if found.status != Status.RESOLVED:
         return False

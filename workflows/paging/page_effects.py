@@ -15,7 +15,7 @@ from django.utils.crypto import salted_hmac
 
 from incidents import event_kinds
 from incidents.models import Event, Incident
-from workflows.effects import effect_queue, late_requests
+from workflows.effects import effect_queue, late_requests, restoring
 from workflows.effects.work import Outcome, Work, made
 from workflows.loading import load_facts
 from workflows.models import Effect, Page, PagerTarget
@@ -94,8 +94,9 @@ def resolve(pager: Pager, work: Work) -> Outcome:
     incident = Incident.objects.select_related("type", "policy_version", "lead").get(pk=work.effect.incident_id)
     external = work.external[work.effect.thing]
     now = pager.look(page.pager_id) if page.pager_id and page.is_open else None
+    may_be_ours = restoring.put_back_at(page.opened_at) is not None
     if now is not None:
-        acknowledgements.note_found(page, now, may_be_ours=work.unsure)
+        acknowledgements.note_found(page, now, may_be_ours=may_be_ours)
     if (kept := _kept(page, now, incident)) is not None:
         thing = made(work, external=external, external_id=page.pager_id)
         return Outcome([thing], says=kept, kind="page", data={"page": page.key, "over": True})
@@ -103,7 +104,7 @@ def resolve(pager: Pager, work: Work) -> Outcome:
     if incident.private:
         spec = spec | {"title": cards.neutral_title(incident.codename)}
         external = external | {"title_kept": not _retitled(pager, page, spec["title"])}
-    if now is not None and acknowledgements.was_ended_by_others(page, now, may_be_ours=work.unsure):
+    if now is not None and acknowledgements.was_ended_by_others(page, now, may_be_ours=may_be_ours):
         note_found.note(page, now, looked_at=timezone.now(), ends=True)
         page = _of(work)
     says = _says_how_it_ended(_of(work)) if _end(pager, page, now) else SHARED.format(page=page.name)

@@ -25,6 +25,7 @@ from workflows.effects import (
     late_requests,
     lost_channels,
     rate_limits,
+    restoring,
     vendor_errors,
     workspaces,
 )
@@ -35,7 +36,7 @@ from workflows.effects.work import Elsewhere, Outcome, Work
 from workflows.models import Effect, Page
 from workflows.performing.performers import LOOKERS, PERFORMERS
 from workflows.planning import actions
-from workflows.planning.actions import EFFECTS, KINDS
+from workflows.planning.actions import CREATE, EFFECTS, KINDS
 from workflows.planning.observed import ELSEWHERE
 from workflows.ports import VendorError
 
@@ -269,7 +270,9 @@ def _outcome(port: Any, work: Work) -> Outcome | None:
     if work.unsure and work.effect.abandoned:
         return None
     if work.unsure or work.waited:
-        effect_queue.note_try(work, at=timezone.now())
+        # What was lost in a restore and is not found was never done; who is in already is asked for again.
+        is_first = what in restoring.DOUBTED and what != ("member", CREATE) and work.lost_until is not None
+        effect_queue.note_try(work, at=timezone.now(), is_first=is_first)
     return PERFORMERS[what](port, work)
 
 

@@ -170,18 +170,24 @@ def post(chat: Chat, work: Work) -> Outcome:
 
 
 def look_for_post(chat: Chat, work: Work) -> Outcome | None:
-    """Look for the message by its marks; one that was made with other words is made to say these next."""
-    begun, marks = work.effect.begun_at, work.marks
-    assert begun is not None, "claiming sets it"
-    known = Resource.objects.filter(incident=work.effect.incident_id, kind="post")
-    but_not = list(known.values_list("external__ts", flat=True)) if work.effect.alike in marks else []
-    found = chat.find_post(_target(work), marks=marks, since=begun - CLOCK_SKEW, but_not=but_not)
+    """Look for the message by its marks; what stands once and says something else is made to say this next."""
+    effect, until = work.effect, work.lost_until
+    assert effect.begun_at is not None, "claiming sets it"
+    known = Resource.objects.filter(incident=effect.incident_id, kind="post").values_list("external__ts", flat=True)
+    found = chat.find_post(
+        _target(work),
+        marks=work.marks,
+        since=effect.begun_at - CLOCK_SKEW,
+        until=until,
+        alike=effect.alike if until else "",
+        but_not=list(known) if until else (),
+    )
     if found is None:
         return None
     outcome = _posted(work, found)
-    if work.effect.alike in marks and not chat.says(found.channel_id, found.ts, _card(work)):
-        outcome.there[0].spec = work.effect.spec | {UNSETTLED: True}
-        outcome.also = lambda at: effect_queue.plan_anew(work.effect.incident_id)
+    if until and not effect.thing.startswith("told/") and withdrawn.says_other_words(chat, found, _card(work)):
+        outcome.there[0].spec = effect.spec | {UNSETTLED: True}
+        outcome.also = lambda at: effect_queue.plan_anew(effect.incident_id)
     return outcome
 
 

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from typing import Final
 
-from workflows.chat_port import Chat
+from workflows.chat_port import Chat, Posted
 from workflows.effects.work import Work
 from workflows.planning.wording import cards
+from workflows.planning.wording.card import Card
 from workflows.ports import VendorError
 
 ANNOUNCEMENT: Final = "announcement"
@@ -30,3 +31,14 @@ def must_not_be(chat: Chat, work: Work) -> None:
     shown = chat.shown(own["channel_id"], own["ts"])
     if shown is not None and shown.startswith(str(withdrawal.title)):
         raise VendorError(LOST, code="withdrawn_before", method=effect.method)
+
+
+def says_other_words(chat: Chat, posted: Posted, card: Card) -> bool:
+    """Return whether a message says something else than a card does, and was not withdrawn or redacted.
+
+    Words that people took away stay away.
+    """
+    shown = chat.shown(posted.channel_id, posted.ts)
+    if shown is None or chat.says(posted.channel_id, posted.ts, card):
+        return False
+    return not any(shown.startswith(str(gone.title or gone.text)) for gone in cards.GONE)

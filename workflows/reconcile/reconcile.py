@@ -29,6 +29,7 @@ from workflows.planning.plan import Plan, plan
 from workflows.planning.things import Gap
 from workflows.reconcile import admitting, offers
 
+SAID = ("kind", "title", "text", "fields", "sections")  # of a card, by what a reader would call it the same
 UNDER_WAY = [Effect.State.WAITING, Effect.State.RUNNING]
 LOCK_CLASS = 0x46_4B  # "FK": our own space of advisory locks
 LOOK_AGAIN = timedelta(seconds=10)
@@ -93,9 +94,10 @@ def _owe(
 ) -> None:
     """Write an effect for each action; what may have been done since the database lost it is looked for first.
 
-    Pages are not: they would wait for the pager to answer, and it opens none twice under one key.
+    Pages are not: nobody who is to be paged waits until the pager can be asked.
     """
-    now = clock.at(at)
+    now, actions = clock.at(at), list(actions)
+    doubted = {one.key for one in actions if lost_since is not None and (one.kind, one.verb) in restoring.DOUBTED}
     Effect.objects.bulk_create(
         Effect(
             incident=incident,
@@ -116,8 +118,8 @@ def _owe(
             mark=_mark(incident, action),
             alike=_alike(incident, action) if action.kind == "post" else "",
             traceparent=tracing.here(),
-            unsure=lost_since is not None and action.kind != "page",
-            begun_at=lost_since,
+            unsure=action.key in doubted,
+            begun_at=lost_since if action.key in doubted else None,
             due_at=max(now, action.due_at or now),
             created_at=now,
         )
@@ -136,10 +138,13 @@ def _mark(incident: Incident, action: Action) -> str:
 def _alike(incident: Incident, action: Action) -> str:
     """Return the mark that a message shares with every other that stands in its place.
 
-    After a restore entries have other numbers, and what stands once may have been made with other words.
+    After a restore entries have other numbers, which their buttons bear, and what stands once may have been made with
+    other words.
     """
-    of_words = action.thing.startswith("told/")
-    return _opaque(incident, "told" if of_words else action.thing, action.spec if of_words else None)
+    if not action.thing.startswith("told/"):
+        return _opaque(incident, action.thing)
+    card: dict[str, object] = action.spec["card"]
+    return _opaque(incident, "told", action.room, *(card.get(part) for part in SAID))
 
 
 def _opaque(incident: Incident, *of: object) -> str:
@@ -176,7 +181,7 @@ def _note_planned(incident: Incident, known: IncidentState, *, at: datetime) -> 
     facts = known.facts
     unread = facts.chat and facts.active and bool(facts.policy.groups) and not facts.groups
     archived = [facts.room_of(number) for number in facts.rooms_left if facts.is_there(f"archived/{number}")]
-    withdrawing = any(room.withdrawing for room in archived)
+    withdrawing = facts.chat and any(room.withdrawing for room in archived)
     again = at + LOOK_AGAIN if unread or withdrawing else at + abandoned.CONNECTED_AGAIN if _is_cut_off(known) else None
     with connection.cursor() as cursor:
         cursor.execute(NOTE_PLANNED, [incident.pk, facts.revision, at, again])

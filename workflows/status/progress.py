@@ -208,7 +208,8 @@ def _detail(
 ) -> str:
     if row.state == State.WAITING:
         return _waiting(row, rows, resources, blocked, at)
-    running = "checking whether the last attempt went through" if row.unsure else KINDS[row.kind].detail
+    was_tried = row.unsure and row.tried_at is not None
+    running = "checking whether the last attempt went through" if was_tried else KINDS[row.kind].detail
     return {State.FAILED: row.error, State.RUNNING: running}.get(State(row.state), "")
 
 
@@ -221,7 +222,7 @@ def _waiting(
     if row.method in blocked:
         whom = WAITED_FOR.get(KINDS[row.kind].port, "the source")
         return f"waiting for {whom} until {_clock(blocked[row.method])}"
-    if row.unsure and not row.error:
+    if row.unsure and row.tried_at and not row.error:
         return f"checking again at {_clock(row.due_at)} whether the last attempt went through"
     if row.error:
         return f"retrying at {_clock(row.due_at)}: {row.error}"

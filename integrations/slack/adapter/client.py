@@ -27,11 +27,13 @@ SKEW_S: Final = 120  # how far Slack's clock and ours may be apart
 
 @dataclass(frozen=True, slots=True)
 class _Marked:
-    """A message to look for: one of its marks, when it was not posted, and the oldest that is looked at."""
+    """A message to look for: by its own marks, or by one that it shares, and between which times."""
 
     marks: frozenset[str]
+    alike: str
     but_not: frozenset[str]
     oldest: str
+    latest: str | None
 
 
 class SlackChat:
@@ -123,10 +125,21 @@ class SlackChat:
         )
 
     def find_post(
-        self, channel: str, *, marks: Collection[str], since: datetime, but_not: Collection[str] = ()
+        self,
+        channel: str,
+        *,
+        marks: Collection[str],
+        since: datetime,
+        until: datetime | None = None,
+        alike: str = "",
+        but_not: Collection[str] = (),
     ) -> Posted | None:
-        """Look for our message by one of its marks, among those posted after ``since`` and not at these times."""
-        wanted = _Marked(frozenset(marks), frozenset(but_not), f"{since.timestamp() - SKEW_S:.6f}")
+        """Look for our message by its own marks among those posted after ``since``, and until then.
+
+        One that shares ``alike`` will do if it was not posted at any of the times in ``but_not``.
+        """
+        oldest, latest = f"{since.timestamp() - SKEW_S:.6f}", f"{until.timestamp():.6f}" if until else None
+        wanted = _Marked(frozenset(marks), alike, frozenset(but_not), oldest, latest)
         if named_channels.ID.fullmatch(channel):
             return self._marked(channel, wanted)
         found = (self._marked_by_name(one, wanted) for one in self.named.ever_named(channel.lstrip("#")))
@@ -142,10 +155,14 @@ class SlackChat:
         return self._marked(channel_id, wanted)
 
     def _marked(self, channel_id: str, wanted: _Marked) -> Posted | None:
-        for message in self._messages(channel_id, oldest=wanted.oldest):
-            if str(message["ts"]) not in wanted.but_not and wanted.marks & _marks(message):
+        instead = None
+        for message in self._messages(channel_id, oldest=wanted.oldest, latest=wanted.latest):
+            mark, alike = _marks(message)
+            if mark in wanted.marks:
                 return self._posted(channel_id, str(message["ts"]))
-        return None
+            if instead is None and alike and alike == wanted.alike and str(message["ts"]) not in wanted.but_not:
+                instead = self._posted(channel_id, str(message["ts"]))
+        return instead
 
     def edit_post(self, channel_id: str, ts: str, card: Card) -> None:
         """Change one of our messages; one already deleted is fine. Its mark stays.
@@ -219,7 +236,7 @@ class SlackChat:
 
     def is_anothers(self, channel_id: str) -> bool:
         """Return whether another Firekind posted in a channel: its messages bear marks, too."""
-        marked = (one for one in self._messages(channel_id, oldest="0") if _marks(one))
+        marked = (one for one in self._messages(channel_id, oldest="0") if _marks(one)[0])
         return any(one.get("user") != self.self_id for one in marked)
 
     def is_posted(self, channel_id: str, ts: str) -> bool:
@@ -277,9 +294,11 @@ class SlackChat:
         """Read everyone in the workspace, page by page."""
         return directory.people(self.wire, team_id=self.workspace_id)
 
-    def _messages(self, channel_id: str, *, oldest: str) -> Iterator[dict[str, Any]]:
+    def _messages(self, channel_id: str, *, oldest: str, latest: str | None = None) -> Iterator[dict[str, Any]]:
         method = "conversations.history"
-        for page in self.wire.listed(method, channel=channel_id, oldest=oldest, limit=PAGE, include_all_metadata=True):
+        for page in self.wire.listed(
+            method, channel=channel_id, oldest=oldest, latest=latest, limit=PAGE, include_all_metadata=True
+        ):
             yield from page["messages"]
 
     def _channel(self, channel: Mapping[str, Any]) -> Channel:
@@ -302,9 +321,10 @@ def _fine(*codes: str) -> Iterator[None]:
             raise
 
 
-def _marks(message: Mapping[str, Any]) -> frozenset[str]:
+def _marks(message: Mapping[str, Any]) -> tuple[str, str]:
+    """Return a message's own mark and the one that it shares; both are empty of one that is not ours."""
     metadata = message.get("metadata") or {}
     if metadata.get("event_type") != EVENT_TYPE:
-        return frozenset()
+        return "", ""
     payload = metadata.get("event_payload") or {}
-    return frozenset(str(payload[name]) for name in ("mark", "alike") if payload.get(name))
+    return str(payload.get("mark") or ""), str(payload.get("alike") or "")

@@ -77,6 +77,9 @@ def redacted() -> Card:
     return Card(kind="withdrawn", title="", text="This message was redacted.")
 
 
+GONE = (withdrawn_announcement(), withdrawn(), redacted())  # how what stands once reads when its words are gone
+
+
 def farewell() -> Card:
     """The one neutral line in a room the conversation left."""
     return Card(kind="farewell", title="", text="This conversation has ended here. The channel is being archived.")
