@@ -39,9 +39,9 @@ class NamedChannels:
             self._ids[channel] = found
         return found
 
-    def ever_named(self, name: str) -> list[str]:
-        """Return the channels that have or had a name: since we posted in it, it may have been archived or renamed."""
-        return [str(one["id"]) for one in self._every(archived=True) if name in channel_state.names(one)]
+    def ever_named(self, name: str) -> Iterator[str]:
+        """Yield the channels that have or had a name: since we posted in it, it may have been archived or renamed."""
+        return (str(one["id"]) for one in self._every(archived=True) if name in channel_state.names(one))
 
     def come_in(self, channel: str) -> str:
         """Find a channel by name and join it; raise ``VendorError`` when there is none that we may join."""
