@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from django.db import connection, transaction
-from django.db.models import Max, OuterRef, Subquery
+from django.db.models import Max, OuterRef, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 
 from incidents.claiming.shared_clock import clock
@@ -34,7 +34,12 @@ def begin(*, at: datetime) -> None:
 
 def lost_since(*, at: datetime) -> Subquery:
     """Return since when an incident may have had things done that are not known here; to annotate incidents with."""
-    doubted = Restored.objects.filter(at__gt=clock.at(at) - DOUBTED_FOR, at__gte=OuterRef("declared_at"))
+    return _earliest(Restored.objects.filter(at__gte=OuterRef("declared_at")), at=at)
+
+
+def _earliest(restored: QuerySet[Restored], *, at: datetime) -> Subquery:
+    """Return since when the first of those that are still in doubt lost what was done."""
+    doubted = restored.filter(at__gt=clock.at(at) - DOUBTED_FOR)
     return Subquery(doubted.order_by("since").values("since")[:1])
 
 
@@ -54,8 +59,8 @@ def look_before_acting(*, at: datetime) -> int:
     follows from it is planned later, and looked for as well.
     """
     owed = Effect.objects.filter(state__in=[Effect.State.WAITING, Effect.State.RUNNING])
-    since = Restored.objects.filter(at__gt=clock.at(at) - DOUBTED_FOR).order_by("since").values("since")[:1]
-    count = owed.update(unsure=True, begun_at=Coalesce("begun_at", Subquery(since)))
+    since = _earliest(Restored.objects.all(), at=at)
+    count = owed.update(unsure=True, begun_at=Coalesce("begun_at", since))
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT count(nextval(pg_get_serial_sequence('workflows_effect', 'id'))) FROM generate_series(1, %s)",

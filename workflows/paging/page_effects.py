@@ -94,7 +94,7 @@ def resolve(pager: Pager, work: Work) -> Outcome:
     incident = Incident.objects.select_related("type", "policy_version", "lead").get(pk=work.effect.incident_id)
     external = work.external[work.effect.thing]
     now = pager.look(page.pager_id) if page.pager_id and page.is_open else None
-    may_be_ours = restoring.put_back_at(page.opened_at) is not None
+    may_be_ours = now is not None and restoring.put_back_at(page.opened_at) is not None
     if now is not None:
         acknowledgements.note_found(page, now, may_be_ours=may_be_ours)
     if (kept := _kept(page, now, incident)) is not None:
