@@ -37,18 +37,22 @@ WITH_PAST: Final = (
     " EXISTS (SELECT FROM incidents_incident past WHERE past.id = {replays} AND {past} OFFSET 0)))"
 )
 INSIDE: Final = frozenset({"one", "past"})  # tables by these names are the condition's own
-INCIDENT: Final = WrittenRows(Incident, of="i", but=["words"])
-BESIDE: Final = (
-    ("type", WrittenRows(IncidentType, of="t")),
-    ("policy_version", WrittenRows(PolicyVersion, of="v")),
-    ("lead", WrittenRows(Person, of="l")),
-    ("declared_by", WrittenRows(Person, of="d")),
+INCIDENT: Final = WrittenRows(
+    Incident,
+    of="i",
+    but=["words"],
+    beside={
+        "type": WrittenRows(IncidentType, of="t"),
+        "policy_version": WrittenRows(PolicyVersion, of="v"),
+        "lead": WrittenRows(Person, of="l"),
+        "declared_by": WrittenRows(Person, of="d"),
+    },
 )
-WHOLE: Final = f"""
-    SELECT {", ".join([INCIDENT.columns, *(rows.columns for _, rows in BESIDE)])} FROM incidents_incident i
-      JOIN incidents_incidenttype t ON t.id = i.type_id JOIN incidents_policyversion v ON v.id = i.policy_version_id
-      LEFT JOIN incidents_person l ON l.id = i.lead_id LEFT JOIN incidents_person d ON d.id = i.declared_by_id
-"""  # noqa: S608 (columns of ours)
+WHOLE: Final = """
+    FROM incidents_incident i
+    JOIN incidents_incidenttype t ON t.id = i.type_id JOIN incidents_policyversion v ON v.id = i.policy_version_id
+    LEFT JOIN incidents_person l ON l.id = i.lead_id LEFT JOIN incidents_person d ON d.id = i.declared_by_id
+"""
 OF_CODENAME: Final = "i.id = (SELECT c.incident_id FROM incidents_codename c WHERE c.name = %s)"
 OF_PERSON: Final = """
     (EXISTS (SELECT FROM incidents_participant one
@@ -131,18 +135,7 @@ def one(actor: Actor, where: str, params: Sequence[int | str]) -> Incident | Non
     ``where`` is SQL about a table ``i`` of incidents, ``params`` are its parameters.
     """
     seen, of_actor = ("TRUE", []) if isinstance(actor, Operator) else condition(actor, table="i")
-    with connection.cursor() as cursor:
-        cursor.execute(f"{WHOLE} WHERE {where} AND {seen} ORDER BY i.id LIMIT 1", [*params, *of_actor])
-        row = cursor.fetchone()
-    if row is None:
-        return None
-    found = INCIDENT.made(row)
-    assert found is not None, "its own row is never missing"
-    at = len(INCIDENT.names)
-    for name, rows in BESIDE:
-        setattr(found, name, rows.made(row[at:]))
-        at += len(rows.names)
-    return found
+    return INCIDENT.first(f"{WHOLE} WHERE {where} AND {seen} ORDER BY i.id LIMIT 1", [*params, *of_actor])
 
 
 def find(actor: Actor, name: str) -> Incident:

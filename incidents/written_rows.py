@@ -5,12 +5,12 @@ What every command and page asks first is read so: Django's compiler otherwise t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import Any, Final, Generic, TypeVar
 
 from django.db import connection
-from django.db.models import Field, Model
+from django.db.models import Field, ForeignKey, Model
 
 from incidents.column_names import column_names
 
@@ -22,9 +22,17 @@ class WrittenRows(Generic[Row]):
     """The columns of a model in a statement, and the model of what such a statement returns.
 
     ``of`` is what the statement calls the table; ``but`` are fields that are not read before they are asked for.
+    ``beside`` are the columns of what some of the fields refer to, which the statement joins.
     """
 
-    def __init__(self, model: type[Row], *, of: str, but: Sequence[str] = ()) -> None:
+    def __init__(
+        self,
+        model: type[Row],
+        *,
+        of: str,
+        but: Sequence[str] = (),
+        beside: Mapping[str, WrittenRows[Any]] | None = None,
+    ) -> None:
         self.model: Final = model
         self.fields: Final[list[Field[Any, Any]]] = [
             one
@@ -32,18 +40,47 @@ class WrittenRows(Generic[Row]):
             if one.name not in but
         ]
         self.names: Final = [one.attname for one in self.fields]
-        self.columns: Final = column_names(model, of=of, but=but)
         self.key: Final = self.names.index(str(model._meta.pk.attname))  # noqa: SLF001 (as above)
+        self.beside: Final = [(self._refers(name), rows) for name, rows in (beside or {}).items()]
+        joined = [rows.columns for _, rows in self.beside]
+        self.columns: Final[str] = ", ".join([column_names(model, of=of, but=but), *joined])
+        self.width: Final[int] = len(self.names) + sum(rows.width for _, rows in self.beside)
+
+    def read(self, rest: str, params: Sequence[Any] | Mapping[str, Any] = ()) -> list[Row]:
+        """Return what a statement finds: ``rest`` is all of it but for what it selects, ``params`` its parameters."""
+        with connection.cursor() as cursor:
+            cursor.execute(f"SELECT {self.columns} {rest}", params)
+            return [self.found(values) for values in cursor.fetchall()]
+
+    def first(self, rest: str, params: Sequence[Any] | Mapping[str, Any] = ()) -> Row | None:
+        """Return the first that a statement finds, as ``read`` does."""
+        return next(iter(self.read(rest, params)), None)
+
+    def found(self, values: Sequence[Any]) -> Row:
+        """Return the model of the first of these columns, which the statement reads its rows from."""
+        found = self.made(values)
+        assert found is not None, "its own row is never missing"
+        return found
 
     def made(self, values: Sequence[Any]) -> Row | None:
         """Return the model of the first of these columns; None where an outer join found nothing."""
         if values[self.key] is None:
             return None
-        values = list(values[: len(self.names)])
+        own = list(values[: len(self.names)])
         for at, column, converters in self._converted:
             for converter in converters:
-                values[at] = converter(values[at], column, connection)
-        return self.model.from_db(connection.alias, self.names, values)
+                own[at] = converter(own[at], column, connection)
+        made = self.model.from_db(connection.alias, self.names, own)
+        at = len(own)
+        for field, rows in self.beside:
+            field.set_cached_value(made, rows.made(values[at : at + rows.width]))
+            at += rows.width
+        return made
+
+    def _refers(self, name: str) -> ForeignKey[Any, Any]:
+        field = self.model._meta.get_field(name)  # noqa: SLF001 (as above)
+        assert isinstance(field, ForeignKey), f"{name} refers to nothing"
+        return field
 
     @cached_property
     def _converted(self) -> list[tuple[int, Any, list[Converter]]]:

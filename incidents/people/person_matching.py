@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from django.contrib.auth.models import AbstractBaseUser, AnonymousUser, User
-from django.db import connection, transaction
+from django.db import transaction
 from django.db.models import QuerySet, Value
 from django.db.models.functions import Lower
 
@@ -17,7 +17,6 @@ from incidents.people import emails
 from incidents.written_rows import WrittenRows
 
 PERSON: Final = WrittenRows(Person, of="p")
-OF_CHAT_ID: Final = f"SELECT {PERSON.columns} FROM incidents_person p WHERE p.chat_id = %s"  # noqa: S608 (columns of ours)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,10 +50,7 @@ def by_chat_id(chat_id: str, *, name: str = "", elsewhere: bool = False) -> Pers
 
 
 def _known(chat_id: str) -> Person | None:
-    with connection.cursor() as cursor:
-        cursor.execute(OF_CHAT_ID, [chat_id])
-        row = cursor.fetchone()
-    return PERSON.made(row) if row else None
+    return PERSON.first("FROM incidents_person p WHERE p.chat_id = %s", [chat_id])
 
 
 def is_bare(person: Person) -> bool:

@@ -5,17 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from django.db import connection
-
 from incidents.models import IncidentType, PolicyVersion
 from incidents.written_rows import WrittenRows
 
-TYPE: Final = WrittenRows(IncidentType, of="t")
-POLICY: Final = WrittenRows(PolicyVersion, of="v")
-EACH: Final = f"""
-    SELECT {TYPE.columns}, {POLICY.columns} FROM incidents_incidenttype t
-      JOIN incidents_policyversion v ON v.id = t.current_id
-"""  # noqa: S608 (columns of ours)
+TYPE: Final = WrittenRows(IncidentType, of="t", beside={"current": WrittenRows(PolicyVersion, of="v")})
+EACH: Final = "FROM incidents_incidenttype t JOIN incidents_policyversion v ON v.id = t.current_id"
 IN_ORDER: Final = "ORDER BY t.position, t.slug"
 
 
@@ -35,14 +29,4 @@ def default() -> IncidentType | None:
 
 
 def _read(where: str) -> list[IncidentType]:
-    with connection.cursor() as cursor:
-        cursor.execute(f"{EACH} {where} {IN_ORDER}")
-        rows = cursor.fetchall()
-    return [_made(row) for row in rows]
-
-
-def _made(row: Sequence[object]) -> IncidentType:
-    type = TYPE.made(row)
-    assert type is not None, "its own row is never missing"
-    type.current = POLICY.made(row[len(TYPE.names) :])
-    return type
+    return TYPE.read(f"{EACH} {where} {IN_ORDER}")
