@@ -14,8 +14,14 @@ from typing import Final
 from incidents import timeline
 from incidents.models import Event, Incident, Participant, Person
 from incidents.people.bidi import isolated
+from incidents.written_rows import WrittenInsert
 
 CHOOSING: Final = ("chosen", "retyped")  # the kinds of entries that say whose choices hold
+ENTER: Final = WrittenInsert(
+    Participant,
+    unique=["incident", "person"],
+    update=["reason", "detail", "by", "since_at", "left_at", "went"],
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,16 +91,9 @@ def admit(
 
 def _enter(incident: Incident, entries: Iterable[Entrant], *, at: datetime) -> None:
     """Record that these people take part from now on, by the type's policy."""
-    Participant.objects.bulk_create(
-        [
-            Participant(
-                incident=incident, person_id=one.person_id, reason=one.reason, detail=one.detail[:120], since_at=at
-            )
-            for one in entries
-        ],
-        update_conflicts=True,
-        unique_fields=["incident", "person"],
-        update_fields=["reason", "detail", "by", "since_at", "left_at", "went"],
+    ENTER.add(
+        Participant(incident=incident, person_id=one.person_id, reason=one.reason, detail=one.detail[:120], since_at=at)
+        for one in entries
     )
 
 

@@ -53,6 +53,11 @@ def _known(chat_id: str) -> Person | None:
     return PERSON.first("FROM incidents_person p WHERE p.chat_id = %s", [chat_id])
 
 
+def with_chat_ids(chat_ids: Collection[str]) -> list[Person]:
+    """Return those of these chat ids who are known here, in no order."""
+    return PERSON.read("FROM incidents_person p WHERE p.chat_id = ANY (%s)", [list(chat_ids)])
+
+
 def is_bare(person: Person) -> bool:
     """Return whether a door met someone of whom no workspace ever said anything."""
     return not (person.email or person.zone or person.user_id or person.is_bot or person.is_external)

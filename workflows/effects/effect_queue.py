@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, Final
 
 from django.conf import settings
 from django.db import connection, transaction
@@ -15,8 +15,8 @@ from incidents import event_kinds as kinds_of_events
 from incidents import hints, timeline
 from incidents.claiming.leases import Leases
 from incidents.claiming.shared_clock import clock
-from incidents.column_names import column_names
 from incidents.models import Incident
+from incidents.written_rows import WrittenInsert, WrittenRows
 from workflows.effects import failpoints, late_requests
 from workflows.effects.ready import CLAIM, READY_INCIDENTS
 from workflows.effects.work import Outcome, Work
@@ -27,7 +27,13 @@ from workflows.planning.observed import UNSETTLED
 CLAIMS = Leases(
     Effect.objects, working=Effect.State.RUNNING, length=lambda: timedelta(seconds=settings.FIREKIND.lease_s), beats=3
 )
-TAKE = CLAIM.format(effect=column_names(Effect, of="(one.effect)"))
+EFFECT: Final = WrittenRows(Effect, of="(one.effect)")
+TAKE: Final = CLAIM.format(effect=EFFECT.columns)
+KEEP: Final = WrittenInsert(
+    Resource,
+    unique=["incident", "key"],
+    update=["kind", "room", "label", "spec", "external", "external_id", "state"],
+)
 HASTY = [name for name, kind in KINDS.items() if kind.queue == EFFECTS]
 SLOW = [name for name, kind in KINDS.items() if kind.queue == EVIDENCE]
 
@@ -37,10 +43,12 @@ def claim(incident_id: int, *, at: datetime, limit: int, kinds: Sequence[str] = 
 
     An effect whose lease ran out is taken too and marked ``unsure``: its last holder may have called the vendor.
     """
-    values = {"at": clock.at(at), "lease": CLAIMS.until(at), "incident": incident_id}
+    values: dict[str, Any] = {"at": clock.at(at), "lease": CLAIMS.until(at), "incident": incident_id}
     values |= {"limit": limit, "kinds": list(kinds)}
-    taken: list[Any] = sorted(Effect.objects.raw(TAKE, values), key=lambda effect: (effect.rank, effect.pk))
-    return [Work(effect, json.loads(effect.known or "{}")) for effect in taken]
+    with connection.cursor() as cursor:
+        cursor.execute(TAKE, values)
+        taken = [Work(EFFECT.found(row), json.loads(row[-1] or "{}")) for row in cursor.fetchall()]
+    return sorted(taken, key=lambda work: (work.effect.rank, work.effect.pk))
 
 
 def record_done(
@@ -57,7 +65,7 @@ def record_done(
             timeline.hold(effect.incident_id)
             failpoints.point(failpoints.RECORDING, kind=effect.kind)
         ended = _ended(effect, at=at)
-        if not CLAIMS.mine(effect).update(**ended):
+        if not CLAIMS.record(effect, **ended):
             return []
         if outcome.there:
             _keep(effect, outcome.there, at=at, settled=ended["state"] == Effect.State.DONE)
@@ -102,12 +110,7 @@ def _keep(effect: Effect, resources: Sequence[Resource], *, at: datetime, settle
         resource.incident_id = effect.incident_id
         resource.room = effect.room if resource.room is None else resource.room
         resource.since_at = at
-    Resource.objects.bulk_create(
-        resources,
-        update_conflicts=True,
-        unique_fields=["incident", "key"],
-        update_fields=["kind", "room", "label", "spec", "external", "external_id", "state"],
-    )
+    KEEP.add(resources)
 
 
 def _unless_moved(effect: Effect, members: Sequence[Resource]) -> Iterator[Resource]:

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from django.db import connection, transaction
-from django.db.models import Max, OuterRef, QuerySet, Subquery
+from django.db.models import DateTimeField, Max, Value
 from django.db.models.functions import Coalesce
 
 from incidents.claiming.shared_clock import clock
@@ -21,6 +21,11 @@ DOUBTED: Final = frozenset(
     (kind, CREATE) for kind in ("channel", "outlet", "member", "topic", "bookmark", "post", "picture", "ticket")
 )
 
+LOST_SINCE: Final = """
+    SELECT min(since) FROM workflows_restored
+     WHERE at > %(doubted)s AND (%(declared_at)s::timestamptz IS NULL OR at >= %(declared_at)s)
+"""
+
 
 def begin(*, at: datetime) -> None:
     """Note that the database was put back, before anything is planned or written.
@@ -32,15 +37,12 @@ def begin(*, at: datetime) -> None:
         Restored.objects.create(since=newest, at=clock.at(at))
 
 
-def lost_since(*, at: datetime) -> Subquery:
-    """Return since when an incident may have had things done that are not known here; to annotate incidents with."""
-    return _earliest(Restored.objects.filter(at__gte=OuterRef("declared_at")), at=at)
-
-
-def _earliest(restored: QuerySet[Restored], *, at: datetime) -> Subquery:
-    """Return since when the first of those that are still in doubt lost what was done."""
-    doubted = restored.filter(at__gt=clock.at(at) - DOUBTED_FOR)
-    return Subquery(doubted.order_by("since").values("since")[:1])
+def lost_since(*, declared_at: datetime | None = None, at: datetime) -> datetime | None:
+    """Return since when things may have been done, to an incident of that moment or any, that are not known here."""
+    with connection.cursor() as cursor:
+        cursor.execute(LOST_SINCE, {"doubted": clock.at(at) - DOUBTED_FOR, "declared_at": declared_at})
+        since: datetime | None = cursor.fetchone()[0]
+    return since
 
 
 def put_back_at(since: datetime | None) -> datetime | None:
@@ -59,7 +61,7 @@ def look_before_acting(*, at: datetime) -> int:
     follows from it is planned later, and looked for as well.
     """
     owed = Effect.objects.filter(state__in=[Effect.State.WAITING, Effect.State.RUNNING])
-    since = _earliest(Restored.objects.all(), at=at)
+    since = Value(lost_since(at=at), output_field=DateTimeField())
     count = owed.update(unsure=True, begun_at=Coalesce("begun_at", since))
     with connection.cursor() as cursor:
         cursor.execute(

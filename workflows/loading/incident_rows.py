@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TypeVar
+from typing import Final, TypeVar
 
-from django.db.models import Count, Q, QuerySet
+from django.db import connection
+from django.db.models import Q, prefetch_related_objects
 
 from incidents import event_kinds, timeline, visibility
 from incidents.followups import folding
 from incidents.lifecycle import circle
 from incidents.models import AccessRequest, Codename, Event, Followup, Incident, Participant, Person
 from incidents.people.bidi import isolated
+from incidents.written_rows import WrittenRows
 from workflows import ports
 from workflows.loading import summaries
 from workflows.models import Effect, Page, PagerUser, Resource
@@ -26,9 +28,21 @@ from workflows.usergroups import workspace_cache
 Row = TypeVar("Row", Participant, Event, Followup, Codename, Resource, Effect, Page, AccessRequest)
 
 ANSWERS = ("let_in", "turned_away", "request_over")  # the kinds of entries that answer who may be let in
-OPEN = (Effect.State.WAITING, Effect.State.RUNNING, Effect.State.FAILED)
+OPEN = (Effect.State.WAITING.value, Effect.State.RUNNING.value, Effect.State.FAILED.value)
 ABOUT_PEOPLE = ["paged", "chosen"]  # the kinds of entries that say who takes part
 NEWS = [*event_kinds.TOLD, *ANSWERS, "asked", *ABOUT_PEOPLE]  # those that plans depend on
+
+# Read by every plan and every page of an incident: Django would take longer to put these together than they take.
+TAKING_PART: Final = WrittenRows(
+    Participant, of="one", beside={"person": WrittenRows(Person, of="p"), "by": WrittenRows(Person, of="b")}
+)
+EVENT: Final = WrittenRows(Event, of="e", beside={"by": WrittenRows(Person, of="b")})
+PAGE: Final = WrittenRows(Page, of="g", beside={"ack_asked_by": WrittenRows(Person, of="b")})
+EFFECT: Final = WrittenRows(Effect, of="e")
+RESOURCE: Final = WrittenRows(Resource, of="r")
+COUNTS: Final = """
+    SELECT incident_id, thing, count(*) FROM workflows_effect WHERE incident_id = ANY (%s) GROUP BY incident_id, thing
+"""
 
 
 @dataclass(slots=True)
@@ -75,20 +89,18 @@ def read(incidents: Sequence[Incident], *, kinds: Collection[str] = NEWS) -> Inc
         agreed=agreed() if any(incident.is_drill for incident in incidents) else frozenset(),
         past_private=_past_private(incidents),
     )
-    taking_part = Participant.objects.filter(incident__in=ids).select_related("person", "by")
-    _file(rows.participants, taking_part.order_by("since_at", "pk"))
+    _file(rows.participants, _taking_part(ids))
     private = [incident.pk for incident in incidents if incident.private]
     if private:
         asked = AccessRequest.objects.filter(incident__in=private).select_related("person")
         _file(rows.requests, asked.filter(Q(let_in=None) | ~Q(rule="")).order_by("pk"))
     talked = [incident.pk for incident in incidents if incident.last_n > 1]  # the first entry is told by the headline
     if talked:
-        told = Event.objects.filter(incident__in=talked, kind__in=kinds).select_related("by").order_by("n")
+        told = _events("e.incident_id = ANY (%s) AND e.kind = ANY (%s)", [talked, list(kinds)])
         _file(rows.events, timeline.naming(told, reader=visibility.EVERYONE))  # a channel's members all read it
         _read_what_choices_rest_on(rows, but=kinds)
     if any(rows.events.values()):
-        changes = Event.objects.filter(incident__in=ids, about_n__isnull=False).select_related("by")
-        for change in changes.order_by("n"):
+        for change in _events("e.incident_id = ANY (%s) AND e.about_n IS NOT NULL", [ids]):
             rows.changes[change.incident_id, change.about_n or 0] = change
     begun = [one.incident_id for some in rows.events.values() for one in some if one.kind in folding.MADE]
     if begun:
@@ -123,9 +135,33 @@ def _read_what_choices_rest_on(rows: IncidentRows, *, but: Collection[str]) -> N
         _file(rows.events, Event.objects.filter(incident__in=chosen, kind__in=others).order_by("n"))
 
 
-def _pages(ids: Collection[int]) -> QuerySet[Page]:
-    found = Page.objects.filter(incident__in=ids).select_related("ack_asked_by")
-    return found.order_by("pk").prefetch_related("rung")
+def _taking_part(ids: Collection[int]) -> list[Participant]:
+    return TAKING_PART.read(
+        """
+        FROM incidents_participant one JOIN incidents_person p ON p.id = one.person_id
+        LEFT JOIN incidents_person b ON b.id = one.by_id
+        WHERE one.incident_id = ANY (%s) ORDER BY one.since_at, one.id
+        """,
+        [list(ids)],
+    )
+
+
+def _events(where: str, params: Sequence[object]) -> list[Event]:
+    return EVENT.read(
+        f"FROM incidents_event e LEFT JOIN incidents_person b ON b.id = e.by_id WHERE {where} ORDER BY e.n", params
+    )
+
+
+def _pages(ids: Collection[int]) -> list[Page]:
+    found = PAGE.read(
+        """
+        FROM workflows_page g LEFT JOIN incidents_person b ON b.id = g.ack_asked_by_id
+        WHERE g.incident_id = ANY (%s) ORDER BY g.id
+        """,
+        [list(ids)],
+    )
+    prefetch_related_objects(found, "rung")
+    return found
 
 
 def read_outside(incidents: Sequence[Incident], rows: IncidentRows) -> None:
@@ -135,11 +171,15 @@ def read_outside(incidents: Sequence[Incident], rows: IncidentRows) -> None:
     nothing; the other way round it would be neither, and would be done again.
     """
     ids = [incident.pk for incident in incidents]
-    _file(rows.effects, Effect.objects.filter(incident__in=ids, state__in=OPEN).order_by("pk"))
-    _file(rows.resources, Resource.objects.filter(incident__in=ids).order_by("pk"))
-    counted = Effect.objects.filter(incident__in=ids).values_list("incident", "thing").annotate(times=Count("pk"))
-    for incident_id, thing, times in counted:
-        rows.counts[incident_id][thing] = times
+    owed = "FROM workflows_effect e WHERE e.incident_id = ANY (%s) AND e.state = ANY (%s) ORDER BY e.id"
+    _file(rows.effects, EFFECT.read(owed, [ids, [*OPEN]]))
+    _file(
+        rows.resources, RESOURCE.read("FROM workflows_resource r WHERE r.incident_id = ANY (%s) ORDER BY r.id", [ids])
+    )
+    with connection.cursor() as cursor:
+        cursor.execute(COUNTS, [ids])
+        for incident_id, thing, times in cursor.fetchall():
+            rows.counts[incident_id][thing] = times
 
 
 def take_outside(rows: IncidentRows, effects: Iterable[Effect], resources: Iterable[Resource]) -> None:

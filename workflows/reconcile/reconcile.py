@@ -5,21 +5,23 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
+from typing import Final
 
 from django.db import connection, transaction
-from django.db.models import Exists, OuterRef
 from django.utils.crypto import salted_hmac
 
 from audit import tracing
-from incidents import sentences, timeline
+from incidents import sentences, timeline, visibility
 from incidents.claiming.shared_clock import clock
 from incidents.lifecycle import circle
 from incidents.models import Incident, Participant, Source
+from incidents.visibility import OPERATOR
+from incidents.written_rows import WrittenInsert
 from workflows.effects import effect_queue, restoring
 from workflows.effects.failing import abandoned, failures
 from workflows.loading import load_facts
 from workflows.loading.load_facts import IncidentState
-from workflows.models import Effect, Planned, Resource
+from workflows.models import Effect, Resource
 from workflows.paging import called_off
 from workflows.planning import participation, withdrawal
 from workflows.planning.actions import CREATE, KINDS, Action
@@ -38,6 +40,9 @@ NOTE_PLANNED = """
     ON CONFLICT (incident_id) DO UPDATE
        SET revision = excluded.revision, at = excluded.at, look_again_at = excluded.look_again_at
 """
+
+HOLD_NEWEST = "SELECT 1 FROM incidents_incident WHERE id = %s AND revision = %s FOR NO KEY UPDATE"
+OWE: Final = WrittenInsert(Effect)
 
 
 def reconcile(incident_id: int, *, at: datetime) -> Plan:
@@ -60,10 +65,10 @@ def _command(incident_id: int) -> str:
 
 
 def _reconciled(incident_id: int, *, at: datetime) -> Plan:
-    planned = Exists(Planned.objects.filter(incident=OuterRef("pk")))
-    found = Incident.objects.select_related("type", "policy_version", "lead")
-    incident = found.annotate(was_planned=planned, lost_since=restoring.lost_since(at=at)).get(pk=incident_id)
-    known = load_facts.one(incident, planned=incident.was_planned)
+    incident = visibility.one(OPERATOR, "i.id = %s", [incident_id])
+    if incident is None:
+        raise Incident.DoesNotExist
+    known = load_facts.one(incident, planned=_was_planned(incident))
     desired = desired_state(known.facts)
     gaps = _note_gaps(incident, desired.gaps, known.gaps, at=at)
     asked = _note_offers(incident, known, at=at)
@@ -82,23 +87,29 @@ def _reconciled(incident_id: int, *, at: datetime) -> Plan:
     _cancel(incident, result.cancels, at=at)
     if known.observed.owed:
         _abandon(incident, result, at=at)
-    _owe(incident, result.actions, known.facts.revision, at=at, lost_since=incident.lost_since)
+    _owe(incident, result.actions, known.facts.revision, at=at)
     _note_planned(incident, known, at=at)
     if not result.is_empty:
         timeline.nudge_readers(incident.pk)
     return result
 
 
-def _owe(
-    incident: Incident, actions: Iterable[Action], revision: int, *, at: datetime, lost_since: datetime | None
-) -> None:
+def _was_planned(incident: Incident) -> bool:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT EXISTS (SELECT FROM workflows_planned WHERE incident_id = %s)", [incident.pk])
+        return bool(cursor.fetchone()[0])
+
+
+def _owe(incident: Incident, actions: Iterable[Action], revision: int, *, at: datetime) -> None:
     """Write an effect for each action; what may have been done since the database lost it is looked for first.
 
     Pages are not: nobody who is to be paged waits until the pager can be asked.
     """
     now, actions = clock.at(at), list(actions)
-    doubted = {one.key for one in actions if lost_since is not None and (one.kind, one.verb) in restoring.DOUBTED}
-    Effect.objects.bulk_create(
+    may_be_lost = {one.key for one in actions if (one.kind, one.verb) in restoring.DOUBTED}
+    lost_since = restoring.lost_since(declared_at=incident.declared_at, at=at) if may_be_lost else None
+    doubted = may_be_lost if lost_since is not None else set()
+    OWE.add(
         Effect(
             incident=incident,
             key=action.key,
@@ -241,8 +252,9 @@ def _is_newest(incident: Incident) -> bool:
 
     A verb that committed since may have shut people out, who must not be let in again: if so, plan again.
     """
-    rows = Incident.objects.select_for_update(no_key=True).filter(pk=incident.pk, revision=incident.revision)
-    return bool(rows.values_list("pk", flat=True))
+    with connection.cursor() as cursor:
+        cursor.execute(HOLD_NEWEST, [incident.pk, incident.revision])
+        return cursor.fetchone() is not None
 
 
 def _note_gaps(incident: Incident, gaps: Iterable[Gap], known: Mapping[str, Resource], *, at: datetime) -> bool:

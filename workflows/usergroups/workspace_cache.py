@@ -11,7 +11,7 @@ from typing import Final
 from weakref import WeakSet
 
 from django.db import connection, transaction
-from django.db.models import Exists, OuterRef, Q
+from django.db.models import Q
 from django.utils import timezone
 
 from incidents import lifecycle
@@ -19,7 +19,7 @@ from incidents.claiming import turns
 from incidents.models import Participant, Person
 from incidents.people import person_matching
 from workflows import chat_port, ports
-from workflows.models import DirectoryRead, Group, GroupRule
+from workflows.models import DirectoryRead, Group
 from workflows.planning.invitee import Invitee
 from workflows.usergroups import group_membership
 
@@ -41,6 +41,11 @@ FOLLOW = """
         WHERE other.incident_id = r.incident_id AND other.key = regexp_replace(r.key, '[^/]+$', moved.now))
 """
 
+OF_HANDLES = """
+    SELECT g.handle, g.members, EXISTS (SELECT FROM workflows_grouprule r WHERE r.handle = g.handle AND r.active)
+      FROM workflows_group g WHERE g.handle = ANY (%s)
+"""
+
 
 def members(handles: Collection[str]) -> Mapping[str, tuple[Invitee, ...] | None]:
     """Return for each handle those of its members who may be invited; None for a group that does not exist.
@@ -50,19 +55,17 @@ def members(handles: Collection[str]) -> Mapping[str, tuple[Invitee, ...] | None
     """
     if not handles:
         return {}
-    groups = {group.handle: group for group in Group.objects.filter(handle__in=handles).annotate(ruled=RULED)}
+    with connection.cursor() as cursor:
+        cursor.execute(OF_HANDLES, [list(handles)])
+        groups = {handle: (members, ruled) for handle, members, ruled in cursor.fetchall()}
     if not groups and never_read():
         return {}
-    ruled = {handle for handle, group in groups.items() if group.ruled}
-    inside = {handle: group.members for handle, group in groups.items()} | group_membership.members(
-        ruled, at=timezone.now()
-    )
+    ruled = {handle for handle, (_, is_ruled) in groups.items() if is_ruled}
+    inside = {handle: members for handle, (members, _) in groups.items()}
+    inside |= group_membership.members(ruled, at=timezone.now())
     ids = {chat_id for members in inside.values() for chat_id in members}
-    known = {person.chat_id: person for person in Person.objects.filter(chat_id__in=ids) if person.can_join}
+    known = {person.chat_id: person for person in person_matching.with_chat_ids(ids) if person.can_join}
     return {handle: _someones(handle, inside[handle], known) if handle in groups else None for handle in handles}
-
-
-RULED = Exists(GroupRule.objects.filter(handle=OuterRef("handle"), active=True))
 
 
 def _someones(handle: str, inside: Iterable[str], known: Mapping[str | None, Person]) -> tuple[Invitee, ...]:
