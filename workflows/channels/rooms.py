@@ -5,29 +5,38 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Final
 
-from django.db import transaction
-from django.db.models import Exists, OuterRef, Q
+from django.db import connection, transaction
+from django.db.models import Q
 
-from incidents import lifecycle, timeline
+from incidents import lifecycle, timeline, visibility
 from incidents.lifecycle import rules
 from incidents.models import Incident, Person, Source
+from incidents.written_rows import WrittenRows
 from workflows.effects import effect_queue, lost_channels
 from workflows.effects.failing import failures
 from workflows.models import Effect, MembersRead, Resource
 from workflows.planning.actions import CREATE
 from workflows.planning.observed import DELETED, GONE, THEIRS, THERE
 
+OUTSIDE: Final = (lost_channels.OUTSIDE, lost_channels.OUTSIDE_TOO)
+CHANNEL: Final = WrittenRows(Resource, of="r", beside={"incident": visibility.INCIDENT})
+OF_CHANNEL: Final = f"""
+    {visibility.WHOLE} JOIN workflows_resource r ON r.incident_id = i.id
+    WHERE r.kind = 'channel' AND r.external_id = %s ORDER BY r.id LIMIT 1
+"""
+OUT_OF_REACH: Final = """
+    SELECT 1 FROM workflows_resource r
+     WHERE r.kind = 'channel' AND r.external_id = %s AND (r.state = 'gone' OR EXISTS (
+           SELECT FROM workflows_effect e
+            WHERE e.incident_id = r.incident_id AND e.room = r.room AND e.state = 'failed' AND e.error_code = ANY (%s)))
+     LIMIT 1
+"""
 TOLD: Final = "told"  # under which a room keeps when it was told last what became of it, by the vendor's clock
 
 
 def channel_row(channel_id: str) -> Resource | None:
     """Return what is known of a channel that is or was a room of an incident; the caller checks who may see it."""
-    return (
-        Resource.objects.filter(kind="channel", external_id=channel_id)
-        .select_related("incident__type", "incident__policy_version", "incident__lead")
-        .defer("incident__words")
-        .first()
-    )
+    return CHANNEL.first(OF_CHANNEL, [channel_id])
 
 
 def incident_of_channel(channel_id: str) -> Incident | None:
@@ -150,13 +159,13 @@ def in_sight(channel_id: str, *, at: datetime) -> None:
 
 def was_out_of_reach(channel_id: str) -> bool:
     """Return whether a room's channel was gone for us, or refused something because we were not in it."""
-    refused = Effect.objects.filter(_refused_outside(), incident=OuterRef("incident"), room=OuterRef("room"))
-    room = Resource.objects.filter(kind="channel", external_id=channel_id)
-    return room.filter(Q(state=GONE) | Exists(refused)).exists()
+    with connection.cursor() as cursor:
+        cursor.execute(OUT_OF_REACH, [channel_id, [*OUTSIDE]])
+        return cursor.fetchone() is not None
 
 
 def _refused_outside() -> Q:
-    return Q(state=Effect.State.FAILED, error_code__in=[lost_channels.OUTSIDE, lost_channels.OUTSIDE_TOO])
+    return Q(state=Effect.State.FAILED, error_code__in=OUTSIDE)
 
 
 def is_lost(incident: Incident) -> bool:

@@ -5,19 +5,30 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import datetime
 from functools import partial
+from typing import Any, Final
 
-from django.db.models import Exists, F, OuterRef, Value
+from django.db import connection
 
 from incidents import lifecycle
-from incidents.models import Event, Incident, Participant, Person, Source
+from incidents.models import Incident, Person, Source
 from incidents.reading import catch_up
 from integrations.slack.interaction import afterwards
 from integrations.slack.interaction.slack_event import Deed, SlackEvent
 from integrations.slack.listeners.timeline import catching_up
-from integrations.slack.models import CaughtUp
 from workflows.channels import room_news, rooms
-from workflows.models import Resource
-from workflows.planning.observed import THERE
+
+BRINGS: Final = """
+    SELECT NOT %(by_us)s
+           OR NOT EXISTS (SELECT FROM incidents_participant one JOIN incidents_person p ON p.id = one.person_id
+               WHERE one.incident_id = i.id AND one.left_at IS NULL AND p.chat_id = %(user)s)
+           OR EXISTS (SELECT FROM workflows_resource m
+               WHERE m.incident_id = i.id AND m.kind = 'member' AND m.room = i.room
+                 AND m.spec ->> 'person' = %(user)s AND m.state <> 'there'),
+           EXISTS (SELECT FROM incidents_event e WHERE e.incident_id = i.id AND e.kind = ANY (%(news)s))
+           AND NOT EXISTS (SELECT FROM slack_caughtup c WHERE c.incident_id = i.id AND c.chat_id = %(user)s)
+      FROM workflows_resource r JOIN incidents_incident i ON i.id = r.incident_id AND i.room = r.room
+     WHERE r.kind = 'channel' AND r.external_id = %(channel)s ORDER BY r.id LIMIT 1
+"""
 
 
 def joined(told: SlackEvent) -> Deed | None:
@@ -103,22 +114,22 @@ def _in_sight(channel_id: str, *, at: datetime) -> Deed | None:
 
 
 def _brings(told: SlackEvent) -> tuple[bool, bool]:
-    """Tell in one query whether someone came to a current room unasked, and whether they missed anything.
+    """Tell whether someone came to a current room unasked, and whether they missed anything.
 
-    Each invitation of ours comes back, and all that a declaration says stands in the headline.
+    Each invitation of ours comes back, and all that a declaration says stands in the headline. One query, written out:
+    an incident that is declared brings as many of these as it has people.
     """
-    user, by_us = told.text("user"), told.text("inviter") == told.bot_user_id
-    here = {"incident": OuterRef("incident")}
-    in_it = Participant.objects.filter(**here, person__chat_id=user, left_at=None)
-    members = Resource.objects.filter(**here, kind="member", room=OuterRef("room"))
-    elsewhere = members.filter(spec__person=user).exclude(state=THERE)
-    happened = Event.objects.filter(**here, kind__in=catch_up.NEWS)
-    room = Resource.objects.filter(kind="channel", external_id=told.text("channel"), room=F("incident__room"))
-    found = room.annotate(
-        news=(~Exists(in_it) | Exists(elsewhere)) if by_us else Value(value=True),
-        missed=Exists(happened) & ~Exists(CaughtUp.objects.filter(**here, chat_id=user)),
-    )
-    return found.values_list("news", "missed").first() or (False, False)
+    by_us = told.text("inviter") == told.bot_user_id
+    asked: dict[str, Any] = {
+        "channel": told.text("channel"),
+        "user": told.text("user"),
+        "by_us": by_us,
+        "news": [*catch_up.NEWS],
+    }
+    with connection.cursor() as cursor:
+        cursor.execute(BRINGS, asked)
+        news, missed = cursor.fetchone() or (False, False)
+    return news, missed
 
 
 def _noted(told: SlackEvent, did: str, *, then: Callable[..., bool]) -> Deed | None:
