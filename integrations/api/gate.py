@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import Final, NamedTuple
 
 from django.conf import settings
@@ -56,7 +57,12 @@ def most(path: str, method: str) -> int:
         return 0
     if concerns(path):
         return _of_a_file(path)
-    return ORDINARY if is_valid_path(path) else 0
+    return ORDINARY if _is_address(path) else 0
+
+
+@lru_cache(maxsize=64)  # vendors send to the same few again and again, and Django tries each address in turn
+def _is_address(path: str) -> bool:
+    return is_valid_path(path)
 
 
 def largest() -> int:
