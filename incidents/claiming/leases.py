@@ -80,7 +80,7 @@ class Leases(Generic[Row]):
         params = [fields[name].get_db_prep_save(value, connection) for name, value in values.items()]
         mine = [row.pk, row.token, str(self.working)]
         with connection.cursor() as cursor:
-            cursor.execute(f'UPDATE "{known.db_table}" SET {said} {MINE}', [*params, *mine])  # noqa: S608 (names of ours)
+            cursor.execute(f"UPDATE {known.db_table} SET {said} {MINE}", [*params, *mine])  # noqa: S608 (names of ours)
             return bool(cursor.rowcount)
 
     def renew(self, row: Leased, *, at: datetime) -> bool:

@@ -62,7 +62,7 @@ def most(path: str, method: str) -> int:
 
 @lru_cache(maxsize=64)  # vendors send to the same few again and again, and Django tries each address in turn
 def _is_address(path: str) -> bool:
-    return is_valid_path(path)
+    return bool(is_valid_path(path))
 
 
 def largest() -> int:

@@ -37,6 +37,11 @@ KEEP: Final = WrittenInsert(
 HASTY = [name for name, kind in KINDS.items() if kind.queue == EFFECTS]
 SLOW = [name for name, kind in KINDS.items() if kind.queue == EVIDENCE]
 
+MOVED: Final = """
+    SELECT key, (external ->> 'moved')::float8 FROM workflows_resource
+     WHERE incident_id = %s AND key = ANY (%s) AND external ->> 'moved' IS NOT NULL
+"""
+
 
 def claim(incident_id: int, *, at: datetime, limit: int, kinds: Sequence[str] = HASTY) -> list[Work]:
     """Take up to ``limit`` ready effects of these kinds of an incident, the longest chains first, and commit that.
@@ -119,8 +124,9 @@ def _unless_moved(effect: Effect, members: Sequence[Resource]) -> Iterator[Resou
     When it last told something of one is kept, so that what is older and comes late stays known as that.
     """
     sent = effect.tried_at or effect.begun_at
-    known = Resource.objects.filter(incident=effect.incident_id, key__in=[one.key for one in members])
-    moved = dict(known.filter(external__has_key="moved").values_list("key", "external__moved"))
+    with connection.cursor() as cursor:
+        cursor.execute(MOVED, [effect.incident_id, [one.key for one in members]])
+        moved: dict[str, float] = dict(cursor.fetchall())
     for one in members:
         last = moved.get(one.key)
         if last is None or sent is None or last <= sent.timestamp():
@@ -133,7 +139,10 @@ def _unless_unwanted(effect: Effect) -> None:
 
     So it is when it was done as something unwanted, and all of it is wanted again by now.
     """
-    if effect.abandoned or Effect.objects.filter(pk=effect.pk, abandoned=True).exists():
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT abandoned FROM workflows_effect WHERE id = %s", [effect.pk])
+        (abandoned,) = cursor.fetchone()
+    if effect.abandoned or abandoned:
         plan_anew(effect.incident_id)
 
 

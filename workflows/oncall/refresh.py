@@ -9,6 +9,7 @@ from typing import Final
 
 from django.db.models import Q
 
+from incidents.written_rows import WrittenRows
 from workflows import pager_account, ports
 from workflows.models import PagerRead
 from workflows.oncall import in_use, pager_cache
@@ -18,6 +19,8 @@ from workflows.ports import VendorError
 
 LEASE: Final = timedelta(minutes=2)  # a reader that died is not waited for any longer
 SOON: Final = timedelta(minutes=2)  # how often everything is read while something is named that nobody knows
+
+READ: Final = WrittenRows(PagerRead, of="r")
 
 
 def keep(*, at: datetime) -> bool:
@@ -30,7 +33,7 @@ def keep(*, at: datetime) -> bool:
 
 def _due(pager: Pager, at: datetime) -> list[What]:
     """Return what is due, in two queries as long as nothing is: this is asked every other second."""
-    read = PagerRead.objects.first() or PagerRead()
+    read = READ.first("FROM workflows_pagerread r ORDER BY r.id LIMIT 1") or PagerRead()
     failing = read.failing if read.ask_at is not None and read.ask_at > at else What.NOTHING
     shifts = pager_cache.is_old(What.SHIFTS, read, at=at) or pager_cache.has_handed_over(read, at=at)
     directory = pager_account.is_unread(pager, read, at=at) or _is_directory_old(read, at=at, look_closer=shifts)

@@ -3,30 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import timedelta
+from typing import Final
 
-from django.db.models import Q
-from django.db.models.functions import Now
+from django.db import connection
 
-from workflows.models import SharedLook
+# Of several that see one due, each waits for the one before, and then finds it due no more.
+CLAIM: Final = """
+    WITH asked AS (SELECT * FROM unnest(%(tasks)s::text[], %(every_s)s::float8[]) AS asked (task, every_s)),
+         new AS (INSERT INTO workflows_sharedlook (task, due_at) SELECT task, statement_timestamp() FROM asked
+                  WHERE NOT EXISTS (SELECT FROM workflows_sharedlook known WHERE known.task = asked.task)
+             ON CONFLICT DO NOTHING)
+    UPDATE workflows_sharedlook look SET due_at = statement_timestamp() + every_s * interval '1 second'
+      FROM asked
+     WHERE look.task = asked.task AND NOT (look.due_at > statement_timestamp()
+           AND look.due_at <= statement_timestamp() + 2 * every_s * interval '1 second')
+ RETURNING look.task
+"""
 
 
 def claim(every_s: Mapping[str, float]) -> list[str]:
     """Return the looks that are due and now the caller's to take; each is due again so many seconds from now.
 
-    One query while nothing is due. By the database's clock: those of the processes may differ. One that lies further
-    ahead than it can, because that clock was put back, is due.
+    One statement, by the database's clock: those of the processes may differ. One that lies further ahead than it can,
+    because that clock was put back, is due.
     """
-    known: set[str] = set()
-    mine = []
-    for look in SharedLook.objects.filter(task__in=every_s).annotate(now=Now()):
-        known.add(look.task)
-        every = timedelta(seconds=every_s[look.task])
-        if look.now < look.due_at <= look.now + 2 * every:  # somebody else may have asked a moment later
-            continue
-        # Of several that see it due, one finds it unchanged.
-        if SharedLook.objects.filter(Q(pk=look.pk, due_at=look.due_at)).update(due_at=Now() + every):
-            mine.append(look.task)
-    if new := every_s.keys() - known:
-        SharedLook.objects.bulk_create([SharedLook(task=one, due_at=Now()) for one in new], ignore_conflicts=True)
-    return mine
+    with connection.cursor() as cursor:
+        cursor.execute(CLAIM, {"tasks": [*every_s.keys()], "every_s": [*every_s.values()]})
+        return [task for (task,) in cursor.fetchall()]

@@ -15,6 +15,7 @@ from django.db.models import Max, Min, OuterRef, Q, Subquery
 
 from incidents.claiming.shared_clock import clock
 from incidents.models import Incident, Person
+from incidents.written_rows import WrittenInsert
 from workflows import ports
 from workflows.chat_port import Chat
 from workflows.models import WorkerProcess, WorkersGone
@@ -27,6 +28,7 @@ log = logging.getLogger(__name__)
 EVERY_S: Final = 5.0  # a process says that it lives
 LATELY: Final = timedelta(seconds=20)
 KEPT: Final = timedelta(days=1)
+ALIVE: Final = WrittenInsert(WorkerProcess, unique=["name"], update=["seen_at", "alone_since"])
 KINDS = WORKER, EVIDENCE = "worker", "evidence"
 MEND: Final = "Start the workers, or look into their log for why they stopped. What is due is carried out then."
 
@@ -41,12 +43,7 @@ class WorkersNow:
 
 def say_alive(name: str, *, kind: str, alone_since: datetime | None, at: datetime) -> None:
     """Record that a process lives."""
-    WorkerProcess.objects.bulk_create(
-        [WorkerProcess(name=name, kind=kind, seen_at=clock.at(at), alone_since=alone_since)],
-        update_conflicts=True,
-        unique_fields=["name"],
-        update_fields=["seen_at", "alone_since"],
-    )
+    ALIVE.add([WorkerProcess(name=name, kind=kind, seen_at=clock.at(at), alone_since=alone_since)])
 
 
 def forget_old(*, at: datetime) -> None:

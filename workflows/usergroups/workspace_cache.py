@@ -80,8 +80,9 @@ def never_read() -> bool:
 
 def is_known_old() -> bool:
     """Return whether the workspace was never read, or said that it changed since."""
-    read = DirectoryRead.objects.first()
-    return read is None or read.stale
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT 1 FROM workflows_directoryread WHERE NOT stale")
+        return cursor.fetchone() is None
 
 
 def mark_stale() -> None:
