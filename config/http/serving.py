@@ -5,6 +5,7 @@ import re
 import time
 from collections.abc import AsyncIterator, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 from functools import partial
 from typing import IO
 
@@ -183,8 +184,8 @@ class Application(ASGIHandler):
     async def _in_thread(
         self, threads: ThreadPoolExecutor, scope: Scope, body: IO[bytes]
     ) -> tuple[HttpResponseBase, float]:
-        work = sync_to_async(self._work, thread_sensitive=False, executor=threads)
-        return await work(scope, body)
+        work = partial(copy_context().run, self._work, scope, body)  # what is done in it tells the loop nothing
+        return await asyncio.get_running_loop().run_in_executor(threads, work)
 
     def _work(self, scope: Scope, body: IO[bytes]) -> tuple[HttpResponseBase, float]:
         """Do all of a request, and tell the seconds of computing that it took."""
