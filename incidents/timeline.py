@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 
 from django.db import connection
 from django.db.models import Q, QuerySet
@@ -17,8 +17,10 @@ from incidents import event_kinds, numbered, visibility
 from incidents.indexing import word_index
 from incidents.models import Event, Incident, Person, Source
 from incidents.visibility import Actor
+from incidents.written_rows import WrittenInsert
 
 CHANNEL = "firekind_timeline"
+FIRST: Final = WrittenInsert(Event)
 ABOUT_OTHERS = ("edited", "retracted", "redacted")  # kinds of entries that are read with the one they are about
 
 _APPEND = f"""
@@ -96,9 +98,9 @@ def _columns(event: Event) -> dict[str, Any]:
 
 def begin(
     incident: Incident, kind: str, *, at: datetime, by: Person | None, source: str, text: str, data: Mapping[str, Any]
-) -> Event:
+) -> None:
     """Write the first entry of an incident that was inserted with ``last_n=1`` and its words in this transaction."""
-    return Event.objects.create(
+    event = Event(
         incident=incident,
         n=1,
         kind=kind,
@@ -110,6 +112,7 @@ def begin(
         data=dict(data),
         salt=redacting.salt(),
     )
+    FIRST.add([event])
 
 
 def hold(incident_id: int) -> None:

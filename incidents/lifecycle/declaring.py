@@ -14,9 +14,12 @@ from incidents.lifecycle import circle, rules
 from incidents.models import Incident, IncidentType, Participant, Person, Source
 from incidents.models.incident import ACTIVE
 from incidents.policies import current_types
+from incidents.written_rows import WrittenInsert
 
 # A form that somebody goes back to is fetched again, with another moment in it, and what they typed is still there.
 GOES_BACK: Final = timedelta(minutes=10)
+
+FIRST_PEOPLE: Final = WrittenInsert(Participant)
 
 
 class TypeEdited(rules.BadInput):
@@ -157,6 +160,6 @@ def _first_people(incident: Incident, *, by: Person | None, lead: Person | None,
         reasons[by] = Participant.Reason.DECLARED
     if lead is not None:
         reasons[lead] = Participant.Reason.LEAD
-    Participant.objects.bulk_create(
+    FIRST_PEOPLE.add(
         Participant(incident=incident, person=person, reason=reason, since_at=at) for person, reason in reasons.items()
     )

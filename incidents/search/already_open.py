@@ -8,12 +8,18 @@ from difflib import get_close_matches
 from functools import lru_cache
 from typing import Final
 
+from django.db import connection
+
 from incidents import visibility
 from incidents.models import Incident, Person
 
 LOOKED_AT: Final = 200  # the open incidents whose titles are compared, the newest first
 SHOWN: Final = 3
 FIELDS: Final = ("id", "codename", "title", "declared_at")  # in the order of the model
+OPEN: Final = """
+    SELECT i.id, i.codename, i.title, i.declared_at FROM incidents_incident i
+     WHERE i.active AND NOT i.is_drill AND {seen} ORDER BY i.declared_at DESC, i.id DESC LIMIT %s
+"""
 KEPT: Final = 500  # titles whose words are kept: each declaration compares the same ones again
 LIKE: Final = 0.85  # how alike two words are at least, as difflib counts: a slip of the finger
 WORD: Final = re.compile(r"[\w-]{3,}")
@@ -38,11 +44,13 @@ def near(title: str, *, person: Person) -> list[Incident]:
     said = words(title)
     if not said - SAYS_LITTLE:
         return []
-    seen = visibility.visible_to(person).filter(active=True, is_drill=False)
-    rows = {row[0]: row for row in seen.order_by("-declared_at", "-pk").values_list(*FIELDS)[:LOOKED_AT]}
+    seen, params = visibility.condition(person, table="i")
+    with connection.cursor() as cursor:
+        cursor.execute(OPEN.format(seen=seen), [*params, LOOKED_AT])
+        rows = {row[0]: row for row in cursor.fetchall()}
     counts = alike(said, {pk: words(other) for pk, _, other, _ in rows.values()})
     nearest = sorted(filter(counts.get, counts), key=lambda pk: -counts[pk])[:SHOWN]
-    return [Incident.from_db(seen.db, FIELDS, rows[pk]) for pk in nearest]  # of the others, nothing is made
+    return [Incident.from_db(connection.alias, FIELDS, rows[pk]) for pk in nearest]  # of the others, nothing is made
 
 
 @lru_cache(maxsize=KEPT)
