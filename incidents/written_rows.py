@@ -110,15 +110,15 @@ class WrittenInsert(Generic[Row]):
 
     def add(self, rows: Iterable[Row]) -> None:
         """Insert rows, which are not told their keys."""
-        values = [{field.column: getattr(row, field.attname) for field in self._fields} for row in rows]
+        values = [{field.column: _plain(getattr(row, field.attname)) for field in self._fields} for row in rows]
         if values:
             with connection.cursor() as cursor:
-                cursor.execute(self._statement, [json.dumps(values, default=_plain)])
+                cursor.execute(self._statement, [json.dumps(values)])
 
     @cached_property
     def _fields(self) -> list[Field[Any, Any]]:
         own = self.model._meta.concrete_fields  # noqa: SLF001 (Django's documented way to them)
-        return [one for one in own if not one.primary_key]
+        return [one for one in own if not (one.primary_key or one.generated)]
 
     @cached_property
     def _statement(self) -> str:
@@ -136,6 +136,5 @@ class WrittenInsert(Generic[Row]):
         return [f'"{columns[name]}"' for name in names]
 
 
-def _plain(value: object) -> str:
-    assert isinstance(value, datetime), f"{type(value)} is not written so"
-    return value.isoformat()
+def _plain(value: object) -> object:
+    return value.isoformat() if isinstance(value, datetime) else value

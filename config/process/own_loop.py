@@ -29,7 +29,7 @@ from incidents.outages.hint_sender import HintTask
 from workflows.effects.keyed_executor import Aside
 from workflows.status import shared_looks, workers
 
-TOGETHER_S: Final = 0.25  # what is due within it is looked at together: waking up costs more than most looks
+TICK_S: Final = 1.0
 CLAIM_S: Final = 5.0
 BROKER_S: Final = 10.0
 FOUND_AT_ONCE: Final = 6  # beside what hints bring
@@ -79,10 +79,10 @@ class OwnLoop:
     def _run(self) -> None:
         while not self._ended.is_set():
             now = time.monotonic()
-            due = [name for name, at in self._due_at.items() if at <= now + TOGETHER_S]
+            due = [name for name, at in self._due_at.items() if at <= now]
             self._due_at |= {name: now + self._every_s[name] for name in due}
             self._looks.ask(due)
-            self._ended.wait(min(self._due_at.values()) - now)
+            self._ended.wait(TICK_S)
 
     def _take(self, name: str) -> None:
         (self._besides.get(name) or app.tasks[name])()

@@ -72,7 +72,8 @@ class Leases(Generic[Row]):
     def record(self, row: Leased, **values: Any) -> bool:
         """Write what came of a row that is still ``mine``; return whether it was.
 
-        Written as SQL: every effect ends by it, and Django takes longer to put it together than it takes to run.
+        Written as SQL: each effect that is done ends by it, and Django takes longer to put it together than it takes
+        to run.
         """
         known = self.rows.model._meta  # noqa: SLF001 (Django's documented way to its fields)
         fields = {one.name: one for one in known.concrete_fields}

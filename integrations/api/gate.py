@@ -57,12 +57,12 @@ def most(path: str, method: str) -> int:
         return 0
     if concerns(path):
         return _of_a_file(path)
-    return ORDINARY if _is_address(path) else 0
+    return ORDINARY if _is_address(path, settings.ROOT_URLCONF) else 0
 
 
 @lru_cache(maxsize=64)  # vendors send to the same few again and again, and Django tries each address in turn
-def _is_address(path: str) -> bool:
-    return bool(is_valid_path(path))
+def _is_address(path: str, of: str) -> bool:
+    return bool(is_valid_path(path, of))
 
 
 def largest() -> int:

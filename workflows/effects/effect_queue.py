@@ -27,8 +27,8 @@ from workflows.planning.observed import UNSETTLED
 CLAIMS = Leases(
     Effect.objects, working=Effect.State.RUNNING, length=lambda: timedelta(seconds=settings.FIREKIND.lease_s), beats=3
 )
-EFFECT: Final = WrittenRows(Effect, of="(one.effect)")
-TAKE: Final = CLAIM.format(effect=EFFECT.columns)
+TAKEN: Final = WrittenRows(Effect, of="(one.effect)")
+TAKE: Final = CLAIM.format(effect=TAKEN.columns)
 KEEP: Final = WrittenInsert(
     Resource,
     unique=["incident", "key"],
@@ -52,7 +52,7 @@ def claim(incident_id: int, *, at: datetime, limit: int, kinds: Sequence[str] = 
     values |= {"limit": limit, "kinds": list(kinds)}
     with connection.cursor() as cursor:
         cursor.execute(TAKE, values)
-        taken = [Work(EFFECT.found(row), json.loads(row[-1] or "{}")) for row in cursor.fetchall()]
+        taken = [Work(TAKEN.found(row), json.loads(row[-1] or "{}")) for row in cursor.fetchall()]
     return sorted(taken, key=lambda work: (work.effect.rank, work.effect.pk))
 
 

@@ -41,7 +41,7 @@ NOTE_PLANNED = """
        SET revision = excluded.revision, at = excluded.at, look_again_at = excluded.look_again_at
 """
 
-HOLD_NEWEST = "SELECT 1 FROM incidents_incident WHERE id = %s AND revision = %s FOR NO KEY UPDATE"
+HOLD_NEWEST: Final = "SELECT 1 FROM incidents_incident WHERE id = %s AND revision = %s FOR NO KEY UPDATE"
 OWE: Final = WrittenInsert(Effect)
 
 

@@ -7,16 +7,17 @@ from typing import Final
 
 from django.db import connection
 
-# Of several that see one due, each waits for the one before, and then finds it due no more.
 CLAIM: Final = """
     WITH asked AS (SELECT * FROM unnest(%(tasks)s::text[], %(every_s)s::float8[]) AS asked (task, every_s)),
          new AS (INSERT INTO workflows_sharedlook (task, due_at) SELECT task, statement_timestamp() FROM asked
                   WHERE NOT EXISTS (SELECT FROM workflows_sharedlook known WHERE known.task = asked.task)
-             ON CONFLICT DO NOTHING)
-    UPDATE workflows_sharedlook look SET due_at = statement_timestamp() + every_s * interval '1 second'
-      FROM asked
-     WHERE look.task = asked.task AND NOT (look.due_at > statement_timestamp()
-           AND look.due_at <= statement_timestamp() + 2 * every_s * interval '1 second')
+             ON CONFLICT DO NOTHING),
+         due AS (SELECT look.id, asked.every_s FROM workflows_sharedlook look JOIN asked ON look.task = asked.task
+                  WHERE NOT (look.due_at > statement_timestamp()
+                             AND look.due_at <= statement_timestamp() + 2 * asked.every_s * interval '1 second')
+                  ORDER BY look.id FOR UPDATE OF look SKIP LOCKED)
+    UPDATE workflows_sharedlook look SET due_at = statement_timestamp() + due.every_s * interval '1 second'
+      FROM due WHERE look.id = due.id
  RETURNING look.task
 """
 
