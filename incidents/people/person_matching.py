@@ -11,9 +11,9 @@ from django.db import transaction
 from django.db.models import QuerySet, Value
 from django.db.models.functions import Lower
 
-from incidents.models import Participant, Person
+from incidents.models import Person
 from incidents.models.people import Role
-from incidents.people import emails
+from incidents.people import emails, same_person
 from incidents.written_rows import WrittenRows
 
 PERSON: Final = WrittenRows(Person, of="p")
@@ -152,7 +152,7 @@ def _take_over(person: Person, met: Person) -> bool:
     """
     if met.email or (met.user_id is not None and person.user_id is not None):
         return False
-    _merge(met, into=person, roles=(person.role, met.role))
+    same_person.merge(met, into=person, role=_role(person.role, met.role))
     return True
 
 
@@ -195,20 +195,12 @@ def _pin(known: list[ChatProfile]) -> None:
         if met is None:
             Person.objects.filter(pk=person.pk).update(chat_id=one.chat_id)
         elif met.user_id is None:  # met in the chat before the workspace was read
-            _merge(person, into=met, roles=(person.role, met.role))
+            same_person.merge(person, into=met, role=_role(person.role, met.role))
 
 
-def _merge(gone: Person, *, into: Person, roles: Sequence[str]) -> None:
-    """Make one of two, of whom one has an account at most; the first of ``roles`` that says something is theirs.
-
-    What they may see comes along; what each of them wrote stays as it was written.
-    """
-    already = Participant.objects.filter(person=into).values("incident")
-    Participant.objects.filter(person=gone).exclude(incident__in=already).update(person=into)
-    user_id = into.user_id or gone.user_id
-    role = next((one for one in roles if one != Role.RESPONDER), Role.RESPONDER)
-    Person.objects.filter(pk=gone.pk).update(chat_id=None, user=None, email="", role=Role.RESPONDER)
-    Person.objects.filter(pk=into.pk).update(user=user_id, role=role)
+def _role(*roles: str) -> str:
+    """Return the first that says something."""
+    return next((one for one in roles if one != Role.RESPONDER), Role.RESPONDER)
 
 
 def _row(one: ChatProfile, owners: dict[str, str | None]) -> Person:

@@ -13,9 +13,9 @@ from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
 
 from incidents import lifecycle, visibility
-from incidents.models import Incident, Participant, Person
+from incidents.models import Incident, IncidentType, Knock, Participant, Person, SavedView
 from incidents.models.people import Role
-from incidents.people import emails, person_matching
+from incidents.people import emails, person_matching, same_person
 from incidents.people.accounts import AccountBackend
 from incidents.people.person_matching import ChatProfile
 
@@ -201,6 +201,53 @@ def test_what_the_account_took_part_in_comes_along_but_where_both_did(incident: 
     assert visibility.may_see(known(), secret)
     assert Participant.objects.filter(incident=incident, person=chat).count() == 1
     assert list(Participant.objects.filter(person=web).values_list("incident", flat=True)) == [incident.pk]
+
+
+def test_who_led_declared_or_had_a_role_still_does_once_both_are_one(
+    shipped: dict[str, IncidentType], incident: Incident
+) -> None:
+    web, chat = met()
+    now = timezone.now()
+    mine = lifecycle.declare("Slow", by=web, at=now, type=shipped["ambiguous"])
+    lifecycle.set_lead(mine, lead=web, by=web, at=now)
+    lifecycle.set_role(mine, role="scribe", holder=web, by=web, at=now)
+    lifecycle.bring_in(incident, people=[chat], by=None, at=now)
+    lifecycle.set_lead(incident, lead=web, by=web, at=now)
+    person_matching.record([ADA])
+    for one in (mine, incident):
+        one.refresh_from_db()
+        assert one.lead == chat
+    assert (mine.declared_by, mine.roles) == (chat, {"scribe": chat.pk})
+    lifecycle.retype(mine, to=shipped["security"], by=None, at=now)
+    assert visibility.may_see(known(), mine)
+
+
+def test_nothing_but_what_was_written_refers_to_a_record_that_is_gone(db: None) -> None:
+    """Whatever is asked of people, by whatever part of the product, is asked of the one who is there."""
+    with connection.cursor() as cursor:
+        cursor.execute("""
+            SELECT c.conrelid::regclass::text, a.attname FROM pg_constraint c
+              JOIN pg_attribute a ON a.attrelid = c.conrelid AND a.attnum = c.conkey[1]
+             WHERE c.contype = 'f' AND c.confrelid = 'incidents_person'::regclass
+        """)
+        refer = set(cursor.fetchall())
+    moved = {(field.model._meta.db_table, field.column) for field in same_person.references()}
+    assert refer - moved == {("incidents_event", "by_id")}, "of an entry the database refuses to change it"
+    assert moved <= refer
+
+
+def test_where_both_have_one_of_what_nobody_has_twice_that_of_the_chat_stays(db: None) -> None:
+    web, chat = met()
+    for person in (web, chat):
+        SavedView.objects.create(person=person, name="Mine", query=f"q={person.pk}")
+        Knock.objects.create(person=person, at=timezone.now())
+    SavedView.objects.create(person=web, name="Other", query="")
+    person_matching.record([ADA])
+    assert set(SavedView.objects.filter(person=chat).values_list("name", "query")) == {
+        ("Mine", f"q={chat.pk}"),
+        ("Other", ""),
+    }
+    assert Knock.objects.filter(person=chat).count() == 1
 
 
 def test_who_is_known_by_e_mail_alone_is_pinned_once(db: None) -> None:

@@ -8,7 +8,7 @@ from typing import Final
 from django.test.utils import CaptureQueriesContext
 
 HOLDS: Final = re.compile(r'FROM "?incidents_incident"?.* FOR NO KEY UPDATE|^UPDATE "incidents_incident"', re.DOTALL)
-CHANGES: Final = re.compile(r'^(INSERT INTO|UPDATE|DELETE FROM) "workflows_(resource|effect|page)"')
+CHANGES: Final = re.compile(r'^\s*(INSERT INTO|UPDATE|DELETE FROM) "?workflows_(resource|effect|page)\b')
 
 
 def assert_the_incident_is_held_first(asked: CaptureQueriesContext) -> None:
