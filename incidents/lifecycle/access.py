@@ -31,7 +31,7 @@ _KNOCK = """
     INSERT INTO incidents_knock AS known (person_id, at, codename, because) VALUES (%s, %s, %s, %s)
     ON CONFLICT (person_id) DO UPDATE
        SET at = excluded.at, codename = excluded.codename, because = excluded.because
-     WHERE known.at <= %s
+     WHERE known.at <= %s OR known.at >= %s  -- of a clock that was ahead
  RETURNING id
 """
 
@@ -48,7 +48,7 @@ def ask_in(codename: str, *, person: Person, because: str, at: datetime) -> None
         raise rules.Refused("Guests cannot request access. Ask someone you work with to bring you in.")
     because = _reason(because)
     with connection.cursor() as cursor:
-        cursor.execute(_KNOCK, [person.pk, at, codename.strip().lower()[:80] or "-", because, at - EVERY])
+        cursor.execute(_KNOCK, [person.pk, at, codename.strip().lower()[:80] or "-", because, at - EVERY, at + EVERY])
         if cursor.fetchone() is None:
             raise rules.Refused(_too_soon(person, at=at))
 

@@ -14,6 +14,7 @@ from django.db import transaction
 from django.db.models import F, Q, QuerySet
 
 from incidents import lifecycle
+from incidents.claiming.recent import is_recent, recently
 from incidents.claiming.shared_clock import clock
 from incidents.models import Incident, Participant, Person
 from incidents.people import person_matching
@@ -92,7 +93,8 @@ def _turn(due: list[Resource], *, at: datetime) -> set[int]:
 
 
 def _due(*, at: datetime) -> list[Resource]:
-    rows = _rows(at=at).filter(Q(members_read=None) | Q(members_read__at__lte=at - NOT_AGAIN))
+    lately = Q(members_read__isnull=False) & recently("members_read__at", at=at, within=NOT_AGAIN)
+    rows = _rows(at=at).exclude(lately)
     oldest = F("members_read__at").asc(nulls_first=True)
     return list(rows.select_related("incident").defer("incident__words").order_by(oldest, "pk")[:AT_MOST])
 
@@ -172,7 +174,7 @@ def _follow(channel: Resource, members: frozenset[str], before: _Known, after: _
     Whoever was not invited yet, or could not be, is not in ``inside`` and so not missed.
     """
     incident = channel.incident
-    settled = {one for one, since in after.inside.items() if since <= at - GRACE}
+    settled = {one for one, since in after.inside.items() if not is_recent(since, at=at, within=GRACE)}
     missed = settled & before.inside.keys() - members
     for person in Person.objects.filter(chat_id__in=missed):
         with transaction.atomic():

@@ -10,6 +10,7 @@ from typing import Final
 from django.db import transaction
 from django.db.models import F, Q
 
+from incidents.claiming.recent import recently
 from workflows import ports
 from workflows.models import PagerTarget, ShiftOverride
 from workflows.pager_port import Pager
@@ -26,12 +27,19 @@ def refresh(schedules: Collection[str], *, at: datetime, since: datetime, until:
 
     A reading that fails is tried again when the next one would be: what was marked stays marked.
     """
-    pager = ports.pager()
-    due = PagerTarget.objects.filter(Q(overrides_at=None) | Q(overrides_at__lte=at - EVERY), pager_id__in=schedules)
-    ids = list(due.order_by(F("overrides_at").asc(nulls_first=True), "pager_id").values_list("pager_id", flat=True))
+    pager, ids = ports.pager(), due(schedules, at=at)
     if pager is not None and ids:
         _read(pager, ids[:AT_ONCE], since=since, until=until)
         PagerTarget.objects.filter(pager_id__in=ids[:AT_ONCE]).update(overrides_at=at)
+
+
+def due(schedules: Collection[str], *, at: datetime) -> list[str]:
+    """Return those of some schedules whose overrides were not read lately, the ones read longest ago first."""
+    lately = Q(overrides_at__isnull=False) & recently("overrides_at", at=at, within=EVERY)
+    ordered = PagerTarget.objects.filter(~lately, pager_id__in=schedules).order_by(
+        F("overrides_at").asc(nulls_first=True), "pager_id"
+    )
+    return list(ordered.values_list("pager_id", flat=True))
 
 
 def _read(pager: Pager, ids: Sequence[str], *, since: datetime, until: datetime) -> None:

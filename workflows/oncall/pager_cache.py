@@ -11,6 +11,7 @@ from typing import Any, Final
 from django.db import connection, transaction
 
 from incidents.claiming import turns
+from incidents.claiming.recent import is_recent
 from workflows import pager_account, ports
 from workflows.models import PagerRead, PagerTarget, PagerUser, Shift
 from workflows.oncall import in_use, overrides, people, turn_rows
@@ -30,7 +31,7 @@ PAUSE_S, LONGEST_PAUSE_S = 15, 120
 def is_old(what: What, read: PagerRead, *, at: datetime, than: timedelta | None = None) -> bool:
     """Return whether this was never read, or not since ``than``; without that, since it is usually read again."""
     read_at = read.shifts_at if what == What.SHIFTS else read.directory_at
-    return read_at is None or at - read_at >= (EVERY[what] if than is None else than)
+    return not is_recent(read_at, at=at, within=EVERY[what] if than is None else than)
 
 
 def refresh(*, at: datetime) -> bool:
@@ -108,7 +109,8 @@ def _ask(
 def _is_far_due(subjects: Collection[str], *, at: datetime) -> bool:
     """Return whether shifts are due two weeks ahead: every so often, and for what was not read so far yet."""
     read = PagerRead.objects.first()
-    if read is None or read.shifts_until is None or at - (read.shifts_until - AHEAD) >= FAR_EVERY:
+    far_at = read.shifts_until - AHEAD if read is not None and read.shifts_until is not None else None
+    if not is_recent(far_at, at=at, within=FAR_EVERY):
         return True
     known = set(Shift.objects.values_list("subject", flat=True).distinct())
     return in_use.is_narrowed(subjects) and not known.issuperset(subjects)

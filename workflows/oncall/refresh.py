@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from datetime import datetime, timedelta
 from typing import Final
 
-from django.db.models import Q
+from django.db.models import QuerySet
 
 from incidents.written_rows import WrittenRows
 from workflows import pager_account, ports
@@ -18,6 +18,7 @@ from workflows.pager_port import Pager
 from workflows.ports import VendorError
 
 LEASE: Final = timedelta(minutes=2)  # a reader that died is not waited for any longer
+LONGEST: Final = timedelta(minutes=15)  # that a pager may ask to be left alone; longer is a clock that was ahead
 SOON: Final = timedelta(minutes=2)  # how often everything is read while something is named that nobody knows
 
 READ: Final = WrittenRows(PagerRead, of="r")
@@ -34,7 +35,8 @@ def keep(*, at: datetime) -> bool:
 def _due(pager: Pager, at: datetime) -> list[What]:
     """Return what is due, in two queries as long as nothing is: this is asked every other second."""
     read = READ.first("FROM workflows_pagerread r ORDER BY r.id LIMIT 1") or PagerRead()
-    failing = read.failing if read.ask_at is not None and read.ask_at > at else What.NOTHING
+    waits = read.ask_at is not None and at < read.ask_at < at + LONGEST
+    failing = read.failing if waits else What.NOTHING
     shifts = pager_cache.is_old(What.SHIFTS, read, at=at) or pager_cache.has_handed_over(read, at=at)
     directory = pager_account.is_unread(pager, read, at=at) or _is_directory_old(read, at=at, look_closer=shifts)
     is_old = {What.DIRECTORY: directory, What.SHIFTS: shifts}
@@ -69,13 +71,17 @@ def _read_one(pager: Pager, what: What, *, at: datetime) -> bool:
         return False  # it is recorded, and what we knew before stays
 
 
+def _free(at: datetime) -> QuerySet[PagerRead]:
+    """Return the row while nobody reads; who began while their clock was ahead reads no longer than anybody else."""
+    return PagerRead.objects.exclude(reading_until__gt=at, reading_until__lt=at + 2 * LEASE)
+
+
 @contextmanager
 def _alone(at: datetime) -> Iterator[bool]:
     """Take the only reader's place, if it is free; a row, so that it holds across processes and calls."""
     PagerRead.objects.get_or_create(pk=1)
-    free = Q(reading_until=None) | Q(reading_until__lte=at)
     until = at + LEASE
-    taken = bool(PagerRead.objects.filter(free, pk=1).update(reading_until=until))
+    taken = bool(_free(at).filter(pk=1).update(reading_until=until))
     try:
         yield taken
     finally:

@@ -9,6 +9,7 @@ from typing import Final
 from django.db.models import F, Q, QuerySet
 
 from incidents.claiming import leases
+from incidents.claiming.recent import recently
 from workflows import ports
 from workflows.models import Page
 from workflows.pager_port import Pager, PageStatus
@@ -71,8 +72,10 @@ def ended(*, at: datetime) -> QuerySet[Page]:
 
 
 def _not_lately(*, at: datetime) -> QuerySet[Page]:
-    lately = Q(looked_at=None, opened_at__lt=at - EVERY) | Q(looked_at__lt=at - EVERY)
-    return Page.objects.filter(lately, elsewhere=False).order_by(F("looked_at").asc(nulls_first=True), "pk")
+    looked = Q(looked_at__isnull=False) & recently("looked_at", at=at, within=EVERY)
+    opened = Q(looked_at=None) & recently("opened_at", at=at, within=EVERY)
+    found = Page.objects.filter(elsewhere=False).exclude(looked).exclude(opened)
+    return found.order_by(F("looked_at").asc(nulls_first=True), "pk")
 
 
 def _look(pager: Pager, page: Page) -> PageStatus | None:

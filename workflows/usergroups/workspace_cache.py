@@ -16,6 +16,7 @@ from django.utils import timezone
 
 from incidents import lifecycle
 from incidents.claiming import turns
+from incidents.claiming.recent import is_recent
 from incidents.models import Participant, Person
 from incidents.people import person_matching
 from workflows import chat_port, ports
@@ -93,7 +94,7 @@ def mark_stale() -> None:
 def is_old(*, at: datetime, than: timedelta = GROUPS_EVERY) -> bool:
     """Return whether the workspace was never read, or not since ``than``, or is known to have changed."""
     read = DirectoryRead.objects.first()
-    return read is None or read.stale or at - read.groups_at > than
+    return read is None or read.stale or not is_recent(read.groups_at, at=at, within=than)
 
 
 def refresh(*, at: datetime | None = None, everybody: bool = False, another: bool = False) -> bool:
@@ -116,7 +117,7 @@ def refresh(*, at: datetime | None = None, everybody: bool = False, another: boo
         named = {chat_id for group in groups for chat_id in group.members}
         unknown = named - set(Person.objects.filter(chat_id__in=named).values_list("chat_id", flat=True))
         workspace = chat.workspace_id if read is None else ""
-        due = read is None or everybody or bool(unknown) or at - read.people_at > PEOPLE_EVERY
+        due = read is None or everybody or bool(unknown) or not is_recent(read.people_at, at=at, within=PEOPLE_EVERY)
         before = person_matching.recorded() if due else {}
         known = list(chat.people()) if due else None
         with transaction.atomic():

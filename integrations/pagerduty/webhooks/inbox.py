@@ -18,6 +18,7 @@ from typing import Final
 from django.db import DatabaseError, connection, transaction
 
 from incidents.claiming import leases
+from incidents.claiming.shared_clock import clock
 from incidents.lifecycle import Refused
 from incidents.outages import database_watch
 from integrations.pagerduty.models import Webhook
@@ -73,7 +74,7 @@ def store(body: bytes, *, key: str, at: datetime) -> StoredWebhook | None:
         json.dumps(read.body) if read.body else None,
         at,
         read.state,
-        at,
+        clock.at(at),
         read.says,
     ]
     with connection.cursor() as cursor:
@@ -93,7 +94,7 @@ def take(act: Act, *, at: datetime) -> int:
     for its next try and says so; the rest goes on.
     """
     with connection.cursor() as cursor:
-        cursor.execute(DUE, [at, PAGES_AT_ONCE])
+        cursor.execute(DUE, [clock.at(at), PAGES_AT_ONCE])
         pages = [row[0] for row in cursor.fetchall()]
     return sum(_take(page, act, at=at) for page in pages)
 
@@ -102,7 +103,7 @@ def _take(page_id: str, act: Act, *, at: datetime) -> int:
     with transaction.atomic():
         if not leases.alone("pagerduty.inbox", page_id):
             return 0
-        due = Webhook.objects.filter(page_id=page_id, state=State.WAITING, due_at__lte=at)
+        due = Webhook.objects.filter(page_id=page_id, state=State.WAITING, due_at__lte=clock.at(at))
         webhooks = list(due.order_by("at", "pk")[:AT_ONCE])
         for webhook in webhooks:
             _act(act, webhook, at=at)
@@ -131,7 +132,7 @@ def _where(error: BaseException) -> str:
 
 def _again_later(webhook: Webhook, error: BaseException, *, at: datetime) -> None:
     webhook.attempt += 1
-    webhook.due_at = at + timedelta(seconds=min(BACK_OFF_AT_MOST_S, 2**webhook.attempt))
+    webhook.due_at = clock.at(at) + timedelta(seconds=min(BACK_OFF_AT_MOST_S, 2**webhook.attempt))
     webhook.says = f"Processing failed ({type(error).__name__}). Retrying automatically; see the worker's log."
     if webhook.attempt >= ATTEMPTS and not database_watch.says_so(error):
         webhook.state = State.FAILED
@@ -140,7 +141,7 @@ def _again_later(webhook: Webhook, error: BaseException, *, at: datetime) -> Non
 
 def waiting(*, at: datetime) -> int | None:
     """Return the number of a webhook that waits to be acted on, or None: what the lost hints were about."""
-    return Webhook.objects.filter(state=State.WAITING, due_at__lte=at).values_list("pk", flat=True).first()
+    return Webhook.objects.filter(state=State.WAITING, due_at__lte=clock.at(at)).values_list("pk", flat=True).first()
 
 
 def stuck() -> tuple[int, int]:
