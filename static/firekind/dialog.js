@@ -53,7 +53,7 @@ for (const one of document.querySelectorAll("dialog")) {
     if (event.target === one && !one.querySelector("textarea")?.value) one.close();
   });
 }
-dialog.addEventListener("close", () => dialog.replaceChildren());
+dialog.addEventListener("close", () => { if (!dialog.open) dialog.replaceChildren(); }); // it may hold the next by now
 document.addEventListener("click", (event) => {
   if (dialog.open && event.target.closest("[data-close]")) {
     event.preventDefault();

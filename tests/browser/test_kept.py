@@ -67,6 +67,22 @@ def test_what_was_begun_in_a_dialog_outlives_escape_until_it_is_sent_or_cancelle
     assert codename in page.url
 
 
+def test_a_dialog_that_is_opened_as_another_closes_keeps_what_it_says(sit: Sit) -> None:
+    page = sit("Ada")
+    declare(page, "Two at once")
+    begin(page, "#add-task")
+    page.evaluate("""() => {
+        const dialog = document.getElementById("dialog"), kept = [...dialog.childNodes];
+        dialog.close();  // which is told after what follows
+        dialog.replaceChildren(...kept);
+        dialog.showModal();
+        return new Promise((done) => setTimeout(done, 100));
+    }""")
+    expect(page.locator("#dialog[open]").locator("textarea, input[type=text]").first).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(page.locator("#dialog")).to_be_empty()
+
+
 def begin(page: Page, opener: str) -> None:
     """Open a dialog, from a menu where its opener is in one."""
     page.locator(opener).first.evaluate("one => one.click()")
