@@ -21,7 +21,7 @@ from incidents.outages.hint_sender import HintTask
 from incidents.second_manager import notices
 from workflows import ports
 from workflows.alerts import intake
-from workflows.channels import membership
+from workflows.channels import archived_rooms, membership
 from workflows.effects import workspaces
 from workflows.effects.failing import announcements, recovering
 from workflows.effects.keyed_executor import Aside
@@ -122,8 +122,12 @@ def sweep_captures() -> None:
 
 @shared_task
 def watch_members() -> None:
-    """Read who is in the channels of private incidents: people who left lose access even without an event."""
+    """Read who is in the channels of private incidents, and whether archived ones are in use again.
+
+    People who left lose access even without an event, and what waits for a channel goes on.
+    """
     membership.poll(at=timezone.now())
+    archived_rooms.look_again(at=timezone.now())
 
 
 @shared_task

@@ -12,7 +12,7 @@ from incidents import lifecycle, timeline
 from incidents.lifecycle import rules
 from incidents.models import Incident, Person, Source
 from workflows import ports
-from workflows.channels import rooms
+from workflows.channels import archived_rooms, rooms
 from workflows.effects import effect_queue, lost_channels
 from workflows.effects.failing import failures
 from workflows.loading import load_facts
@@ -108,8 +108,18 @@ def _look_at_pager(incident: Incident, at: datetime) -> None:
     pager.refresh(at=at)
 
 
+def _look_at_left(incident: Incident, at: datetime) -> None:
+    """Ask whether the channels that people left are in use again, so that what is said there can be withdrawn."""
+    chat = ports.chat()
+    if chat is None:
+        raise lifecycle.Refused("Nothing is connected, so this could not be checked.")
+    for channel_id in archived_rooms.asked_for(incident):
+        archived_rooms.look(chat, channel_id, at=at)
+
+
 LOOKS: Final[Mapping[str, Look]] = {
     "gap/archived": _look_at_channel,
+    "gap/kept/": _look_at_left,
     "gap/unseen/": _look_at_channel,
     "gap/empty/": _invite_again,
     "gap/group": _look_at_groups,

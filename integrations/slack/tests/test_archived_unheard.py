@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import pytest
+from django.utils import timezone
 
+from incidents import lifecycle
 from integrations.slack.tests.door import Door
 from integrations.slack.tests.test_thrown_out import is_said_once, meanwhile
-from workflows.models import Effect
-from workflows.status import progress
+from workflows.channels import archived_rooms
+from workflows.models import Effect, Resource
+from workflows.status import missing, progress
 
 
 @pytest.mark.parametrize("what", ["update", "lead", "impact", "retype", "resolve"])
@@ -61,4 +64,56 @@ def test_the_withdrawal_that_an_archived_channel_refuses_is_named_and_follows(do
     door.slack.acts.unarchive("ann", name)
     door.deliver()
     door.house.settle(incident)
-    assert "slow" not in str([(one.text, one.blocks) for one in door.slack.messages(name)])
+    assert words(door, name) == ""
+
+
+@pytest.mark.parametrize("by", ["look", "hand"])
+@pytest.mark.parametrize("type", ["security", "ambiguous"])
+def test_that_it_was_unarchived_need_not_be_heard(door: Door, type: str, by: str) -> None:
+    """A room that was left is looked at as well as the one where people talk, again and again, and when asked."""
+    incident = door.declared()
+    name = door.house.channel(incident)
+    door.slack.acts.archive("ann", name)
+    door.deliver()
+    if type == "security":
+        door.house.retype(incident, type, by="ann")
+    else:
+        lifecycle.update(incident, text="It is slow in one region", by=door.house.person("ann"), at=timezone.now())
+    incident = door.house.settle(incident)
+    (key,) = Resource.objects.filter(kind="gap", key__regex="archived|kept").values_list("key", flat=True)
+    assert archived_rooms.look_again(at=timezone.now()) == 0
+    door.slack.acts.unarchive("ann", name)
+    door.slack.take_deliveries()
+    if by == "hand":
+        assert missing.is_mendable(key)
+        missing.mended(key, incident, by=door.house.person("ann"), at=timezone.now())
+    else:
+        assert archived_rooms.look_again(at=timezone.now()) == 1
+        assert archived_rooms.look_again(at=timezone.now()) == 0
+    door.house.settle(incident)
+    assert not Resource.objects.filter(kind="gap", key=key).exists()
+    if type == "security":
+        assert words(door, name) == ""
+        assert [text for _, text in door.told(incident) if "unarchived" in text or by == "hand"]
+    else:
+        assert "in one region" in str([(one.text, one.blocks) for one in door.slack.messages(name)])
+
+
+@pytest.mark.parametrize("fault", ["ratelimited", "server_error", "drop"])
+def test_a_look_that_fails_is_taken_again(door: Door, fault: str) -> None:
+    incident = door.declared()
+    name = door.house.channel(incident)
+    door.slack.acts.archive("ann", name)
+    door.deliver()
+    door.house.retype(incident, "security", by="ann")
+    door.slack.acts.unarchive("ann", name)
+    door.slack.take_deliveries()
+    door.slack.faults.add(fault, method="conversations.info", times=1)
+    assert archived_rooms.look_again(at=timezone.now()) == 0
+    assert archived_rooms.look_again(at=timezone.now()) == 1
+
+
+def words(door: Door, name: str) -> str:
+    """What everyone can read there of what it is about."""
+    said = str([(one.text, one.blocks) for one in door.slack.messages(name)])
+    return said if "slow" in said else ""

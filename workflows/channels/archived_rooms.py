@@ -1,0 +1,75 @@
+"""Archived rooms that somebody was asked to unarchive: looked at, in case the event that says so was lost.
+
+What waits for it is what responders are told there, and that our words are withdrawn from where everyone reads them.
+"""
+
+from __future__ import annotations
+
+import logging
+from datetime import datetime
+from typing import Final
+
+from django.db import connection, transaction
+
+from incidents import lifecycle
+from incidents.claiming.shared_clock import clock
+from incidents.models import Incident, Source
+from workflows import ports
+from workflows.channels import room_news, rooms
+from workflows.chat_port import Chat
+from workflows.models import Limit
+from workflows.ports import VendorError
+
+log = logging.getLogger(__name__)
+
+METHOD: Final = "conversations.info"
+EVERY_S: Final = 45
+AT_ONCE: Final = 20  # in turn: Slack accepts about fifty of these calls a minute, which others need as well
+ASKED_FOR: Final = """
+    SELECT c.external_id FROM workflows_resource gap
+      JOIN incidents_incident i ON i.id = gap.incident_id
+      JOIN workflows_resource c ON c.incident_id = gap.incident_id AND c.state = 'there' AND c.key = 'channel/' ||
+           CASE gap.key WHEN 'gap/archived' THEN i.room::text ELSE split_part(gap.key, '/', 3) END
+      JOIN workflows_resource a ON a.incident_id = c.incident_id AND a.state = 'there' AND a.key = 'archived/' || c.room
+     WHERE gap.kind = 'gap' AND (gap.key = 'gap/archived' OR gap.key LIKE 'gap/kept/%%')
+       AND (%(incident)s::bigint IS NULL OR gap.incident_id = %(incident)s)
+     ORDER BY c.id
+"""
+
+
+def look_again(*, at: datetime) -> int:
+    """Look at some of those that are waited for; return how many of them are in use again."""
+    chat = ports.chat()
+    if chat is None or Limit.objects.filter(method=METHOD, blocked_until__gt=clock.at(at)).exists():
+        return 0
+    waiting, found = asked_for(), 0
+    first = int(at.timestamp() / EVERY_S) * AT_ONCE
+    for n in range(min(AT_ONCE, len(waiting))):
+        try:
+            found += look(chat, waiting[(first + n) % len(waiting)], at=at)
+        except VendorError as error:
+            log.warning("could not look at an archived channel: %s", error)
+            if error.retryable or error.retry_after is not None:
+                break
+    return found
+
+
+def asked_for(incident: Incident | None = None) -> list[str]:
+    """Return the ids of channels that somebody was asked to unarchive, of one incident or of all."""
+    with connection.cursor() as cursor:
+        cursor.execute(ASKED_FOR, {"incident": incident.pk if incident else None})
+        return [channel_id for (channel_id,) in cursor.fetchall()]
+
+
+def look(chat: Chat, channel_id: str, *, at: datetime) -> bool:
+    """Look at one, and note where it is in use again; return whether it is. Raises ``VendorError``."""
+    found = chat.look(channel_id)
+    if found is None or found.archived:
+        return False
+    with transaction.atomic():
+        channel = rooms.channel_row(channel_id)
+        if channel is None or not rooms.archived_by_hand(channel_id, archived=False, at=at):
+            return False
+        kind, says = room_news.said(channel, "unarchived", by_someone=False)
+        lifecycle.remark(channel.incident, kind, text=says, by=None, at=at, source=Source.SLACK)
+    return True
