@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -11,11 +12,13 @@ from django.contrib.auth.models import User
 from django.core import mail
 from django.test import Client
 
+from incidents import lifecycle
 from incidents.models import Incident, Person
 from integrations.tests.house import House
 from integrations.tests.test_by_hand import direct, refuse
+from workflows.channels import membership, rooms
 from workflows.effects.failing import failures
-from workflows.models import Effect
+from workflows.models import Effect, Resource
 from workflows.status import progress
 
 
@@ -66,6 +69,25 @@ def test_the_page_says_it_with_what_to_do_by_hand(tabless: House, client: Client
     page = "".join(client.get(one).content.decode() for one in (address, f"{address}progress"))
     assert "messages tab is off" in page
     assert "Create a private channel named" in page
+
+
+@pytest.mark.parametrize("gone", ["kicked", "left", "in"])
+def test_whoever_leads_and_may_not_see_it_any_more_is_told_nothing_of_it(house: House, gone: str) -> None:
+    incident = house.declare("Someone has our keys", type="security")
+    lifecycle.set_lead(incident, lead=house.person("sam"), by=house.person("dee"), at=house.now())
+    channel = house.channel(house.settle(incident))
+    if gone == "kicked":
+        house.slack.acts.kick("dee", channel, "sam")
+    elif gone == "left":
+        house.slack.acts.leave("sam", channel)
+    membership.poll(at=house.now() + timedelta(minutes=1))
+    house.slack.person("ann").is_owner = True
+    house.slack.acts.delete_channel("ann", house.slack.channel(channel).id)
+    rooms.deleted(Resource.objects.get(incident=incident, key="channel/1").external_id, at=house.now())
+    house.settle(incident)
+    told = [name for name in ("dee", "sam", "sia", "pat") if "has no channel" in direct(house, name)]
+    assert len(told) == 1, "one of those who are in"
+    assert (told == ["sam"]) is (gone == "in")
 
 
 @pytest.mark.usefixtures("mailed")

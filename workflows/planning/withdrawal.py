@@ -125,8 +125,12 @@ def direct(facts: Facts) -> Iterator[Thing]:
 
 
 def _at_hand(facts: Facts) -> Invitee | None:
-    """Return who is told directly: whoever leads, or else takes part, and rather of the house than a guest."""
-    people = [facts.lead, *(stay.who for stay in facts.stays if stay.here)]
+    """Return who is told directly: whoever leads, or else takes part, and rather of the house than a guest.
+
+    Whoever leads what is private may have been removed from it since, and sees none of it.
+    """
+    is_out = facts.private and facts.lead is not None and facts.lead.person_id not in facts.inside
+    people = [None if is_out else facts.lead, *(stay.who for stay in facts.stays if stay.here)]
     reached = [one for one in people if one is not None and one.chat_id]
     return next((one for one in reached if not one.not_invited), next(iter(reached), None))
 
