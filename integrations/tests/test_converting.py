@@ -6,13 +6,15 @@ from collections.abc import Iterator
 
 import pytest
 
-from incidents import lifecycle
+from incidents import lifecycle, visibility
 from incidents.models import Incident, IncidentType, Person
 from integrations.slack.adapter.client import SlackChat
 from integrations.slack.tests.straight import StraightWire
 from integrations.tests import house as building
 from integrations.tests.house import House
 from workflows import ports
+from workflows.channels import membership, rooms
+from workflows.chat_port import Channel
 from workflows.reconcile import retyping
 from workflows.usergroups import workspace_cache
 
@@ -105,6 +107,33 @@ def test_somebody_who_came_in_unheard_is_found_before_the_room_is_closed(house: 
     house.slack.calls.clear()
     moved = house.retype(incident, "security")
     assert CONVERT not in house.writes()
+    assert moved.room == 2
+    assert "out" not in house.slack.members(house.channel(moved))
+
+
+@pytest.mark.parametrize("polls", ["never", "at once", "between"])
+def test_somebody_who_comes_in_as_the_room_is_being_closed_is_let_into_nothing(
+    house: House, incident: Incident, polls: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Between the last look at who is in it and Slack's answer that it is private, anyone may have come in."""
+    old, closes = house.channel(incident), house.chat.close
+
+    def close(channel_id: str) -> Channel:
+        house.slack.acts.join("out", old)
+        closed = closes(channel_id)
+        if polls == "between":
+            membership.poll(at=house.now())
+        return closed
+
+    monkeypatch.setattr(SlackChat, "close", lambda chat, channel_id: close(channel_id))
+    moved = house.retype(incident, "security")
+    if polls == "at once":
+        membership.poll(at=house.now())
+    rooms.came(moved, person=house.person("out"), channel_id=house.slack.channel(old).id, at=house.now())
+    house.settle(moved)
+    membership.poll(at=house.now())
+    assert not visibility.may_see(house.person("out"), incident)
+    moved.refresh_from_db()
     assert moved.room == 2
     assert "out" not in house.slack.members(house.channel(moved))
 

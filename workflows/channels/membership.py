@@ -124,6 +124,8 @@ def _look(chat: Chat, channel: Resource, *, at: datetime, asks: bool) -> bool:
         return _failed(error, channel, at=at)
     if not closed:
         _leave(channel, at=at)
+    elif not channel.spec.get("private"):
+        return True  # it has just been closed: whoever is in it was let in by nobody until that is recorded
     elif met or not before.inside or members & before.inside.keys():  # else all of them may have other ids by now
         _compare(channel, members, before, after, at=at)
     return True

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from incidents.models import Incident
 from workflows.chat_port import UNTELLABLE, Chat
 from workflows.effects.work import Outcome, Work, made
@@ -16,15 +18,15 @@ OTHERS = "Some people in the channel are not coming along, so a new private chan
 def close(chat: Chat, work: Work) -> Outcome:
     """Make the room's channel private, and record it so only once the vendor shows it as private.
 
-    Refused while someone is in it who is not to be: nobody is shown out of a channel, it is left. Raises
-    ``VendorError``.
+    Refused while someone is in it who is not to be: nobody is shown out of a channel, it is left. So it is where
+    someone came in just before it was closed. Raises ``VendorError``.
     """
     channel = f"channel/{work.effect.room}"
     channel_id = work.channel_id(work.effect.room or 1)
     expected = {*work.effect.spec["people"], chat.self_id}
-    if not chat.members(channel_id) <= expected:
-        raise VendorError(OTHERS, code="others_inside", method=work.effect.method)
+    _refuse_others(chat, work, channel_id, expected)
     closed = chat.close(channel_id)
+    _refuse_others(chat, work, channel_id, expected)
     row = Resource.objects.get(incident=work.effect.incident_id, key=channel)
     kept = Resource(
         key=channel,
@@ -37,6 +39,11 @@ def close(chat: Chat, work: Work) -> Outcome:
         state=row.state,
     )
     return Outcome([made(work, external={}), kept], says=f"made #{closed.name} private")
+
+
+def _refuse_others(chat: Chat, work: Work, channel_id: str, expected: Collection[str]) -> None:
+    if not chat.members(channel_id).issubset(expected):
+        raise VendorError(OTHERS, code="others_inside", method=work.effect.method)
 
 
 def count(chat: Chat, work: Work) -> Outcome:
