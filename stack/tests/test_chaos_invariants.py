@@ -38,11 +38,12 @@ def joined(user: str, **other: Any) -> dict[str, Any]:
 def channel(**other: Any) -> dict[str, Any]:
     return {
         "id": "C1", "name": "inc-red-fox", "is_private": True, "is_archived": False, "members": [BOT, ADA],
-        "creator": BOT, "topic": "", "bookmarks": [], "messages": [joined(ADA)], **other,
+        "creator": BOT, "topic": "Security · Open", "bookmarks": [], "messages": [joined(ADA)], **other,
     }  # fmt: skip
 
 
 PUBLIC = channel(id="C0", name="incidents", is_private=False, creator="UBOSS", messages=[{"user": BOT, "text": "one"}])
+NEWS = channel(id="C8", name="news", creator="UBOSS", members=[], messages=[{"user": BOT, "text": "one", "ts": "1.1"}])
 INCIDENT = {
     "codename": "red-fox", "private": True, "is_drill": False, "room": 1, "revision": 3, "planned": 3, "last_n": 2,
 }  # fmt: skip
@@ -65,7 +66,11 @@ GOOD = Aftermath(
     takes_part=[{"codename": "red-fox", "chat_id": ADA}],
     pages=[{"codename": "red-fox", "pager_id": "P1", "dedup_key": "k1", "status": "triggered"}],
     wanted={"red-fox": [ADA]},
-    channels=[channel(), PUBLIC],
+    stands=[
+        {"codename": "red-fox", "what": "topic/1", "channel": "C1", "ts": "topic", "says": "Security · Open"},
+        {"codename": "red-fox", "what": "announcement", "channel": "C8", "ts": "1.1", "says": "one"},
+    ],
+    channels=[channel(), PUBLIC, NEWS],
     calls=[call("conversations.create", name="inc-red-fox"), call("chat.postMessage", channel="C1", **KEPT)],
     pager_incidents=[{"id": "P1", "key": "k1", "status": "triggered"}],
     followups=[FOLLOWUP],
@@ -162,6 +167,15 @@ BREAKS: list[tuple[str, dict[str, Any]]] = [
         {"accepted": [WRITTEN], "reviews": [{"codename": "red-fox", "text": "zqfour and zqfour"}]},
     ),
     ("no outsider sees a private review", {"looked_in": [{**GOOD.looked_in[0], "status": 200}]}),
+    (
+        "what stands in the chat is what is wanted there",
+        {"channels": [channel(topic="Security · Resolved"), PUBLIC]},
+    ),
+    (
+        "what stands in the chat is what is wanted there",
+        {"channels": [channel(), PUBLIC, {**NEWS, "messages": [{"user": BOT, "text": "before", "ts": "1.1"}]}]},
+    ),
+    ("what stands in the chat is what is wanted there", {"channels": [channel(), PUBLIC, {**NEWS, "messages": []}]}),
     ("the audit verifies", {"audit": "seal 7 does not hold"}),
     ("no channel is made twice", {"calls": [*GOOD.calls, call("conversations.create", name="inc-red-fox-2")]}),
     ("a restore names what may have turned private", {"restores": [replace(RESTORE, closed=("red-fox",))]}),

@@ -41,6 +41,7 @@ class Aftermath:
     at_drills: Sequence[Row] = ()  # codename, chat_id: who agreed to drills, or did something in this one
     pages: Sequence[Row] = ()  # codename, pager_id, dedup_key, status
     wanted: Mapping[str, Sequence[str]] = field(default_factory=dict)  # chat ids, of active incidents
+    stands: Sequence[Row] = ()  # codename, what, channel, ts, says: messages and topics as the product wants them
     unsettled: Sequence[str] = ()  # codenames of what the sweep would still do something about
     channels: Sequence[Row] = ()  # of the workspace, as its control door shows them
     people: Sequence[Row] = ()

@@ -6,7 +6,7 @@ import json
 import re
 import time
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import closing
 from typing import Any, Final
 
@@ -48,6 +48,10 @@ AT_DRILLS: Final = """
      WHERE i.is_drill AND w.chat_id IS NOT NULL AND (w.agrees_to_drills OR EXISTS (
            SELECT FROM incidents_event e WHERE e.incident_id = i.id AND e.by_id = w.id))
 """
+PRIVATE_TYPES: Final = """
+    SELECT t.slug FROM incidents_incidenttype t
+      JOIN incidents_policyversion v ON v.id = t.current_id AND v.body ->> 'private' = 'true'
+"""
 PAGES: Final = """
     SELECT i.codename, p.key, p.pager_id, p.dedup_key, p.status, p.via FROM workflows_page p
       JOIN incidents_incident i ON i.id = p.incident_id
@@ -77,12 +81,16 @@ REVIEWS: Final = """
 LOOKED_IN: Final = 30
 SEALED_S: Final = 30.0
 MARK: Final = re.compile(r"[0-9a-f]{32}")
-# What only the product can say: whom it wants in, and what its sweep would do.
+# What only the product can say: whom it wants in, what is to stand in the chat, and what its sweep would do.
 ASKED: Final = """
 import json
 from incidents.models import Incident
+from integrations.slack.adapter import cards
 from workflows.loading import load_facts
+from workflows.models import Resource
 from workflows.planning import participation
+from workflows.planning.desired import desired_state
+from workflows.planning.wording.card import Card
 from workflows.reconcile import sweep
 names = dict(Incident.objects.values_list("pk", "codename"))
 wanted = {}
@@ -90,7 +98,25 @@ for batch in sweep._active():
     for pk, known in load_facts.many(batch).items():
         standings = participation.of(known.facts).standings.values()
         wanted[names[pk]] = [one.who.chat_id for one in standings if one.wanted and one.who.chat_id]
-print("ASKED " + json.dumps({"wanted": wanted, "unsettled": [names[pk] for pk in sweep.unsettled()]}))
+there = {}
+for row in Resource.objects.filter(state="there", kind__in=["channel", "outlet", "post", "topic"]):
+    there[row.incident_id, row.key] = row.external
+stands = []
+every = list(Incident.objects.select_related("type", "policy_version", "lead").order_by("pk"))
+for start in range(0, len(every), 500):
+    for pk, known in load_facts.many(every[start : start + 500]).items():
+        for thing in desired_state(known.facts).things:
+            known_as = there.get((pk, thing.key))
+            if known_as is None or thing.kind not in {"post", "topic"}:
+                continue
+            if thing.kind == "post":
+                at = known_as.get("channel_id", ""), known_as.get("ts", "")
+                says = cards.notification(Card.from_dict(thing.spec["card"]))
+            else:
+                at = there.get((pk, f"channel/{thing.room}"), {}).get("id", ""), "topic"
+                says = thing.spec["text"]
+            stands.append({"codename": names[pk], "what": thing.key, "channel": at[0], "ts": at[1], "says": says})
+print("ASKED " + json.dumps({"wanted": wanted, "stands": stands, "unsettled": [names[pk] for pk in sweep.unsettled()]}))
 """
 
 
@@ -113,12 +139,14 @@ def gathered(stack: Stack, outcomes: Sequence[ActOutcome], *, restores: Sequence
             "replayed": records.rows(REPLAYED),
             "reviews": records.rows(REVIEWS),
         }
-    accepted = [_accepted(one, restores) for one in outcomes if one.said == ACCEPTED and one.codename]
+        private = {row["slug"] for row in records.rows(PRIVATE_TYPES)}
+    accepted = [_accepted(one, restores, private=private) for one in outcomes if one.said == ACCEPTED and one.codename]
     return Aftermath(
         accepted=accepted,
         incidents=incidents,
         events=events,
         wanted=asked["wanted"],
+        stands=asked["stands"],
         unsettled=asked["unsettled"],
         channels=state["channels"],
         people=state["people"],
@@ -166,9 +194,9 @@ def _looked_in(
                     yield {"codename": codename, "who": who, "path": path, "status": visitor.get(path).status}
 
 
-def _accepted(one: ActOutcome, restores: Sequence[Restore]) -> Accepted:
+def _accepted(one: ActOutcome, restores: Sequence[Restore], *, private: Collection[str]) -> Accepted:
     act = one.act
-    to_private = act.kind == "retype" and act.more.get("type") == "security"
+    to_private = act.kind == "retype" and act.more.get("type") in private
     return Accepted(
         one.codename,
         act.word,
