@@ -166,7 +166,7 @@ BREAKS: list[tuple[str, dict[str, Any]]] = [
         "what was written is in the review, once",
         {"accepted": [WRITTEN], "reviews": [{"codename": "red-fox", "text": "zqfour and zqfour"}]},
     ),
-    ("no outsider sees a private review", {"looked_in": [{**GOOD.looked_in[0], "status": 200}]}),
+    ("no outsider sees what is private", {"looked_in": [{**GOOD.looked_in[0], "status": 200}]}),
     (
         "what stands in the chat is what is wanted there",
         {"channels": [channel(topic="Security · Resolved"), PUBLIC]},

@@ -79,6 +79,10 @@ REVIEWS: Final = """
       JOIN reviews_review r ON r.id = s.review_id JOIN incidents_incident i ON i.id = r.incident_id
 """
 LOOKED_IN: Final = 30
+FOUND: Final = 200
+ABOUT_ONE: Final = ("", "live", "progress", "pages", "earlier", "review", "review.md")
+LISTS: Final = ("/", "/incidents.csv", "/follow-ups", "/reviews", "/insights/")
+NAME: Final = re.compile(r"[a-z]+(?:-[a-z]+)+")
 SEALED_S: Final = 30.0
 MARK: Final = re.compile(r"[0-9a-f]{32}")
 # What only the product can say: whom it wants in, what is to stand in the chat, and what its sweep would do.
@@ -182,16 +186,25 @@ def tickets(stack: Stack) -> list[dict[str, Any]]:
 def _looked_in(
     stack: Stack, incidents: Sequence[Row], rest: dict[str, Any], people: Sequence[Row]
 ) -> Iterator[dict[str, Any]]:
-    """Have someone who takes no part ask for the review of private incidents, as a page and as a file."""
+    """Have someone who takes no part ask for private incidents: for what is about each, and for what lists all."""
     about = {one["handle"]: one for one in people if one["handle"] in AT_THE_WEB}
     inside = {(one["codename"], one["chat_id"]) for one in rest["takes_part"]}
-    begun = {one["codename"] for one in rest["reviews"]}
-    private = [one["codename"] for one in incidents if one["private"] and one["codename"] in begun]
+    private = [one["codename"] for one in incidents if one["private"]]
     for who, person in about.items():
         with closing(Visitor(stack.base_url).sign_in_as(person["name"])) as visitor:
-            for codename in [one for one in private if (one, person["id"]) not in inside][:LOOKED_IN]:
-                for path in (f"/incidents/{codename}/review", f"/incidents/{codename}/review.md"):
+            hidden = [one for one in private if (one, person["id"]) not in inside]
+            for codename in hidden[:LOOKED_IN]:
+                for path in (f"/incidents/{codename}/{part}" for part in ABOUT_ONE):
                     yield {"codename": codename, "who": who, "path": path, "status": visitor.get(path).status}
+            for path in LISTS:
+                named = set(NAME.findall(visitor.get(path).source))
+                for codename in hidden:
+                    yield {
+                        "codename": codename,
+                        "who": who,
+                        "path": path,
+                        "status": FOUND if codename in named else 404,
+                    }
 
 
 def _accepted(one: ActOutcome, restores: Sequence[Restore], *, private: Collection[str]) -> Accepted:

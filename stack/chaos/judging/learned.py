@@ -96,7 +96,7 @@ def _what_was_written_is_in_the_review_once(found: Aftermath) -> Broken:
                 yield one.codename, f"what {one.who} wrote is in the review {times} times", one.word
 
 
-def _no_outsider_sees_a_private_review(found: Aftermath) -> Broken:
+def _no_outsider_sees_what_is_private(found: Aftermath) -> Broken:
     for one in found.looked_in:
         if one["status"] != NOT_FOUND:
             yield one["codename"], f"{one['who']}, who takes no part, was answered {one['status']} at {one['path']}"
@@ -110,5 +110,5 @@ LAWS: Final[dict[str, Callable[[Aftermath], Broken]]] = {
     "a drill invites only who agreed": _a_drill_invites_only_who_agreed,
     "nothing is replayed twice": _nothing_is_replayed_twice,
     "what was written is in the review, once": _what_was_written_is_in_the_review_once,
-    "no outsider sees a private review": _no_outsider_sees_a_private_review,
+    "no outsider sees what is private": _no_outsider_sees_what_is_private,
 }
