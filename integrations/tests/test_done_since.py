@@ -17,9 +17,11 @@ from django.utils import timezone
 from incidents import lifecycle
 from incidents.models import Incident
 from integrations.tests import duty as on_duty
+from integrations.tests import losing
 from integrations.tests.duty import Duty
+from integrations.tests.test_clock_jumps import HOUR_S, clock_off
 from workflows.effects import effect_queue
-from workflows.models import Effect
+from workflows.models import Effect, Resource
 from workflows.performing import perform, performers
 from workflows.planning.wording import cards
 from workflows.reconcile import reconcile
@@ -206,8 +208,69 @@ def test_two_that_say_the_same_are_each_found_by_their_own_mark(duty: Duty) -> N
     house.settle(incident)
     transaction.savepoint_rollback(moment)
     call_command("restored")
+    reconcile.reconcile(incident.pk, at=timezone.now())
     house.hurry(incident)
     works = effect_queue.claim(incident.pk, at=timezone.now(), limit=20)
     told = [one for one in works if one.effect.spec.get("card", {}).get("text") == "Half"]
     found = [performers.look_for_post(house.chat, one) for one in told]
     assert len({one.there[0].external["ts"] for one in found if one is not None}) == 2
+
+
+SINCE: Mapping[str, Verb] = {
+    "lead": lead,
+    "rename": rename,
+    "update": update,
+    "time-bomb": retype("time-bomb"),
+    "major": retype("major"),
+    "resolve": lambda at, it: lifecycle.resolve(it, text="Over", by=at.house.person("dee"), at=timezone.now()),
+    "role": lambda at, it: lifecycle.set_role(
+        it, role="scribe", holder=at.house.person("ann"), by=at.house.person("dee"), at=timezone.now()
+    ),
+}
+
+
+def shown(at: Duty, it: Incident) -> tuple[str, str, list[str]]:
+    """Return what everyone is shown of how an incident is: the topic, the headline, and what is announced."""
+    slack, name = at.house.slack, at.house.channel(it)
+    headline = Resource.objects.get(incident=it, key=f"headline/{it.room}").external["ts"]
+    (pinned,) = [message.text for message in slack.messages(name) if message.ts == headline]
+    return slack.topic(name), pinned, slack.texts("incidents") if it.policy.announce else []
+
+
+@pytest.mark.parametrize("type", ["ambiguous", "internal"])
+@pytest.mark.parametrize("since", SINCE)
+def test_what_is_shown_is_how_the_incident_is_known_to_be(duty: Duty, type: str, since: str) -> None:
+    """What people did in the moments that were lost, the channel and its headline would say for good."""
+    house = duty.house
+    incident = house.declare("Slow", type=type)
+    before = shown(duty, incident)
+    with losing.lost():
+        SINCE[since](duty, incident)
+        house.settle(Incident.objects.get(pk=incident.pk))
+        assert shown(duty, incident) != before
+    call_command("restored")
+    incident = house.settle(Incident.objects.get(pk=incident.pk))
+    assert shown(duty, incident) == before
+    messages = len(house.slack.messages(house.channel(incident)))
+    call_command("restored")
+    incident = house.settle(Incident.objects.get(pk=incident.pk))
+    assert (shown(duty, incident), len(house.slack.messages(house.channel(incident)))) == (before, messages)
+    assert not Effect.objects.filter(incident=incident).exclude(state__in=["done", "cancelled"]).exists()
+
+
+@pytest.mark.parametrize("archived", [True, False])
+def test_what_ended_long_ago_is_left_as_it_stands(duty: Duty, archived: bool) -> None:
+    house = duty.house
+    with clock_off(-40 * 24 * HOUR_S):
+        house.clock = timezone.now()
+        incident = house.declare("Slow")
+        lifecycle.resolve(incident, text="Over", by=house.person("dee"), at=house.now())
+        incident = house.settle(Incident.objects.get(pk=incident.pk))
+    if archived:
+        house.slack.acts.archive("dee", house.channel(incident))
+    house.clock = timezone.now()
+    house.declare("Another")
+    house.slack.calls.clear()
+    call_command("restored")
+    house.settle(Incident.objects.get(pk=incident.pk))
+    assert not house.writes()

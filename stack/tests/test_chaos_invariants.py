@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from stack.chaos.judging import invariants
+from stack.chaos.judging import invariants, standing
 from stack.chaos.judging.aftermath import Accepted, Aftermath
 from stack.chaos.judging.unnamed_failures import UnnamedFailures
 from stack.chaos.restores import Restore, may_be_lost
@@ -55,6 +55,7 @@ TICKET = {
 }  # fmt: skip
 OTHER_TICKET = {**TICKET, "project": "sb/open", "title": "Withdrawn", "mark": "", "open_to_all": True}
 BY_EVENT = {"id": "P2", "key": None, "status": "triggered", "alerts": [{"key": "k1", "status": "triggered"}]}
+STANDS = {"codename": "red-fox", "what": "announcement", "channel": "C8", "ts": "1.1", "says": "one"}
 GOOD = Aftermath(
     accepted=[accepted(), accepted(word="zqtwo", becomes="retyped", act="retype", to_private=True)],
     incidents=[INCIDENT],
@@ -68,7 +69,8 @@ GOOD = Aftermath(
     wanted={"red-fox": [ADA]},
     stands=[
         {"codename": "red-fox", "what": "topic/1", "channel": "C1", "ts": "topic", "says": "Security · Open"},
-        {"codename": "red-fox", "what": "announcement", "channel": "C8", "ts": "1.1", "says": "one"},
+        STANDS,
+        {**STANDS, "says": f"on{standing.NAMED} and so on"},
     ],
     channels=[channel(), PUBLIC, NEWS],
     calls=[call("conversations.create", name="inc-red-fox"), call("chat.postMessage", channel="C1", **KEPT)],
@@ -176,6 +178,7 @@ BREAKS: list[tuple[str, dict[str, Any]]] = [
         {"channels": [channel(), PUBLIC, {**NEWS, "messages": [{"user": BOT, "text": "before", "ts": "1.1"}]}]},
     ),
     ("what stands in the chat is what is wanted there", {"channels": [channel(), PUBLIC, {**NEWS, "messages": []}]}),
+    ("what stands in the chat is what is wanted there", {"stands": [{**STANDS, "says": f"Two: {standing.NAMED} is"}]}),
     ("the audit verifies", {"audit": "seal 7 does not hold"}),
     ("no channel is made twice", {"calls": [*GOOD.calls, call("conversations.create", name="inc-red-fox-2")]}),
     ("a restore names what may have turned private", {"restores": [replace(RESTORE, closed=("red-fox",))]}),

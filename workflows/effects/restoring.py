@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import json
 from datetime import datetime, timedelta
-from typing import Final
+from typing import Any, Final
 
 from django.db import connection, transaction
-from django.db.models import DateTimeField, Max, Value
+from django.db.models import DateTimeField, F, Max, Value
 from django.db.models.functions import Coalesce
 
 from incidents.claiming.shared_clock import clock
-from incidents.models import Event
+from incidents.models import Event, Incident
 from workflows.models import Effect, Restored
 from workflows.planning.actions import CREATE
+from workflows.planning.observed import FORGOTTEN
+from workflows.planning.wording import cards
 
 SKIPPED: Final = 100_000  # numbers of effects: the buttons below failures of later ones bear theirs
 DOUBTED_FOR: Final = timedelta(days=1)  # within it people, the chat and the pager repeat what was lost
@@ -20,10 +23,21 @@ DOUBTED_FOR: Final = timedelta(days=1)  # within it people, the chat and the pag
 DOUBTED: Final = frozenset(
     (kind, CREATE) for kind in ("channel", "outlet", "member", "topic", "bookmark", "post", "picture", "ticket")
 )
+QUIET_FOR: Final = timedelta(days=7)  # of what ended and was quiet for so long, nothing is shown otherwise since
 
 LOST_SINCE: Final = """
     SELECT min(since) FROM workflows_restored
      WHERE at > %(doubted)s AND (%(declared_at)s::timestamptz IS NULL OR at >= %(declared_at)s)
+"""
+
+# What stands once and says how an incident is. Entries are left alone: people edited, withdrew or redacted those.
+SHOW_AGAIN: Final = """
+    UPDATE workflows_resource r SET spec = r.spec || %(mark)s::jsonb FROM incidents_incident i
+     WHERE i.id = r.incident_id AND r.state = 'there'
+       AND (r.kind = 'topic' OR r.kind = 'post' AND r.key NOT LIKE 'told/%%'
+                                AND r.spec -> 'card' ->> 'kind' <> ALL (%(taken_away)s))
+       AND (i.active OR EXISTS (SELECT FROM incidents_event e WHERE e.incident_id = i.id AND e.recorded_at > %(since)s))
+ RETURNING r.incident_id
 """
 
 
@@ -69,3 +83,24 @@ def look_before_acting(*, at: datetime) -> int:
             [SKIPPED],
         )
     return count
+
+
+@transaction.atomic
+def show_again(*, at: datetime) -> int:
+    """Have topics and headlines say how incidents are known to be; return how many incidents that is.
+
+    What was done in the moments that were lost would stand there for good: that one is resolved, say, or who leads it.
+    To be called once ``begin`` was.
+    """
+    since = lost_since(at=at)
+    if since is None:
+        return 0
+    values: dict[str, Any] = {
+        "mark": json.dumps({FORGOTTEN: True}),
+        "taken_away": [one.kind for one in cards.GONE],
+        "since": since - QUIET_FOR,
+    }
+    with connection.cursor() as cursor:
+        cursor.execute(SHOW_AGAIN, values)
+        found = {pk for (pk,) in cursor.fetchall()}
+    return Incident.objects.filter(pk__in=found).update(revision=F("revision") + 1)

@@ -128,6 +128,8 @@ def _came(people: list[str], labels: Mapping[str, str], refused: Mapping[str, st
 
 def set_topic(chat: Chat, work: Work) -> Outcome:
     """Set the topic."""
+    if withdrawn.is_shown_again(work) and (same := look_at_topic(chat, work)) is not None:
+        return same
     chat.set_topic(work.channel_id(work.effect.room or 1), work.effect.spec["text"])
     return Outcome([made(work, external={})])
 
@@ -207,8 +209,10 @@ def _posted(work: Work, posted: Posted) -> Outcome:
 
 def edit_post(chat: Chat, work: Work) -> Outcome:
     """Update one of our messages; safe to run twice."""
-    withdrawn.must_not_be(chat, work)
     own = work.external[work.effect.thing]
+    if withdrawn.is_shown_again(work) and withdrawn.is_taken_away(chat, own):
+        return Outcome([made(work, external=own)])
+    withdrawn.must_not_be(chat, work)
     chat.edit_post(own["channel_id"], own["ts"], _card(work))
     return Outcome([made(work, external=own)])
 

@@ -13,6 +13,8 @@ GONE = "gone"  # a person took it away: not fought
 REFUSED = "refused"  # the vendor will not have it: not asked again
 # In the spec of what may have been undone by now: so it is like nothing that is wanted, until it is done once more.
 UNSETTLED = "unsettled"
+# The same of what may say, after a restore, what was forgotten: it is said once more, unless it was taken away since.
+FORGOTTEN = "forgotten"
 # Why a channel is gone: the vendor told of it, or shows us none of that id, or it is in a workspace that is not
 # connected now. The last is said of our messages outside channels of the incident, too.
 DELETED, UNSEEN, ELSEWHERE = "deleted", "unseen", "elsewhere"

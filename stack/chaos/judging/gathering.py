@@ -96,6 +96,7 @@ from workflows.planning import participation
 from workflows.planning.desired import desired_state
 from workflows.planning.wording.card import Card
 from workflows.reconcile import sweep
+NAMED = chr(0xFFFD)  # as the law that reads it has it
 names = dict(Incident.objects.values_list("pk", "codename"))
 wanted = {}
 for batch in sweep._active():
@@ -115,7 +116,8 @@ for start in range(0, len(every), 500):
                 continue
             if thing.kind == "post":
                 at = known_as.get("channel_id", ""), known_as.get("ts", "")
-                says = cards.notification(Card.from_dict(thing.spec["card"]))
+                card = Card.from_dict(thing.spec["card"])
+                says = cards.notification(card.marked(lambda one: NAMED if one.kind == "room" else one))
             else:
                 at = there.get((pk, f"channel/{thing.room}"), {}).get("id", ""), "topic"
                 says = thing.spec["text"]

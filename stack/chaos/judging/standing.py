@@ -8,6 +8,8 @@ from typing import Final
 from stack.chaos.judging.aftermath import Aftermath, channels
 
 TOPIC: Final = "topic"
+NAMED: Final = "\N{REPLACEMENT CHARACTER}"  # where a message names a channel, which people may have renamed since
+ENTRY: Final = "told/"
 
 
 def _wanted_stands(found: Aftermath) -> Iterator[tuple[str, ...]]:
@@ -25,10 +27,11 @@ def _wanted_stands(found: Aftermath) -> Iterator[tuple[str, ...]]:
                 shows = f"#{channel['name']} has the topic {channel['topic']!r}"
                 yield one["codename"], f"{shows}, and it should be {one['says']!r}", one["channel"]
             continue
-        text = next(
-            (message.get("text", "") for message in channel["messages"] if message.get("ts") == one["ts"]), None
-        )
-        if text != one["says"]:
+        if found.restores and one["what"].startswith(ENTRY):
+            continue  # whoever edited or withdrew it in what was lost did so: that is left alone
+        text = next((each.get("text", "") for each in channel["messages"] if each.get("ts") == one["ts"]), None)
+        wanted, is_named, _ = one["says"].partition(NAMED)
+        if text is None or not (text.startswith(wanted) if is_named else text == wanted):
             shows = "is not there" if text is None else f"says {text[:120]!r}"
             yield (
                 one["codename"],

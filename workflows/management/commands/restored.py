@@ -42,6 +42,8 @@ class Command(BaseCommand):
             reconcile.reconcile(incident_id, at=timezone.now())
         count = restoring.look_before_acting(at=timezone.now())
         self.stdout.write(f"{count} steps were owed at that moment. Each is looked for before it is done.")
+        shown = restoring.show_again(at=timezone.now())
+        self.stdout.write(f"Topics and headlines of {shown} incidents are set again to what is known here.")
         chat = ports.chat()
         if chat is None:
             self.stdout.write(UNSEEN)
