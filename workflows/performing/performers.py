@@ -209,10 +209,10 @@ def _posted(work: Work, posted: Posted) -> Outcome:
 
 def edit_post(chat: Chat, work: Work) -> Outcome:
     """Update one of our messages; safe to run twice."""
+    withdrawn.must_not_be(chat, work)
     own = work.external[work.effect.thing]
     if withdrawn.is_shown_again(work) and withdrawn.is_taken_away(chat, own):
         return Outcome([made(work, external=own)])
-    withdrawn.must_not_be(chat, work)
     chat.edit_post(own["channel_id"], own["ts"], _card(work))
     return Outcome([made(work, external=own)])
 
