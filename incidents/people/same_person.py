@@ -6,8 +6,9 @@ from functools import cache
 from typing import Any
 
 from django.db import transaction
-from django.db.models import Exists, ForeignKey, Model, OuterRef, Q, QuerySet
+from django.db.models import Exists, ForeignKey, Model, OuterRef, Q, QuerySet, UniqueConstraint
 
+from incidents.lifecycle import rules
 from incidents.models import Event, Incident, Participant, Person
 from incidents.models.people import Role
 
@@ -19,6 +20,7 @@ def merge(gone: Person, *, into: Person, role: str) -> None:
     Of what nobody has twice, a stay in an incident or a saved view by its name, that of ``into`` stays. Entries of
     timelines stay as they were written. The caller gives ``into`` the chat id, and says whose ``role`` holds.
     """
+    rules.hold_several()
     for incident in _held(gone):
         _hand_over_roles(incident, gone, into=into)
     for field in references():
@@ -54,16 +56,17 @@ def _to_move(field: ForeignKey[Any, Any], gone: Person, *, into: Person) -> Quer
     """Return the rows that refer to one who is gone, but for those of which the other has one already."""
     rows = field.model._base_manager  # noqa: SLF001 (also where a default one leaves rows out)
     found = rows.filter(**{field.name: gone})
-    for others in _once(field):
-        theirs = rows.filter(**{field.name: into}, **{other: OuterRef(other) for other in others})
-        found = found.exclude(Exists(theirs))
+    for others, among in _once(field):
+        theirs = rows.filter(among, **{field.name: into}, **{other: OuterRef(other) for other in others})
+        found = found.exclude(among & Exists(theirs))
     return found
 
 
-def _once(field: ForeignKey[Any, Any]) -> list[list[str]]:
-    """Return, for each rule by which a person may stand only once, the other fields that it counts."""
+def _once(field: ForeignKey[Any, Any]) -> list[tuple[list[str], Q]]:
+    """Return, for each rule by which a person may stand only once, the other fields that it counts, and among what."""
     meta = field.model._meta  # noqa: SLF001 (Django's documented way to them)
-    rules = [tuple(one.fields) for one in meta.total_unique_constraints]
-    rules += [tuple(one) for one in meta.unique_together]
-    rules += [(field.name,)] if field.unique else []
-    return [[name for name in rule if name != field.name] for rule in rules if field.name in rule]
+    unique = [one for one in meta.constraints if isinstance(one, UniqueConstraint)]
+    found = [(tuple(one.fields), one.condition or Q()) for one in unique]
+    found += [(tuple(one), Q()) for one in meta.unique_together]
+    found += [((field.name,), Q())] if field.unique else []
+    return [([name for name in rule if name != field.name], among) for rule, among in found if field.name in rule]

@@ -13,7 +13,7 @@ from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
 
 from incidents import lifecycle, visibility
-from incidents.models import Incident, IncidentType, Knock, Participant, Person, SavedView
+from incidents.models import AccessRequest, Incident, IncidentType, Knock, Participant, Person, SavedView
 from incidents.models.people import Role
 from incidents.people import emails, person_matching, same_person
 from incidents.people.accounts import AccountBackend
@@ -248,6 +248,17 @@ def test_where_both_have_one_of_what_nobody_has_twice_that_of_the_chat_stays(db:
         ("Other", ""),
     }
     assert Knock.objects.filter(person=chat).count() == 1
+
+
+def test_who_asked_for_access_under_both_is_still_one(secret: Incident) -> None:
+    web, chat = met()
+    for person in (web, chat):
+        AccessRequest.objects.create(
+            incident=secret, person=person, n=person.pk, asked_at=timezone.now(), because="Mine"
+        )
+    person_matching.record([ADA])
+    assert AccessRequest.objects.filter(person=chat, let_in=None).count() == 1
+    assert known().pk == chat.pk
 
 
 def test_who_is_known_by_e_mail_alone_is_pinned_once(db: None) -> None:

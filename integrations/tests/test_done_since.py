@@ -15,7 +15,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from incidents import lifecycle
-from incidents.models import Incident
+from incidents.models import Event, Incident
 from integrations.tests import duty as on_duty
 from integrations.tests import losing
 from integrations.tests.duty import Duty
@@ -274,3 +274,35 @@ def test_what_ended_long_ago_is_left_as_it_stands(duty: Duty, archived: bool) ->
     call_command("restored")
     house.settle(Incident.objects.get(pk=incident.pk))
     assert not house.writes()
+
+
+@pytest.mark.parametrize("away", ["headline", "entry"])
+def test_what_was_taken_away_in_what_was_lost_is_not_shown_again(duty: Duty, away: str) -> None:
+    """Neither in the message itself, nor where the headline and the announcement quote it."""
+    house = duty.house
+    incident = house.declare("Slow")
+    update(duty, incident)
+    incident = house.settle(incident)
+    rows = {one.key: one.external for one in Resource.objects.filter(incident=incident, kind="post")}
+    entry = incident.resources.get(kind="post", spec__card__text="Half", key__startswith="told/").external
+    with losing.lost():
+        if away == "headline":
+            house.chat.edit_post(rows["headline/1"]["channel_id"], rows["headline/1"]["ts"], cards.withdrawn())
+        else:
+            lead(duty, incident)
+            event = Event.objects.filter(incident=incident, kind="updated").latest("n")
+            lifecycle.redact(incident, n=event.n, by=house.person("dee"), at=timezone.now())
+            house.settle(Incident.objects.get(pk=incident.pk))
+    shows = [house.chat.shown(one["channel_id"], one["ts"]) for one in (*rows.values(), entry)]
+    if away == "entry":
+        assert "Half" not in str(shows)
+    call_command("restored")
+    incident = house.settle(Incident.objects.get(pk=incident.pk))
+    again = [house.chat.shown(one["channel_id"], one["ts"]) for one in (*rows.values(), entry)]
+    if away == "entry":
+        assert "Half" not in str(again)
+    else:
+        assert again == shows
+        lifecycle.rename(incident, title="All slow", by=house.person("dee"), at=timezone.now())
+        house.settle(Incident.objects.get(pk=incident.pk))
+        assert house.chat.shown(rows["headline/1"]["channel_id"], rows["headline/1"]["ts"]) in shows

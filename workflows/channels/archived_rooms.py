@@ -6,10 +6,11 @@ What waits for it is what responders are told there, and that our words are with
 from __future__ import annotations
 
 import logging
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Final
 
 from django.db import connection, transaction
+from django.utils import timezone
 
 from incidents import lifecycle
 from incidents.claiming.shared_clock import clock
@@ -17,6 +18,7 @@ from incidents.models import Incident, Source
 from workflows import ports
 from workflows.channels import room_news, rooms
 from workflows.chat_port import Chat
+from workflows.effects import rate_limits
 from workflows.models import Limit
 from workflows.ports import VendorError
 
@@ -24,17 +26,25 @@ log = logging.getLogger(__name__)
 
 METHOD: Final = "conversations.info"
 EVERY_S: Final = 45
-AT_ONCE: Final = 20  # in turn: Slack accepts about fifty of these calls a minute, which others need as well
+AT_ONCE: Final = 10  # in turn: Slack accepts about fifty of these calls a minute, which others need as well
+LATELY: Final = timedelta(days=7)  # what ended longer ago is only looked at where somebody says that it was done
 ASKED_FOR: Final = """
-    SELECT c.external_id FROM workflows_resource gap
-      JOIN incidents_incident i ON i.id = gap.incident_id
-      JOIN workflows_resource c ON c.incident_id = gap.incident_id AND c.state = 'there' AND c.key = 'channel/' ||
+    WITH among AS MATERIALIZED ({among})
+    SELECT c.external_id FROM among i
+      JOIN workflows_resource gap ON gap.incident_id = i.id AND gap.kind = 'gap'
+           AND (gap.key = 'gap/archived' OR gap.key LIKE 'gap/kept/%%')
+      JOIN workflows_resource c ON c.incident_id = i.id AND c.state = 'there' AND c.key = 'channel/' ||
            CASE gap.key WHEN 'gap/archived' THEN i.room::text ELSE split_part(gap.key, '/', 3) END
-      JOIN workflows_resource a ON a.incident_id = c.incident_id AND a.state = 'there' AND a.key = 'archived/' || c.room
-     WHERE gap.kind = 'gap' AND (gap.key = 'gap/archived' OR gap.key LIKE 'gap/kept/%%')
-       AND (%(incident)s::bigint IS NULL OR gap.incident_id = %(incident)s)
+      JOIN workflows_resource a ON a.incident_id = i.id AND a.state = 'there' AND a.key = 'archived/' || c.room
      ORDER BY c.id
 """
+OF_ONE: Final = ASKED_FOR.format(among="SELECT id, room FROM incidents_incident WHERE id = %(incident)s")
+OF_ALL: Final = ASKED_FOR.format(
+    among="""
+    SELECT id, room FROM incidents_incident WHERE active
+    UNION SELECT id, room FROM incidents_incident WHERE private AND ended_at > %(lately)s
+"""
+)
 
 
 def look_again(*, at: datetime) -> int:
@@ -49,6 +59,8 @@ def look_again(*, at: datetime) -> int:
             found += look(chat, waiting[(first + n) % len(waiting)], at=at)
         except VendorError as error:
             log.warning("could not look at an archived channel: %s", error)
+            if error.retry_after is not None:
+                rate_limits.block("chat", METHOD, METHOD, until=clock.at(at) + timedelta(seconds=error.retry_after))
             if error.retryable or error.retry_after is not None:
                 break
     return found
@@ -57,7 +69,10 @@ def look_again(*, at: datetime) -> int:
 def asked_for(incident: Incident | None = None) -> list[str]:
     """Return the ids of channels that somebody was asked to unarchive, of one incident or of all."""
     with connection.cursor() as cursor:
-        cursor.execute(ASKED_FOR, {"incident": incident.pk if incident else None})
+        if incident is not None:
+            cursor.execute(OF_ONE, {"incident": incident.pk})
+        else:
+            cursor.execute(OF_ALL, {"lately": timezone.now() - LATELY})
         return [channel_id for (channel_id,) in cursor.fetchall()]
 
 
@@ -69,7 +84,7 @@ def look(chat: Chat, channel_id: str, *, at: datetime) -> bool:
     with transaction.atomic():
         channel = rooms.channel_row(channel_id)
         if channel is None or not rooms.archived_by_hand(channel_id, archived=False, at=at):
-            return False
+            return False  # an event told of it first
         kind, says = room_news.said(channel, "unarchived", by_someone=False)
         lifecycle.remark(channel.incident, kind, text=says, by=None, at=at, source=Source.SLACK)
     return True

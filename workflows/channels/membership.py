@@ -14,7 +14,7 @@ from django.db import transaction
 from django.db.models import F, Q, QuerySet
 
 from incidents import lifecycle
-from incidents.claiming.recent import is_recent, recently
+from incidents.claiming.recent import recently
 from incidents.claiming.shared_clock import clock
 from incidents.models import Incident, Participant, Person
 from incidents.people import person_matching
@@ -36,6 +36,7 @@ LOOKS = 20  # of them, in turn, whose privacy is looked at although nobody came:
 NOT_AGAIN = timedelta(seconds=30)
 LATELY = timedelta(days=7)  # an incident that ended longer ago is left to the events
 GRACE = timedelta(seconds=15)  # for an invitation to arrive everywhere
+AHEAD = timedelta(minutes=5)  # the clock of another host may be; one that is further off will not hold this up
 BLIND = "Firekind is no longer in the channel, so it cannot see who leaves and posts nothing there. Invite it again."
 
 
@@ -93,7 +94,7 @@ def _turn(due: list[Resource], *, at: datetime) -> set[int]:
 
 
 def _due(*, at: datetime) -> list[Resource]:
-    lately = Q(members_read__isnull=False) & recently("members_read__at", at=at, within=NOT_AGAIN)
+    lately = Q(members_read__isnull=False) & recently("members_read__at", at=clock.at(at), within=NOT_AGAIN)
     rows = _rows(at=at).exclude(lately)
     oldest = F("members_read__at").asc(nulls_first=True)
     return list(rows.select_related("incident").defer("incident__words").order_by(oldest, "pk")[:AT_MOST])
@@ -106,7 +107,7 @@ def _rows(*, at: datetime) -> QuerySet[Resource]:
 
 def _look(chat: Chat, channel: Resource, *, at: datetime, asks: bool) -> bool:
     """Compare one channel, and with ``asks`` its privacy; return whether the vendor may be asked about the next."""
-    MembersRead.objects.update_or_create(channel=channel, defaults={"at": at})
+    MembersRead.objects.update_or_create(channel=channel, defaults={"at": clock.at(at)})
     before = _read(channel)
     try:
         members = chat.members(channel.external_id)
@@ -124,10 +125,10 @@ def _look(chat: Chat, channel: Resource, *, at: datetime, asks: bool) -> bool:
         return _failed(error, channel, at=at)
     if not closed:
         _leave(channel, at=at)
-    elif not channel.spec.get("private"):
-        return True  # it has just been closed: whoever is in it was let in by nobody until that is recorded
     elif met or not before.inside or members & before.inside.keys():  # else all of them may have other ids by now
-        _compare(channel, members, before, after, at=at)
+        # One that has just been closed lets nobody in until that is recorded: whoever came in before may not stay.
+        may_enter = members if channel.spec.get("private") else members & (before.taking_part | after.taking_part)
+        _compare(channel, may_enter, before, after, at=at)
     return True
 
 
@@ -176,7 +177,7 @@ def _follow(channel: Resource, members: frozenset[str], before: _Known, after: _
     Whoever was not invited yet, or could not be, is not in ``inside`` and so not missed.
     """
     incident = channel.incident
-    settled = {one for one, since in after.inside.items() if not is_recent(since, at=at, within=GRACE)}
+    settled = {one for one, since in after.inside.items() if not at - GRACE < since <= at + AHEAD}
     missed = settled & before.inside.keys() - members
     for person in Person.objects.filter(chat_id__in=missed):
         with transaction.atomic():

@@ -188,6 +188,8 @@ def archived_by_hand(channel_id: str, *, archived: bool, at: datetime, stamp: fl
     if room is None or not _is_newest(room, "archived", stamp=stamp) or room.external.get("why") == DELETED:
         return False
     incident, known = room.incident, Resource.objects.filter(incident=room.incident, key=f"archived/{room.room}")
+    if not (archived or known.filter(state=THERE).exists()):
+        return False
     effect_queue.plan_anew(incident.pk)  # what is missing now, or no longer
     if archived:
         lost_channels.note_archived(incident.pk, room=room.room or 1, at=at)
@@ -221,6 +223,8 @@ def converted(channel_id: str, *, public: bool, stamp: float = 0.0) -> bool:
     room = channel_row(channel_id)
     if room is None or not _is_newest(room, "private", stamp=stamp):
         return False
+    if not public and _is_being_closed(room):
+        return False
     room.spec = {**room.spec, "private": not public}
     room.save(update_fields=["spec"])
     if public:
@@ -229,6 +233,12 @@ def converted(channel_id: str, *, public: bool, stamp: float = 0.0) -> bool:
     if public:
         lifecycle.leave_room(room.incident, room=room.room or 1)
     return True
+
+
+def _is_being_closed(room: Resource) -> bool:
+    """Return whether we are closing a room just now: that is recorded once nobody is in it who may not be."""
+    running = Effect.objects.filter(incident=room.incident_id, kind="closed", room=room.room)
+    return running.filter(state=Effect.State.RUNNING).exists()
 
 
 def renamed(channel_id: str, *, name: str, new_id: str = "", stamp: float = 0.0) -> None:

@@ -7,11 +7,11 @@ from datetime import datetime, timedelta
 from typing import Any, Final
 
 from django.db import connection, transaction
-from django.db.models import DateTimeField, F, Max, Value
+from django.db.models import DateTimeField, Max, Value
 from django.db.models.functions import Coalesce
 
 from incidents.claiming.shared_clock import clock
-from incidents.models import Event, Incident
+from incidents.models import Event
 from workflows.models import Effect, Restored
 from workflows.planning.actions import CREATE
 from workflows.planning.observed import FORGOTTEN
@@ -32,12 +32,15 @@ LOST_SINCE: Final = """
 
 # What stands once and says how an incident is. Entries are left alone: people edited, withdrew or redacted those.
 SHOW_AGAIN: Final = """
-    UPDATE workflows_resource r SET spec = r.spec || %(mark)s::jsonb FROM incidents_incident i
+    WITH shown AS (
+    UPDATE workflows_resource r SET spec = r.spec || %(mark)s::jsonb, external = r.external || %(mark)s::jsonb
+      FROM incidents_incident i
      WHERE i.id = r.incident_id AND r.state = 'there'
        AND (r.kind = 'topic' OR r.kind = 'post' AND r.key NOT LIKE 'told/%%'
                                 AND r.spec -> 'card' ->> 'kind' <> ALL (%(taken_away)s))
        AND (i.active OR EXISTS (SELECT FROM incidents_event e WHERE e.incident_id = i.id AND e.recorded_at > %(since)s))
- RETURNING r.incident_id
+ RETURNING r.incident_id)
+    UPDATE incidents_incident SET revision = revision + 1 WHERE id IN (SELECT incident_id FROM shown)
 """
 
 
@@ -102,5 +105,4 @@ def show_again(*, at: datetime) -> int:
     }
     with connection.cursor() as cursor:
         cursor.execute(SHOW_AGAIN, values)
-        found = {pk for (pk,) in cursor.fetchall()}
-    return Incident.objects.filter(pk__in=found).update(revision=F("revision") + 1)
+        return int(cursor.rowcount)

@@ -9,6 +9,7 @@ from typing import Final
 
 from django.db.models import QuerySet
 
+from incidents.claiming.shared_clock import clock
 from incidents.written_rows import WrittenRows
 from workflows import pager_account, ports
 from workflows.models import PagerRead
@@ -26,6 +27,7 @@ READ: Final = WrittenRows(PagerRead, of="r")
 
 def keep(*, at: datetime) -> bool:
     """Read what is due of the pager; return whether anything changed. A pager that is down is asked again later."""
+    at = clock.at(at)  # hosts agree when it was read last, and none reads again because it thinks otherwise
     if (pager := ports.pager()) is None or not _due(pager, at):
         return False
     with _alone(at) as may:

@@ -10,6 +10,7 @@ from django.db.models import F, Q, QuerySet
 
 from incidents.claiming import leases
 from incidents.claiming.recent import recently
+from incidents.claiming.shared_clock import clock
 from workflows import ports
 from workflows.models import Page
 from workflows.pager_port import Pager, PageStatus
@@ -31,8 +32,8 @@ def look_again(*, at: datetime) -> int:
     if pager is None:
         return 0
     # Marked as looked at before they are: polls at once look at different ones.
-    pages = leases.take_turns(match_page.with_incidents(due(at=at)), at_once=AT_ONCE, looked_at=at)
-    pages += leases.take_turns(match_page.with_incidents(ended(at=at)), at_once=ENDED_AT_ONCE, looked_at=at)
+    pages = leases.take_turns(match_page.with_incidents(due(at=at)), at_once=AT_ONCE, looked_at=clock.at(at))
+    pages += leases.take_turns(match_page.with_incidents(ended(at=at)), at_once=ENDED_AT_ONCE, looked_at=clock.at(at))
     doubted, moved = twins.in_turn(pages, at=at), 0
     for page in pages:
         try:
@@ -72,8 +73,9 @@ def ended(*, at: datetime) -> QuerySet[Page]:
 
 
 def _not_lately(*, at: datetime) -> QuerySet[Page]:
-    looked = Q(looked_at__isnull=False) & recently("looked_at", at=at, within=EVERY)
-    opened = Q(looked_at=None) & recently("opened_at", at=at, within=EVERY)
+    now = clock.at(at)
+    looked = Q(looked_at__isnull=False) & recently("looked_at", at=now, within=EVERY)
+    opened = Q(looked_at=None) & recently("opened_at", at=now, within=EVERY)
     found = Page.objects.filter(elsewhere=False).exclude(looked).exclude(opened)
     return found.order_by(F("looked_at").asc(nulls_first=True), "pk")
 

@@ -17,7 +17,7 @@ from workflows.models import Resource
 from workflows.paging import acknowledging, page_effects
 from workflows.performing import capturing, closing, picturing, withdrawn
 from workflows.planning.actions import CHANGE, CREATE, RETIRE
-from workflows.planning.observed import REFUSED, THERE, UNSETTLED
+from workflows.planning.observed import FORGOTTEN, GONE, REFUSED, THERE, UNSETTLED
 from workflows.planning.wording.card import Card
 from workflows.planning.wording.marks import OUTLET, Part, TextMark
 from workflows.ports import VendorError
@@ -211,10 +211,14 @@ def edit_post(chat: Chat, work: Work) -> Outcome:
     """Update one of our messages; safe to run twice."""
     withdrawn.must_not_be(chat, work)
     own = work.external[work.effect.thing]
-    if withdrawn.is_shown_again(work) and withdrawn.is_taken_away(chat, own):
-        return Outcome([made(work, external=own)])
-    chat.edit_post(own["channel_id"], own["ts"], _card(work))
-    return Outcome([made(work, external=own)])
+    kept = made(work, external={name: value for name, value in own.items() if name != FORGOTTEN})
+    if not withdrawn.is_shown_again(work):
+        chat.edit_post(own["channel_id"], own["ts"], _card(work))
+    elif withdrawn.is_taken_away(chat, own):
+        kept.state = GONE  # by people, and so for good
+    elif not withdrawn.quotes_what_is_gone(chat, work):
+        chat.edit_post(own["channel_id"], own["ts"], _card(work))
+    return Outcome([kept])
 
 
 def look_whether_withdrawn(chat: Chat, work: Work) -> Outcome | None:

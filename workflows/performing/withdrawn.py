@@ -11,12 +11,14 @@ from typing import Any, Final
 from workflows.chat_port import Chat, Posted
 from workflows.effects.work import Work
 from workflows.models import Resource
-from workflows.planning.observed import FORGOTTEN
+from workflows.planning.observed import FORGOTTEN, THERE
 from workflows.planning.wording import cards
 from workflows.planning.wording.card import Card
 from workflows.ports import VendorError
 
 ANNOUNCEMENT: Final = "announcement"
+QUOTED: Final = ("updated", "impact", "next_step")  # kinds of entries that headlines and announcements quote
+LOOKED_AT: Final = 3  # of these, the newest
 LOST: Final = (
     "Slack shows this announcement as withdrawn, but nothing here says why: the incident may have turned private in "
     "moments that the database lost. Nothing more is announced. If it did, retype it now; if not, tell people in the "
@@ -38,14 +40,24 @@ def must_not_be(chat: Chat, work: Work) -> None:
 
 def is_shown_again(work: Work) -> bool:
     """Return whether something is to be shown once more, as it may say what a restore made us forget."""
-    known = Resource.objects.filter(incident=work.effect.incident_id, key=work.effect.thing)
-    return known.filter(spec__has_key=FORGOTTEN).exists()
+    return FORGOTTEN in work.external.get(work.effect.thing, {})
 
 
 def is_taken_away(chat: Chat, own: Mapping[str, Any]) -> bool:
     """Return whether people took one of our messages away, or its words: those stay away."""
     shown = chat.shown(own["channel_id"], own["ts"])
     return shown is None or _is_gone(shown)
+
+
+def quotes_what_is_gone(chat: Chat, work: Work) -> bool:
+    """Return whether an entry that a message may quote reads otherwise in Slack than here.
+
+    It was edited, withdrawn or redacted in the moments that were lost: what that took away is not shown again.
+    """
+    told = Resource.objects.filter(incident=work.effect.incident_id, kind="post", key__startswith="told/", state=THERE)
+    newest = told.filter(spec__card__kind__in=QUOTED).order_by("-since_at", "-pk")[:LOOKED_AT]
+    places = ((one.external["channel_id"], one.external["ts"], Card.from_dict(one.spec["card"])) for one in newest)
+    return any(not chat.says(*place) for place in places)
 
 
 def says_other_words(chat: Chat, posted: Posted, card: Card) -> bool:

@@ -9,6 +9,7 @@ from typing import Final
 from django.db import transaction
 
 from incidents import lifecycle, timeline
+from incidents.claiming.shared_clock import clock
 from incidents.lifecycle import rules
 from incidents.models import Incident, Person, Source
 from workflows import ports
@@ -105,7 +106,7 @@ def _look_at_groups(incident: Incident, at: datetime) -> None:
 
 
 def _look_at_pager(incident: Incident, at: datetime) -> None:
-    pager.refresh(at=at)
+    pager.refresh(at=clock.at(at))
 
 
 def _look_at_left(incident: Incident, at: datetime) -> None:

@@ -17,6 +17,7 @@ from django.utils import timezone
 from incidents import lifecycle
 from incidents.claiming import turns
 from incidents.claiming.recent import is_recent
+from incidents.claiming.shared_clock import clock
 from incidents.models import Participant, Person
 from incidents.people import person_matching
 from workflows import chat_port, ports
@@ -94,7 +95,7 @@ def mark_stale() -> None:
 def is_old(*, at: datetime, than: timedelta = GROUPS_EVERY) -> bool:
     """Return whether the workspace was never read, or not since ``than``, or is known to have changed."""
     read = DirectoryRead.objects.first()
-    return read is None or read.stale or not is_recent(read.groups_at, at=at, within=than)
+    return read is None or read.stale or not is_recent(read.groups_at, at=clock.at(at), within=than)
 
 
 def refresh(*, at: datetime | None = None, everybody: bool = False, another: bool = False) -> bool:
@@ -117,7 +118,12 @@ def refresh(*, at: datetime | None = None, everybody: bool = False, another: boo
         named = {chat_id for group in groups for chat_id in group.members}
         unknown = named - set(Person.objects.filter(chat_id__in=named).values_list("chat_id", flat=True))
         workspace = chat.workspace_id if read is None else ""
-        due = read is None or everybody or bool(unknown) or not is_recent(read.people_at, at=at, within=PEOPLE_EVERY)
+        due = (
+            read is None
+            or everybody
+            or bool(unknown)
+            or not is_recent(read.people_at, at=clock.at(at), within=PEOPLE_EVERY)
+        )
         before = person_matching.recorded() if due else {}
         known = list(chat.people()) if due else None
         with transaction.atomic():
@@ -181,6 +187,7 @@ def _mark_taken() -> Iterator[_Mark]:
 
 
 def _note_read(at: datetime, *, groups: bool, people: bool, workspace: str) -> None:
+    at = clock.at(at)
     read = {"groups_at": at} if groups else {}
     read |= {"people_at": at} if people else {}
     if read:
