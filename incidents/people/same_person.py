@@ -7,8 +7,10 @@ from typing import Any
 
 from django.db import transaction
 from django.db.models import Exists, ForeignKey, Model, OuterRef, Q, QuerySet, UniqueConstraint
+from django.utils import timezone
 
-from incidents.lifecycle import rules
+from incidents import timeline
+from incidents.lifecycle import circle, rules
 from incidents.models import Event, Incident, Participant, Person
 from incidents.models.people import Role
 
@@ -23,6 +25,7 @@ def merge(gone: Person, *, into: Person, role: str) -> None:
     rules.hold_several()
     for incident in _held(gone):
         _hand_over_roles(incident, gone, into=into)
+        _choose_again(incident, gone, into=into)
     for field in references():
         _to_move(field, gone, into=into).update(**{field.name: into})
     user_id = into.user_id or gone.user_id
@@ -41,6 +44,16 @@ def _hand_over_roles(incident: Incident, gone: Person, *, into: Person) -> None:
     if gone.pk in incident.roles.values():
         incident.roles = {role: into.pk if pk == gone.pk else pk for role, pk in incident.roles.items()}
         incident.save(update_fields=["roles"])
+
+
+def _choose_again(incident: Incident, gone: Person, *, into: Person) -> None:
+    """Write down that choices for one-of roles that hold are of the one who is there; nobody is told again."""
+    chosen = Event.objects.filter(incident=incident, kind__in=circle.CHOOSING).order_by("n")
+    now = {event.data["role"]: event for event in circle.choices(chosen)}
+    for event in now.values():
+        if event.data.get("person") == gone.pk:
+            data = {**event.data, "person": into.pk, "room": 0}
+            timeline.append(incident, "chosen", at=timezone.now(), text=event.text, data=data)
 
 
 @cache

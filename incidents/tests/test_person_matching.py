@@ -13,6 +13,7 @@ from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
 
 from incidents import lifecycle, visibility
+from incidents.lifecycle import circle
 from incidents.models import AccessRequest, Incident, IncidentType, Knock, Participant, Person, SavedView
 from incidents.models.people import Role
 from incidents.people import emails, person_matching, same_person
@@ -248,6 +249,21 @@ def test_where_both_have_one_of_what_nobody_has_twice_that_of_the_chat_stays(db:
         ("Other", ""),
     }
     assert Knock.objects.filter(person=chat).count() == 1
+
+
+def test_whoever_was_chosen_for_a_role_still_is(secret: Incident) -> None:
+    web, chat = met()
+    lifecycle.bring_in(secret, people=[web], by=None, at=timezone.now())
+    for person in (chat, web):
+        choice = circle.RoleChoice("Security lead", person.pk, "Ada", "on call for Security lead")
+        admission = circle.Admission(choices=(choice,))
+        circle.admit(secret, admission, by=None, at=timezone.now(), source="system")
+    person_matching.record([ADA])
+    chosen = circle.choices(secret.events.filter(kind__in=circle.CHOOSING).order_by("n"))
+    assert chosen[-1].data["person"] == chat.pk
+    assert len(chosen) == 3
+    person_matching.record([ADA])
+    assert secret.events.filter(kind="chosen").count() == 3
 
 
 def test_who_asked_for_access_under_both_is_still_one(secret: Incident) -> None:
