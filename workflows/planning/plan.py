@@ -142,6 +142,8 @@ class _Comparison:
             return True
         if owed.verb == CHANGE and self._is_gone(key):
             return True
+        if owed.verb == CREATE and self._lacks_a_message(owed.needs):
+            return True
         unwanted = owed.verb != RETIRE and not owed.doubted and key not in self.wanted
         return owed.room in self.observed.rooms_closed() or unwanted or self._is_too_early(key, owed.room)
 
@@ -156,6 +158,10 @@ class _Comparison:
     def _is_gone(self, key: str) -> bool:
         seen = self.observed.seen.get(key)
         return seen is not None and seen.state == GONE
+
+    def _lacks_a_message(self, needs: Iterable[str]) -> bool:
+        """Whether it belongs to a message that people took away for good: there is nothing to pin, say."""
+        return any(self._is_gone(key) and self.observed.seen[key].kind == "post" for key in needs)
 
     def _is_elsewhere(self, key: str) -> bool:
         seen = self.observed.seen.get(key)
@@ -203,7 +209,7 @@ class _Comparison:
             return None, ()
         self.cancels += [owed.effect for owed in chain if not owed.under_way]
         if seen is None:
-            return _unseen(thing, after)
+            return (None, ()) if self._lacks_a_message(thing.needs) else _unseen(thing, after)
         if seen.state == GONE and thing.kind == "member":
             return CREATE, ()  # people who left by hand are only invited once someone names them again
         if seen.state != THERE or (seen.spec == thing.spec and not after) or KINDS[thing.kind].change is None:

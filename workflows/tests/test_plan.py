@@ -202,3 +202,17 @@ def test_what_failed_is_not_tried_again_because_a_channel_that_it_waited_for_is_
     seen = {"channel/1": ObservedThing("channel", {}, GONE, 1)}
     found = plan(Desired((thing,)), Observed(seen, {"announcement": (owed,)}))
     assert found.is_empty
+
+
+def test_what_belongs_to_a_message_that_was_taken_away_is_not_asked_for() -> None:
+    """Owed or not: there is nothing to pin, and it would be waited for without end."""
+    pin, headline = "pin/1", Thing("headline/1", "post", {"card": {}}, "the headline", ("channel/1",), 1)
+    things = (headline, Thing(pin, "pin", {"post": "headline/1"}, "the headline", ("headline/1",), 1))
+    seen = {"channel/1": ObservedThing("channel", {}, room=1), "headline/1": ObservedThing("post", {}, GONE, 1)}
+    owed = {pin: (Owed(f"{pin}#1", CREATE, {"post": "headline/1"}, started=False, room=1, needs=("headline/1",)),)}
+    assert plan(Desired(things), Observed(seen, {})).actions == ()
+    found = plan(Desired(things), Observed(seen, owed))
+    assert (found.actions, found.cancels) == ((), (f"{pin}#1",))
+    there = {**seen, "headline/1": ObservedThing("post", {"card": {}}, room=1)}
+    assert [one.key for one in plan(Desired(things), Observed(there, {})).actions] == [f"{pin}#1"]
+    assert plan(Desired(things), Observed(there, owed)).cancels == ()
