@@ -150,10 +150,15 @@ class _Comparison:
     def _is_of_nothing(self, key: str, owed: Owed) -> bool:
         """Whether it is about a thing that is not there, and that nothing under way makes: it can never begin.
 
-        It counts as under way all the same where nobody knows what was begun, as after a restore.
+        It counts as under way all the same where nobody knows what was begun, as after a restore. So does what belongs
+        to a message that is not there, in a room in which none can be posted any more.
         """
-        is_made = any(one.verb == CREATE for one in self.observed.owed.get(key, ()))
-        return owed.verb != CREATE and key in owed.needs and key not in self.observed.seen and not is_made
+        if owed.verb == CREATE:
+            return owed.room in self.observed.rooms_closed() and not all(self._is_or_comes(one) for one in owed.needs)
+        return key in owed.needs and not self._is_or_comes(key)
+
+    def _is_or_comes(self, key: str) -> bool:
+        return key in self.observed.seen or any(one.verb == CREATE for one in self.observed.owed.get(key, ()))
 
     def _is_gone(self, key: str) -> bool:
         seen = self.observed.seen.get(key)

@@ -216,3 +216,16 @@ def test_what_belongs_to_a_message_that_was_taken_away_is_not_asked_for() -> Non
     there = {**seen, "headline/1": ObservedThing("post", {"card": {}}, room=1)}
     assert [one.key for one in plan(Desired(things), Observed(there, {})).actions] == [f"{pin}#1"]
     assert plan(Desired(things), Observed(there, owed)).cancels == ()
+
+
+def test_what_waits_for_a_message_that_never_comes_is_called_off() -> None:
+    """After a restore a pin may have been begun; its message may not be known, in a room that people archived."""
+    pin, headline = "pin/1", Thing("headline/1", "post", {"card": {}}, "the headline", ("channel/1",), 1)
+    things = (headline, Thing(pin, "pin", {"post": "headline/1"}, "the headline", ("headline/1",), 1))
+    begun = Owed(f"{pin}#1", CREATE, {"post": "headline/1"}, started=True, room=1, needs=("headline/1",))
+    post = Owed("headline/1#1", CREATE, {"card": {}}, started=True, room=1, needs=("channel/1",))
+    archived = {"channel/1": ObservedThing("channel", {}, room=1), "archived/1": ObservedThing("archived", {}, room=1)}
+    assert plan(Desired(things), Observed(archived, {pin: (begun,)})).cancels == (f"{pin}#1",)
+    assert plan(Desired(things), Observed(archived, {pin: (begun,), "headline/1": (post,)})).cancels == ()
+    found = plan(Desired(things), Observed({"channel/1": archived["channel/1"]}, {pin: (begun,)}))
+    assert (found.cancels, [one.key for one in found.actions]) == ((), ["headline/1#1"])
