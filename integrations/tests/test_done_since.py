@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
+from datetime import timedelta
 from typing import Final
 
 import pytest
@@ -21,9 +22,10 @@ from integrations.tests import losing
 from integrations.tests.duty import Duty
 from integrations.tests.test_clock_jumps import HOUR_S, clock_off
 from workflows.effects import effect_queue
-from workflows.models import Effect, Resource
+from workflows.models import Effect, Resource, Restored
 from workflows.performing import perform, performers
 from workflows.planning.wording import cards
+from workflows.planning.wording.card import Card
 from workflows.reconcile import reconcile
 
 Verb = Callable[[Duty, Incident], object]
@@ -306,3 +308,27 @@ def test_what_was_taken_away_in_what_was_lost_is_not_shown_again(duty: Duty, awa
         lifecycle.rename(incident, title="All slow", by=house.person("dee"), at=timezone.now())
         house.settle(Incident.objects.get(pk=incident.pk))
         assert house.chat.shown(rows["headline/1"]["channel_id"], rows["headline/1"]["ts"]) in shows
+
+
+def test_a_request_that_is_forgotten_and_comes_late_undoes_nothing(duty: Duty) -> None:
+    """It was on its way as the database went: Slack carries it out after what is shown again."""
+    house = duty.house
+    incident = house.declare("Slow")
+    before = shown(duty, incident)
+    with losing.lost():
+        lead(duty, incident)
+        house.settle(Incident.objects.get(pk=incident.pk))
+        after = shown(duty, incident)
+        channel, row = house.channel(incident), Resource.objects.get(incident=incident, key="headline/1")
+        card = Card.from_dict(row.spec["card"])
+    call_command("restored")
+    reconcile.reconcile(incident.pk, at=timezone.now())
+    perform.drain(incident.pk, side_by_side=False)
+    assert shown(duty, incident) == before
+    house.chat.set_topic(house.slack.channel(channel).id, after[0])
+    house.chat.edit_post(row.external["channel_id"], row.external["ts"], card)
+    assert shown(duty, incident)[:2] == after[:2]
+    Restored.objects.update(at=timezone.now() - timedelta(seconds=46))
+    Effect.objects.filter(state="waiting").update(due_at=timezone.now())
+    house.settle(Incident.objects.get(pk=incident.pk))
+    assert shown(duty, incident) == before

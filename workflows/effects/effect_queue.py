@@ -69,7 +69,7 @@ def record_done(
         if outcome.says or may_be_unwanted or outcome.also:
             timeline.hold(effect.incident_id)
             failpoints.point(failpoints.RECORDING, kind=effect.kind)
-        ended = _ended(effect, at=at)
+        ended = _ended(effect, again_at=outcome.again_at, at=at)
         if not CLAIMS.record(effect, **ended):
             return []
         if outcome.there:
@@ -84,10 +84,10 @@ def record_done(
         return claim(effect.incident_id, at=at, limit=claim_more, kinds=kinds) if claim_more else []
 
 
-def _ended(effect: Effect, *, at: datetime) -> dict[str, Any]:
+def _ended(effect: Effect, *, again_at: datetime | None, at: datetime) -> dict[str, Any]:
     """Return how an effect stands that was done; it is done once more where an earlier request may undo it yet."""
     calm = {"error": "", "error_code": "", "leased_until": None}
-    if (arrived := late_requests.may_undo_until(effect, at=at)) is not None:
+    if (arrived := again_at or late_requests.may_undo_until(effect, at=at)) is not None:
         return calm | {"state": Effect.State.WAITING, "due_at": arrived, "unanswered": 0, "attempt": 0}
     return calm | {"state": Effect.State.DONE, "ended_at": at}
 

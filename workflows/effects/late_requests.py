@@ -10,7 +10,7 @@ from django.db.models import Max, QuerySet
 
 from incidents.claiming.shared_clock import clock
 from workflows.effects.work import Work
-from workflows.models import Effect
+from workflows.models import Effect, Restored
 from workflows.planning.actions import CHANGE, CREATE, KINDS, RETIRE
 
 # Made twice where such a request is carried out after we looked; all else the vendor would refuse.
@@ -54,6 +54,17 @@ def may_undo_until(effect: Effect, *, at: datetime) -> datetime | None:
     if (effect.kind, effect.verb) not in UNDONE:
         return None
     return _all_arrived_at(others_on_their_way(effect, at=at).exclude(spec=effect.spec), effect)
+
+
+def forgotten_until(effect: Effect, *, at: datetime) -> datetime | None:
+    """Return until when a request that the database lost may undo what is shown again; None where that was waited for.
+
+    It was on its way as the database was put back. What is shown again is shown once more then.
+    """
+    arrives = ARRIVES[KINDS[effect.kind].port]
+    lost = Restored.objects.filter(at__gt=clock.at(at) - arrives)
+    back_at: datetime | None = lost.aggregate(last=Max("at"))["last"] if effect.token == 1 else None
+    return None if back_at is None else back_at + arrives
 
 
 def others_on_their_way(effect: Effect, *, at: datetime) -> QuerySet[Effect]:

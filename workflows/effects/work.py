@@ -76,7 +76,7 @@ class Outcome:
 
     ``kind`` is the entry's: one that is told where people talk is posted there. ``data`` goes into it; ``at`` is when
     it happened, where that is not when it was recorded. ``also`` writes what else follows, in the same transaction and
-    with the incident held; it is given the moment.
+    with the incident held; it is given the moment. ``again_at`` is when it is to be done once more.
     """
 
     there: list[Resource] = field(default_factory=list)
@@ -86,6 +86,7 @@ class Outcome:
     data: dict[str, Any] = field(default_factory=dict)
     at: datetime | None = None
     also: Callable[[datetime], None] | None = None
+    again_at: datetime | None = None
 
 
 def made(

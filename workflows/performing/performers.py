@@ -9,8 +9,10 @@ from collections.abc import Callable, Mapping
 from datetime import timedelta
 from typing import Any
 
+from django.utils import timezone
+
 from workflows.chat_port import Channel, Chat, Posted
-from workflows.effects import effect_queue
+from workflows.effects import effect_queue, late_requests
 from workflows.effects.failing.manual_checks import OTHERWISE
 from workflows.effects.work import Outcome, Work, made
 from workflows.models import Resource
@@ -128,10 +130,13 @@ def _came(people: list[str], labels: Mapping[str, str], refused: Mapping[str, st
 
 def set_topic(chat: Chat, work: Work) -> Outcome:
     """Set the topic."""
-    if withdrawn.is_shown_again(work) and (same := look_at_topic(chat, work)) is not None:
-        return same
-    chat.set_topic(work.channel_id(work.effect.room or 1), work.effect.spec["text"])
-    return Outcome([made(work, external={})])
+    if not withdrawn.is_shown_again(work):
+        chat.set_topic(work.channel_id(work.effect.room or 1), work.effect.spec["text"])
+        return Outcome([made(work, external={})])
+    again_at = late_requests.forgotten_until(work.effect, at=timezone.now())
+    if look_at_topic(chat, work) is None:
+        chat.set_topic(work.channel_id(work.effect.room or 1), work.effect.spec["text"])
+    return Outcome([made(work, external={FORGOTTEN: True} if again_at else {})], again_at=again_at)
 
 
 def look_at_topic(chat: Chat, work: Work) -> Outcome | None:
@@ -211,14 +216,16 @@ def edit_post(chat: Chat, work: Work) -> Outcome:
     """Update one of our messages; safe to run twice."""
     withdrawn.must_not_be(chat, work)
     own = work.external[work.effect.thing]
-    kept = made(work, external={name: value for name, value in own.items() if name != FORGOTTEN})
     if not withdrawn.is_shown_again(work):
         chat.edit_post(own["channel_id"], own["ts"], _card(work))
-    elif withdrawn.is_taken_away(chat, own):
+        return Outcome([made(work, external=own)])
+    again_at = late_requests.forgotten_until(work.effect, at=timezone.now())
+    kept = made(work, external=own if again_at else {name: own[name] for name in own if name != FORGOTTEN})
+    if withdrawn.is_taken_away(chat, own):
         kept.state = GONE  # by people, and so for good
     elif not withdrawn.quotes_what_is_gone(chat, work):
         chat.edit_post(own["channel_id"], own["ts"], _card(work))
-    return Outcome([kept])
+    return Outcome([kept], again_at=None if kept.state == GONE else again_at)
 
 
 def look_whether_withdrawn(chat: Chat, work: Work) -> Outcome | None:
