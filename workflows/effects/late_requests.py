@@ -57,13 +57,12 @@ def may_undo_until(effect: Effect, *, at: datetime) -> datetime | None:
 
 
 def forgotten_until(effect: Effect, *, at: datetime) -> datetime | None:
-    """Return until when a request that the database lost may undo what is shown again; None where that was waited for.
+    """Return until when a request that the database lost may undo what was just done; None where none can.
 
-    It was on its way as the database was put back. What is shown again is shown once more then.
+    It was on its way as the database was put back.
     """
     arrives = ARRIVES[KINDS[effect.kind].port]
-    lost = Restored.objects.filter(at__gt=clock.at(at) - arrives)
-    back_at: datetime | None = lost.aggregate(last=Max("at"))["last"] if effect.token == 1 else None
+    back_at: datetime | None = Restored.objects.filter(at__gt=clock.at(at) - arrives).aggregate(last=Max("at"))["last"]
     return None if back_at is None else back_at + arrives
 
 

@@ -6,7 +6,7 @@ After an outcome that is unknown the kind's looker goes first, and the performer
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 from django.utils import timezone
@@ -19,7 +19,7 @@ from workflows.models import Resource
 from workflows.paging import acknowledging, page_effects
 from workflows.performing import capturing, closing, picturing, withdrawn
 from workflows.planning.actions import CHANGE, CREATE, RETIRE
-from workflows.planning.observed import FORGOTTEN, GONE, REFUSED, THERE, UNSETTLED
+from workflows.planning.observed import FORGOTTEN, GONE, REFUSED, SHOWN, THERE, UNSETTLED
 from workflows.planning.wording.card import Card
 from workflows.planning.wording.marks import OUTLET, Part, TextMark
 from workflows.ports import VendorError
@@ -133,10 +133,18 @@ def set_topic(chat: Chat, work: Work) -> Outcome:
     if not withdrawn.is_shown_again(work):
         chat.set_topic(work.channel_id(work.effect.room or 1), work.effect.spec["text"])
         return Outcome([made(work, external={})])
-    again_at = late_requests.forgotten_until(work.effect, at=timezone.now())
+    external, again_at = _shown_again(work)
     if look_at_topic(chat, work) is None:
         chat.set_topic(work.channel_id(work.effect.room or 1), work.effect.spec["text"])
-    return Outcome([made(work, external={FORGOTTEN: True} if again_at else {})], again_at=again_at)
+    return Outcome([made(work, external=external)], again_at=again_at)
+
+
+def _shown_again(work: Work) -> tuple[dict[str, Any], datetime | None]:
+    """Return what is known of a thing that is shown again, and when to do so once more, as the first may be undone."""
+    own = dict(work.external[work.effect.thing])
+    is_first = own.pop(FORGOTTEN) != SHOWN
+    again_at = late_requests.forgotten_until(work.effect, at=timezone.now()) if is_first else None
+    return own | ({FORGOTTEN: SHOWN} if again_at else {}), again_at
 
 
 def look_at_topic(chat: Chat, work: Work) -> Outcome | None:
@@ -219,8 +227,8 @@ def edit_post(chat: Chat, work: Work) -> Outcome:
     if not withdrawn.is_shown_again(work):
         chat.edit_post(own["channel_id"], own["ts"], _card(work))
         return Outcome([made(work, external=own)])
-    again_at = late_requests.forgotten_until(work.effect, at=timezone.now())
-    kept = made(work, external=own if again_at else {name: own[name] for name in own if name != FORGOTTEN})
+    external, again_at = _shown_again(work)
+    kept = made(work, external=external)
     if withdrawn.is_taken_away(chat, own):
         kept.state = GONE  # by people, and so for good
     elif not withdrawn.quotes_what_is_gone(chat, work):

@@ -15,6 +15,7 @@ REFUSED = "refused"  # the vendor will not have it: not asked again
 UNSETTLED = "unsettled"
 # The same of what may say, after a restore, what was forgotten: it is said once more, unless it was taken away since.
 FORGOTTEN = "forgotten"
+SHOWN = "shown"  # how far that has come: it was said, and is said once more when nothing can undo it any longer
 # Why a channel is gone: the vendor told of it, or shows us none of that id, or it is in a workspace that is not
 # connected now. The last is said of our messages outside channels of the incident, too.
 DELETED, UNSEEN, ELSEWHERE = "deleted", "unseen", "elsewhere"
