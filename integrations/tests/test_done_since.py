@@ -22,6 +22,7 @@ from integrations.tests import losing
 from integrations.tests.duty import Duty
 from integrations.tests.test_clock_jumps import HOUR_S, clock_off
 from workflows.effects import effect_queue
+from workflows.effects.work import Work
 from workflows.models import Effect, Resource, Restored
 from workflows.performing import perform, performers
 from workflows.planning.wording import cards
@@ -332,3 +333,24 @@ def test_a_request_that_is_forgotten_and_comes_late_undoes_nothing(duty: Duty) -
     Effect.objects.filter(state="waiting").update(due_at=timezone.now())
     house.settle(Incident.objects.get(pk=incident.pk))
     assert shown(duty, incident) == before
+
+
+def test_what_was_tried_before_the_copy_was_made_is_found_with_what_it_says(duty: Duty) -> None:
+    """No answer had come when it was copied; it was found, and changed, in the moments that were lost."""
+    house = duty.house
+    incident = lifecycle.declare("Slow", by=house.person("dee"), at=timezone.now(), type=house.type("ambiguous"))
+    reconcile.reconcile(incident.pk, at=timezone.now())
+    moment = transaction.savepoint()
+    house.settle(incident)
+    lead(duty, incident)
+    house.settle(Incident.objects.get(pk=incident.pk))
+    transaction.savepoint_rollback(moment)
+    call_command("restored")
+    headline = Effect.objects.filter(incident=incident, thing="headline/1")
+    headline.update(unsure=True, begun_at=timezone.now(), tried_at=timezone.now())
+    effect = headline.get()
+    channel = next(one.id for one in house.slack.workspace.channels.values() if incident.codename in one.name)
+    work = Work(effect, {"channel/1": {"id": channel, "name": f"inc-{incident.codename}"}})
+    outcome = performers.look_for_post(house.chat, work)
+    assert outcome is not None
+    assert outcome.there[0].spec["unsettled"] is True, "so that it is made to say what is known"

@@ -12,7 +12,7 @@ from typing import Any
 from django.utils import timezone
 
 from workflows.chat_port import Channel, Chat, Posted
-from workflows.effects import effect_queue, late_requests
+from workflows.effects import effect_queue, late_requests, restoring
 from workflows.effects.failing.manual_checks import OTHERWISE
 from workflows.effects.work import Outcome, Work, made
 from workflows.models import Resource
@@ -200,7 +200,8 @@ def look_for_post(chat: Chat, work: Work) -> Outcome | None:
     if found is None:
         return None
     outcome = _posted(work, found)
-    if until and not effect.thing.startswith("told/") and withdrawn.says_other_words(chat, found, _card(work)):
+    may_be_older = until is not None or restoring.lost_since(at=timezone.now()) is not None
+    if may_be_older and not effect.thing.startswith("told/") and withdrawn.says_other_words(chat, found, _card(work)):
         outcome.there[0].spec = effect.spec | {UNSETTLED: True}
         outcome.also = lambda at: effect_queue.plan_anew(effect.incident_id)
     return outcome
