@@ -16,5 +16,5 @@ def is_recent(mark: datetime | None, *, at: datetime, within: timedelta) -> bool
 
 
 def recently(field: str, *, at: datetime, within: timedelta) -> Q:
-    """Return what is so of rows whose mark ``is_recent``."""
-    return Q(**{f"{field}__gt": at - within, f"{field}__lt": at + within})
+    """Return what is so of rows whose mark ``is_recent``: there is one, and it lies so close to the moment."""
+    return Q(**{f"{field}__isnull": False, f"{field}__gt": at - within, f"{field}__lt": at + within})

@@ -13,10 +13,11 @@ from django.db import connection, transaction
 from django.utils import timezone
 
 from incidents import lifecycle
+from incidents.claiming import rotation
 from incidents.claiming.shared_clock import clock
 from incidents.models import Incident, Source
 from workflows import ports
-from workflows.channels import room_news, rooms
+from workflows.channels import membership, room_news, rooms
 from workflows.chat_port import Chat
 from workflows.effects import rate_limits
 from workflows.models import Limit
@@ -25,7 +26,6 @@ from workflows.ports import VendorError
 log = logging.getLogger(__name__)
 
 METHOD: Final = "conversations.info"
-EVERY_S: Final = 45
 AT_ONCE: Final = 10  # in turn: Slack accepts about fifty of these calls a minute, which others need as well
 LATELY: Final = timedelta(days=7)  # what ended longer ago is only looked at where somebody says that it was done
 ASKED_FOR: Final = """
@@ -52,11 +52,10 @@ def look_again(*, at: datetime) -> int:
     chat = ports.chat()
     if chat is None or Limit.objects.filter(method=METHOD, blocked_until__gt=clock.at(at)).exists():
         return 0
-    waiting, found = asked_for(), 0
-    first = int(at.timestamp() / EVERY_S) * AT_ONCE
-    for n in range(min(AT_ONCE, len(waiting))):
+    found = 0
+    for channel_id in rotation.in_turn(asked_for(), at_once=AT_ONCE, every_s=membership.EVERY_S, at=at):
         try:
-            found += look(chat, waiting[(first + n) % len(waiting)], at=at)
+            found += look(chat, channel_id, at=at)
         except VendorError as error:
             log.warning("could not look at an archived channel: %s", error)
             if error.retry_after is not None:

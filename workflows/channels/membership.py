@@ -14,6 +14,7 @@ from django.db import transaction
 from django.db.models import F, Q, QuerySet
 
 from incidents import lifecycle
+from incidents.claiming import rotation
 from incidents.claiming.recent import recently
 from incidents.claiming.shared_clock import clock
 from incidents.models import Incident, Participant, Person
@@ -49,7 +50,8 @@ def poll(*, at: datetime) -> int:
     if chat is None or Limit.objects.filter(method=METHOD, blocked_until__gt=clock.at(at)).exists():
         return 0
     done, due = 0, _due(at=at)
-    turn = _turn(due, at=at)
+    # Those whose privacy is looked at although nobody came.
+    turn = set(rotation.in_turn(sorted(one.pk for one in due), at_once=LOOKS, every_s=EVERY_S, at=at))
     for channel in due:
         if not _look(chat, channel, at=at, asks=channel.pk in turn):
             break
@@ -86,16 +88,8 @@ def _read_public(chat: Chat, *, at: datetime) -> None:
         _follow(channel, members, known, known, at=at)
 
 
-def _turn(due: list[Resource], *, at: datetime) -> set[int]:
-    """Return those of the channels whose privacy is looked at this time: all of them where there are few."""
-    ids = sorted(channel.pk for channel in due)
-    first = int(at.timestamp() / EVERY_S) * LOOKS
-    return {ids[(first + n) % len(ids)] for n in range(min(LOOKS, len(ids)))}
-
-
 def _due(*, at: datetime) -> list[Resource]:
-    lately = Q(members_read__isnull=False) & recently("members_read__at", at=clock.at(at), within=NOT_AGAIN)
-    rows = _rows(at=at).exclude(lately)
+    rows = _rows(at=at).exclude(recently("members_read__at", at=clock.at(at), within=NOT_AGAIN))
     oldest = F("members_read__at").asc(nulls_first=True)
     return list(rows.select_related("incident").defer("incident__words").order_by(oldest, "pk")[:AT_MOST])
 

@@ -18,7 +18,7 @@ from workflows.models import Effect, MembersRead, Resource
 from workflows.planning.actions import CREATE
 from workflows.planning.observed import DELETED, GONE, THEIRS, THERE
 
-OUTSIDE: Final = (lost_channels.OUTSIDE, lost_channels.OUTSIDE_TOO)
+REFUSED_OUTSIDE: Final = (lost_channels.OUTSIDE, lost_channels.OUTSIDE_TOO)
 CHANNEL: Final = WrittenRows(Resource, of="r", beside={"incident": visibility.INCIDENT})
 OF_CHANNEL: Final = f"""
     {visibility.WHOLE} JOIN workflows_resource r ON r.incident_id = i.id
@@ -160,12 +160,12 @@ def in_sight(channel_id: str, *, at: datetime) -> None:
 def was_out_of_reach(channel_id: str) -> bool:
     """Return whether a room's channel was gone for us, or refused something because we were not in it."""
     with connection.cursor() as cursor:
-        cursor.execute(OUT_OF_REACH, [channel_id, [*OUTSIDE]])
+        cursor.execute(OUT_OF_REACH, [channel_id, [*REFUSED_OUTSIDE]])
         return cursor.fetchone() is not None
 
 
 def _refused_outside() -> Q:
-    return Q(state=Effect.State.FAILED, error_code__in=OUTSIDE)
+    return Q(state=Effect.State.FAILED, error_code__in=REFUSED_OUTSIDE)
 
 
 def is_lost(incident: Incident) -> bool:

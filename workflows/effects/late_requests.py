@@ -9,8 +9,9 @@ from typing import Final
 from django.db.models import Max, QuerySet
 
 from incidents.claiming.shared_clock import clock
+from workflows.effects import restoring
 from workflows.effects.work import Work
-from workflows.models import Effect, Restored
+from workflows.models import Effect
 from workflows.planning.actions import CHANGE, CREATE, KINDS, RETIRE
 
 # Made twice where such a request is carried out after we looked; all else the vendor would refuse.
@@ -62,7 +63,7 @@ def forgotten_until(effect: Effect, *, at: datetime) -> datetime | None:
     It was on its way as the database was put back.
     """
     arrives = ARRIVES[KINDS[effect.kind].port]
-    back_at: datetime | None = Restored.objects.filter(at__gt=clock.at(at) - arrives).aggregate(last=Max("at"))["last"]
+    back_at = restoring.put_back_at(clock.at(at) - arrives)
     return None if back_at is None else back_at + arrives
 
 

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from django.db import transaction
-from django.db.models import F, Q
+from django.db.models import F
 
 from incidents.claiming.recent import recently
 from workflows import ports
@@ -35,7 +35,7 @@ def refresh(schedules: Collection[str], *, at: datetime, since: datetime, until:
 
 def due(schedules: Collection[str], *, at: datetime) -> list[str]:
     """Return those of some schedules whose overrides were not read lately, the ones read longest ago first."""
-    lately = Q(overrides_at__isnull=False) & recently("overrides_at", at=at, within=EVERY)
+    lately = recently("overrides_at", at=at, within=EVERY)
     ordered = PagerTarget.objects.filter(~lately, pager_id__in=schedules).order_by(
         F("overrides_at").asc(nulls_first=True), "pager_id"
     )

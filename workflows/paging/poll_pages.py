@@ -74,7 +74,7 @@ def ended(*, at: datetime) -> QuerySet[Page]:
 
 def _not_lately(*, at: datetime) -> QuerySet[Page]:
     now = clock.at(at)
-    looked = Q(looked_at__isnull=False) & recently("looked_at", at=now, within=EVERY)
+    looked = recently("looked_at", at=now, within=EVERY)
     opened = Q(looked_at=None) & recently("opened_at", at=now, within=EVERY)
     found = Page.objects.filter(elsewhere=False).exclude(looked).exclude(opened)
     return found.order_by(F("looked_at").asc(nulls_first=True), "pk")

@@ -13,6 +13,7 @@ from typing import Final
 from django.db import transaction
 
 from incidents import sentences
+from incidents.claiming import rotation
 from workflows.effects import effect_queue
 from workflows.models import Page, Resource
 from workflows.oncall.pager_events import PagerIncident
@@ -25,6 +26,7 @@ log = logging.getLogger(__name__)
 
 PATIENCE: Final = timedelta(minutes=10)  # until no request comes any more, and no webhook asks for another look
 AT_ONCE: Final = 5  # each may take thirty calls
+EVERY_S: Final = 60
 TWICE: Final = (
     "PagerDuty opened the page to {page} twice, because a request arrived late. Resolving the duplicate{number}{paged}"
 )
@@ -34,8 +36,7 @@ Status = Page.Status
 def in_turn(pages: Sequence[Page], *, at: datetime) -> set[int]:
     """Return those of some pages of which a second one is looked for now: a few each minute, each in its turn."""
     doubted = [page.pk for page in pages if page.doubted_at is not None and page.pager_id]
-    first = int(at.timestamp() // 60) * AT_ONCE % max(len(doubted), 1)
-    return set([*doubted[first:], *doubted[:first]][:AT_ONCE])
+    return set(rotation.in_turn(doubted, at_once=AT_ONCE, every_s=EVERY_S, at=at))
 
 
 def end(pager: Pager, pk: int, *, at: datetime) -> None:

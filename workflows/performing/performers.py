@@ -130,19 +130,19 @@ def _came(people: list[str], labels: Mapping[str, str], refused: Mapping[str, st
 
 def set_topic(chat: Chat, work: Work) -> Outcome:
     """Set the topic."""
-    if not withdrawn.is_shown_again(work):
-        chat.set_topic(work.channel_id(work.effect.room or 1), work.effect.spec["text"])
-        return Outcome([made(work, external={})])
     external, again_at = _shown_again(work)
-    if look_at_topic(chat, work) is None:
+    if not withdrawn.is_shown_again(work) or look_at_topic(chat, work) is None:
         chat.set_topic(work.channel_id(work.effect.room or 1), work.effect.spec["text"])
     return Outcome([made(work, external=external)], again_at=again_at)
 
 
 def _shown_again(work: Work) -> tuple[dict[str, Any], datetime | None]:
-    """Return what is known of a thing that is shown again, and when to do so once more, as the first may be undone."""
-    own = dict(work.external[work.effect.thing])
-    is_first = own.pop(FORGOTTEN) != SHOWN
+    """Return what is known of a thing once it is shown, and when to do so once more: what is shown again may be undone.
+
+    That is so a first time only, and of nothing else.
+    """
+    own = dict(work.external.get(work.effect.thing, {}))
+    is_first = own.pop(FORGOTTEN, SHOWN) != SHOWN
     again_at = late_requests.forgotten_until(work.effect, at=timezone.now()) if is_first else None
     return own | ({FORGOTTEN: SHOWN} if again_at else {}), again_at
 
@@ -225,16 +225,16 @@ def edit_post(chat: Chat, work: Work) -> Outcome:
     """Update one of our messages; safe to run twice."""
     withdrawn.must_not_be(chat, work)
     own = work.external[work.effect.thing]
-    if not withdrawn.is_shown_again(work):
-        chat.edit_post(own["channel_id"], own["ts"], _card(work))
-        return Outcome([made(work, external=own)])
     external, again_at = _shown_again(work)
     kept = made(work, external=external)
-    if withdrawn.is_taken_away(chat, own):
-        kept.state = GONE  # by people, and so for good
-    elif not withdrawn.quotes_what_is_gone(chat, work):
-        chat.edit_post(own["channel_id"], own["ts"], _card(work))
-    return Outcome([kept], again_at=None if kept.state == GONE else again_at)
+    if withdrawn.is_shown_again(work):
+        if withdrawn.is_taken_away(chat, own):
+            kept.state = GONE  # by people, and so for good
+            return Outcome([kept])
+        if withdrawn.quotes_what_is_gone(chat, work):
+            return Outcome([kept], again_at=again_at)
+    chat.edit_post(own["channel_id"], own["ts"], _card(work))
+    return Outcome([kept], again_at=again_at)
 
 
 def look_whether_withdrawn(chat: Chat, work: Work) -> Outcome | None:
