@@ -128,6 +128,10 @@ def _connected(source: Listed, *, patience_s: float) -> Iterator[http.client.HTT
             connection.close()
         if late.is_set():
             raise TimeoutError  # what was cut off looks like an answer that simply ended there
+    except (OSError, http.client.HTTPException) as error:
+        if late.is_set():
+            raise TimeoutError from error  # or like a peer that hung up: it was still sending
+        raise
     finally:
         cut.cancel()
         plain.close()
@@ -153,10 +157,10 @@ def _answer(source: Listed, response: http.client.HTTPResponse) -> SourceAnswer:
 
 
 def _chunks(source: Listed, response: http.client.HTTPResponse) -> Iterator[bytes]:
-    size = 0
-    while chunk := response.read(CHUNK):
+    size, most = 0, source.most_mib * MIB
+    while chunk := response.read(min(CHUNK, most + 1 - size)):  # no waiting for more than it takes to refuse it
         size += len(chunk)
-        if size > source.most_mib * MIB:
+        if size > most:
             says = f"{source.name} returned more than {source.most_mib} MiB. Request less, or raise its most_mib."
             raise VendorError(says, code="too_large", method=METHOD)
         yield chunk

@@ -133,7 +133,7 @@ def test_nothing_of_an_answer_that_was_refused_half_way_stays_open(monkeypatch: 
     monkeypatch.setattr(socket, "create_connection", connect)
     large = b"HTTP/1.0 200 OK\r\n\r\n" + b"x" * (asking.MIB + 1)  # of a server that closes after it
     with _dripping(large) as port, pytest.raises(VendorError, match="too_large") as error:
-        ask(listed(f"http://127.0.0.1:{port}", most_mib=1))
+        ask(listed(f"http://127.0.0.1:{port}", most_mib=1), patience_s=600)  # refused at the first byte too many
     assert [one.fileno() for one in opened] == [-1], f"while {error.value.code} is looked at"
 
 
@@ -143,6 +143,7 @@ def test_nothing_of_an_answer_that_was_refused_half_way_stays_open(monkeypatch: 
 def test_whoever_answers_byte_by_byte_is_cut_off(begin: bytes) -> None:
     with _dripping(begin) as port, pytest.raises(VendorError, match="unreachable") as error:
         ask(listed(f"http://127.0.0.1:{port}"), patience_s=0.4)
+    assert "did not respond in full" in error.value.says
     assert error.value.retryable
 
 
