@@ -16,9 +16,11 @@ get_asgi_application()  # sets Django up; what it returns is Django's own handle
 
 from config.http.connections import raise_file_limit  # noqa: E402
 from config.http.serving import Application  # noqa: E402
+from config.http.ticks import tick_rarely  # noqa: E402
 from config.process import garbage  # noqa: E402 (Django must be set up)
 
 raise_file_limit()
+tick_rarely()
 garbage.share_one_arena()
 application: Any = Application()
 _ = get_resolver().url_patterns  # imports every page now: a slip in one stops the start, and no visitor waits

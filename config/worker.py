@@ -37,8 +37,7 @@ def main() -> int:
     signals.worker_ready.connect(_ready(NAMES[queues[0]]), weak=False)
     from config.process.own_loop import OwnLoop  # models are there to import since there is a worker
 
-    for queue in queues:
-        OwnLoop(NAMES[queue], queue=queue).start()
+    OwnLoop({queue: NAMES[queue] for queue in queues}).start()
     worker.start()
     return int(worker.exitcode or 0)
 

@@ -8,6 +8,7 @@ from celery import shared_task
 from django.utils import timezone
 
 from evidence.intake import digesting, hints, withdrawing
+from incidents.claiming.glance import acts_on
 from incidents.outages import hint_sender
 
 READ_AT_ONCE = 3
@@ -36,6 +37,7 @@ def read(evidence_id: int) -> None:
 
 
 @shared_task
+@acts_on(unread=lambda now: digesting.CLAIMS.free_by(now.shared), withdrawn=lambda _: withdrawing.still_stored())
 def sweep() -> None:
     """Read evidence whose hint was lost or whose reader died; remove files that could not be when it was withdrawn."""
     for evidence_id in digesting.waiting(at=timezone.now()):

@@ -14,6 +14,7 @@ from django.utils import timezone
 
 from audit import log_ids
 from incidents import hints, lifecycle
+from incidents.claiming.glance import acts_on
 from incidents.drills import replays
 from incidents.models import Incident
 from incidents.outages import hint_sender, spare_connections
@@ -22,7 +23,7 @@ from incidents.second_manager import notices
 from workflows import ports
 from workflows.alerts import intake
 from workflows.channels import archived_rooms, membership
-from workflows.effects import workspaces
+from workflows.effects import effect_queue, workspaces
 from workflows.effects.failing import announcements, recovering
 from workflows.effects.keyed_executor import Aside
 from workflows.oncall import refresh
@@ -95,6 +96,11 @@ CARRIED: Final[Mapping[str, Callable[..., int]]] = {
 
 
 @shared_task
+@acts_on(
+    **sweeping.LOOKS,
+    workspace=workspace_cache.known_old,
+    effects=lambda now: effect_queue.ready(now, effect_queue.HASTY),
+)
 def sweep() -> None:
     """Have done what no message brought about, lost or late as it may be; a worker does it itself."""
     at = timezone.now()
@@ -113,6 +119,7 @@ def sweep() -> None:
 
 
 @shared_task
+@acts_on(captures=lambda now: effect_queue.ready(now, effect_queue.SLOW))
 def sweep_captures() -> None:
     """Begin the captures that are due, in a worker of evidence."""
     for incident_id, queue in sweeping.due(at=timezone.now()):
@@ -206,6 +213,7 @@ def refresh_directory() -> None:
 
 
 @shared_task
+@acts_on(pager=refresh.may_be_due)
 def refresh_on_call() -> None:
     """Read what is due of the pager; when someone else is on call, or is known now, look at every incident."""
     if refresh.keep(at=timezone.now()):
@@ -214,6 +222,7 @@ def refresh_on_call() -> None:
 
 
 @shared_task
+@acts_on(groups=sync.worth_a_look)
 def keep_groups() -> None:
     """Let user groups follow who is on call; one query while no group is due for a look."""
     if ports.chat() is not None and sync.due(at=timezone.now()):

@@ -10,7 +10,7 @@ import os
 import socket
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import Any, Final
 
@@ -23,13 +23,16 @@ from config.messages import EFFECTS
 from config.process import broker_probe, older
 from config.process.look_runner import LookRunner
 from config.process.looks import OWN, SHARED
+from incidents.claiming import glance
+from incidents.claiming.glance import Glance
 from incidents.claiming.shared_clock import clock
 from incidents.outages import hint_sender
 from incidents.outages.hint_sender import HintTask
 from workflows.effects.keyed_executor import Aside
 from workflows.status import shared_looks, workers
 
-TICK_S: Final = 1.0
+GLANCE: Final = "glance"
+TOGETHER_S: Final = 0.25  # looks that are due so soon after others are taken with them
 CLAIM_S: Final = 5.0
 BROKER_S: Final = 10.0
 FOUND_AT_ONCE: Final = 6  # beside what hints bring
@@ -38,22 +41,32 @@ KNOWN: Final = (older.round_of_looks,)  # so that messages of an older version a
 
 
 class OwnLoop:
-    """Looks regularly for what a process of a queue has to do, and does it here, in threads of its own."""
+    """Looks regularly for what a process of some queues has to do, and does it here, in threads of its own.
 
-    def __init__(self, kind: str, *, queue: str) -> None:
-        self._kind, self._queue = kind, queue
-        self._name = f"{kind}@{socket.gethostname()}:{os.getpid()}"
-        self._shared = {look.task: look.every_s for look in SHARED[queue]}
-        self._besides: dict[str, Callable[[], None]] = {"say alive": self._say_alive, "claim": self._claim}
-        self._every_s = {"say alive": workers.EVERY_S, "claim": CLAIM_S} | {
-            look.task: look.every_s for look in OWN[queue]
+    ``kinds`` tells by queue what such a process is called.
+    """
+
+    def __init__(self, kinds: Mapping[str, str]) -> None:
+        self._queues = frozenset(kinds)
+        self._names = {f"{kind}@{socket.gethostname()}:{os.getpid()}": kind for kind in kinds.values()}
+        self._shared = {look.task: look.every_s for queue in kinds for look in SHARED[queue]}
+        self._besides: dict[str, Callable[[], None]] = {
+            "say alive": self._say_alive,
+            "claim": self._claim,
+            GLANCE: self._glance,
         }
-        if queue == EFFECTS:  # one kind of process that says so is enough
+        self._every_s = {"say alive": workers.EVERY_S, "claim": CLAIM_S}
+        self._every_s |= {look.task: look.every_s for queue in kinds for look in OWN[queue]}
+        # Most find nothing: one statement tells which would, and only those are taken.
+        self._glanced = {task: glance.LOOKS[task] for task in self._every_s if task in glance.LOOKS}
+        self._finding = Glance({(task, name): look for task, of in self._glanced.items() for name, look in of.items()})
+        self._to_glance: frozenset[str] = frozenset()
+        if EFFECTS in kinds:  # one kind of process that says so is enough
             self._besides["ask the broker"], self._every_s["ask the broker"] = _ask_the_broker, BROKER_S
         self._due_at = dict.fromkeys(self._every_s, 0.0)
         # As many threads as there are looks: none waits behind others that all ask a vendor who is silent.
-        self._looks = LookRunner(self._take, at_once=len(self._every_s) + len(self._shared))
-        self._found: Aside[Job] = Aside(_do, at_once=FOUND_AT_ONCE)
+        self._looks = LookRunner(self._take, at_once=1 + len(self._every_s) + len(self._shared))
+        self._found: Aside[Job] = Aside(_do, at_once=FOUND_AT_ONCE * len(kinds))
         self._is_known = False
         self._ended = threading.Event()
 
@@ -71,7 +84,7 @@ class OwnLoop:
 
     def _take_hint(self, task: HintTask, pk: int) -> bool:
         """Do here what a hint would ask for, if it is this process's to do."""
-        if self._ended.is_set() or queue_of(task.name) != self._queue:
+        if self._ended.is_set() or queue_of(task.name) not in self._queues:
             return False
         self._found.ask((task.name, pk))
         return True
@@ -79,13 +92,23 @@ class OwnLoop:
     def _run(self) -> None:
         while not self._ended.is_set():
             now = time.monotonic()
-            due = [name for name, at in self._due_at.items() if at <= now]
+            due = [name for name, at in self._due_at.items() if at <= now + TOGETHER_S]
             self._due_at |= {name: now + self._every_s[name] for name in due}
-            self._looks.ask(due)
-            self._ended.wait(TICK_S)
+            glanced = [name for name in due if name in self._glanced]
+            self._to_glance = self._to_glance.union(glanced)
+            self._looks.ask([*(name for name in due if name not in glanced), *([GLANCE] if glanced else [])])
+            self._ended.wait(min(self._due_at.values()) - now)
 
     def _take(self, name: str) -> None:
         (self._besides.get(name) or app.tasks[name])()
+
+    def _glance(self) -> None:
+        tasks, self._to_glance = self._to_glance, frozenset()
+        found = tasks  # each by itself, if the database cannot tell
+        try:
+            found = frozenset(task for task, _ in self._finding(at=timezone.now()))
+        finally:
+            self._looks.ask(sorted(tasks & found))
 
     def _claim(self) -> None:
         self._looks.ask(shared_looks.claim(self._shared))
@@ -93,7 +116,8 @@ class OwnLoop:
     def _say_alive(self) -> None:
         at = timezone.now()
         clock.measure()
-        workers.say_alive(self._name, kind=self._kind, alone_since=hint_sender.broker.open_since, at=at)
+        for name, kind in self._names.items():
+            workers.say_alive(name, kind=kind, alone_since=hint_sender.broker.open_since, at=at)
         if not self._is_known:
             workers.forget_old(at=at)
             self._is_known = True

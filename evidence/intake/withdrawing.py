@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Final
 
 from django.db import transaction
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 
 from evidence.intake import made, storage
 from evidence.intake.storage import StorageError
@@ -54,9 +54,14 @@ def may(evidence: Evidence, by: Person) -> None:
         raise lifecycle.Refused("Only the lead or the person who added this can withdraw it.")
 
 
-def owed(*, limit: int = 50) -> list[Evidence]:
+def still_stored() -> QuerySet[Evidence]:
     """Return evidence that was withdrawn and whose files are still stored."""
-    return list(Evidence.objects.filter(STILL_STORED).order_by("pk")[:limit])
+    return Evidence.objects.filter(STILL_STORED)
+
+
+def owed(*, limit: int = 50) -> list[Evidence]:
+    """Return the first of what is still stored."""
+    return list(still_stored().order_by("pk")[:limit])
 
 
 def remove(evidence: Evidence) -> bool:

@@ -53,8 +53,11 @@ class Leases(Generic[Row]):
 
     def free(self, *, at: datetime) -> QuerySet[Row]:
         """Return rows to work on that nobody holds, or whose lease ran out."""
-        ended = Q(leased_until=None) | Q(leased_until__lt=clock.at(at))
-        return self.rows.filter(ended, state=self.working)
+        return self.free_by(clock.at(at))
+
+    def free_by(self, now: datetime) -> QuerySet[Row]:
+        """Return what ``free`` does, at a moment of the clock that all processes share."""
+        return self.rows.filter(Q(leased_until=None) | Q(leased_until__lt=now), state=self.working)
 
     def until(self, at: datetime) -> datetime:
         """Return how long a claim of now holds, by the clock that all processes share."""

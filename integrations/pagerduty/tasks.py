@@ -11,6 +11,7 @@ from celery import shared_task
 from django.db import transaction
 from django.utils import timezone
 
+from incidents.claiming.glance import acts_on
 from incidents.outages import hint_sender
 from integrations.pagerduty.webhooks import inbox, translate_webhook
 from workflows.oncall import people
@@ -39,6 +40,7 @@ def _take_all() -> None:
 
 
 @shared_task
+@acts_on(webhooks=lambda now: inbox.due(now.shared))
 def sweep() -> None:
     """Act on what waits although nobody was told, or whose next try is due."""
     waiting = inbox.waiting(at=timezone.now())

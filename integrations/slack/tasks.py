@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from celery import shared_task
 
+from incidents.claiming.glance import acts_on
 from integrations.slack.models import OnHome
 
 
 @shared_task
+@acts_on(tabs=lambda _: OnHome.closable())
 def redraw_homes() -> None:
     """Redraw the tabs that show what their owner can no longer see; safe to run twice."""
     if OnHome.closable().exists():

@@ -3,23 +3,43 @@
 from __future__ import annotations
 
 from datetime import datetime, timedelta
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import pytest
+from django.db import connection
+from django.db.models import QuerySet
 from django.utils import timezone
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.django import TestCase
 
+from config.process.looks import OWN
+from evidence import tasks as evidence_tasks
+from evidence.intake import digesting, withdrawing
+from evidence.models import Evidence
+from incidents.claiming import glance
+from incidents.claiming.glance import Glance, Moment, Sql
+from incidents.claiming.shared_clock import SharedClock, clock
 from incidents.models import Incident, Knock, Miss, Notice, Person, Replay
+from integrations.pagerduty import tasks as pager_tasks
+from integrations.pagerduty.fake import FakeAccount
+from integrations.pagerduty.models import Webhook
+from integrations.pagerduty.tests.straight import pager_on
+from integrations.pagerduty.webhooks import inbox
+from integrations.slack import tasks as chat_tasks
+from integrations.slack.models import OnHome
 from integrations.tests.house import House
 from integrations.tests.house import house as opened
-from workflows import tasks
-from workflows.models import Planned, Unplanned
+from workflows import ports, tasks
+from workflows.models import DirectoryRead, Effect, GroupRule, PagerRead, Planned, Shift, Unplanned
+from workflows.oncall import refresh
+from workflows.planning.actions import EFFECTS, EVIDENCE
 from workflows.reconcile import sweep
-from workflows.usergroups import workspace_cache
+from workflows.usergroups import sync, workspace_cache
 
 MINUTES = st.none() | st.integers(-3, 3)
+ROWS = ("webhooks", "unread", "groups", "member", "capture")  # that wait, or are held, until a moment
+FLAGS = ("withdrawn", "tabs", "workspace")
 
 
 def placed(dee: Person, incident: Incident, at: datetime, *, minutes: dict[str, int | None]) -> None:
@@ -45,6 +65,68 @@ def placed(dee: Person, incident: Incident, at: datetime, *, minutes: dict[str, 
         Replay.objects.create(incident=incident, shown_at=at, due_at=then["replays"], **shape)
 
 
+def finds(look: QuerySet[Any] | Sql) -> bool:
+    """Return whether a look finds anything, asked by itself."""
+    if isinstance(look, QuerySet):
+        return look.exists()
+    with connection.cursor() as cursor:
+        cursor.execute(*look)
+        return cursor.fetchone() is not None
+
+
+def placed_beside(incident: Incident, at: datetime, *, minutes: dict[str, int | None], flags: dict[str, bool]) -> None:
+    """Put what other looks are about around a moment, as ``placed`` does, and what waits for no moment."""
+    then = {name: at + timedelta(minutes=one) for name, one in minutes.items() if one is not None}
+    Webhook.objects.all().delete()
+    if "webhooks" in then:
+        Webhook.objects.create(key="k", received_at=at, due_at=then["webhooks"])
+    Evidence.objects.all().delete()
+    kept = {"incident": incident, "title": "CPU", "added_at": at, "original": "one"}
+    if "unread" in then:
+        Evidence.objects.create(n=1, state="reading", leased_until=then["unread"], **kept)
+    if flags["withdrawn"]:
+        Evidence.objects.create(n=2, state="withdrawn", **kept)
+    GroupRule.objects.all().delete()
+    if "groups" in then:
+        GroupRule.objects.create(handle="web-oncall", created_at=at, checked_at=at, look_at=then["groups"])
+    Effect.objects.exclude(state="done").delete()
+    for n, kind in enumerate(("member", "capture")):
+        if kind in then:
+            state = {"state": "waiting", "due_at": then[kind], "created_at": at, "rank": n, "revision": 1}
+            Effect.objects.create(incident=incident, key=f"{kind}/drawn", thing=kind, kind=kind, verb="create", **state)
+    incident.private = flags["tabs"]
+    incident.save(update_fields=["private"])
+    OnHome.objects.get_or_create(incident=incident, chat_id="U1")
+    DirectoryRead.objects.update(stale=flags["workspace"])
+
+
+DECLARING = (tasks, pager_tasks, chat_tasks, evidence_tasks)  # what each look acts on
+EVERYTHING = Glance({(task, name): look for task, named in glance.LOOKS.items() for name, look in named.items()})
+
+
+def acted_on(at: datetime) -> set[tuple[str, str]]:
+    """Return what the looks would act on at a moment, by what they themselves ask."""
+    queues = {queue for _, queue in sweep.due(at=at)}
+    would = {
+        ("workflows.tasks.sweep", "workspace"): workspace_cache.is_known_old(),
+        ("workflows.tasks.sweep", "effects"): EFFECTS in queues,
+        ("workflows.tasks.sweep_captures", "captures"): EVIDENCE in queues,
+        ("workflows.tasks.keep_groups", "groups"): bool(sync.due(at=at)),
+        ("integrations.pagerduty.tasks.sweep", "webhooks"): inbox.waiting(at=at) is not None,
+        ("integrations.slack.tasks.redraw_homes", "tabs"): OnHome.closable().exists(),
+        ("workflows.tasks.refresh_on_call", "pager"): False,  # nobody is paged here: the test below is about it
+        ("evidence.tasks.sweep", "unread"): bool(digesting.waiting(at=at)),
+        ("evidence.tasks.sweep", "withdrawn"): bool(withdrawing.owed()),
+    }
+    would |= {("workflows.tasks.sweep", name): name in sweep.waiting(at=at) for name in sweep.LOOKS}
+    assert would.keys() == {(task, name) for task, named in glance.LOOKS.items() for name in named}
+    return {name for name, is_so in would.items() if is_so}
+
+
+READ = ("shifts", "directory", "start", "end")
+SECONDS = st.none() | st.sampled_from([-1000, -900, -899, -200, -31, -30, -29, -1, 0, 1, 29, 30, 31, 899, 900, 1000])
+
+
 class Glances(TestCase):
     """What waits is drawn anew for each example, around one incident."""
 
@@ -64,7 +146,44 @@ class Glances(TestCase):
         at = timezone.now()
         placed(self.dee, self.incident, at, minutes=minutes)
         then = at + timedelta(minutes=looked)
-        assert sweep.waiting(at=then) == {name for name, look in sweep.LOOKS.items() if look(then).exists()}
+        now = Moment(own=then, shared=clock.at(then))
+        assert sweep.waiting(at=then) == {name for name, look in sweep.LOOKS.items() if finds(look(now))}
+
+    @settings(max_examples=60)
+    @given(
+        minutes=st.fixed_dictionaries(dict.fromkeys([*sweep.LOOKS, *ROWS], MINUTES)),
+        flags=st.fixed_dictionaries(dict.fromkeys(FLAGS, st.booleans())),
+        looked=st.integers(-3, 3),
+        ahead=st.integers(-2, 2),
+    )
+    def test_a_worker_takes_the_looks_that_would_act_and_no_others(
+        self, minutes: dict[str, int | None], flags: dict[str, bool], looked: int, ahead: int
+    ) -> None:
+        at = timezone.now()
+        placed(self.dee, self.incident, at, minutes=minutes)
+        placed_beside(self.incident, at, minutes=minutes, flags=flags)
+        with pytest.MonkeyPatch.context() as patch:  # a host whose clock is so many minutes ahead
+            patch.setattr(SharedClock, "at", lambda _, here: here - timedelta(minutes=ahead))
+            assert EVERYTHING(at=at + timedelta(minutes=looked)) == acted_on(at + timedelta(minutes=looked))
+
+    @settings(max_examples=200)
+    @given(
+        read=st.fixed_dictionaries(dict.fromkeys(("shifts", "directory", "start", "end"), SECONDS)), other=st.booleans()
+    )
+    def test_whenever_something_of_the_pager_is_due_a_glance_finds_it(
+        self, read: dict[str, int | None], other: bool
+    ) -> None:
+        at = timezone.now()
+        then = {name: None if one is None else at + timedelta(seconds=one) for name, one in read.items()}
+        pager = pager_on(FakeAccount())
+        PagerRead.objects.all().delete()
+        connection = "another" if other else pager.connection
+        PagerRead.objects.create(shifts_at=then["shifts"], directory_at=then["directory"], connection=connection)
+        Shift.objects.all().delete()
+        Shift.objects.create(subject="P1", user="U1", start_at=then["start"], end_at=then["end"])
+        with ports.using(pager=pager):
+            found = finds(refresh.may_be_due(Moment(own=at, shared=at)))
+            assert found >= bool(refresh._due(pager, at))
 
 
 def test_a_sweep_acts_on_whatever_waits_and_on_nothing_else(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -78,3 +197,16 @@ def test_a_sweep_acts_on_whatever_waits_and_on_nothing_else(house: House, monkey
         done.clear()
         tasks.sweep()
         assert done == [name]
+
+
+def test_what_a_worker_glances_at_is_what_its_own_looks_are_about() -> None:
+    own = {look.task for looks in OWN.values() for look in looks}
+    assert own == glance.LOOKS.keys()
+
+
+def test_an_idle_worker_is_not_to_look_at_a_pager_that_was_just_read(house: House) -> None:
+    at, pager = timezone.now(), pager_on(FakeAccount())
+    PagerRead.objects.create(shifts_at=at, directory_at=at, connection=pager.connection)
+    with ports.using(pager=pager):
+        assert not finds(refresh.may_be_due(Moment(own=at, shared=at)))
+    assert not finds(refresh.may_be_due(Moment(own=at, shared=at))), "nor where there is none"

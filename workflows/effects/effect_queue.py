@@ -13,12 +13,13 @@ from django.db.models import Case, F, When
 
 from incidents import event_kinds as kinds_of_events
 from incidents import hints, timeline
+from incidents.claiming.glance import Moment, Sql
 from incidents.claiming.leases import Leases
 from incidents.claiming.shared_clock import clock
 from incidents.models import Incident
 from incidents.written_rows import WrittenInsert, WrittenRows
 from workflows.effects import failpoints, late_requests
-from workflows.effects.ready import CLAIM, READY_INCIDENTS
+from workflows.effects.ready import CLAIM, READY, READY_INCIDENTS
 from workflows.effects.work import Outcome, Work
 from workflows.models import Effect, Resource
 from workflows.planning.actions import CREATE, EFFECTS, EVIDENCE, KINDS
@@ -185,3 +186,8 @@ def ready_incidents(*, at: datetime, limit: int) -> list[tuple[int, str]]:
     with connection.cursor() as cursor:
         cursor.execute(READY_INCIDENTS, {"at": clock.at(at), "limit": limit, "slow": SLOW})
         return [(pk, EVIDENCE if slow else EFFECTS) for pk, slow in cursor.fetchall()]
+
+
+def ready(now: Moment, kinds: Sequence[str]) -> Sql:
+    """Return the statement that finds effects of these kinds to perform right now."""
+    return Sql(f"{READY} AND e.kind = ANY(%(kinds)s)", {"at": now.shared, "kinds": list(kinds)})

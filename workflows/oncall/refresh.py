@@ -9,6 +9,7 @@ from typing import Final
 
 from django.db.models import QuerySet
 
+from incidents.claiming.glance import Moment, Sql
 from incidents.claiming.shared_clock import clock
 from incidents.written_rows import WrittenRows
 from workflows import pager_account, ports
@@ -23,6 +24,24 @@ LONGEST: Final = timedelta(minutes=15)  # that a pager may ask to be left alone;
 SOON: Final = timedelta(minutes=2)  # how often everything is read while something is named that nobody knows
 
 READ: Final = WrittenRows(PagerRead, of="r")
+# Unless all was read lately by these settings and nobody took over since.
+MAY_BE_DUE: Final = """
+    SELECT WHERE NOT EXISTS (SELECT FROM workflows_pagerread r
+            WHERE r.connection = ANY (%(ours)s)
+              AND abs(extract(epoch FROM r.shifts_at - %(at)s)) < %(shifts_s)s
+              AND abs(extract(epoch FROM r.directory_at - %(at)s)) < %(directory_s)s
+              AND NOT EXISTS (SELECT FROM workflows_shift s WHERE s.start_at > r.shifts_at AND s.start_at <= %(at)s)
+              AND NOT EXISTS (SELECT FROM workflows_shift s WHERE s.end_at > r.shifts_at AND s.end_at <= %(at)s))
+"""
+
+
+def may_be_due(now: Moment) -> Sql:
+    """Return the statement that finds that something of the pager may be due; what is, ``keep`` decides."""
+    pager = ports.pager()
+    if pager is None:
+        return Sql("SELECT WHERE false", {})
+    spans = {f"{what}_s": every.total_seconds() for what, every in pager_cache.EVERY.items()}
+    return Sql(MAY_BE_DUE, {"at": now.shared, "ours": ["", pager.connection], **spans})
 
 
 def keep(*, at: datetime) -> bool:

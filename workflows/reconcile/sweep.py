@@ -9,6 +9,7 @@ from typing import Final
 from django.db.models import QuerySet
 
 from incidents import lifecycle
+from incidents.claiming.glance import Glance, Look
 from incidents.drills import replays
 from incidents.lifecycle import access, misses
 from incidents.models import Incident, Notice
@@ -18,7 +19,6 @@ from workflows.models import Planned, Unplanned
 from workflows.planning.desired import desired_state
 from workflows.planning.plan import plan
 from workflows.reconcile import offers
-from workflows.reconcile.glance import Glance, Look
 
 AT_MOST = 500
 AUDIT_BATCH = 1_000
@@ -81,12 +81,12 @@ def _differing(batch: list[Incident]) -> Iterator[int]:
 
 # What a sweep looks for beside effects, each by the query of whoever acts on it.
 LOOKS: Final[Mapping[str, Look]] = {
-    "moved": lambda at: Unplanned.objects.all(),
-    "plan again": _to_plan_again,
-    "overdue": _overdue,
-    "replays": replays.due,
-    "access requests": lambda at: access.undelivered(),
-    "notices": lambda at: Notice.objects.all(),
-    "misses": misses.to_tell,
+    "moved": lambda _: Unplanned.objects.all(),
+    "plan again": lambda now: _to_plan_again(now.own),
+    "overdue": lambda now: _overdue(now.own),
+    "replays": lambda now: replays.due(now.own),
+    "access requests": lambda _: access.undelivered(),
+    "notices": lambda _: Notice.objects.all(),
+    "misses": lambda now: misses.to_tell(now.own),
 }
 waiting: Final = Glance(LOOKS)

@@ -15,6 +15,7 @@ from typing import Final
 from django.db import connection
 from django.db.models import Q, QuerySet
 
+from incidents.claiming.glance import Moment, Sql
 from workflows import ports
 from workflows.chat_port import Chat
 from workflows.models import DirectoryRead, Group, GroupRule, Limit
@@ -50,6 +51,11 @@ DUE: Final = """
             OR d.groups_at > coalesce(r.changed_at, '-infinity') AND NOT (
                coalesce(g.members, '{}') @> r.members AND coalesce(g.members, '{}') <@ r.members))
 """
+
+
+def worth_a_look(now: Moment) -> Sql:
+    """Return the statement that finds groups that are worth a look."""
+    return Sql(DUE, {"at": now.own})
 
 
 def due(*, at: datetime) -> list[str]:

@@ -16,6 +16,7 @@ from django.utils import timezone
 
 from incidents import lifecycle
 from incidents.claiming import turns
+from incidents.claiming.glance import Moment, Sql
 from incidents.claiming.recent import is_recent
 from incidents.claiming.shared_clock import clock
 from incidents.models import Participant, Person
@@ -34,6 +35,7 @@ GROUPS_EVERY = timedelta(seconds=60)  # reading the groups is one
 
 followed: Final[WeakSet[chat_port.Chat]] = WeakSet()  # chats whose workspace was the one that ids are of
 
+NOT_OLD: Final = "SELECT 1 FROM workflows_directoryread WHERE NOT stale"
 FOLLOW = """
     UPDATE workflows_resource r
     SET key = regexp_replace(r.key, '[^/]+$', moved.now), spec = jsonb_set(r.spec, '{person}', to_jsonb(moved.now))
@@ -80,10 +82,15 @@ def never_read() -> bool:
     return not DirectoryRead.objects.exists()
 
 
+def known_old(_: Moment) -> Sql:
+    """Return the statement that finds that ``is_known_old``."""
+    return Sql(f"SELECT WHERE NOT EXISTS ({NOT_OLD})", {})
+
+
 def is_known_old() -> bool:
     """Return whether the workspace was never read, or said that it changed since."""
     with connection.cursor() as cursor:
-        cursor.execute("SELECT 1 FROM workflows_directoryread WHERE NOT stale")
+        cursor.execute(NOT_OLD)
         return cursor.fetchone() is None
 
 

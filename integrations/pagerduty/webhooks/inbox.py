@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Final
 
 from django.db import DatabaseError, connection, transaction
+from django.db.models import QuerySet
 
 from incidents.claiming import leases
 from incidents.claiming.shared_clock import clock
@@ -139,9 +140,14 @@ def _again_later(webhook: Webhook, error: BaseException, *, at: datetime) -> Non
         webhook.says = f"Processing failed ({type(error).__name__}); see the worker's log. The webhook is kept."
 
 
+def due(now: datetime) -> QuerySet[Webhook]:
+    """Return the webhooks that wait to be acted on at a moment of the shared clock."""
+    return Webhook.objects.filter(state=State.WAITING, due_at__lte=now)
+
+
 def waiting(*, at: datetime) -> int | None:
     """Return the number of a webhook that waits to be acted on, or None: what the lost hints were about."""
-    return Webhook.objects.filter(state=State.WAITING, due_at__lte=clock.at(at)).values_list("pk", flat=True).first()
+    return due(clock.at(at)).values_list("pk", flat=True).first()
 
 
 def stuck() -> tuple[int, int]:
