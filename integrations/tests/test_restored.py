@@ -14,13 +14,14 @@ from django.utils import timezone
 
 from incidents import lifecycle, visibility
 from incidents.models import Incident, Participant
+from integrations.slack.adapter.client import SlackChat
 from integrations.tests.house import House, house, organisation
 from integrations.tests.losing import lost
 from integrations.tests.ticket_desk import desk, edit_here
 from workflows import tasks
 from workflows.channels import closed_rooms, rooms
 from workflows.effects import restoring
-from workflows.models import Effect, Resource
+from workflows.models import Effect, Limit, Resource
 from workflows.reconcile import reconcile, sweep
 
 
@@ -144,6 +145,46 @@ def test_firekind_says_that_those_are_in_a_channel_who_are(house: House, type: s
     assert {one.spec["person"] for one in members} == set(house.slack.channel(room).members) - {house.chat.self_id}
     assert {stays, "out"} <= house.slack.members(room)
     assert leaves not in house.slack.members(room), "nobody is fetched back"
+
+
+@pytest.mark.parametrize(
+    ("held_up", "ago"), [("ratelimited", 5), ("server_error", 5), ("", -1)], ids=["limit", "away", "a clock ahead"]
+)
+@pytest.mark.parametrize("told", [2, 1, 0])
+def test_who_left_a_public_channel_since_is_known_though_slack_does_not_tell_at_once(
+    house: House, monkeypatch: pytest.MonkeyPatch, held_up: str, ago: int, told: int
+) -> None:
+    """Slack tells of so many channels and then no more, or a clock was ahead when they were noted to come in."""
+    incidents = [house.declare(title) for title in ("Slow", "Slower")]
+    for model in (Participant, Resource):
+        model.objects.update(since_at=timezone.now() - timedelta(minutes=ago))
+    with lost():
+        for one in incidents:
+            house.slack.acts.leave("ann", house.channel(one))
+    members, asked_of = SlackChat.members, list[str]()
+
+    def tells(chat: SlackChat, channel_id: str) -> frozenset[str]:
+        asked_of.append(channel_id)
+        if held_up and len(asked_of) > told:
+            house.slack.faults.add(held_up, method="conversations.members")
+        return members(chat, channel_id)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(SlackChat, "members", tells)
+        call_command("restored")
+    house.slack.faults.clear()
+    Limit.objects.all().delete()
+    for minutes in (1, 10):
+        later = timezone.now() + timedelta(minutes=minutes)
+        monkeypatch.setattr(timezone, "now", lambda later=later: later)
+        tasks.watch_members()
+    for one in incidents:
+        house.settle(one)
+        assert "ann" not in house.slack.members(house.channel(one)), "nobody is fetched back"
+        assert not one.participants.filter(person__name__iexact="ann", left_at=None).exists()
+    asked = len(house.slack.calls.of("conversations.members"))
+    tasks.watch_members()
+    assert len(house.slack.calls.of("conversations.members")) == asked, "they rest on the events again"
 
 
 def settled_long_ago() -> None:

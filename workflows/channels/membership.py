@@ -22,7 +22,7 @@ from incidents.people import person_matching
 from workflows import ports
 from workflows.channels import room_news, rooms
 from workflows.chat_port import Chat
-from workflows.effects import lost_channels
+from workflows.effects import lost_channels, restoring
 from workflows.models import Limit, MembersRead, Resource
 from workflows.planning.observed import THERE, UNSEEN
 from workflows.ports import VendorError
@@ -62,30 +62,42 @@ def poll(*, at: datetime) -> int:
 def read_all(*, at: datetime) -> int:
     """Compare every channel, however lately it was read, and return how many private ones the vendor did not tell of.
 
-    Those of active public incidents as well, as far as it tells: they rest on what it tells by itself otherwise.
+    Those of active public incidents as well, as far as it tells; the others of them are read by ``poll_public``.
     """
     MembersRead.objects.all().delete()
     left = _rows(at=at).count()
     while done := poll(at=at):
         left -= done
-    chat = ports.chat()
-    if chat is not None and not left:
-        _read_public(chat, at=at)
+    if not left:
+        poll_public(at=at)
     return left
 
 
-def _read_public(chat: Chat, *, at: datetime) -> None:
-    """Compare the channels of public incidents, until the vendor does not answer."""
+def poll_public(*, at: datetime) -> None:
+    """Compare the channels of public incidents after the database was put back; otherwise they rest on the events.
+
+    Twice: at once, and when nothing that was noted before may seem to have just been done, whatever a clock said. Until
+    the vendor does not answer: the rest of them is read the next time.
+    """
+    chat = ports.chat()
+    put_back = restoring.put_back_at(restoring.lost_since(at=at))
+    if chat is None or put_back is None:
+        return
+    settled = put_back + AHEAD + GRACE
+    since = settled if clock.at(at) >= settled else put_back
     rows = Resource.objects.filter(kind="channel", state=THERE, room=F("incident__room"))
-    for channel in rows.filter(incident__private=False, incident__active=True).select_related("incident"):
+    rows = rows.filter(incident__private=False, incident__active=True, incident__declared_at__lt=put_back)
+    for channel in rows.exclude(members_read__at__gte=since).select_related("incident").order_by("pk"):
         known = _read(channel)
         try:
             members = chat.members(channel.external_id)
         except VendorError as error:
             if not _failed(error, channel, at=at):
                 return
-            continue
-        _follow(channel, members, known, known, at=at)
+            members = None
+        MembersRead.objects.update_or_create(channel=channel, defaults={"at": clock.at(at)})
+        if members is not None:
+            _follow(channel, members, known, known, at=at)
 
 
 def _due(*, at: datetime) -> list[Resource]:

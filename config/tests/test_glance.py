@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import datetime, timedelta
 from typing import Any, ClassVar
 
@@ -40,6 +41,12 @@ from workflows.usergroups import sync, workspace_cache
 MINUTES = st.none() | st.integers(-3, 3)
 ROWS = ("webhooks", "unread", "groups", "member", "capture")  # that wait, or are held, until a moment
 FLAGS = ("withdrawn", "tabs", "workspace")
+
+
+@pytest.fixture(name="house")
+def own_house(db: None) -> Iterator[House]:
+    with opened() as made:
+        yield made
 
 
 def placed(dee: Person, incident: Incident, at: datetime, *, minutes: dict[str, int | None]) -> None:
