@@ -6,11 +6,12 @@ look at once do no harm.
 
 from __future__ import annotations
 
+import math
 import os
 import socket
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, Final
 
@@ -32,6 +33,7 @@ from workflows.effects.keyed_executor import Aside
 from workflows.status import shared_looks, workers
 
 GLANCE: Final = "glance"
+GLANCE_S: Final = 5.0  # one that takes longer is waited for no more: each look asks for itself
 TOGETHER_S: Final = 0.25  # looks that are due so soon after others are taken with them
 CLAIM_S: Final = 5.0
 BROKER_S: Final = 10.0
@@ -61,6 +63,7 @@ class OwnLoop:
         self._glanced = {task: glance.LOOKS[task] for task in self._every_s if task in glance.LOOKS}
         self._finding = Glance({(task, name): look for task, of in self._glanced.items() for name, look in of.items()})
         self._to_glance: frozenset[str] = frozenset()
+        self._glancing_since = math.inf
         if EFFECTS in kinds:  # one kind of process that says so is enough
             self._besides["ask the broker"], self._every_s["ask the broker"] = _ask_the_broker, BROKER_S
         self._due_at = dict.fromkeys(self._every_s, 0.0)
@@ -94,21 +97,29 @@ class OwnLoop:
             now = time.monotonic()
             due = [name for name, at in self._due_at.items() if at <= now + TOGETHER_S]
             self._due_at |= {name: now + self._every_s[name] for name in due}
-            glanced = [name for name in due if name in self._glanced]
-            self._to_glance = self._to_glance.union(glanced)
-            self._looks.ask([*(name for name in due if name not in glanced), *([GLANCE] if glanced else [])])
+            self._looks.ask(self._first(due, now=now))
             self._ended.wait(min(self._due_at.values()) - now)
+
+    def _first(self, due: Sequence[str], *, now: float) -> list[str]:
+        """Return what to take of the looks that are due, a glance in place of those that it can tell of."""
+        glanced = [name for name in due if name in self._glanced]
+        if not glanced or now - self._glancing_since > GLANCE_S:  # a table is locked, or a connection was cut off
+            return list(due)
+        self._to_glance = self._to_glance.union(glanced)
+        return [GLANCE, *(name for name in due if name not in glanced)]
 
     def _take(self, name: str) -> None:
         (self._besides.get(name) or app.tasks[name])()
 
     def _glance(self) -> None:
+        self._glancing_since = time.monotonic()
         tasks, self._to_glance = self._to_glance, frozenset()
         found = tasks  # each by itself, if the database cannot tell
         try:
             found = frozenset(task for task, _ in self._finding(at=timezone.now()))
         finally:
-            self._looks.ask(sorted(tasks & found))
+            self._glancing_since = math.inf
+            self._looks.ask(name for name in self._glanced if name in tasks & found)
 
     def _claim(self) -> None:
         self._looks.ask(shared_looks.claim(self._shared))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+import time
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 from typing import Any, ClassVar
@@ -14,7 +16,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.django import TestCase
 
+from config.messages import EFFECTS as EFFECTS_QUEUE
+from config.messages import EVIDENCE as EVIDENCE_QUEUE
+from config.process import own_loop
 from config.process.looks import OWN
+from config.process.own_loop import OwnLoop
 from evidence import tasks as evidence_tasks
 from evidence.intake import digesting, withdrawing
 from evidence.models import Evidence
@@ -31,6 +37,7 @@ from integrations.slack import tasks as chat_tasks
 from integrations.slack.models import OnHome
 from integrations.tests.house import House
 from integrations.tests.house import house as opened
+from stack.outside import until
 from workflows import ports, tasks
 from workflows.models import DirectoryRead, Effect, GroupRule, PagerRead, Planned, Shift, Unplanned
 from workflows.oncall import refresh
@@ -39,6 +46,8 @@ from workflows.reconcile import sweep
 from workflows.usergroups import sync, workspace_cache
 
 MINUTES = st.none() | st.integers(-3, 3)
+KINDS = {EFFECTS_QUEUE: "worker", EVIDENCE_QUEUE: "evidence"}
+BESIDES = {"say alive", "claim", "ask the broker"}
 ROWS = ("webhooks", "unread", "groups", "member", "capture")  # that wait, or are held, until a moment
 FLAGS = ("withdrawn", "tabs", "workspace")
 
@@ -209,6 +218,66 @@ def test_a_sweep_acts_on_whatever_waits_and_on_nothing_else(house: House, monkey
 def test_what_a_worker_glances_at_is_what_its_own_looks_are_about() -> None:
     own = {look.task for looks in OWN.values() for look in looks}
     assert own == glance.LOOKS.keys()
+
+
+@pytest.mark.django_db
+def test_what_is_asked_has_no_parameters_so_that_it_is_planned_for_its_values() -> None:
+    """A statement with some is planned for any values once it came ten times, and reads whole tables from then on."""
+    asked: list[Any] = []
+
+    def note(execute: Any, sql: str, params: Any, many: bool, context: Any) -> Any:
+        asked.append(params)
+        return execute(sql, params, many, context)
+
+    with connection.execute_wrapper(note):
+        EVERYTHING(at=timezone.now())
+    assert asked == [None]
+
+
+class Taken(OwnLoop):
+    """Notes what would be taken, and glances only once it may."""
+
+    def __init__(self, kinds: dict[str, str], *, found: set[tuple[str, str]]) -> None:
+        super().__init__(kinds)
+        self.taken: list[str] = []
+        self.may_glance = threading.Event()
+        self._finding = lambda at: self.may_glance.wait(60) and found  # type: ignore[assignment]  # stands in for it
+
+    def _take(self, name: str) -> None:
+        if name == own_loop.GLANCE:
+            self._glance()
+        else:
+            self.taken.append(name)
+
+    def tick(self, now: float) -> None:
+        """Take all looks of a process, as it does when they are due."""
+        self._looks.ask(self._first([*self._every_s], now=now))
+
+
+def test_of_what_a_glance_finds_the_looks_are_taken_in_their_order_and_no_others() -> None:
+    sweeping, pager = ("workflows.tasks.sweep", "effects"), ("integrations.pagerduty.tasks.sweep", "webhooks")
+    loop = Taken(dict(KINDS), found={pager, sweeping})
+    loop.may_glance.set()
+    loop.tick(time.monotonic())
+    until(lambda: len(loop.taken) == len(BESIDES) + 2 and not loop._looks.busy, what="the looks are over")
+    assert [one for one in loop.taken if one not in BESIDES] == [sweeping[0], pager[0]]
+
+
+def test_a_glance_that_does_not_end_holds_no_look_up() -> None:
+    """A table may be locked for minutes, or one connection cut off: what each look asks by itself may be answered."""
+    loop = Taken(dict(KINDS), found=set())
+    own = {look.task for looks in OWN.values() for look in looks}
+    try:
+        loop.tick(time.monotonic())
+        until(lambda: loop._glancing_since < time.monotonic(), what="a glance has begun")
+        loop.tick(time.monotonic())
+        assert not own & {*loop.taken}, "it may be over soon"
+        for later in (1, 2):  # what still waits at the next tick has another thread
+            loop.tick(time.monotonic() + own_loop.GLANCE_S + later)
+        until(lambda: own <= {*loop.taken}, what="all looks are taken")
+    finally:
+        loop.may_glance.set()
+        until(lambda: not loop._looks.busy, what="the threads end")
 
 
 def test_an_idle_worker_is_not_to_look_at_a_pager_that_was_just_read(house: House) -> None:

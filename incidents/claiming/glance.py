@@ -5,7 +5,6 @@ What a regular look would act on is declared beside it by ``acts_on``; whoever t
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -19,9 +18,6 @@ from incidents.claiming.shared_clock import clock
 P = ParamSpec("P")
 R = TypeVar("R")
 Name = TypeVar("Name")
-
-NAMED: Final = re.compile(r"%\((\w+)\)s")
-GIVEN: Final = re.compile("%[s%]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +38,6 @@ class Sql(NamedTuple):
 Look = Callable[[Moment], QuerySet[Any] | Sql]
 # Stand in the written statement for when it is asked.
 SOME: Final = Moment(own=datetime(1, 2, 3, tzinfo=UTC), shared=datetime(1, 2, 4, tzinfo=UTC))
-MOMENTS: Final = (SOME.own, SOME.shared)  # compared, not hashed: a value may be a list
 LOOKS: Final[dict[str, Mapping[str, Look]]] = {}  # by the full name of a regular look
 
 
@@ -57,34 +52,42 @@ def acts_on(**looks: Look) -> Callable[[Callable[P, R]], Callable[P, R]]:
 
 
 class Glance(Generic[Name]):
-    """Tell of each look whether it would find a row; the statement is written once, as writing takes the longest."""
+    """Tell of each look whether it would find a row; the statement is written once, as writing takes the longest.
+
+    It has no parameters: PostgreSQL plans a statement that has some, and comes again, for any values, so that no index
+    of what waits could serve it, and whole tables would be read each time.
+    """
 
     def __init__(self, looks: Mapping[Name, Look]) -> None:
         self._looks = looks
-        self._written: Sql | None = None
+        self._written: str | None = None
 
     def __call__(self, *, at: datetime) -> frozenset[Name]:
         """Return the names of the looks that find a row at a moment of this process's clock."""
-        if self._written is None:
-            self._written = self._write()
-        sql, values = self._written
-        now = {SOME.own: at, SOME.shared: clock.at(at)}
         with connection.cursor() as cursor:
-            cursor.execute(sql, {name: now[one] if one in MOMENTS else one for name, one in values.items()})
+            if self._written is None:
+                self._written = self._write()
+            sql = self._written
+            for some, now in ((SOME.own, at), (SOME.shared, clock.at(at))):
+                sql = sql.replace(_literal(some), _literal(now))
+            cursor.execute(sql)
             return frozenset(name for name, found in zip(self._looks, cursor.fetchone(), strict=True) if found)
 
-    def _write(self) -> Sql:
-        parts = [_sql(look(SOME), f"p{n}") for n, look in enumerate(self._looks.values())]
-        sql = ", ".join(f"EXISTS ({sql})" for sql, _ in parts)
-        return Sql(f"SELECT {sql}", {name: one for _, values in parts for name, one in values.items()})
+    def _write(self) -> str:
+        """Write the statement for ``SOME`` moment."""
+        return f"SELECT {', '.join(f'EXISTS ({_sql(look(SOME))})' for look in self._looks.values())}"
 
 
-def _sql(found: QuerySet[Any] | Sql, prefix: str) -> Sql:
-    """Write what a look finds, with parameters whose names no other look's have."""
+def _sql(found: QuerySet[Any] | Sql) -> str:
+    """Write what a look finds, its values as PostgreSQL's literals."""
     if isinstance(found, Sql):
-        named = NAMED.sub(rf"%({prefix}_\1)s", found.statement)
-        return Sql(named, {f"{prefix}_{name}": one for name, one in found.values.items()})
-    sql, given = found.order_by().values("pk").query.sql_with_params()
-    values = {f"{prefix}_{n}": one for n, one in enumerate(given)}
-    names = iter(values)
-    return Sql(GIVEN.sub(lambda found: f"%({next(names)})s" if found[0] == "%s" else found[0], sql), values)
+        return _composed(*found)
+    return _composed(*found.order_by().values("pk").query.sql_with_params())
+
+
+def _composed(sql: str, values: Any) -> str:
+    return str(connection.ops.compose_sql(sql, values))  # type: ignore[attr-defined]  # PostgreSQL's has it
+
+
+def _literal(moment: datetime) -> str:
+    return _composed("%s", [moment])

@@ -19,10 +19,11 @@ from integrations.tests.house import House, house, organisation
 from integrations.tests.losing import lost
 from integrations.tests.ticket_desk import desk, edit_here
 from workflows import tasks
-from workflows.channels import closed_rooms, rooms
+from workflows.channels import closed_rooms, membership, rooms
 from workflows.effects import restoring
-from workflows.models import Effect, Limit, Resource
-from workflows.reconcile import reconcile, sweep
+from workflows.models import Effect, Limit, MembersRead, Resource
+from workflows.ports import VendorError
+from workflows.reconcile import reconcile, retyping, sweep
 
 
 @pytest.fixture(name="house")
@@ -185,6 +186,68 @@ def test_who_left_a_public_channel_since_is_known_though_slack_does_not_tell_at_
     asked = len(house.slack.calls.of("conversations.members"))
     tasks.watch_members()
     assert len(house.slack.calls.of("conversations.members")) == asked, "they rest on the events again"
+
+
+@pytest.mark.parametrize("code", ["fetch_members_failed", "token_revoked"])
+def test_channels_that_slack_does_not_tell_of_hold_no_others_up_and_are_asked_for_again(
+    house: House, monkeypatch: pytest.MonkeyPatch, code: str
+) -> None:
+    incidents = [house.declare(f"Slow {n}") for n in range(5)]
+    settled_long_ago()
+    with lost():
+        for one in incidents:
+            house.slack.acts.leave("ann", house.channel(one))
+    members, silent = SlackChat.members, {house.slack.channel(house.channel(one)).id for one in incidents[:2]}
+
+    def tells(chat: SlackChat, channel_id: str) -> frozenset[str]:
+        if channel_id in silent:
+            raise VendorError("Try again.", code=code, method="conversations.members", retryable=code[0] == "f")
+        return members(chat, channel_id)
+
+    monkeypatch.setattr(SlackChat, "members", tells)
+    call_command("restored")
+    for one in incidents[2:]:
+        assert not one.participants.filter(person=house.person("ann"), left_at=None).exists()
+    silent.clear()
+    membership.poll_public(at=timezone.now())
+    for one in incidents:
+        assert not one.participants.filter(person=house.person("ann"), left_at=None).exists()
+
+
+def test_after_a_limit_nobody_is_asked_before_it_is_over(house: House) -> None:
+    house.declare("Slow")
+    call_command("restored")
+    MembersRead.objects.all().delete()
+    now = timezone.now()
+    Limit.objects.create(vendor="chat", method="conversations.members", blocked_until=now + timedelta(minutes=1))
+    asked = house.slack.calls.count("conversations.members")
+    membership.poll_public(at=now)
+    assert house.slack.calls.count("conversations.members") == asked
+    membership.poll_public(at=now + timedelta(minutes=2))
+    assert house.slack.calls.count("conversations.members") == asked + 1
+
+
+def test_nobody_is_let_in_who_came_before_an_incident_turned_private_while_slack_is_asked(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With an organisation's token the channel stays, and who came into it in the lost moments is unknown here."""
+    with organisation(house):
+        incident, out = house.declare("Keys", type="internal"), house.person("out")
+        settled_long_ago()
+        with lost():
+            house.slack.acts.join("out", house.channel(incident))
+        restoring.begin(at=timezone.now())
+        members = SlackChat.members
+
+        def tells(chat: SlackChat, channel_id: str) -> frozenset[str]:
+            said = members(chat, channel_id)
+            retyping.confirm(incident, to=house.type("security"), by=house.person("dee"), at=timezone.now())
+            return said
+
+        with monkeypatch.context() as patch:
+            patch.setattr(SlackChat, "members", tells)
+            membership.poll_public(at=timezone.now())
+        assert not visibility.may_see(out, Incident.objects.get(pk=incident.pk))
 
 
 def settled_long_ago() -> None:

@@ -13,7 +13,7 @@ from datetime import datetime, timedelta
 from django.db import transaction
 from django.db.models import F, Q, QuerySet
 
-from incidents import lifecycle
+from incidents import lifecycle, timeline
 from incidents.claiming import rotation
 from incidents.claiming.recent import recently
 from incidents.claiming.shared_clock import clock
@@ -35,6 +35,8 @@ EVERY_S = 45
 AT_MOST = 60  # channels at a time: Slack accepts about a hundred of these calls a minute
 LOOKS = 20  # of them, in turn, whose privacy is looked at although nobody came: Slack accepts about fifty a minute
 NOT_AGAIN = timedelta(seconds=30)
+PUBLIC = 20  # of them at a time: what ends access has the rest of it
+PATIENCE = 3  # calls without an answer, before the others wait for the next look
 LATELY = timedelta(days=7)  # an incident that ended longer ago is left to the events
 GRACE = timedelta(seconds=15)  # for an invitation to arrive everywhere
 AHEAD = timedelta(minutes=5)  # the clock of another host may be; one that is further off will not hold this up
@@ -47,7 +49,7 @@ def poll(*, at: datetime) -> int:
     One call a channel. Stops at a rate limit, which holds for everyone, and while the vendor is away.
     """
     chat = ports.chat()
-    if chat is None or Limit.objects.filter(method=METHOD, blocked_until__gt=clock.at(at)).exists():
+    if chat is None or _is_limited(at):
         return 0
     done, due = 0, _due(at=at)
     # Those whose privacy is looked at although nobody came.
@@ -69,35 +71,56 @@ def read_all(*, at: datetime) -> int:
     while done := poll(at=at):
         left -= done
     if not left:
-        poll_public(at=at)
+        poll_public(at=at, at_once=None)
     return left
 
 
-def poll_public(*, at: datetime) -> None:
-    """Compare the channels of public incidents after the database was put back; otherwise they rest on the events.
+def poll_public(*, at: datetime, at_once: int | None = PUBLIC) -> None:
+    """Compare channels of public incidents after the database was put back; otherwise they rest on the events.
 
-    Twice: at once, and when nothing that was noted before may seem to have just been done, whatever a clock said. Until
-    the vendor does not answer: the rest of them is read the next time.
+    Each is read twice: soon, and when nothing that was noted before may seem to have just been done, whatever a clock
+    said. Stops at a rate limit and while the vendor is away; whatever it did not tell of has its turn again.
     """
     chat = ports.chat()
     put_back = restoring.put_back_at(restoring.lost_since(at=at))
-    if chat is None or put_back is None:
+    if chat is None or put_back is None or _is_limited(at):
         return
     settled = put_back + AHEAD + GRACE
-    since = settled if clock.at(at) >= settled else put_back
-    rows = Resource.objects.filter(kind="channel", state=THERE, room=F("incident__room"))
-    rows = rows.filter(incident__private=False, incident__active=True, incident__declared_at__lt=put_back)
-    for channel in rows.exclude(members_read__at__gte=since).select_related("incident").order_by("pk"):
-        known = _read(channel)
+    unread = _unread_public(put_back, since=settled if clock.at(at) >= settled else put_back)
+    left = PATIENCE
+    for pk in rotation.in_turn(unread, at_once=at_once or len(unread), every_s=EVERY_S, at=at):
+        channel = Resource.objects.select_related("incident").get(pk=pk)
+        before = _read(channel)
         try:
             members = chat.members(channel.external_id)
         except VendorError as error:
-            if not _failed(error, channel, at=at):
+            if _is_gone(error, channel, at=at):
+                MembersRead.objects.update_or_create(channel=channel, defaults={"at": clock.at(at)})
+            elif error.retry_after is not None or not (left := left - 1):
                 return
-            members = None
+            continue
+        _follow_public(channel, members, before, at=at)
+
+
+def _unread_public(put_back: datetime, *, since: datetime) -> list[int]:
+    rows = Resource.objects.filter(kind="channel", state=THERE, room=F("incident__room"))
+    rows = rows.filter(incident__private=False, incident__active=True, incident__declared_at__lt=put_back + AHEAD)
+    return list(rows.exclude(members_read__at__gte=since).order_by("pk").values_list("pk", flat=True))
+
+
+@transaction.atomic
+def _follow_public(channel: Resource, members: frozenset[str], before: _Known, *, at: datetime) -> None:
+    """Follow what differs in a channel, unless its incident turned private meanwhile: that lets nobody in."""
+    timeline.hold(channel.incident_id)
+    incident = Incident.objects.get(pk=channel.incident_id)
+    if not incident.private:
+        channel.incident = incident
+        _follow(channel, members, before, _read(channel), at=at)
         MembersRead.objects.update_or_create(channel=channel, defaults={"at": clock.at(at)})
-        if members is not None:
-            _follow(channel, members, known, known, at=at)
+
+
+def _is_limited(at: datetime) -> bool:
+    return Limit.objects.filter(method=METHOD, blocked_until__gt=clock.at(at)).exists()
 
 
 def _due(*, at: datetime) -> list[Resource]:
@@ -238,6 +261,12 @@ def _warn(incident: Incident, members: frozenset[str], *, at: datetime) -> None:
 
 
 def _failed(error: VendorError, channel: Resource, *, at: datetime) -> bool:
+    """Note what an error means; return whether the vendor may be asked about the next."""
+    return _is_gone(error, channel, at=at) or not (error.retryable or error.retry_after is not None)
+
+
+def _is_gone(error: VendorError, channel: Resource, *, at: datetime) -> bool:
+    """Note what an error means; return whether it means that nobody can say who is in this channel any more."""
     log.warning("could not read the members of a channel: %s", error)
     if error.retry_after is not None:
         until = clock.at(at) + timedelta(seconds=error.retry_after)
@@ -245,8 +274,6 @@ def _failed(error: VendorError, channel: Resource, *, at: datetime) -> bool:
     if error.code == lost_channels.NOT_FOUND:
         with transaction.atomic():
             lost_channels.note(channel.incident_id, room=channel.room or 1, why=UNSEEN)
-        return True
     if error.code == lost_channels.OUTSIDE:
         lifecycle.warn(channel.incident, BLIND, about=f"blind/{channel.room}", at=at)
-        return True
-    return not (error.retryable or error.retry_after is not None)
+    return error.code in {lost_channels.NOT_FOUND, lost_channels.OUTSIDE}

@@ -124,7 +124,7 @@ def has_strangers() -> bool:
     return Shift.objects.exclude(user__in=PagerUser.objects.values("pager_id")).exists()
 
 
-# Written out, as it is asked every other second and Django takes longer to write it than PostgreSQL to answer.
+# Written out, as Django takes longer to write it than PostgreSQL to answer; `refresh.MAY_BE_DUE` says the same.
 HANDED_OVER: Final = """
     SELECT EXISTS (SELECT FROM workflows_shift WHERE start_at > %(since)s AND start_at <= %(at)s)
         OR EXISTS (SELECT FROM workflows_shift WHERE end_at > %(since)s AND end_at <= %(at)s)

@@ -24,7 +24,7 @@ LONGEST: Final = timedelta(minutes=15)  # that a pager may ask to be left alone;
 SOON: Final = timedelta(minutes=2)  # how often everything is read while something is named that nobody knows
 
 READ: Final = WrittenRows(PagerRead, of="r")
-# Unless all was read lately by these settings and nobody took over since.
+# Unless all was read lately by these settings and nobody took over since (`pager_cache.HANDED_OVER`).
 MAY_BE_DUE: Final = """
     SELECT WHERE NOT EXISTS (SELECT FROM workflows_pagerread r
             WHERE r.connection = ANY (%(ours)s)
@@ -54,7 +54,7 @@ def keep(*, at: datetime) -> bool:
 
 
 def _due(pager: Pager, at: datetime) -> list[What]:
-    """Return what is due, in two queries as long as nothing is: this is asked every other second."""
+    """Return what is due, in two queries as long as nothing is."""
     read = READ.first("FROM workflows_pagerread r ORDER BY r.id LIMIT 1") or PagerRead()
     waits = read.ask_at is not None and at < read.ask_at < at + LONGEST
     failing = read.failing if waits else What.NOTHING

@@ -7,6 +7,7 @@ from typing import Any, Final
 from django.core.management.base import BaseCommand
 from django.utils import timezone
 
+from incidents.claiming.shared_clock import clock
 from workflows import ports
 from workflows.channels import closed_rooms, membership
 from workflows.channels.closed_rooms import ClosedRoom
@@ -37,6 +38,7 @@ class Command(BaseCommand):
     )
 
     def handle(self, *args: Any, **options: Any) -> None:
+        clock.measure()
         restoring.begin(at=timezone.now())
         for incident_id in sweep.not_planned_yet():
             reconcile.reconcile(incident_id, at=timezone.now())
