@@ -100,25 +100,46 @@ class WrittenRows(Generic[Row]):
 class WrittenInsert(Generic[Row]):
     """An insert of any number of new rows: one statement with one parameter, which PostgreSQL plans once.
 
-    Where ``unique`` names fields, a row that is there already with the same takes on those of ``update``.
+    Where ``unique`` names fields, a row that is there already with the same takes on those of ``update``. Rows bring
+    their keys where these are ``given``. ``computed`` are fields by the SQL that works them out of the others, which it
+    calls ``new``.
     """
 
-    def __init__(self, model: type[Row], *, unique: Sequence[str] = (), update: Sequence[str] = ()) -> None:
+    def __init__(
+        self,
+        model: type[Row],
+        *,
+        unique: Sequence[str] = (),
+        update: Sequence[str] = (),
+        given: bool = False,
+        computed: Mapping[str, str] | None = None,
+    ) -> None:
         self.model: Final = model
+        self.given: Final = given
+        self.computed: Final = computed or {}
         self.unique: Final = unique
         self.update: Final = update
 
     def add(self, rows: Iterable[Row]) -> None:
-        """Insert rows, which are not told their keys."""
+        """Insert rows, which are not told their keys, nor what is computed."""
         values = [{field.column: _plain(getattr(row, field.attname)) for field in self._fields} for row in rows]
         if values:
             with connection.cursor() as cursor:
                 cursor.execute(self._statement, [json.dumps(values)])
 
+    def there(self, row: Row, **generated: Any) -> Row:
+        """Return a row that was inserted as one that was read, with what is generated; what is computed is not read."""
+        row._state.adding, row._state.db = False, connection.alias  # noqa: SLF001 (as Django's own rows)
+        vars(row).update(generated)
+        for name in self.computed:
+            vars(row).pop(name, None)
+        return row
+
     @cached_property
     def _fields(self) -> list[Field[Any, Any]]:
         own = self.model._meta.concrete_fields  # noqa: SLF001 (Django's documented way to them)
-        return [one for one in own if not (one.primary_key or one.generated)]
+        made_there = {one.name for one in own if one.generated or (one.primary_key and not self.given)}
+        return [one for one in own if one.name not in made_there | self.computed.keys()]
 
     @cached_property
     def _statement(self) -> str:
@@ -128,8 +149,10 @@ class WrittenInsert(Generic[Row]):
         known = self._columns(self.unique)
         takes_on = ", ".join(f"{one} = excluded.{one}" for one in self._columns(self.update))
         otherwise = f"ON CONFLICT ({', '.join(known)}) DO UPDATE SET {takes_on}" if known else ""
-        given = f"SELECT {columns} FROM jsonb_to_recordset(%s::jsonb) AS new ({typed})"  # noqa: S608 (columns of ours)
-        return f'INSERT INTO "{table}" ({columns}) {given} {otherwise}'
+        into = ", ".join([columns, *(f'"{one}"' for one in self.computed)])
+        said = ", ".join([columns, *self.computed.values()])
+        given = f"SELECT {said} FROM jsonb_to_recordset(%s::jsonb) AS new ({typed})"  # noqa: S608 (columns of ours)
+        return f'INSERT INTO "{table}" ({into}) {given} {otherwise}'
 
     def _columns(self, names: Iterable[str]) -> list[str]:
         columns = {one.name: one.column for one in self._fields}

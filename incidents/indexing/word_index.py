@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from django.contrib.postgres.search import SearchVectorField
 from django.db import connection
-from django.db.models import Func, Value
 
 from incidents.indexing import identifiers
 from incidents.models import Incident
@@ -72,12 +70,7 @@ def add_words(incident: Incident, text: str) -> None:
         cursor.execute(_ADD, {"incident": incident.pk, "words": text, "most": WORDS_BYTES})
 
 
-_VECTOR: Final = (
-    f"(SELECT strip(to_tsvector('english', {identifiers.with_parts('text')}))"  # noqa: S608 (put together of constants)
-    " FROM (VALUES (%(expressions)s::text)) AS said (text))"
-)
-
-
-def words_of(text: str) -> Func:
-    """Return the expression that stores a text's words, without positions, for the search."""
-    return Func(Value(text), template=_VECTOR, output_field=SearchVectorField())
+def words_of(text: str) -> str:
+    """Return the SQL of a text's words, without positions, for the search; ``text`` is SQL, too."""
+    words = f"strip(to_tsvector('{SEARCH_CONFIG}', {identifiers.with_parts('said.text')}))"
+    return f"(SELECT {words} FROM (VALUES ({text}::text)) AS said (text))"  # noqa: S608 (put together of constants)

@@ -6,10 +6,12 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from django.db import connection
 from django.db.models import Model
 from django.utils import timezone
 
 from incidents import lifecycle, visibility
+from incidents.lifecycle import declaring
 from incidents.models import Codename, Incident, IncidentType, Person
 from incidents.people import person_matching
 from incidents.policies import current_types
@@ -113,3 +115,48 @@ def test_types_are_read_as_django_reads_them(db: None) -> None:
     ):
         assert [(held(one), held(one and one.current)) for one in read] == [(held(o), held(o.current)) for o in those]
     assert [one.slug for one in current_types.private()] == ["security"]
+
+
+ODD = 'Größe 😀 "quoted" \\ and\na tab\t, {braces}, 100 %s, checkout.charge_card and CamelCase'
+WORDS = """
+    SELECT words = strip(to_tsvector('english', title || ' ' || summary)) || words, words @@ plainto_tsquery('camel')
+      FROM incidents_incident WHERE id = %s
+"""
+
+
+@pytest.mark.parametrize("full", [True, False])
+def test_an_incident_is_inserted_as_django_inserts_it(incidents: list[Incident], *, full: bool) -> None:
+    now, of = timezone.now(), incidents[1]
+    stands: dict[str, Any] = {"type": of.type, "policy_version": of.policy_version, "declared_at": now, "typed_at": now}
+    more: dict[str, Any] = {
+        "lead": of.lead,
+        "declared_by": of.lead,
+        "summary": ODD,
+        "services": [ODD, 'a,b"{}'],
+        "replays": of,
+    }
+    more |= {"services": [ODD[:80], 'a,b"{}'], "checked": [""], "room": 2, "revision": 3, "traceparent": "00-a"}
+    more |= {"roles": {ODD: 1}, "is_drill": True, "private": True, "clear_at": now, "update_due_at": now, "last_n": 1}
+    by_django, written = (
+        Incident(pk=1_000_000 + n, codename=f"odd-{n}", title=ODD, **stands, **(more if full else {})) for n in (1, 2)
+    )
+    by_django.save(force_insert=True)
+    declaring.INCIDENT.add([written])
+    there = declaring.INCIDENT.there(written, active=True)
+    own = ("id", "codename", "words")
+    assert held(Incident.objects.get(pk=written.pk), but=own) == held(by_django, but=own) == held(there, but=own)
+    with connection.cursor() as cursor:
+        cursor.execute(WORDS, [written.pk])
+        assert cursor.fetchone() == (True, True)
+
+
+def test_an_incident_that_was_declared_is_one_that_was_read(incidents: list[Incident]) -> None:
+    ada, type = Person.objects.get(chat_id="UADA"), IncidentType.objects.get(slug="security")
+    made = lifecycle.declare(ODD, by=ada, at=timezone.now(), type=type)
+    assert made == Incident.objects.get(pk=made.pk)
+    assert held(made) == held(Incident.objects.get(pk=made.pk))
+    assert not made._state.adding
+    made.save()
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT words @@ plainto_tsquery('braces') FROM incidents_incident WHERE id = %s", [made.pk])
+        assert cursor.fetchone() == (True,), "saving it leaves its words alone"
