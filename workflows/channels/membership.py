@@ -35,7 +35,7 @@ EVERY_S = 45
 AT_MOST = 60  # channels at a time: Slack accepts about a hundred of these calls a minute
 LOOKS = 20  # of them, in turn, whose privacy is looked at although nobody came: Slack accepts about fifty a minute
 NOT_AGAIN = timedelta(seconds=30)
-PUBLIC = 20  # of them at a time: what ends access has the rest of it
+PUBLIC = 10  # of public ones beside them
 PATIENCE = 3  # calls without an answer, before the others wait for the next look
 LATELY = timedelta(days=7)  # an incident that ended longer ago is left to the events
 GRACE = timedelta(seconds=15)  # for an invitation to arrive everywhere
@@ -87,19 +87,23 @@ def poll_public(*, at: datetime, at_once: int | None = PUBLIC) -> None:
         return
     settled = put_back + AHEAD + GRACE
     unread = _unread_public(put_back, since=settled if clock.at(at) >= settled else put_back)
+    # Each look begins one further on: those that the vendor never tells of are before others only for a while.
+    first = int(at.timestamp() / EVERY_S) % len(unread) if unread else 0
     left = PATIENCE
-    for pk in rotation.in_turn(unread, at_once=at_once or len(unread), every_s=EVERY_S, at=at):
-        channel = Resource.objects.select_related("incident").get(pk=pk)
+    for pk in (unread[first:] + unread[:first])[:at_once]:
+        channel = Resource.objects.select_related("incident").defer("incident__words").get(pk=pk)
         before = _read(channel)
         try:
             members = chat.members(channel.external_id)
         except VendorError as error:
             if _is_gone(error, channel, at=at):
-                MembersRead.objects.update_or_create(channel=channel, defaults={"at": clock.at(at)})
+                _note_read(channel, at=at)
             elif error.retry_after is not None or not (left := left - 1):
                 return
             continue
-        _follow_public(channel, members, before, at=at)
+        left = PATIENCE
+        _follow(channel, members, before, _read(channel), at=at)
+        _note_read(channel, at=at)
 
 
 def _unread_public(put_back: datetime, *, since: datetime) -> list[int]:
@@ -108,15 +112,8 @@ def _unread_public(put_back: datetime, *, since: datetime) -> list[int]:
     return list(rows.exclude(members_read__at__gte=since).order_by("pk").values_list("pk", flat=True))
 
 
-@transaction.atomic
-def _follow_public(channel: Resource, members: frozenset[str], before: _Known, *, at: datetime) -> None:
-    """Follow what differs in a channel, unless its incident turned private meanwhile: that lets nobody in."""
-    timeline.hold(channel.incident_id)
-    incident = Incident.objects.get(pk=channel.incident_id)
-    if not incident.private:
-        channel.incident = incident
-        _follow(channel, members, before, _read(channel), at=at)
-        MembersRead.objects.update_or_create(channel=channel, defaults={"at": clock.at(at)})
+def _note_read(channel: Resource, *, at: datetime) -> None:
+    MembersRead.objects.update_or_create(channel=channel, defaults={"at": clock.at(at)})
 
 
 def _is_limited(at: datetime) -> bool:
@@ -136,7 +133,7 @@ def _rows(*, at: datetime) -> QuerySet[Resource]:
 
 def _look(chat: Chat, channel: Resource, *, at: datetime, asks: bool) -> bool:
     """Compare one channel, and with ``asks`` its privacy; return whether the vendor may be asked about the next."""
-    MembersRead.objects.update_or_create(channel=channel, defaults={"at": clock.at(at)})
+    _note_read(channel, at=at)
     before = _read(channel)
     try:
         members = chat.members(channel.external_id)
@@ -203,17 +200,30 @@ def _compare(channel: Resource, members: frozenset[str], before: _Known, after: 
 def _follow(channel: Resource, members: frozenset[str], before: _Known, after: _Known, *, at: datetime) -> None:
     """Follow what differs. What an event changed while we asked is left alone: it is newer than the answer.
 
-    Whoever was not invited yet, or could not be, is not in ``inside`` and so not missed.
+    Whoever was not invited yet, or could not be, is not in ``inside`` and so not missed. One that turned private while
+    we asked is left alone, too: nobody comes in by an answer about a public one.
     """
     incident = channel.incident
     settled = {one for one, since in after.inside.items() if not at - GRACE < since <= at + AHEAD}
     missed = settled & before.inside.keys() - members
     for person in Person.objects.filter(chat_id__in=missed):
         with transaction.atomic():
+            if _turned_private(incident):
+                return
             rooms.left(incident, person=person, channel_id=channel.external_id, at=at)
     for person in _people(_newcomers(members, before, after)):
         with transaction.atomic():
+            if _turned_private(incident):
+                return
             rooms.joined(incident, person=person, channel_id=channel.external_id, at=at)
+
+
+def _turned_private(incident: Incident) -> bool:
+    """Return whether an incident did since it was read, holding it."""
+    if incident.private:
+        return False
+    timeline.hold(incident.pk)
+    return Incident.objects.filter(pk=incident.pk, private=True).exists()
 
 
 def _newcomers(members: frozenset[str], before: _Known, after: _Known) -> frozenset[str]:
