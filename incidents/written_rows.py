@@ -146,11 +146,11 @@ class WrittenInsert(Generic[Row]):
         columns = ", ".join(f'"{one.column}"' for one in self._fields)
         typed = ", ".join(f'"{one.column}" {one.db_type(connection)}' for one in self._fields)
         table = self.model._meta.db_table  # noqa: SLF001 (as above)
+        into = ", ".join([columns, *(f'"{one}"' for one in self.computed)])
+        said = ", ".join([columns, *self.computed.values()])
         known = self._columns(self.unique)
         takes_on = ", ".join(f"{one} = excluded.{one}" for one in self._columns(self.update))
         otherwise = f"ON CONFLICT ({', '.join(known)}) DO UPDATE SET {takes_on}" if known else ""
-        into = ", ".join([columns, *(f'"{one}"' for one in self.computed)])
-        said = ", ".join([columns, *self.computed.values()])
         given = f"SELECT {said} FROM jsonb_to_recordset(%s::jsonb) AS new ({typed})"  # noqa: S608 (columns of ours)
         return f'INSERT INTO "{table}" ({into}) {given} {otherwise}'
 
