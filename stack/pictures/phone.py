@@ -22,7 +22,7 @@ from incidents.reading.catch_up import CatchUpLine
 from integrations.sandbox.app import build
 from integrations.sandbox.settings import Settings
 from integrations.slack.adapter import cards
-from integrations.slack.listeners.timeline import catch_up_blocks
+from integrations.slack.protocol import catch_up_blocks
 from stack.services import chromium
 from workflows.planning.facts import ChannelPost, Facts, RetypeNews, Room
 from workflows.planning.invitee import Invitee

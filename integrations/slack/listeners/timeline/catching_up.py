@@ -10,9 +10,8 @@ from incidents.reading import catch_up_reading
 from integrations.slack.interaction import incident_lookup, replying
 from integrations.slack.interaction.answers import Answer, Say
 from integrations.slack.interaction.request import SlackRequest
-from integrations.slack.listeners.timeline import catch_up_blocks
 from integrations.slack.models import CaughtUp
-from integrations.slack.protocol import blocks, mrkdwn
+from integrations.slack.protocol import blocks, catch_up_blocks, mrkdwn
 from workflows.channels import rooms
 from workflows.ports import VendorError
 
