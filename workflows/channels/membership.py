@@ -87,10 +87,8 @@ def poll_public(*, at: datetime, at_once: int | None = PUBLIC) -> None:
         return
     settled = put_back + AHEAD + GRACE
     unread = _unread_public(put_back, since=settled if clock.at(at) >= settled else put_back)
-    # Each look begins one further on: those that the vendor never tells of are before others only for a while.
-    first = int(at.timestamp() / EVERY_S) % len(unread) if unread else 0
     left = PATIENCE
-    for pk in (unread[first:] + unread[:first])[:at_once]:
+    for pk in rotation.in_turn(unread, at_once=at_once or max(len(unread), 1), every_s=EVERY_S, at=at):
         channel = Resource.objects.select_related("incident").defer("incident__words").get(pk=pk)
         before = _read(channel)
         try:

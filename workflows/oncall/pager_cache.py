@@ -124,11 +124,12 @@ def has_strangers() -> bool:
     return Shift.objects.exclude(user__in=PagerUser.objects.values("pager_id")).exists()
 
 
-# Written out, as Django takes longer to write it than PostgreSQL to answer; `refresh.MAY_BE_DUE` says the same.
+# Written out, as Django takes longer to write it than PostgreSQL to answer; ``since`` is SQL.
 HANDED_OVER: Final = """
-    SELECT EXISTS (SELECT FROM workflows_shift WHERE start_at > %(since)s AND start_at <= %(at)s)
-        OR EXISTS (SELECT FROM workflows_shift WHERE end_at > %(since)s AND end_at <= %(at)s)
+    (EXISTS (SELECT FROM workflows_shift WHERE start_at > {since} AND start_at <= %(at)s)
+     OR EXISTS (SELECT FROM workflows_shift WHERE end_at > {since} AND end_at <= %(at)s))
 """
+HAS_HANDED_OVER: Final = f"SELECT {HANDED_OVER.format(since='%(since)s')}"  # a constant of this module
 
 
 def has_handed_over(read: PagerRead, *, at: datetime) -> bool:
@@ -136,7 +137,7 @@ def has_handed_over(read: PagerRead, *, at: datetime) -> bool:
     if read.shifts_at is None:
         return False
     with connection.cursor() as cursor:
-        cursor.execute(HANDED_OVER, {"since": read.shifts_at, "at": at})
+        cursor.execute(HAS_HANDED_OVER, {"since": read.shifts_at, "at": at})
         return bool(cursor.fetchone()[0])
 
 
