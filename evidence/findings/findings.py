@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 
-from django.db.models import Max, Prefetch
+from django.db.models import Max, Prefetch, prefetch_related_objects
 
 from evidence.models import Evidence, Finding, Round, Support
 from evidence.models.evidence import State
@@ -18,7 +18,9 @@ from evidence.models.finding import Verdict
 from incidents import lifecycle
 from incidents.lifecycle import BadInput, Refused, rules
 from incidents.models import Incident, Person, Source
+from incidents.written_rows import WrittenRows
 
+FINDING: Final = WrittenRows(Finding, of="f", beside={"by": WrittenRows(Person, of="b")})
 CLAIM_CHARS = 300
 MOST = 200  # findings of an incident
 MOST_ROUNDS = 100
@@ -91,13 +93,14 @@ def judge(
 
 def of(incident: Incident) -> list[Finding]:
     """Return findings, the root cause first, the refuted last; each has its rounds in a list, ``told``."""
+    found = FINDING.read(
+        "FROM evidence_finding f LEFT JOIN incidents_person b ON b.id = f.by_id WHERE f.incident_id = %s", [incident.pk]
+    )
+    if not found:
+        return []
     supports = Support.objects.select_related("evidence").order_by("against", "evidence__n")
     rounds = Round.objects.select_related("by").order_by("n").prefetch_related(Prefetch("supports", supports))
-    found = (
-        Finding.objects.filter(incident=incident)
-        .select_related("by")
-        .prefetch_related(Prefetch("rounds", rounds, to_attr="told"))
-    )
+    prefetch_related_objects(found, Prefetch("rounds", rounds, to_attr="told"))
     return ordered(found)
 
 

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 
 from django.contrib import messages
-from django.db.models import QuerySet
 from django.http import HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
@@ -19,14 +18,20 @@ from evidence.models.evidence import State
 from evidence.related import pairs, seen_before
 from evidence.views.finding import evidence_of
 from incidents import lifecycle
-from incidents.models import Incident
+from incidents.models import Incident, Person
 from incidents.views import panels
 from incidents.views.panels import Panel, PanelState
 from incidents.views.signed_in import Request, incident_or_404, signed_in
+from incidents.written_rows import WrittenRows
 
 UNPROCESSABLE, TOO_LARGE = 422, 413
 SHOWN = 6
 MOST = 200
+EVIDENCE: Final = WrittenRows(Evidence, of="e", beside={"added_by": WrittenRows(Person, of="b")})
+NEWEST_FIRST: Final = """
+    FROM evidence_evidence e LEFT JOIN incidents_person b ON b.id = e.added_by_id
+    WHERE e.incident_id = %s AND e.state <> %s ORDER BY e.n DESC LIMIT %s
+"""
 
 
 @signed_in
@@ -112,7 +117,7 @@ def read_again(request: Request, codename: str, n: int) -> HttpResponse:
 
 
 def _context(request: Request, incident: Incident) -> dict[str, Any]:
-    found = _newest(incident)
+    found = newest(incident)
     context = _about(request, incident, found)
     forms = {"file_form": AddFile(), "link_form": AddLink()}
     reading = any(one.state == State.READING for one in found)
@@ -127,17 +132,12 @@ def _about(request: Request, incident: Incident, found: Sequence[Evidence]) -> d
     return {"incident": incident, "evidence": found, "pairs": pairs.of(found), "seen_before": before}
 
 
-def _newest(incident: Incident) -> list[Evidence]:
-    found = list(shown(incident)[:MOST])
+def newest(incident: Incident) -> list[Evidence]:
+    """Return what was not withdrawn, newest first."""
+    found = EVIDENCE.read(NEWEST_FIRST, [incident.pk, State.WITHDRAWN.value, MOST])
     for one in found:
         one.incident = incident
     return found
 
 
-panels.register("evidence", Panel(_read, {"evidence": "evidence/panel.html"}, _newest))
-
-
-def shown(incident: Incident) -> QuerySet[Evidence]:
-    """Return what was not withdrawn, newest first."""
-    found = Evidence.objects.filter(incident=incident).exclude(state=State.WITHDRAWN)
-    return found.select_related("added_by").order_by("-n")
+panels.register("evidence", Panel(_read, {"evidence": "evidence/panel.html"}, newest))

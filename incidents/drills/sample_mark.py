@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from django.conf import settings
+from django.db import connection
 from django.db.models import Exists, OuterRef, QuerySet
 from django.db.models.expressions import RawSQL
 
@@ -15,13 +16,16 @@ _DECLARED_SO: Final = (
     "EXISTS (SELECT FROM incidents_event WHERE incident_id = incidents_incident.id AND n = 1 AND source = %s)"
 )
 
+_AMONG: Final = "SELECT incident_id FROM incidents_event WHERE incident_id = ANY (%s) AND n = 1 AND source = 'sample'"
+
 
 def among(incidents: Iterable[Incident]) -> set[int]:
     """Return the keys of those that were declared as sample data; outside the sandbox nothing is asked."""
     if not settings.FIREKIND.sandbox_url:
         return set()
-    first = Event.objects.filter(incident__in=[one.pk for one in incidents], n=1, source=Source.SAMPLE)
-    return set(first.values_list("incident_id", flat=True))
+    with connection.cursor() as cursor:
+        cursor.execute(_AMONG, [[one.pk for one in incidents]])
+        return {pk for (pk,) in cursor.fetchall()}
 
 
 def marking(found: QuerySet[Incident]) -> QuerySet[Incident]:

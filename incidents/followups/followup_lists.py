@@ -12,13 +12,18 @@ from incidents import visibility
 from incidents.followups import folding
 from incidents.models import Event, Followup, Incident, Person
 from incidents.visibility import Actor
+from incidents.written_rows import WrittenRows
 
+FOLLOWUP: Final = WrittenRows(Followup, of="f", beside={"owner": WrittenRows(Person, of="o")})
+OF_INCIDENT: Final = """
+    FROM incidents_followup f LEFT JOIN incidents_person o ON o.id = f.owner_id WHERE f.incident_id = %s ORDER BY f.n
+"""
 TASK: Final = Q(phase=Followup.Phase.DURING, incident__active=True)  # what is open of those is no follow-up yet
 
 
 def of_incident(incident: Incident) -> list[Followup]:
     """Return all of one incident, oldest first, in one query. The caller asks who may see it."""
-    found = list(Followup.objects.filter(incident=incident).select_related("owner").order_by("n"))
+    found = FOLLOWUP.read(OF_INCIDENT, [incident.pk])
     for one in found:
         one.incident = incident
     return found

@@ -53,6 +53,12 @@ def _known(chat_id: str) -> Person | None:
     return PERSON.first("FROM incidents_person p WHERE p.chat_id = %s", [chat_id])
 
 
+def of_keys(keys: Collection[int]) -> dict[int, Person]:
+    """Return people by their primary keys."""
+    found = PERSON.read("FROM incidents_person p WHERE p.id = ANY (%s)", [list(keys)]) if keys else ()
+    return {one.pk: one for one in found}
+
+
 def with_chat_ids(chat_ids: Collection[str]) -> list[Person]:
     """Return those of these chat ids who are known here, in no order."""
     return PERSON.read("FROM incidents_person p WHERE p.chat_id = ANY (%s)", [list(chat_ids)])

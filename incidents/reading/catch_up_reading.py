@@ -7,16 +7,17 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final
 
-from django.db.models.expressions import RawSQL
-
 from incidents import timeline
 from incidents.followups import followup_lists
 from incidents.models import Event, Followup, Incident
+from incidents.people import person_matching
 from incidents.reading import catch_up
 from incidents.reading.catch_up import CatchUpLine, SaidEntry, StandsNow
 from incidents.timeline import TimelineEntry
 from incidents.visibility import Actor
+from incidents.written_rows import WrittenRows
 
+EVENT: Final = WrittenRows(Event, of="e")
 _OF_EACH_KIND: Final = """
     SELECT one.id FROM unnest(%s::text[]) AS wanted CROSS JOIN LATERAL (
         SELECT id FROM incidents_event WHERE incident_id = %s AND kind = wanted ORDER BY n DESC LIMIT %s) AS one
@@ -49,9 +50,7 @@ def of(incident: Incident) -> CatchUp:
 
 def read(incident: Incident) -> list[TimelineEntry]:
     """Return the entries that decide it, oldest first: two queries, however long the timeline is."""
-    found = RawSQL(_OF_EACH_KIND, _each_kind_of(incident))  # noqa: S611 (all of it is in the parameters)
-    events = Event.objects.filter(pk__in=found).select_related("by").order_by("n")
-    return timeline.entries(events)
+    return timeline.entries(timeline.read(f"e.id IN ({_OF_EACH_KIND}) ORDER BY e.n", _each_kind_of(incident)))
 
 
 def read_with_latest(incident: Incident, *, limit: int, after: Place = BEGINNING) -> list[TimelineEntry]:
@@ -60,8 +59,14 @@ def read_with_latest(incident: Incident, *, limit: int, after: Place = BEGINNING
     Two queries and one for the people, for both of them: mostly they are the same entries by the same few.
     """
     latest = [incident.pk, list(timeline.ABOUT_OTHERS), *after, limit]
-    found = RawSQL(_LATEST + _OF_EACH_KIND, [*latest, *_each_kind_of(incident)])  # noqa: S611 (all of it is in the parameters)
-    return timeline.entries(Event.objects.filter(pk__in=found).prefetch_related("by").order_by("n"))
+    found = EVENT.read(
+        f"FROM incidents_event e WHERE e.id IN ({_LATEST} {_OF_EACH_KIND}) ORDER BY e.n",
+        [*latest, *_each_kind_of(incident)],
+    )
+    people = person_matching.of_keys({event.by_id for event in found if event.by_id})
+    for event in found:
+        event.by = people.get(event.by_id or 0)
+    return timeline.entries(found)
 
 
 def parted(

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from datetime import datetime
-from typing import Any, ClassVar, Protocol, Self, TypeVar
+from typing import Any, ClassVar, Final, Protocol, Self, TypeVar
 
-from django.db import transaction
+from django.db import connection, transaction
 from django.db.models import Q, QuerySet
 
 from incidents import visibility
@@ -22,6 +22,7 @@ from incidents.people import roles
 from incidents.second_manager import seconding
 
 State = Proposal.State
+TO_CONFIRM: Final = "SELECT incident_id FROM incidents_proposal WHERE state = 'waiting' AND by_id <> %s"
 Payload = Mapping[str, Any]
 
 
@@ -175,8 +176,9 @@ def to_confirm(person: Person) -> int:
     """
     if not roles.may(person, "second"):
         return 0
-    others = Proposal.objects.filter(state=State.WAITING).exclude(by=person)
-    about: list[int | None] = list(others.values_list("incident_id", flat=True))
+    with connection.cursor() as cursor:
+        cursor.execute(TO_CONFIRM, [person.pk])
+        about: list[int | None] = [pk for (pk,) in cursor.fetchall()]
     of_incidents = [pk for pk in about if pk is not None]
     seen = (
         visibility.visible_to(person).filter(pk__in=of_incidents).values_list("pk", flat=True) if of_incidents else ()

@@ -36,7 +36,6 @@ NEWS = [*event_kinds.TOLD, *ANSWERS, "asked", *ABOUT_PEOPLE]  # those that plans
 TAKING_PART: Final = WrittenRows(
     Participant, of="one", beside={"person": WrittenRows(Person, of="p"), "by": WrittenRows(Person, of="b")}
 )
-EVENT: Final = WrittenRows(Event, of="e", beside={"by": WrittenRows(Person, of="b")})
 PAGE: Final = WrittenRows(Page, of="g", beside={"ack_asked_by": WrittenRows(Person, of="b")})
 EFFECT: Final = WrittenRows(Effect, of="e")
 RESOURCE: Final = WrittenRows(Resource, of="r")
@@ -96,11 +95,11 @@ def read(incidents: Sequence[Incident], *, kinds: Collection[str] = NEWS) -> Inc
         _file(rows.requests, asked.filter(Q(let_in=None) | ~Q(rule="")).order_by("pk"))
     talked = [incident.pk for incident in incidents if incident.last_n > 1]  # the first entry is told by the headline
     if talked:
-        told = _events("e.incident_id = ANY (%s) AND e.kind = ANY (%s)", [talked, list(kinds)])
+        told = timeline.read("e.incident_id = ANY (%s) AND e.kind = ANY (%s) ORDER BY e.n", [talked, list(kinds)])
         _file(rows.events, timeline.naming(told, reader=visibility.EVERYONE))  # a channel's members all read it
         _read_what_choices_rest_on(rows, but=kinds)
     if any(rows.events.values()):
-        for change in _events("e.incident_id = ANY (%s) AND e.about_n IS NOT NULL", [ids]):
+        for change in timeline.read("e.incident_id = ANY (%s) AND e.about_n IS NOT NULL ORDER BY e.n", [ids]):
             rows.changes[change.incident_id, change.about_n or 0] = change
     begun = [one.incident_id for some in rows.events.values() for one in some if one.kind in folding.MADE]
     if begun:
@@ -146,12 +145,6 @@ def _taking_part(ids: Collection[int]) -> list[Participant]:
     )
 
 
-def _events(where: str, params: Sequence[object]) -> list[Event]:
-    return EVENT.read(
-        f"FROM incidents_event e LEFT JOIN incidents_person b ON b.id = e.by_id WHERE {where} ORDER BY e.n", params
-    )
-
-
 def _pages(ids: Collection[int]) -> list[Page]:
     found = PAGE.read(
         """
@@ -180,6 +173,16 @@ def read_outside(incidents: Sequence[Incident], rows: IncidentRows) -> None:
         cursor.execute(COUNTS, [ids])
         for incident_id, thing, times in cursor.fetchall():
             rows.counts[incident_id][thing] = times
+
+
+def effects_of(incident: Incident) -> list[Effect]:
+    """Return all effects that an incident ever had, oldest first."""
+    return EFFECT.read("FROM workflows_effect e WHERE e.incident_id = %s ORDER BY e.id", [incident.pk])
+
+
+def resources_of(incident: Incident) -> list[Resource]:
+    """Return all that an incident has outside, or had, oldest first."""
+    return RESOURCE.read("FROM workflows_resource r WHERE r.incident_id = %s ORDER BY r.id", [incident.pk])
 
 
 def take_outside(rows: IncidentRows, effects: Iterable[Effect], resources: Iterable[Resource]) -> None:

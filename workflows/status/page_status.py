@@ -7,12 +7,14 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from hashlib import sha256
+from typing import Final
 
 from django.db import connection
 
 from incidents import lifecycle
-from incidents.models import Incident
+from incidents.models import Incident, Person
 from incidents.people import person_matching
+from incidents.written_rows import WrittenRows
 from workflows.models import Page
 from workflows.oncall import page_reach
 from workflows.paging import paging
@@ -25,6 +27,11 @@ HEADINGS = {"escalation policy": "Escalation policies", "service": "Services", "
 NEAR = 5
 OWED = ("failed", "running", "waiting")
 UNANSWERED = (Page.Status.OPENING.value, Page.Status.TRIGGERED.value)
+PAGE: Final = WrittenRows(Page, of="g", beside={"asked_by": WrittenRows(Person, of="a")})
+NEWEST_FIRST: Final = """
+    FROM workflows_page g LEFT JOIN incidents_person a ON a.id = g.asked_by_id
+    WHERE g.incident_id = %s ORDER BY g.opened_at DESC, g.id DESC
+"""
 # As SQL, because every list asks it: a queryset took four times as long to put together as to answer.
 _UNANSWERED = """
     SELECT DISTINCT incident_id FROM workflows_page
@@ -97,7 +104,7 @@ def of(incident: Incident, *, effects: Sequence[EffectLine] | None = None) -> Pa
     """Read how the pages of an incident stand; ``effects`` are those of its progress, where they are known already."""
     effects = progress.of(incident).effects if effects is None else effects
     owed = {_thing(one): one for one in effects if one.kind == "page" and one.state in OWED}
-    rows = list(Page.objects.filter(incident=incident).select_related("asked_by").order_by("-opened_at", "-pk"))
+    rows = PAGE.read(NEWEST_FIRST, [incident.pk])
     before = page_reach.before(rows)
     lines = [_line(page, before[page.pk], owed.pop(page.key, None)) for page in rows]
     return Pages(tuple(lines), tuple(owed.values()), tuple(waiting_pages.among(rows)))

@@ -8,15 +8,16 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 
+from django.db import connection
 from django.utils import timezone
 
 from incidents import timeline
 from incidents.lifecycle import rules
 from incidents.models import Incident, Person, Source
 from workflows.effects.failing import failures
-from workflows.loading import load_facts
+from workflows.loading import incident_rows, load_facts
 from workflows.loading.load_facts import IncidentState
-from workflows.models import Effect, Limit, Planned, Resource
+from workflows.models import Effect, Limit, Resource
 from workflows.planning import participation
 from workflows.planning.actions import KINDS
 from workflows.planning.facts import Facts
@@ -30,6 +31,7 @@ State = Effect.State
 WAITED_FOR = {"chat": "Slack", "pager": "PagerDuty"}
 ONE_OF = "gap/one-of/"
 NO_CHANNEL = (f"gap/{DELETED}/", f"gap/{UNSEEN}/", f"gap/{ELSEWHERE}/")
+PLANNED = "SELECT FROM workflows_planned WHERE incident_id = %s AND revision >= %s"
 SHOWN = [State.WAITING, State.RUNNING, State.FAILED, State.DONE]
 
 
@@ -136,10 +138,10 @@ def of(incident: Incident, *, at: datetime | None = None) -> Progress:
     """Read how far an incident has come."""
     at = at or timezone.now()
     # Read before the effects: a plan that is made in between is one that is not there yet, and never an empty one.
-    planned = Planned.objects.filter(incident=incident, revision__gte=incident.revision).exists()
-    effects = list(Effect.objects.filter(incident=incident).order_by("pk"))
+    planned = _is_planned(incident)
+    effects = incident_rows.effects_of(incident)
     rows = [row for row in effects if row.state in SHOWN]
-    resources = {row.key: row for row in Resource.objects.filter(incident=incident).order_by("pk")}
+    resources = {row.key: row for row in incident_rows.resources_of(incident)}
     waits = any(row.state == State.WAITING for row in rows)
     blocked = dict(Limit.objects.filter(blocked_until__gt=at).values_list("method", "blocked_until")) if waits else {}
     return Progress(
@@ -152,6 +154,12 @@ def of(incident: Incident, *, at: datetime | None = None) -> Progress:
         stays=residual_content.elsewhere(incident, resources, rows) if incident.private else [],
         planned=planned,
     )
+
+
+def _is_planned(incident: Incident) -> bool:
+    with connection.cursor() as cursor:
+        cursor.execute(PLANNED, [incident.pk, incident.revision])
+        return cursor.fetchone() is not None
 
 
 def retry(effect_id: int, incident: Incident, *, by: Person | None, at: datetime, source: str = Source.WEB) -> bool:

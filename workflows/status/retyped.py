@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
-from incidents import sentences
+from incidents import sentences, timeline
 from incidents.models import Event, Incident, IncidentType
 from workflows.planning.actions import CREATE, RETIRE
 from workflows.status.progress import EffectLine, Progress
@@ -47,8 +47,11 @@ class RetypedLine:
 
 def of(incident: Incident, now: Progress, *, at: datetime) -> RetypedLine | None:
     """Return the newest retype of an active incident: while something of it is left, and for a while after that."""
-    event = incident.events.filter(kind="retyped").select_related("by").order_by("-n").first()
-    if event is None or not incident.is_active or "revision" not in event.data:
+    if not incident.is_active:
+        return None
+    newest = timeline.read("e.incident_id = %s AND e.kind = 'retyped' ORDER BY e.n DESC LIMIT 1", [incident.pk])
+    event = next(iter(newest), None)
+    if event is None or "revision" not in event.data:
         return None
     effects = [one for one in now.effects if one.revision >= event.data["revision"]]
     left = sum(one.state in {"waiting", "running"} for one in effects)

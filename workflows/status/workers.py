@@ -11,7 +11,8 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from django.conf import settings
-from django.db.models import Max, Min, OuterRef, Q, Subquery
+from django.db import connection
+from django.db.models import Max, OuterRef, Q, Subquery
 
 from incidents.claiming.shared_clock import clock
 from incidents.models import Incident, Person
@@ -30,6 +31,10 @@ LATELY: Final = timedelta(seconds=20)
 KEPT: Final = timedelta(days=1)
 ALIVE: Final = WrittenInsert(WorkerProcess, unique=["name"], update=["seen_at", "alone_since"])
 KINDS = WORKER, EVIDENCE = "worker", "evidence"
+# As SQL, because every page of an incident asks it.
+SEEN: Final = """
+    SELECT max(seen_at), min(alone_since) FILTER (WHERE seen_at >= %s) FROM workflows_workerprocess WHERE kind = %s
+"""
 MEND: Final = "Start the workers, or look into their log for why they stopped. What is due is carried out then."
 
 
@@ -61,13 +66,14 @@ def forget_old(*, at: datetime) -> None:
 def now(*, at: datetime) -> WorkersNow:
     """Read how the workers are; where none ever lived nothing is known."""
     at = clock.at(at)
-    living = Q(seen_at__gte=at - LATELY)
-    seen = WorkerProcess.objects.filter(kind=WORKER).aggregate(
-        last=Max("seen_at"), alone=Min("alone_since", filter=living)
-    )
-    if seen["last"] is not None:
-        _last_seen[WORKER] = seen["last"]
-    return WorkersNow(_gone_since(seen["last"], at=at), seen["alone"])
+    with connection.cursor() as cursor:
+        cursor.execute(SEEN, [at - LATELY, WORKER])
+        found = cursor.fetchone()
+    assert found is not None, "an aggregate always has a row"
+    last, alone_since = found
+    if last is not None:
+        _last_seen[WORKER] = last
+    return WorkersNow(_gone_since(last, at=at), alone_since)
 
 
 def gone_since(*, at: datetime) -> datetime | None:

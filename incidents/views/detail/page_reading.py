@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from incidents.drills import sample_mark
 from incidents.followups import followup_lists
 from incidents.live import shared_reading
-from incidents.models import Followup, Incident, IncidentType
+from incidents.models import Followup, Incident
+from incidents.policies import current_types
 from incidents.reading import catch_up_reading
 from incidents.reading.catch_up_reading import BEGINNING, Place
 from incidents.timeline import TimelineEntry
@@ -42,7 +43,7 @@ def facts(incident: Incident) -> Facts:
 
 def tints() -> dict[str, str]:
     """Return the colour of every type by its slug."""
-    return {one.slug: one.policy.colour for one in IncidentType.objects.select_related("current")}
+    return {one.slug: one.policy.colour for one in current_types.every()}
 
 
 def _read(incident: Incident, limit: int, after: Place) -> PageReading:
