@@ -151,6 +151,14 @@ def _slack(chance: random.Random) -> tuple[str, float, dict[str, Any]]:
     return "slack", round(chance.uniform(4, 18), 2), about | _share(chance)
 
 
+def _events(chance: random.Random) -> tuple[str, float, dict[str, Any]]:
+    """Draw what becomes of Slack's events: they come again, late and so in another order, or some never do."""
+    kind = chance.choice(("event_again", "event_again", "event_late", "event_late", "event_lost"))
+    what = chance.choice(("*", "*", "member_*", "channel_*"))
+    late = {"ms": chance.randint(200, 40_000)}
+    return "slack_events", round(chance.uniform(5, 30), 2), {"fault": kind, "method": what} | late | _share(chance)
+
+
 def _pager(chance: random.Random) -> tuple[str, float, dict[str, Any]]:
     kinds = ("ratelimited", "server_error", "error_after", "drop", "drop_before", "timeout", "silence", "slow")
     kind = chance.choice(kinds)
@@ -193,6 +201,7 @@ LANES: Final[Mapping[str, tuple[Draw, float]]] = {
     "processes": (_process, 9.0),
     "servers": (_server, 16.0),
     "slack": (_slack, 9.0),
+    "events": (_events, 15.0),
     "pager": (_pager, 14.0),
     "tracker": (_tracker, 14.0),
     "clocks": (_clock, 20.0),

@@ -55,9 +55,14 @@ class SandboxWorkspace:
         """
         return int(self._ask(f"/sandbox/idle{'?hurry=1' if hurry else ''}")["left"])
 
-    def fault(self, kind: str, *, method: str = "*", **how: Any) -> None:
-        """Order a fault."""
-        self._ask("/sandbox/faults", {"kind": kind, "method": method, **how})
+    def fault(self, kind: str, *, method: str = "*", **how: Any) -> int:
+        """Order a fault and return its number."""
+        in_force = self._ask("/sandbox/faults", {"kind": kind, "method": method, **how})["faults"]
+        return max(int(one["id"]) for one in in_force)
+
+    def lift(self, fault: int) -> None:
+        """Lift one fault."""
+        ask(f"{self.url}/sandbox/faults?id={fault}", method="DELETE")
 
     def no_faults(self) -> None:
         """Lift all faults."""

@@ -14,6 +14,7 @@ from integrations.slack import fake
 
 AT_ONCE = 8
 KEPT = 2_000
+UNHEARD = {"X-Slack-Retry-Num": "1", "X-Slack-Retry-Reason": "http_timeout"}  # our answer did not reach Slack
 
 
 @dataclass(slots=True)
@@ -50,6 +51,25 @@ class Courier(Carrier[fake.PendingDelivery, Sent]):
         return channel if isinstance(channel, str) else str(channel.get("id"))
 
     async def _carry(self, delivery: fake.PendingDelivery) -> None:
+        """Carry one event, unless a fault has it come late, or never; one that comes again comes late as well."""
+        struck = self._slack.strike_event(delivery.type)
+        late = partial(self._late, delivery, struck)
+        if struck.kind == fake.EVENT_LOST:
+            return
+        if struck.kind == fake.EVENT_LATE:
+            self._lanes.put(f"late {delivery.n}", late)
+            return
+        await self._carry_now(delivery)
+        if struck.kind == fake.EVENT_AGAIN:
+            self._lanes.put(f"again {delivery.n}", late)
+
+    async def _late(self, delivery: fake.PendingDelivery, struck: fake.FaultEffect) -> None:
+        await self._lanes.rest(struck.latency_s)
+        extra = UNHEARD if struck.kind == fake.EVENT_AGAIN else {}
+        async with self._lanes.gate:
+            await self._attempt_event(delivery, extra)
+
+    async def _carry_now(self, delivery: fake.PendingDelivery) -> None:
         async with self._lanes.gate:
             answer = await self._attempt_event(delivery, {})
         if _failed(answer) and self._settings.retry_after_s:

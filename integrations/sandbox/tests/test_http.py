@@ -140,6 +140,21 @@ def test_a_failed_event_is_sent_again_with_slacks_headers(sandbox: Sandbox, app:
     assert json.loads(first[1])["event_id"] == json.loads(again[1])["event_id"]
 
 
+@pytest.mark.parametrize(
+    ("kind", "come"),
+    [("event_lost", ["two"]), ("event_late", ["two", "one"]), ("event_again", ["one", "two", "one"])],
+)
+def test_an_event_is_lost_late_or_comes_again(sandbox: Sandbox, app: App, kind: str, come: list[str]) -> None:
+    sandbox.act("faults", kind=kind, method="message", times=1, ms=600_000)
+    for text in ("one", "two"):
+        sandbox.act("message", user="ada", channel="incidents", text=text)
+    waiting.until(lambda: sandbox.ask("GET", "/sandbox/idle")["ok"], what="what is not late", timeout_s=60)
+    assert sandbox.client.auth_test()["ok"], "calls are struck by other kinds"
+    waiting.until(lambda: sandbox.ask("GET", "/sandbox/idle?hurry=1")["left"] == 0, what="what is late", timeout_s=60)
+    assert [json.loads(body)["event"]["text"] for _, body in app.received] == come
+    assert ("X-Slack-Retry-Num" in app.received[-1][0]) == (kind == "event_again")
+
+
 def test_an_app_can_decline_retries(sandbox: Sandbox, app: App) -> None:
     app.answer, app.headers = lambda _: (500, b""), {"x-slack-no-retry": "1"}
     sandbox.act("message", user="ada", channel="incidents", text="hi")

@@ -21,7 +21,7 @@ from integrations.slack.fake.server.answering import respond
 from integrations.slack.fake.server.answers import NotPossible, Reply
 from integrations.slack.fake.server.calls import Call
 from integrations.slack.fake.server.deliveries import EVENTS, PendingDelivery, signature, signed
-from integrations.slack.fake.server.faults import KINDS, Fault, FaultEffect
+from integrations.slack.fake.server.faults import EVENT_AGAIN, EVENT_LATE, EVENT_LOST, KINDS, Fault, FaultEffect
 from integrations.slack.fake.server.fields import Incomplete
 
 from .core import BOT_SCOPES, FakeSlack
@@ -34,6 +34,9 @@ __all__ = [
     "BOT_SCOPES",
     "BOT_USER",
     "EVENTS",
+    "EVENT_AGAIN",
+    "EVENT_LATE",
+    "EVENT_LOST",
     "KINDS",
     "Call",
     "Channel",

@@ -10,7 +10,7 @@ from typing import Any, Final
 from integrations.slack.fake.server.answers import ErrorAnswer, Reply
 from integrations.slack.fake.server.args import Args
 from integrations.slack.fake.server.calls import Call, Calls
-from integrations.slack.fake.server.faults import FaultEffect
+from integrations.slack.fake.server.faults import CALL, EVENT, FaultEffect
 from integrations.slack.fake.server.rates import Rates
 from integrations.slack.protocol import installation
 from integrations.slack.protocol.rules import RULES, MethodRule
@@ -90,6 +90,14 @@ class FakeSlack(Looking):
         call = Call(n, method, args, began_at, self.now(), done, error, reply.status, blow.kind)
         self.calls.add(call)
         return call
+
+    def strike(self, *asked: str) -> FaultEffect:
+        """Draw what the faults in force do to one call, named by its method."""
+        return super().strike(CALL, *asked)
+
+    def strike_event(self, type: str) -> FaultEffect:
+        """Draw what they do to one event on its way to the app."""
+        return super().strike(EVENT, type)
 
     def writes(self) -> list[Call]:
         """List the calls that change the workspace."""

@@ -172,10 +172,16 @@ class FaultMaker:
         server.start()
 
     def _slack(self, fault: PlannedFault, over: threading.Event) -> None:
-        for kind, how in _hows(fault.more):
-            self._workspace.fault(kind, method=fault.more["method"], **how)
+        ordered = [self._workspace.fault(kind, method=fault.more["method"], **how) for kind, how in _hows(fault.more)]
         over.wait(fault.length_s)
-        self._workspace.no_faults()
+        for one in ordered:
+            self._workspace.lift(one)
+
+    def _events(self, fault: PlannedFault, over: threading.Event) -> None:
+        how = {name: fault.more[name] for name in ("method", "ms", "probability")}
+        ordered = self._workspace.fault(fault.more["fault"], **how)
+        over.wait(fault.length_s)
+        self._workspace.lift(ordered)
 
     def _pager(self, fault: PlannedFault, over: threading.Event) -> None:
         for kind, how in _hows(fault.more):
@@ -260,6 +266,7 @@ FAULTS: Final[Mapping[str, Fault]] = {
     "flush_redis": FaultMaker._flush_redis,  # noqa: SLF001
     "restart_redis": FaultMaker._restart_redis,  # noqa: SLF001
     "slack": FaultMaker._slack,  # noqa: SLF001
+    "slack_events": FaultMaker._events,  # noqa: SLF001
     "pager": FaultMaker._pager,  # noqa: SLF001
     "tracker": FaultMaker._tracker,  # noqa: SLF001
     **dict.fromkeys(LOST, FaultMaker._lose_announcing),  # noqa: SLF001
