@@ -40,7 +40,8 @@ class Plan:
 
     ``abandons`` are effects under way that nobody wants any more: they cannot be called back, but once their outcome
     is unknown they are only looked for. ``doubts`` are effects that failed, that nobody wants any more, and that may
-    have been done all the same: they are looked for, too.
+    have been done all the same: they are looked for, too. ``retries`` are those that failed and are tried again,
+    ``awaits`` those owed from before that it tells of.
     ``notes`` say what cannot be undone and what else happens at once. ``whom`` are the ids of those who come in, are
     invited or paged, or lose access: two people may have one name. ``digest`` is what a person confirms: it changes
     with every word they read, and with whom it means. ``basis`` is what it was worked out from.
@@ -50,6 +51,8 @@ class Plan:
     cancels: tuple[str, ...] = ()
     abandons: tuple[str, ...] = ()
     doubts: tuple[str, ...] = ()
+    retries: tuple[str, ...] = ()
+    awaits: tuple[str, ...] = ()
     lines: tuple[PlanLine, ...] = ()
     notes: tuple[PlanNote, ...] = ()
     gaps: tuple[Gap, ...] = ()
@@ -102,18 +105,28 @@ class Plan:
         return replace(self, lines=tuple(lines), notes=notes, gaps=(), whom=(), basis=(), whole=self.digest)
 
 
-def plan(desired: Desired, observed: Observed) -> Plan:
+def plan(desired: Desired, observed: Observed, *, tries_again: bool = False) -> Plan:
     """Compare, and return the smallest list of actions that makes the one into the other.
 
     Nothing that exists is made again; nothing that a person changed by hand is fought; an effect that is owed
-    already is not owed twice. Effects that nobody needs any more and that have not begun are cancelled.
+    already is not owed twice. Effects that nobody needs any more and that have not begun are cancelled. A plan that
+    ``tries_again`` has what failed and is still asked for tried again: someone confirms it, who reads of it.
     """
     found = _Comparison(desired, observed)
     actions = tuple(_ordered(found.run()))
     gaps = (PlanLine("!", gap.says, gap.key) for gap in desired.gaps)
-    said = (*lines(actions, desired, observed), *gaps)
-    cancels, abandons = tuple(dict.fromkeys(found.cancels)), tuple(found.abandons)
-    return Plan(actions, cancels, abandons, tuple(found.doubts), said, (), desired.gaps)
+    failed = found.failed if tries_again else {}
+    said = (*lines(actions, desired, observed, again=[*failed.values()]), *gaps)
+    return Plan(
+        actions,
+        cancels=tuple(dict.fromkeys(found.cancels)),
+        abandons=tuple(found.abandons),
+        doubts=tuple(found.doubts),
+        retries=tuple(sorted({observed.owed[key][-1].effect for key in failed})),
+        awaits=tuple(sorted(found.awaited())),
+        lines=said,
+        gaps=desired.gaps,
+    )
 
 
 class _Comparison:
@@ -132,6 +145,13 @@ class _Comparison:
         self.abandons = sorted(self._unwanted())
         self.counts = Counter(observed.counts)
         self.closed = observed.rooms_closed()
+        self.failed: dict[str, Thing] = {}  # what is wanted and could not be made, by key
+
+    def awaited(self) -> Iterator[str]:
+        """Yield the effects of people and pages that are wanted, and were owed before."""
+        for thing in self.desired.things:
+            if thing.kind in {"member", "page"} and thing.key not in self.observed.seen:
+                yield from (one.effect for one in self.owed.get(thing.key, ()) if one.verb == CREATE and not one.failed)
 
     def _is_stale(self, key: str, owed: Owed) -> bool:
         if self._is_of_nothing(key, owed):
@@ -211,6 +231,8 @@ class _Comparison:
         seen, chain = self.observed.seen.get(thing.key), self.owed.get(thing.key, [])
         after = tuple(owed.effect for owed in chain if owed.under_way)
         if chain and self._is_enough(chain[-1], thing, after):
+            if seen is None and chain[-1].failed and chain[-1].verb == CREATE:
+                self.failed[thing.key] = thing
             return None, ()
         self.cancels += [owed.effect for owed in chain if not owed.under_way]
         if seen is None:

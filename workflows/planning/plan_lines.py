@@ -45,11 +45,18 @@ class PlanLine:
         return f"{self.sign} {self.text}"
 
 
-def lines(actions: Sequence[Action], desired: Desired, observed: Observed) -> Iterator[PlanLine]:
-    """Yield what people read of a plan, each line once: who comes in, what changes, what stays."""
-    coming = _coming(actions, desired, observed)
+def lines(
+    actions: Sequence[Action], desired: Desired, observed: Observed, *, again: Sequence[Thing] = ()
+) -> Iterator[PlanLine]:
+    """Yield what people read of a plan, each line once: who comes in, what changes, what stays.
+
+    ``again`` are the things that could not be made before, and that it has tried again.
+    """
+    coming = _coming(actions, desired, observed, again)
     shown: Counter[PlanLine] = Counter()
+    shown.update(_tried_again(again))
     shown.update(_pages_on_their_way(actions, desired, observed))
+    shown.update(_pages_too_late(desired, observed))
     small: dict[str, list[str]] = {}
     reached = {thing.key: thing.reaches for thing in desired.things}
     ordered = sorted(actions, key=lambda action: KINDS[action.kind].line or 0)
@@ -71,9 +78,31 @@ def lines(actions: Sequence[Action], desired: Desired, observed: Observed) -> It
     yield from _staying(desired, observed)
 
 
-def _coming(actions: Sequence[Action], desired: Desired, observed: Observed) -> list[Thing]:
+def _tried_again(again: Sequence[Thing]) -> Iterator[PlanLine]:
+    """Yield what could not be made before and is tried again; people are told with those who come in."""
+    for thing in sorted((one for one in again if one.kind != "member"), key=lambda one: KINDS[one.kind].line or 0):
+        kind = KINDS[thing.kind]
+        if kind.line is not None:
+            key = "small" if kind.small else thing.kind
+            says = f"{kind.create(thing.label, thing.spec)}, which failed before"
+            yield PlanLine(kind.create_sign, says, key, paged=thing.reaches)
+
+
+def _pages_too_late(desired: Desired, observed: Observed) -> Iterator[PlanLine]:
+    """Yield the pages that nobody wants any more and that are being opened: they may ring before they are resolved."""
+    wanted, says = {thing.key for thing in desired.things}, KINDS["page"].retire
+    assert says is not None, "pages can be resolved"
+    for key, chain in observed.owed.items():
+        if key.startswith("page/") and key not in wanted and key not in observed.seen:
+            for one in chain:
+                if one.under_way and one.verb == CREATE and one.spec is not None:
+                    yield PlanLine("-", f"{says('', one.spec)}, which is being opened right now", "page")
+
+
+def _coming(actions: Sequence[Action], desired: Desired, observed: Observed, again: Sequence[Thing]) -> list[Thing]:
     """Return everyone who comes in: those this plan invites, and those whose invitation is already on its way."""
     new = {str(person) for action in actions if action.kind == "member" for person in action.spec["people"]}
+    new |= {str(thing.spec["person"]) for thing in again if thing.kind == "member"}
     members = [thing for thing in desired.things if thing.kind == "member"]
     return [one for one in members if str(one.spec["person"]) in new or _is_on_its_way(one, observed)]
 

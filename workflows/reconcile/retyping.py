@@ -13,6 +13,7 @@ from incidents.lifecycle import circle, rules
 from incidents.lifecycle.circle import Admission
 from incidents.models import Incident, IncidentType, Participant, Person, Source
 from incidents.policies.policy import Policy, moves_room, private_after
+from workflows.effects.failing import failures
 from workflows.loading import load_facts
 from workflows.loading.incident_rows import someone
 from workflows.models import Alert
@@ -79,7 +80,7 @@ def confirm(
             found = _work_out(now, to.policy, by=by, bring=bring, come=come)
             if digest is not None and found.plan.digest != digest:
                 raise PlanChanged(_shown_to(by, found.plan))
-        return lifecycle.retype(
+        retyped = lifecycle.retype(
             now,
             to=to,
             by=by,
@@ -94,6 +95,9 @@ def confirm(
             new_room=found is not None and found.after.room != now.room,
             changes=_changes(found.plan) if found else None,
         )
+        if found:
+            failures.take_over(retyped, retries=found.plan.retries, awaits=found.plan.awaits, at=at)
+        return retyped
 
 
 def _changes(result: Plan) -> list[tuple[str, str, str]]:
@@ -122,8 +126,11 @@ def _work_out(
     turns_private = after.private and not known.facts.private
     alerts = Alert.objects.filter(incident=incident).count() if turns_private else 0
     replays = Incident.objects.filter(replays=incident, private=False).count() if turns_private else 0
-    result = plan(desired_state(after), known.observed)
-    result = _with_notes(result, known.facts, after, alerts=alerts, replays=replays)
+    result = plan(desired_state(after), known.observed, tries_again=True)
+    opening = sum(
+        one.under_way for key, chain in known.observed.owed.items() if key.startswith("page/") for one in chain
+    )
+    result = _with_notes(result, known.facts, after, alerts=alerts, replays=replays, opening=opening)
     admission = admitting.of(after, participation.of(after))
     whom = _whom(result, known.facts, after, admission)
     choice = (sorted(one.pk for one in bring), come)
@@ -252,7 +259,7 @@ def _not_invited(after: Facts) -> Iterator[PlanLine]:
             yield PlanLine("!", says, f"sees/{one.who.person_id}")
 
 
-def _with_notes(result: Plan, before: Facts, after: Facts, *, alerts: int, replays: int) -> Plan:
+def _with_notes(result: Plan, before: Facts, after: Facts, *, alerts: int, replays: int, opening: int) -> Plan:
     result = _with_reminders(_without_ports(result, after), before.policy, after.policy)
     if not after.private:
         return replace(result, lines=(*result.lines, *_not_invited(after)))
@@ -262,7 +269,9 @@ def _with_notes(result: Plan, before: Facts, after: Facts, *, alerts: int, repla
         return replace(result, lines=lines, notes=tuple(privacy_notes.opening(after, gaining)))
     everyone = participation.of(after).standings.values()
     lines = (*shut_out.lines(before, after), *result.lines, *_on_the_web(after, everyone))
-    notes = privacy_notes.notes(before, after, alerts=alerts, replays=replays, looked_for=len(result.doubts))
+    notes = privacy_notes.notes(
+        before, after, alerts=alerts, replays=replays, looked_for=len(result.doubts), opening=opening
+    )
     return replace(result, lines=lines, notes=notes)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from datetime import datetime, timedelta
 from typing import Any, Final
 
@@ -129,6 +129,19 @@ def retry(effect: Effect, *, at: datetime) -> bool:
     if again:
         effect_queue.plan_anew(effect.incident_id)
     return bool(again)
+
+
+def take_over(incident: Incident, *, retries: Collection[str], awaits: Collection[str], at: datetime) -> None:
+    """Have a retype's plan take over what was owed before, in its transaction: what failed is tried again.
+
+    From then on all of it counts as done for that plan.
+    """
+    owed = Effect.objects.filter(incident=incident)
+    if retries:
+        failed = owed.filter(key__in=retries, state=Effect.State.FAILED)
+        failed.update(**from_the_start(at), revision=incident.revision)
+    if awaits:
+        owed.filter(key__in=awaits).update(revision=incident.revision)
 
 
 def from_the_start(at: datetime) -> dict[str, Any]:

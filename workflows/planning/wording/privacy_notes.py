@@ -32,13 +32,14 @@ EVERYWHERE = (
 
 
 def notes(
-    before: Facts, after: Facts, *, alerts: int = 0, replays: int = 0, looked_for: int = 0
+    before: Facts, after: Facts, *, alerts: int = 0, replays: int = 0, looked_for: int = 0, opening: int = 0
 ) -> tuple[PlanNote, ...]:
     """Say what a retype to a private type does, apart from the plan's own lines.
 
-    ``replays`` counts the public drills that replay it, ``looked_for`` what failed and may be public all the same.
+    ``replays`` counts the public drills that replay it, ``looked_for`` what failed and may be public all the same,
+    ``opening`` the pages that are being opened.
     """
-    closes = (*_closes(before, after), *_replays(replays), *_looked_for(looked_for))
+    closes = (*_closes(before, after), *_opening(opening), *_replays(replays), *_looked_for(looked_for))
     said = ((STAYS, _stays(before, after, alerts)), (CLOSES, closes), (MOVES, _moves(before, after)))
     return tuple(PlanNote(text, heading) for heading, texts in said for text in texts)
 
@@ -63,6 +64,12 @@ def _closes(before: Facts, after: Facts) -> Iterator[str]:
         yield f"{_counted(count, 'ticket')} in {name} {says}{_again(before)}."
     if before.pager and (standing := _ringing(before)):
         yield f"The titles of {_counted(standing, 'page')} in PagerDuty change to “{cards.page_title(after)}”."
+
+
+def _opening(count: int) -> Iterator[str]:
+    if count:
+        page, it = ("page is", "it") if count == 1 else ("pages are", "they")
+        yield f"{count} {page} being opened right now: {it} may show the title at first."
 
 
 def _replays(count: int) -> Iterator[str]:
