@@ -83,9 +83,8 @@ def _tried_again(again: Sequence[Thing]) -> Iterator[PlanLine]:
     for thing in sorted((one for one in again if one.kind != "member"), key=lambda one: KINDS[one.kind].line or 0):
         kind = KINDS[thing.kind]
         if kind.line is not None:
-            key = "small" if kind.small else thing.kind
-            says = f"{kind.create(thing.label, thing.spec)}, which failed before"
-            yield PlanLine(kind.create_sign, says, key, paged=thing.reaches)
+            key, before = ("small", " (failed before)") if kind.small else (thing.kind, ", which failed before")
+            yield PlanLine(kind.create_sign, kind.create(thing.label, thing.spec) + before, key, paged=thing.reaches)
 
 
 def _pages_too_late(desired: Desired, observed: Observed) -> Iterator[PlanLine]:

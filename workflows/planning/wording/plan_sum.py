@@ -51,7 +51,7 @@ def in_short(lines: Iterable[PlanLine], actions: Iterable[Action]) -> str:
     lines = list(lines)
     found = _counted(lines)
     if found["post"]:
-        found["post"] = len({_place(one) for one in actions if one.kind == "post" and one.verb == CREATE})
+        found["post"] = max(1, len({_place(one) for one in actions if one.kind == "post" and one.verb == CREATE}))
     return _said(found, lines) or NOTHING
 
 
