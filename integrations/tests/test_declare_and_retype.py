@@ -7,7 +7,7 @@ from incidents.models import Person
 from integrations.tests.house import GROUPS, House, house, workspace
 from workflows.models import DirectoryRead, Effect, Group
 from workflows.reconcile import retyping
-from workflows.status import progress
+from workflows.status import missing, progress
 from workflows.usergroups import workspace_cache
 
 pytestmark = pytest.mark.usefixtures("no_pages")
@@ -175,6 +175,25 @@ def test_a_missing_group_is_a_gap_and_not_a_failure(db: None) -> None:
         incident = home.settle(incident)
         assert not progress.of(incident).gaps
         assert incident.events.filter(kind="gap_closed").count() == 1
+
+
+def test_a_group_of_guests_is_missing_on_the_plan_and_after_it_until_someone_can_be_invited(house: House) -> None:
+    house.slack.add_group("support", members=["ben"])
+    house.slack.person("ben").is_restricted = True
+    workspace_cache.refresh(everybody=True)
+    incident = house.declare(type="internal")
+    shown = retyping.preview(incident, to=house.type("isolated"), by=house.person("dee"))
+    assert any(line.sign == "!" and "@support has no one who can be invited" in line.text for line in shown.lines)
+    incident = house.retype(incident, "isolated")
+    (gap,) = progress.of(incident).gaps
+    assert "@support has no one who can be invited" in gap.says
+    with pytest.raises(lifecycle.Refused, match="@support has no one"):
+        missing.mended(gap.key, incident, by=house.person("dee"), at=house.now())
+    house.slack.add_group("support", members=["ben", "lea"])
+    assert missing.mended(gap.key, incident, by=house.person("dee"), at=house.now()).startswith("Thanks")
+    incident = house.settle(incident)
+    assert not progress.of(incident).gaps
+    assert "lea" in house.slack.members(house.channel(incident))
 
 
 def test_guests_bots_and_leavers_of_a_group_stay_out(db: None) -> None:

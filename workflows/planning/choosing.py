@@ -73,12 +73,17 @@ def _choose(members: Iterable[Invitee], *, present: set[int], away: frozenset[in
 
 
 def missing_groups(facts: Facts) -> Iterator[Gap]:
-    """Yield the groups that the policy brings in and the workspace lacks, or that were never read."""
+    """Yield the groups that bring nobody in: the workspace lacks them, they were never read, or nobody may be invited.
+
+    That nobody of a group agreed to drills is not for this drill's people to mend.
+    """
     if facts.policy.groups and not facts.groups:
         yield _unread_groups(facts.policy)
-    for handle in facts.policy.invite:
-        if facts.groups.get(handle, ()) is None:
+    for handle in (one for one in facts.policy.invite if one in facts.groups):
+        if facts.groups[handle] is None:
             yield _missing_group(handle, facts.policy)
+        elif not facts.groups[handle] and not facts.is_drill:
+            yield _empty_group(handle, facts.policy)
 
 
 def _unread_groups(policy: Policy) -> Gap:
@@ -94,6 +99,14 @@ def _missing_group(handle: str, policy: Policy) -> Gap:
     says = (
         f"There is no user group @{handle} in this workspace, so no one was brought in for it. Create @{handle}, or "
         f"change the type {policy.name}."
+    )
+    return Gap(f"group/{handle}", says)
+
+
+def _empty_group(handle: str, policy: Policy) -> Gap:
+    says = (
+        f"@{handle} has no one who can be invited, so no one was brought in for it. Add people to @{handle}, or change "
+        f"the type {policy.name}."
     )
     return Gap(f"group/{handle}", says)
 

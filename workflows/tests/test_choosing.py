@@ -119,6 +119,15 @@ def test_groups_that_were_never_read_are_one_gap_and_one_that_is_not_there_anoth
     }
 
 
+def test_a_group_nobody_of_which_can_be_invited_is_a_gap_unless_a_drill_left_them_out() -> None:
+    known = replace(facts("isolated"), groups={"support": ()})
+    (gap,) = choosing.missing_groups(known)
+    assert gap.key == "group/support"
+    assert gap.says.startswith("@support has no one who can be invited")
+    assert list(choosing.missing_groups(replace(known, is_drill=True))) == []
+    assert list(choosing.missing_groups(replace(known, groups={"web": ()}))) == [], "it was never looked up"
+
+
 def test_what_is_missing_for_one_role_does_not_hide_what_is_for_another() -> None:
     roles = tuple(OneOf(name, group) for name, group in (("First", "gone"), ("Second", "lost")))
     known = roled(policy=replace(POLICIES["security"], one_of=roles))
