@@ -31,7 +31,7 @@ def retype(
     since: int | None = None,
     keep_room: bool = False,
     new_room: bool = False,
-    changes: Collection[tuple[str, str, str]] | None = None,
+    changes: Collection[tuple[str, str, str, int]] | None = None,
 ) -> Incident:
     """Give the incident another type, at once for every surface; workflows carry out the difference.
 
@@ -40,8 +40,8 @@ def retype(
     them, as the plan did that was confirmed; without one they are asked for here. Roles that others hold are open
     again. ``keep_room`` says that the room where people talk is made private itself, so that none follows it, and
     ``new_room`` that another has to follow in any case, because its channel is gone.
-    ``changes`` are the lines of the plan that was confirmed: sign, text, and what each is about. Raises ``Stale``
-    when someone retyped it after event ``since``, and ``Refused`` where nobody would be left in it.
+    ``changes`` are the lines of the plan that was confirmed: sign, text, what each is about, and how many of that.
+    Raises ``Stale`` when someone retyped it after event ``since``, and ``Refused`` where nobody would be left in it.
     """
     because = rules.text(because, field="because", needed=False)
     several = to.current is not None and to.policy.private  # what turns private has others follow

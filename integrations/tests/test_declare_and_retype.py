@@ -196,6 +196,22 @@ def test_a_group_of_guests_is_missing_on_the_plan_and_after_it_until_someone_can
     assert "lea" in house.slack.members(house.channel(incident))
 
 
+def test_a_guest_does_not_read_that_people_come_in_where_nobody_does(house: House) -> None:
+    house.slack.add_person("gus", name="Gus", is_restricted=True)
+    workspace_cache.refresh(everybody=True)
+    incident = house.declare()
+    lifecycle.bring_in(incident, people=[house.person("gus")], by=house.person("dee"), at=house.now())
+    incident = house.settle(incident)
+    shown = {
+        slug: retyping.preview(incident, to=house.type(slug), bring=(), by=house.person("gus"))
+        for slug in ("internal", "isolated", "security")
+    }
+    brings = {slug: any("bring in" in line.text for line in plan.lines) for slug, plan in shown.items()}
+    assert brings == {"internal": False, "isolated": True, "security": True}
+    assert "- end access for 3 people" in map(str, shown["security"].lines)
+    assert "3 lose access" in shown["security"].in_short
+
+
 def test_guests_bots_and_leavers_of_a_group_stay_out(db: None) -> None:
     slack = workspace()
     slack.add_person("gus", name="Gus", email="gus@example.com", is_restricted=True)

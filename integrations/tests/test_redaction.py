@@ -88,7 +88,7 @@ def dropped(incident: Incident, by: Person) -> None:
 
 def retyped(house: House) -> Way:
     def run(incident: Incident, by: Person) -> None:
-        lines = [("+", SAID, "page/x"), ("~", "move it", "channel/1")]  # a plan names what people named
+        lines = [("+", SAID, "page/x", 1), ("~", "move it", "channel/1", 1)]  # a plan names what people named
         to = house.type("internal")
         lifecycle.retype(incident, to=to, by=by, because=SAID, changes=lines, at=timezone.now())
 

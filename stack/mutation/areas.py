@@ -33,6 +33,7 @@ AREAS: Final = (
             "workflows/planning/withdrawal.py",
             "workflows/planning/wording/card.py",
             "workflows/planning/wording/marks.py",
+            "workflows/planning/wording/nameless.py",
             "workflows/planning/wording/page_notes.py",
             "workflows/planning/wording/privacy_notes.py",
             "workflows/usergroups/groups.py",

@@ -16,7 +16,7 @@ from workflows.loading.incident_rows import IncidentRows, someone
 from workflows.planning.facts import ChannelPost, RetypeNews, TaskNow
 from workflows.planning.invitee import Invitee
 from workflows.planning.plan import Plan
-from workflows.planning.plan_lines import FREE, PlanLine
+from workflows.planning.plan_lines import PlanLine
 
 ONE_OF = "gap/one-of/"
 WITH_PAGER = ("page", "alert")  # the kinds of entries about what the pager shows, too
@@ -94,14 +94,13 @@ def _retype(event: Event) -> RetypeNews:
     data = event.data
     changes = data.get("changes")
     lines = tuple(PlanLine(*one) for one in changes or ())
-    coming = tuple(line for line in lines if line.key != FREE)  # a guest reads who comes in as one line, whoever leaves
     return RetypeNews(
         before=isolated(data["from_name"]),
         now=isolated(data["to_name"]),
         colour=str(data.get("colour", "")),
         back="" if data.get("closed") else str(data.get("from", "")),
         changes=None if changes is None else tuple(map(str, lines)),
-        nameless=tuple(map(str, Plan(lines=coming).without_names().lines)),
+        nameless=tuple(map(str, Plan(lines=lines).without_names().lines)),
         stays_out=bool(data.get("stays_out")),
     )
 

@@ -12,14 +12,8 @@ from workflows.planning.actions import CHANGE, CREATE, INVITE_AT_MOST, KINDS, RE
 from workflows.planning.observed import ELSEWHERE, GONE, THERE, Observed, ObservedThing, Owed
 from workflows.planning.plan_lines import PlanLine, lines
 from workflows.planning.things import Desired, Gap, Thing
-from workflows.planning.wording import plan_sum
+from workflows.planning.wording import nameless, plan_sum
 from workflows.planning.wording.basis import Basis
-
-# The keys of lines that name nobody; all others may.
-NAMELESS = frozenset(
-    {"channel", "outlet", "post", "small", "picture", "archived", "closed", "capture", "chat", "pager", "private"}
-)
-NAMELESS |= {"ticket", "reminder"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,11 +92,9 @@ class Plan:
 
     def without_names(self) -> Plan:
         """Return the plan as a guest reads it: nobody is named, and one line stands for all who are brought in."""
-        lines = [line for line in self.lines if line.key in NAMELESS]
-        if len(lines) < len(self.lines):
-            lines.append(PlanLine("+", "bring in or page the people the type names", "people"))
         notes = tuple(note for note in self.notes if not note.names)
-        return replace(self, lines=tuple(lines), notes=notes, gaps=(), whom=(), basis=(), whole=self.digest)
+        lines = tuple(nameless.lines(self.lines))
+        return replace(self, lines=lines, notes=notes, gaps=(), whom=(), basis=(), whole=self.digest)
 
 
 def plan(desired: Desired, observed: Observed, *, tries_again: bool = False) -> Plan:

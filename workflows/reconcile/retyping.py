@@ -100,13 +100,13 @@ def confirm(
         return retyped
 
 
-def _changes(result: Plan) -> list[tuple[str, str, str]]:
+def _changes(result: Plan) -> list[tuple[str, str, str, int]]:
     """Return the lines that say what changes, and for whom: without what is only said anew, and what stays.
 
     Who is in and no longer needed is told so: nobody is removed, and they would wait for nothing.
     """
     lines = (line for line in result.lines if line.key == FREE or (line.sign in "+~-" and line.key not in SAID_ANEW))
-    return [(line.sign, line.text, line.key) for line in lines]
+    return [(line.sign, line.text, line.key, line.count) for line in lines]
 
 
 @dataclass(frozen=True, slots=True)

@@ -63,6 +63,34 @@ def test_a_line_knows_what_it_is_about_so_that_guests_read_those_that_name_nobod
     assert alone.without_names().lines == alone.lines
 
 
+@pytest.mark.parametrize(
+    ("whole", "guest"),
+    [
+        (["= Ann is already in", "! There is no @web."], []),
+        (["= Ann is already in", "+ invite Ben"], ["+ bring in or page the people the type names"]),
+        (["- end access for Ann, Ben"], ["- end access for 2 people"]),
+        (["- end access for Ann"], ["- end access for 1 person"]),
+        (["- resolve the page to Ann", "- resolve the page to Ben"], ["- resolve 2 pages"]),
+        (["~ give the page to Ann a new title"], ["~ give 1 page a new title"]),
+        (["~ change the title of the resolved page to Ann"], ["~ change the title of 1 resolved page"]),
+        (
+            ["- resolve the page to Ann", "+ page Ben (pages Ben)"],
+            ["+ bring in or page the people the type names", "- resolve 1 page"],
+        ),
+    ],
+)
+def test_a_guest_reads_of_what_happens_to_people_and_of_nothing_else(whole: list[str], guest: list[str]) -> None:
+    keys = {"end": "loses", "resolve": "page", "page": "page", "give": "page", "change": "title", "invite": "invite"}
+    lines = [
+        PlanLine(sign, text, keys.get(text.split()[0], "x"), 1 + text.count(","))
+        for sign, _, text in (line.partition(" ") for line in whole)
+    ]
+    found = Plan(lines=tuple(lines)).without_names()
+    assert list(map(str, found.lines)) == guest
+    assert found.without_names().lines == found.lines
+    assert found.changes == Plan(lines=tuple(lines)).changes
+
+
 def test_notes_that_name_people_are_kept_from_guests() -> None:
     known = Plan(notes=(PlanNote("one"), PlanNote("Ann stays", names=True)))
     guest = known.without_names()

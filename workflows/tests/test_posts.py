@@ -10,10 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from workflows.planning.facts import ChannelPost, RetypeNews
-from workflows.planning.plan import NAMELESS, Plan
+from workflows.planning.plan import Plan
 from workflows.planning.plan_lines import PlanLine
 from workflows.planning.wording import cards, marks, posts
 from workflows.planning.wording.card import Card
+from workflows.planning.wording.nameless import NAMELESS
 from workflows.tests.shipped_facts import facts, someone
 
 MANY = tuple(f"+ invite Person {n} (@everybody)" for n in range(120))

@@ -61,7 +61,7 @@ def retyped(incident: Incident, to: IncidentType, every: int | None, ada: Person
     plan = retyping.preview(incident, to=to, by=ada)
     retyping.confirm(incident, to=to, by=ada, at=timezone.now(), digest=plan.digest)
     kept = Event.objects.get(incident=incident, kind="retyped").data["changes"]
-    assert [(sign, text) for sign, text, key in kept if key == KEY] == said(plan)
+    assert [(sign, text) for sign, text, key, _ in kept if key == KEY] == said(plan)
     return plan
 
 

@@ -1,0 +1,38 @@
+"""A plan's lines as guests read them: nobody is named, and what happens to people is counted. Pure."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+from workflows.planning.plan_lines import PlanLine
+
+# The keys of lines that name nobody; all others may.
+NAMELESS: Final = frozenset(
+    {"channel", "outlet", "post", "small", "picture", "archived", "closed", "capture", "chat", "pager", "private"}
+    | {"ticket", "reminder"}
+)
+PEOPLE: Final = PlanLine("+", "bring in or page the people the type names", "people")  # for all who are
+# What stands for lines that change or end what names people, of one and of several; for others with "=" or "!" nothing.
+COUNTED: Final = {
+    ("-", "loses"): ("end access for {} person", "end access for {} people"),
+    ("-", "page"): ("resolve {} page", "resolve {} pages"),
+    ("~", "page"): ("give {} page a new title", "give {} pages a new title"),
+    ("~", "title"): ("change the title of {} resolved page", "change the titles of {} resolved pages"),
+}
+
+
+def lines(whole: Iterable[PlanLine]) -> Iterator[PlanLine]:
+    """Yield lines of a plan without those that name people, and then what stands for them."""
+    named: Counter[tuple[str, str]] = Counter()
+    for line in whole:
+        if line.key in NAMELESS:
+            yield line
+        else:
+            named[line.sign, line.key] += line.count
+    if any(sign == "+" for sign, _ in named):
+        yield PEOPLE
+    for (sign, key), (one, many) in COUNTED.items():
+        if count := named[sign, key]:
+            yield PlanLine(sign, (one if count == 1 else many).format(count), key, count)
