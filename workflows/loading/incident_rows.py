@@ -221,4 +221,5 @@ def _past_private(incidents: Iterable[Incident]) -> frozenset[int]:
 def someone(person: Person, why: str) -> Invitee:
     """Return a person as the planning sees them."""
     not_invited = person.not_invited if person.chat_id else ""
-    return Invitee(person.chat_id or "", isolated(person.name), why, person.pk, not_invited=not_invited)
+    is_guest, name = person.is_guest or person.is_external, isolated(person.name)
+    return Invitee(person.chat_id or "", name, why, person.pk, not_invited=not_invited, is_guest=is_guest)

@@ -168,7 +168,6 @@ def _facts(incident: Incident, rows: IncidentRows, observed: Observed) -> Facts:
         callees=rows.calling.callees,
         asked=tuple(page_rows.requested(event, rows) for event in events if event.kind == "paged"),
         paged=page_rows.of_incident(incident, rows, observed),
-        guests=any(one.left_at is None and (one.person.is_guest or one.person.is_external) for one in participants),
         converts=rows.converts,
         published=rows.published.get(incident.pk),
         tracker=ticket_rows.tracker(),

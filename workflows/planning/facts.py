@@ -158,7 +158,6 @@ class Facts:
     due, or was where that is overdue.
     ``on_call`` maps a schedule's name to those on call, or to None where the pager has no such schedule; ``callees`` a
     name that a policy pages to who that is. ``otherwise`` are those a policy names itself, by what it calls them.
-    ``guests`` says that someone is in who may be told no names but of those they respond with.
     ``announce_channel`` is where incidents are announced now, if anywhere; ``announced_in`` where what was announced
     stands, or is being posted, by its key.
     ``published`` is what two people confirmed that everyone may read of a private incident. ``converts`` says that the
@@ -214,7 +213,6 @@ class Facts:
     asked: tuple[RequestedPage, ...] = ()
     paged: tuple[Paged, ...] = ()
     published: Published | None = None
-    guests: bool = False
     converts: bool = False
     tracker: TrackerNow | None = None
     followups: tuple[TrackedFollowup, ...] = ()
@@ -252,6 +250,11 @@ class Facts:
     def away(self) -> frozenset[int]:
         """The ids of those who left or were removed by hand: they are not fetched back."""
         return frozenset(stay.who.person_id for stay in self.stays if stay.went)
+
+    @property
+    def guests(self) -> bool:
+        """Whether someone is in who may be told no names but of those they respond with."""
+        return any(stay.here and stay.who.is_guest for stay in self.stays)
 
     @property
     def inside(self) -> frozenset[int]:

@@ -11,7 +11,8 @@ from workflows.planning.wording.marks import TextMark, Words
 class Invitee:
     """A person who may be brought in, and why.
 
-    ``not_invited`` says what they are that keeps an app from inviting them.
+    ``not_invited`` says what they are that keeps an app from inviting them. ``is_guest`` says that they may be told no
+    names but of those they respond with: guests, and people from elsewhere.
     """
 
     chat_id: str
@@ -20,6 +21,7 @@ class Invitee:
     person_id: int = 0
     group: str = ""
     not_invited: str = ""
+    is_guest: bool = False
 
     @property
     def mention(self) -> Words:

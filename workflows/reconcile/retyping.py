@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -126,11 +126,12 @@ def _work_out(
     turns_private = after.private and not known.facts.private
     alerts = Alert.objects.filter(incident=incident).count() if turns_private else 0
     replays = Incident.objects.filter(replays=incident, private=False).count() if turns_private else 0
+    duplicates = Incident.objects.filter(duplicate_of=incident, private=False).count() if turns_private else 0
     result = plan(desired_state(after), known.observed, tries_again=True)
-    opening = sum(
-        one.under_way for key, chain in known.observed.owed.items() if key.startswith("page/") for one in chain
-    )
-    result = _with_notes(result, known.facts, after, alerts=alerts, replays=replays, opening=opening)
+    pages = (chain for key, chain in known.observed.owed.items() if key.startswith("page/"))
+    opening = sum(one.under_way for chain in pages for one in chain)
+    beside = {"alerts": alerts, "replays": replays, "duplicates": duplicates, "opening": opening}
+    result = _with_notes(result, known.facts, after, beside=beside)
     admission = admitting.of(after, participation.of(after))
     whom = _whom(result, known.facts, after, admission)
     choice = (sorted(one.pk for one in bring), come)
@@ -259,7 +260,7 @@ def _not_invited(after: Facts) -> Iterator[PlanLine]:
             yield PlanLine("!", says, f"sees/{one.who.person_id}")
 
 
-def _with_notes(result: Plan, before: Facts, after: Facts, *, alerts: int, replays: int, opening: int) -> Plan:
+def _with_notes(result: Plan, before: Facts, after: Facts, *, beside: Mapping[str, int]) -> Plan:
     result = _with_reminders(_without_ports(result, after), before.policy, after.policy)
     if not after.private:
         return replace(result, lines=(*result.lines, *_not_invited(after)))
@@ -269,9 +270,7 @@ def _with_notes(result: Plan, before: Facts, after: Facts, *, alerts: int, repla
         return replace(result, lines=lines, notes=tuple(privacy_notes.opening(after, gaining)))
     everyone = participation.of(after).standings.values()
     lines = (*shut_out.lines(before, after), *result.lines, *_on_the_web(after, everyone))
-    notes = privacy_notes.notes(
-        before, after, alerts=alerts, replays=replays, looked_for=len(result.doubts), opening=opening
-    )
+    notes = privacy_notes.notes(before, after, **beside, looked_for=len(result.doubts))
     return replace(result, lines=lines, notes=notes)
 
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workflows.planning.facts import ChannelPost, RetypeNews
+from workflows.planning.facts import ChannelPost, RetypeNews, Stay
 from workflows.planning.plan import Plan
 from workflows.planning.plan_lines import PlanLine
 from workflows.planning.wording import cards, marks, posts
@@ -226,7 +226,7 @@ def test_while_a_guest_reads_along_a_retype_names_nobody(keys: list[str]) -> Non
     nameless = tuple(map(str, Plan(lines=lines).without_names().lines))
     news = RetypeNews("Ambiguous", "Major", "red", "ambiguous", tuple(map(str, lines)), nameless=nameless)
     event = ChannelPost(7, "retyped", "", "Ann", "", "", 1, retype=news)
-    known = replace(facts(), guests=True)
+    known = replace(facts(), stays=(Stay(replace(someone("gus"), is_guest=True), "picked"),))
     assert "Eve" not in str(posts.told(event, known))
     assert ("changes" in verbs(posts.told(event, known))) >= bool(named)
     assert ("Eve" in str(posts.told(event, facts()))) == bool(

@@ -156,3 +156,14 @@ def test_tickets_that_are_withdrawn_or_private_are_not_said_to_stay() -> None:
 
 def test_headings_come_in_the_order_of_what_matters() -> None:
     assert list(said(*OPENED)) == [STAYS, CLOSES, MOVES]
+
+
+@pytest.mark.parametrize(
+    ("count", "says"), [(1, "1 duplicate of it no longer names it:"), (2, "2 duplicates of it no")]
+)
+def test_duplicates_that_name_it_no_more_are_counted_where_there_are_any(count: int, says: str) -> None:
+    before = facts("major")
+    after = before.retyped(POLICIES["security"], staying=(Stay(someone("dee"), "declared"),), bring=())
+    texts = [note.text for note in privacy_notes.notes(before, after, duplicates=count) if note.heading == CLOSES]
+    assert has(texts, says)
+    assert not has([note.text for note in privacy_notes.notes(before, after)], "duplicate")

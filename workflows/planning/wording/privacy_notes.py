@@ -32,14 +32,22 @@ EVERYWHERE = (
 
 
 def notes(
-    before: Facts, after: Facts, *, alerts: int = 0, replays: int = 0, looked_for: int = 0, opening: int = 0
+    before: Facts,
+    after: Facts,
+    *,
+    alerts: int = 0,
+    replays: int = 0,
+    duplicates: int = 0,
+    looked_for: int = 0,
+    opening: int = 0,
 ) -> tuple[PlanNote, ...]:
     """Say what a retype to a private type does, apart from the plan's own lines.
 
-    ``replays`` counts the public drills that replay it, ``looked_for`` what failed and may be public all the same,
-    ``opening`` the pages that are being opened.
+    ``replays`` counts the public drills that replay it, ``duplicates`` the public ones of it, ``looked_for`` what
+    failed and may be public all the same, and ``opening`` the pages that are being opened.
     """
-    closes = (*_closes(before, after), *_opening(opening), *_replays(replays), *_looked_for(looked_for))
+    counted = (*_opening(opening), *_replays(replays), *_duplicates(duplicates), *_looked_for(looked_for))
+    closes = (*_closes(before, after), *counted)
     said = ((STAYS, _stays(before, after, alerts)), (CLOSES, closes), (MOVES, _moves(before, after)))
     return tuple(PlanNote(text, heading) for heading, texts in said for text in texts)
 
@@ -77,6 +85,12 @@ def _replays(count: int) -> Iterator[str]:
         says = "drill that replays it turns" if count == 1 else "drills that replay it turn"
         stops, it = ("stops", "it") if count == 1 else ("stop", "them")
         yield f"{count} {says} private too and {stops}. Only people who can see both stay in {it}."
+
+
+def _duplicates(count: int) -> Iterator[str]:
+    if count:
+        says = _counted(count, "duplicate of it no longer names", "duplicates of it no longer name")
+        yield f"{says} it: our messages there are updated."
 
 
 def _looked_for(count: int) -> Iterator[str]:

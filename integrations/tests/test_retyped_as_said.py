@@ -1,0 +1,58 @@
+"""What a retype does is on its plan: each message that is written over, whatever it is written over for."""
+
+from __future__ import annotations
+
+import pytest
+
+from incidents import lifecycle
+from incidents.models import Incident
+from integrations.tests.house import House
+from workflows.planning.plan import Plan
+from workflows.reconcile import retyping
+from workflows.usergroups import workspace_cache
+
+pytestmark = pytest.mark.usefixtures("no_pages")
+
+
+def confirmed(house: House, incident: Incident, to: str, *bring: str) -> tuple[Plan, list[str]]:
+    """Look at a retype, confirm it, and return its plan and the calls that it led to."""
+    incident.refresh_from_db()
+    people = [house.person(one) for one in bring]
+    plan = retyping.preview(incident, to=house.type(to), by=house.person("dee"), bring=people)
+    before = len(house.writes())
+    retyping.confirm(
+        incident, to=house.type(to), by=house.person("dee"), bring=people, at=house.now(), digest=plan.digest
+    )
+    house.settle(incident)
+    return plan, house.writes()[before:]
+
+
+def rewritten(plan: Plan) -> int:
+    return sum(line.count for line in plan.lines if (line.sign, line.key) == ("~", "post"))
+
+
+@pytest.mark.parametrize("to", ["isolated", "security"])
+def test_messages_that_are_written_over_as_a_guest_comes_or_is_shut_out_are_on_the_plan(house: House, to: str) -> None:
+    house.slack.add_person("gus", name="Gus", is_restricted=True)
+    workspace_cache.refresh(everybody=True)
+    incident = house.declare()
+    confirmed(house, incident, "internal")
+    plan, calls = confirmed(house, incident, "major", "gus")
+    assert calls.count("chat.update") == rewritten(plan)
+    plan, calls = confirmed(house, incident, to)
+    assert calls.count("chat.update") == rewritten(plan)
+
+
+def test_that_turning_private_takes_its_name_out_of_duplicates_is_said(house: House) -> None:
+    original, double = house.declare("Checkout is slow"), house.declare("Payments fail")
+    lifecycle.duplicate(double, of=original, by=house.person("dee"), at=house.now())
+    house.settle(double)
+    room = house.channel(double)
+    named = [text for text in house.slack.texts(room) if original.codename in text]
+    assert named
+    internal = retyping.preview(original, to=house.type("internal"), by=house.person("dee"))
+    assert not any("duplicate" in str(note) for note in internal.notes)
+    plan, _ = confirmed(house, original, "security")
+    house.settle(double)
+    assert not any(original.codename in text for text in house.slack.texts(room))
+    assert sum("1 duplicate of it no longer names it" in str(note) for note in plan.notes) == 1
