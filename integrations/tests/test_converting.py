@@ -155,3 +155,23 @@ def test_a_drill_keeps_its_room_though_somebody_in_it_took_their_agreement_back(
     moved = house.retype(drill, "security", bring=("lea",))
     assert CONVERT in house.writes()
     assert house.slack.members(house.channel(moved)) == {"firekind", "dee", "ann", "lea", "sia", "pat"}
+
+
+@pytest.mark.parametrize(
+    ("others", "why"), [((), "an app is in it"), (("eve",), "some people in it are not coming along")]
+)
+def test_where_an_app_alone_is_in_the_way_of_turning_it_private_people_are_not_blamed(
+    house: House, incident: Incident, others: tuple[str, ...], why: str
+) -> None:
+    house.slack.add_person("jira", name="Jira", is_bot=True)
+    workspace_cache.refresh(everybody=True)
+    channel = house.slack.channel(house.channel(incident))
+    for one in ("jira", *others):
+        house.slack.acts.invite("dee", channel.name, [one])
+        who, dee = house.person(one), house.person("dee")
+        rooms.came(incident, person=who, channel_id=channel.id, at=house.now(), inviter=dee)
+    incident.refresh_from_db()
+    plan = retyping.preview(incident, to=house.type("security"), by=house.person("dee"))
+    (note,) = (note.text for note in plan.notes if "does not become private" in note.text)
+    assert why in note
+    assert any("move the conversation to a new private channel" in line.text for line in plan.lines)

@@ -7,6 +7,7 @@ import pytest
 from incidents import lifecycle
 from incidents.models import Incident
 from integrations.tests.house import House
+from workflows.channels import rooms
 from workflows.planning.plan import Plan
 from workflows.reconcile import retyping
 from workflows.usergroups import workspace_cache
@@ -56,3 +57,21 @@ def test_that_turning_private_takes_its_name_out_of_duplicates_is_said(house: Ho
     house.settle(double)
     assert not any(original.codename in text for text in house.slack.texts(room))
     assert sum("1 duplicate of it no longer names it" in str(note) for note in plan.notes) == 1
+
+
+def test_an_app_in_the_channel_is_never_named_as_one_of_its_people(house: House) -> None:
+    house.slack.add_person("jira", name="Jira", is_bot=True)
+    workspace_cache.refresh(everybody=True)
+    incident = house.declare()
+    channel = house.slack.channel(house.channel(incident))
+    house.slack.acts.invite("dee", channel.name, ["jira"])
+    jira, dee = house.person("jira"), house.person("dee")
+    rooms.came(incident, person=jira, channel_id=channel.id, at=house.now(), inviter=dee)
+    for to in ("internal", "security"):
+        plan = retyping.preview(incident, to=house.type(to), by=house.person("dee"))
+        assert "Jira" not in "\n".join([*map(str, plan.lines), *map(str, plan.notes)])
+    plan, _ = confirmed(house, incident, "internal")
+    assert "Jira" not in "\n".join(map(str, plan.lines))
+    card = next(one for one in reversed(house.slack.messages(channel.name)) if "free to leave" in str(one.attachments))
+    assert "Ann" in str(card.attachments)
+    assert "Jira" not in str(card.attachments)

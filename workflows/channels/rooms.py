@@ -308,7 +308,7 @@ def _note_member(incident: Incident, person: Person, state: str, *, at: datetime
         "kind": "member",
         "room": incident.room,
         "label": person.name,
-        "spec": {"room": incident.room, "person": person.chat_id},
+        "spec": {"room": incident.room, "person": person.chat_id} | ({"app": True} if person.is_bot else {}),
         "state": state,
         **({"external": {"moved": stamp}} if stamp else {}),
     }

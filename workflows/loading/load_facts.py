@@ -158,6 +158,7 @@ def _facts(incident: Incident, rows: IncidentRows, observed: Observed) -> Facts:
         announce_channel=slack.announce_channel if slack else "incidents",
         announced_in=observing.announced_in(observed),
         there=observing.there(observed),
+        apps=observing.apps(observed, room=incident.room),
         chat=rows.chat,
         services=tuple(incident.services),
         triggers=(Trigger(1, "declare", incident.declared_at), *(one for one in map(_trigger, events) if one)),

@@ -104,6 +104,12 @@ def there(observed: Observed) -> frozenset[str]:
     return frozenset(seen | begun)
 
 
+def apps(observed: Observed, *, room: int) -> frozenset[str]:
+    """Return the chat ids of apps that are in a room beside people."""
+    members = (one for one in observed.seen.values() if one.kind == "member" and one.room == room)
+    return frozenset(str(one.spec["person"]) for one in members if one.state == THERE and one.spec.get("app"))
+
+
 def announced_in(observed: Observed) -> dict[str, str]:
     """Return the names of the channels where posts stand that are in no channel of the incident, or may by now."""
     stand = {key: one.spec for key, one in observed.seen.items() if one.state == THERE}

@@ -12,7 +12,7 @@ from workflows.performing import mailing
 from workflows.planning.wording.card import Card
 from workflows.ports import VendorError
 
-OTHERS = "Some people in the channel are not coming along, so a new private channel is created instead."
+OTHERS = "Some people or apps in the channel are not coming along, so a new private channel is created instead."
 
 
 def close(chat: Chat, work: Work) -> Outcome:

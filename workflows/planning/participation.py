@@ -108,6 +108,12 @@ def of(facts: Facts) -> Participation:
     return Participation(_standings(found, facts, stays), chosen, missing, offers)
 
 
+def left_behind(before: Facts, after: Facts) -> frozenset[str]:
+    """Return the chat ids of those in the room who are not to be in it afterwards, apps among them."""
+    inside = {key.rpartition("/")[2] for key in before.there if key.startswith(f"member/{before.room}/")}
+    return frozenset(inside - {one.who.chat_id for one in of(after).standings.values() if one.wanted})
+
+
 @dataclass(slots=True)
 class _Reasons:
     who: dict[int, Invitee] = field(default_factory=dict)

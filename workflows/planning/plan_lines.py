@@ -149,8 +149,8 @@ def _staying(desired: Desired, observed: Observed) -> Iterator[PlanLine]:
             "=", f"{names} {_is_in(names)} already in ({why})" if why else f"{names} {_is_in(names)} already in"
         )
     yield from _paged(desired, observed)
-    rest = sorted(seen.label for key, seen in there.items() if key not in asked and seen.room in rooms)
-    if rest:
+    people = {key: seen for key, seen in there.items() if seen.room in rooms and not seen.spec.get("app")}
+    if rest := sorted(seen.label for key, seen in people.items() if key not in asked):
         names = ", ".join(rest)
         yield PlanLine("=", f"no longer needed, free to leave: {names}", FREE)
 

@@ -198,7 +198,7 @@ def _retyped(
 
     converts = moves_room(facts.private, policy) and _convertible(facts)
     after = turned(converts=converts)
-    return turned(converts=False) if converts and _inside(facts) - _wanted(after) else after
+    return turned(converts=False) if converts and participation.left_behind(facts, after) else after
 
 
 def _stay(person: Person, reason: str, *, by: str) -> Stay:
@@ -210,15 +210,6 @@ def _convertible(facts: Facts) -> bool:
     room = facts.room_of(facts.room)
     there = facts.is_there(f"channel/{facts.room}") and not facts.is_there(f"archived/{facts.room}")
     return facts.converts and room.public and there
-
-
-def _inside(facts: Facts) -> set[str]:
-    """Return the chat ids of those who are in the room."""
-    return {key.rpartition("/")[2] for key in facts.there if key.startswith(f"member/{facts.room}/")}
-
-
-def _wanted(after: Facts) -> set[str]:
-    return {one.who.chat_id for one in participation.of(after).standings.values() if one.wanted and one.who.chat_id}
 
 
 def _with_groups(facts: Facts) -> Facts:

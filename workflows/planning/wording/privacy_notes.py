@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from itertools import groupby
 
+from workflows.planning import participation
 from workflows.planning.facts import Facts
 from workflows.planning.pages import ACKNOWLEDGED, RESOLVED, TRIGGERED
 from workflows.planning.participation import Standing
@@ -104,7 +105,9 @@ def _moves(before: Facts, after: Facts) -> Iterator[str]:
     if after.room == before.room:
         yield f"{shown} becomes private and keeps its history. Until then, nothing new is posted."
     elif before.converts and before.is_there(f"channel/{before.room}"):
-        yield f"{shown} does not become private: some people in it are not coming along, and Firekind removes no one."
+        behind = participation.left_behind(before, after)
+        why = "an app is in it" if behind and behind <= before.apps else "some people in it are not coming along"
+        yield f"{shown} does not become private: {why}, and Firekind removes no one."
         yield "The conversation moves to a new private channel with a neutral name. Reminders go there too."
     elif before.chat:
         yield "The conversation moves to a new private channel with a neutral name. Reminders go there too."
