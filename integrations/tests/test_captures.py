@@ -28,8 +28,8 @@ from workflows import ports
 from workflows.effects import effect_queue
 from workflows.models import Effect
 from workflows.performing import capturing, perform
-from workflows.planning.actions import EVIDENCE
-from workflows.reconcile import reconcile, sweep
+from workflows.planning.actions import EFFECTS, EVIDENCE
+from workflows.reconcile import reconcile, retyping, sweep
 from workflows.status import progress
 
 pytestmark = pytest.mark.usefixtures("no_pages")
@@ -92,6 +92,23 @@ def test_before_and_after_are_kept_as_evidence(captures: Captures) -> None:
     assert origin["query"] == "GET /debug/pprof/profile?seconds=2"
     assert found[0].window_from is not None
     assert (found[0].window_to or found[0].window_from) - found[0].window_from == timedelta(seconds=2)
+
+
+def test_a_retype_says_of_each_capture_that_it_is_no_longer_taken_before_and_after(captures: Captures) -> None:
+    house, type = captures.house, captures.house.type("ambiguous")
+    repeated = replace(type.policy, captures=(Capture("checkout-api", "cpu", "declare", 2, repeat=5, every_min=5),))
+    types.edit(type, policy=repeated, by=None, at=timezone.now())
+    incident = planned(captures)
+    for queue in (EFFECTS, EVIDENCE):
+        perform.drain(incident.pk, queue=queue, side_by_side=False)
+    assert Effect.objects.filter(incident=incident, kind="capture", state="waiting").count() == 4
+    shown = retyping.preview(incident, to=house.type("internal"), by=house.person("dee"))
+    says = "- no longer capture 2 s of CPU from checkout-api (4 times)"
+    assert says in map(str, shown.lines)
+    incident = house.retype(incident, "internal")
+    assert Effect.objects.filter(incident=incident, kind="capture", state="cancelled").count() == 4
+    cards = [str(one.attachments) for one in house.slack.messages(house.channel(incident))]
+    assert sum(says[2:] in card for card in cards) == 1
 
 
 def test_reconciling_again_asks_nobody(captures: Captures) -> None:

@@ -16,6 +16,8 @@ INVITED = re.compile(r"^invite (.+?)(?: \([^()]*\))?$")
 MOVE = "move the conversation to a new private channel"
 SHUT_OUT = re.compile(r"^end access for (.+)$")
 ASKS = re.compile(r"^(?:ask for a status update every (?:(\d+) minutes|minute)|no longer ask for status updates)")
+CALLED_OFF = re.compile(r"^no longer capture ")  # asks for nothing: what was owed is cancelled
+NO_EFFECTS = (INVITED, SHUT_OUT, ASKS, CALLED_OFF)  # lines that no effect has for its sentence
 MISSING = "!"  # asks for nothing: someone mends it
 UNSHOWN = {"counted"}  # how much others had posted is asked as a channel is left, for the line that stays there
 # What comes of a page is told, and is not known before; what is missing stands on the plan itself, and is told after.
@@ -49,7 +51,7 @@ def done_as_shown(
     checks.same("those who came are those the plan named", came, _named(INVITED, shown))
     checks.same("those who lost access are those the plan named", lost, _named(SHUT_OUT, shown))
     told = [text for sign, text in shown if sign != MISSING]
-    lines = [TIMES.sub("", text) for text in told if not any(one.match(text) for one in (INVITED, SHUT_OUT, ASKS))]
+    lines = [TIMES.sub("", text) for text in told if not any(one.match(text) for one in NO_EFFECTS)]
     said = {part for line in lines for part in ([line] if line.startswith("page ") else line.split(", "))}
     done = {_as_shown(effect) for effect in effects if effect["kind"] not in {"member", *UNSHOWN}} - FOLLOWS
     checks.same("what was done is what the plan had said", done, said)

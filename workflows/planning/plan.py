@@ -107,11 +107,11 @@ def plan(desired: Desired, observed: Observed, *, tries_again: bool = False) -> 
     found = _Comparison(desired, observed)
     actions = tuple(_ordered(found.run()))
     gaps = (PlanLine("!", gap.says, gap.key) for gap in desired.gaps)
-    failed = found.failed if tries_again else {}
-    said = (*lines(actions, desired, observed, again=[*failed.values()]), *gaps)
+    failed, cancels = found.failed if tries_again else {}, tuple(dict.fromkeys(found.cancels))
+    said = (*lines(actions, desired, observed, again=[*failed.values()], cancels=cancels), *gaps)
     return Plan(
         actions,
-        cancels=tuple(dict.fromkeys(found.cancels)),
+        cancels=cancels,
         abandons=tuple(found.abandons),
         doubts=tuple(found.doubts),
         retries=tuple(sorted({observed.owed[key][-1].effect for key in failed})),

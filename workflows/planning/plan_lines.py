@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Final
 
-from workflows.planning.actions import CREATE, KINDS, SIGNS, Action
+from incidents.policies.policy import sentence
+from workflows.planning.actions import CREATE, KINDS, RETIRE, SIGNS, Action
 from workflows.planning.observed import GONE, THERE, Observed
 from workflows.planning.things import Desired, Thing
 
@@ -46,11 +47,17 @@ class PlanLine:
 
 
 def lines(
-    actions: Sequence[Action], desired: Desired, observed: Observed, *, again: Sequence[Thing] = ()
+    actions: Sequence[Action],
+    desired: Desired,
+    observed: Observed,
+    *,
+    again: Sequence[Thing] = (),
+    cancels: Collection[str] = (),
 ) -> Iterator[PlanLine]:
     """Yield what people read of a plan, each line once: who comes in, what changes, what stays.
 
-    ``again`` are the things that could not be made before, and that it has tried again.
+    ``again`` are the things that could not be made before, and that it has tried again; ``cancels`` are the effects
+    that are not carried out any more.
     """
     coming = _coming(actions, desired, observed, again)
     shown: Counter[PlanLine] = Counter()
@@ -73,6 +80,7 @@ def lines(
         elif kind.line is not None:
             shown[PlanLine(*_told(action), action.kind, paged=reached.get(action.thing, ()))] += 1
     shown.update(_invite_lines(coming, "invite"))
+    shown.update(_captures_called_off(actions, observed, cancels))
     for line, count in shown.items():
         yield line if count == 1 else replace(line, text=f"{line.text} ({count} times)", count=count * line.count)
     yield from _staying(desired, observed)
@@ -118,6 +126,15 @@ def _pages_on_their_way(actions: Sequence[Action], desired: Desired, observed: O
         if _is_on_its_way(thing, observed):
             says = KINDS["page"].create(thing.label, thing.spec)
             yield PlanLine(SIGNS[CREATE], says, "page", paged=thing.reaches)
+
+
+def _captures_called_off(actions: Sequence[Action], observed: Observed, cancels: Collection[str]) -> Iterator[PlanLine]:
+    """Yield the captures that an earlier plan announced and that are not taken; what failed was told of already."""
+    again = {action.thing for action in actions}
+    for key, owed in ((key, one) for key, chain in observed.owed.items() if key not in again for one in chain):
+        if key.startswith("capture/") and owed.effect in cancels and owed.spec and not owed.failed:
+            what = sentence(owed.spec["source"], owed.spec["kind"], owed.spec["seconds"])
+            yield PlanLine(SIGNS[RETIRE], f"no longer {what}", "capture")
 
 
 def _told(action: Action) -> tuple[str, str]:

@@ -111,6 +111,35 @@ def test_a_cancelled_incident_captures_nothing_more() -> None:
     assert captured(world) == []
 
 
+def test_a_retype_says_which_captures_are_no_longer_taken_and_counts_their_repeats() -> None:
+    world = World(facts("internal"))
+    world.settle()
+    world.retype("major")
+    world.reconcile()
+    first, *rest = [action for action in world.open.values() if action.kind == "capture"]
+    world.perform(first)
+    world.retype("internal")
+    result = world.reconcile()
+    assert {one.key for one in rest} <= set(result.cancels)
+    found = [line for line in result.lines if line.key == "capture"]
+    assert [(str(line), line.count) for line in found] == [
+        ("- no longer capture 30 s of CPU from checkout-api (2 times)", 2)
+    ]
+    assert "cancels 2 captures" in result.in_short.lower()
+    assert lines(world) == [], "said once"
+
+
+def test_a_capture_under_way_is_not_said_to_be_called_off() -> None:
+    world = World(facts("internal"))
+    world.settle()
+    world.retype("major")
+    world.reconcile()
+    for action in [one for one in world.open.values() if one.kind == "capture"]:
+        world.begin(action)
+    world.retype("internal")
+    assert lines(world) == []
+
+
 def test_repeats_are_due_one_after_the_other_and_end_with_the_next_moment() -> None:
     world = World(facts("internal"))
     world.settle()

@@ -385,3 +385,22 @@ def test_everyone_who_owns_something_and_is_shut_out_is_warned_of_once_and_nobod
     named = [line.text for line in found if not line.is_warning]
     lost = sorted(taking_part - inside) if turned else []
     assert named == ([f"end access for {', '.join(lost)}"] if lost else [])
+
+
+@settings(max_examples=150, deadline=None)
+@given(first=types, story=st.lists(steps, max_size=20), to=types)
+def test_each_capture_that_a_retype_calls_off_is_counted_on_its_plan(
+    first: str, story: list[tuple[str, object]], to: str
+) -> None:
+    world = World(facts(first))
+    play(world, story)
+    world.reconcile()
+    if not world.facts.active:
+        return
+    world.retype(to)
+    owed = {key: chain for key, chain in world.observed().owed.items() if key.startswith("capture/")}
+    result = world.reconcile()
+    made = {action.thing for action in result.actions}
+    stopped = [one for key, chain in owed.items() if key not in made for one in chain if one.effect in result.cancels]
+    said = sum(line.count for line in result.lines if (line.sign, line.key) == ("-", "capture"))
+    assert said == sum(not one.failed for one in stopped)

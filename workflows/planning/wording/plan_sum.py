@@ -27,6 +27,7 @@ PARTS: Final = {
     ("+", "outlet"): "channel",
     ("+", "post"): "post",
     ("+", "capture"): "capture",
+    ("-", "capture"): "uncaptured",
 }
 # How each part reads, of one and of several, in order.
 SAID: Final = (
@@ -39,6 +40,7 @@ SAID: Final = (
     ("channel", "opens {} channel", "opens {} channels"),
     ("post", "posts in {} channel", "posts in {} channels"),
     ("capture", "captures {} profile", "captures {} profiles"),
+    ("uncaptured", "cancels {} capture", "cancels {} captures"),
     (OTHER, "{} other change", "{} other changes"),
 )
 # What the first part adds where a page may reach no one, by the key of the line that warns of it.
