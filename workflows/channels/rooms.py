@@ -10,7 +10,7 @@ from django.db.models import Q
 
 from incidents import lifecycle, timeline, visibility
 from incidents.lifecycle import rules
-from incidents.models import Incident, Person, Source
+from incidents.models import Incident, Participant, Person, Source
 from incidents.written_rows import WrittenRows
 from workflows.effects import effect_queue, lost_channels
 from workflows.effects.failing import failures
@@ -96,14 +96,15 @@ def came(
 ) -> None:
     """Note that someone came into the room, as the vendor tells it.
 
-    Nobody comes into a private channel by themselves, unless it is private no more: then it is looked at next, before
-    anyone is let in by it.
+    Into a private incident comes whom somebody who takes part invited, once its channel is known to be private.
+    Everyone else may have come while the channel was open to all: it is read next, before anyone is let in by it.
     """
-    if incident.private and inviter is None:
+    now = rules.held(incident, by=None)  # it may have turned private since it was read
+    if now.private and not _is_let_in(now, channel_id, by=inviter):
         MembersRead.objects.filter(channel__external_id=channel_id).delete()
         return
     joined(
-        incident,
+        now,
         person=person,
         channel_id=channel_id,
         at=at,
@@ -111,6 +112,16 @@ def came(
         stamp=stamp,
         recorded_at=recorded_at,
     )
+
+
+def _is_let_in(incident: Incident, channel_id: str, *, by: Person | None) -> bool:
+    """Return whether an invitation lets someone into a private incident: into a private channel, by one of its people.
+
+    The incident stays held, so that both hold until whoever is let in is written down.
+    """
+    closed = Resource.objects.filter(incident=incident, kind="channel", external_id=channel_id, spec__private=True)
+    inviter = Participant.objects.filter(incident=incident, person=by, left_at=None)
+    return by is not None and closed.exists() and inviter.exists()
 
 
 def left(
