@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import timedelta
+from functools import partial
+from typing import Any
 
 import pytest
 from django.db import transaction
 from django.utils import timezone
 
-from incidents import visibility
-from incidents.models import Incident
+from incidents import timeline, visibility
+from incidents.models import Incident, Participant
 from integrations.tests import house as building
 from integrations.tests.house import House, organisation
 from integrations.tests.outsiders.waiting import behind
@@ -49,3 +51,31 @@ def test_nobody_comes_into_what_turned_private_by_news_that_was_read_before(hous
         membership.poll(at=timezone.now() + timedelta(minutes=5))
         assert moved.room == 2
         assert not visibility.may_see(eve, moved)
+
+
+@pytest.mark.parametrize("heard_first", ["the older", "the newer"])
+@pytest.mark.parametrize("newest", ["came", "left"])
+@pytest.mark.parametrize("type", ["ambiguous", "security"])
+def test_of_coming_and_leaving_heard_at_once_the_newer_counts(
+    house: House, type: str, newest: str, heard_first: str
+) -> None:
+    incident = house.declare(type=type)
+    channel_id, eve, dee, now = room_of(incident), house.person("eve"), house.person("dee"), timezone.now()
+    stamp = now.timestamp() - 60
+
+    def hear(what: str, *, stamp: float) -> None:
+        with transaction.atomic():
+            read = Incident.objects.get(pk=incident.pk)
+            given: dict[str, Any] = {"person": eve, "channel_id": channel_id, "at": now, "stamp": stamp}
+            if what == "came":
+                rooms.came(read, inviter=dee, **given)
+            else:
+                rooms.left(read, **given)
+
+    older = "left" if newest == "came" else "came"
+    if newest == "came":
+        hear("came", stamp=stamp)
+    news = [partial(hear, older, stamp=stamp + 1), partial(hear, newest, stamp=stamp + 2)]
+    behind(lambda: timeline.hold(incident.pk), *(news if heard_first == "the older" else reversed(news)))
+    assert Participant.objects.filter(incident=incident, person=eve, left_at=None).exists() == (newest == "came")
+    assert incident.resources.get(key=f"member/1/{eve.chat_id}").state == ("there" if newest == "came" else "gone")

@@ -77,11 +77,11 @@ def joined(
     that is known: what is older than what was last told of them is not news. A join that is told late must let nobody
     in who left since.
     """
-    if not is_current(incident, channel_id) or _is_old(incident, person, stamp=stamp):
+    now = rules.held(incident, by=None)  # newer news may have been written down while this waited
+    if not is_current(now, channel_id) or _is_old(now, person, stamp=stamp):
         return
-    timeline.hold(incident.pk)
-    _note_member(incident, person, THERE, at=at, stamp=stamp)
-    lifecycle.joined(incident, person=person, room=incident.room, inviter=inviter, at=at, recorded_at=recorded_at)
+    _note_member(now, person, THERE, at=at, stamp=stamp)
+    lifecycle.joined(now, person=person, room=now.room, inviter=inviter, at=at, recorded_at=recorded_at)
 
 
 def came(
@@ -134,11 +134,11 @@ def left(
     recorded_at: datetime | None = None,
 ) -> None:
     """Note that someone left the room or was removed by hand: workflows do not fetch them back."""
-    if not is_current(incident, channel_id) or _is_old(incident, person, stamp=stamp):
+    now = rules.held(incident, by=None)
+    if not is_current(now, channel_id) or _is_old(now, person, stamp=stamp):
         return
-    timeline.hold(incident.pk)
-    _note_member(incident, person, GONE, at=at, stamp=stamp)
-    lifecycle.left(incident, person=person, room=incident.room, at=at, recorded_at=recorded_at)
+    _note_member(now, person, GONE, at=at, stamp=stamp)
+    lifecycle.left(now, person=person, room=now.room, at=at, recorded_at=recorded_at)
 
 
 def deleted(channel_id: str, *, at: datetime) -> None:
