@@ -199,3 +199,48 @@ def test_a_channel_that_was_renamed_by_hand_is_called_so_although_the_event_was_
     assert room.label == ("#peace-room" if told == "meanwhile" else "#war-room")
     assert house.channel(secret) == room.label.removeprefix("#")
     assert not house.owed(secret)
+
+
+@pytest.mark.parametrize("goes", ["out of sight", "out and back"])
+@pytest.mark.parametrize("told", ["never", "too early"])
+@pytest.mark.parametrize("ended", [False, True])
+def test_a_channel_that_is_in_sight_again_is_read_again_although_no_event_said_so(
+    house: House, secret: Incident, goes: str, told: str, ended: bool
+) -> None:
+    name = house.channel(secret)
+    channel_id = house.slack.channel(name).id
+    if ended:
+        lifecycle.resolve(secret, by=house.person("dee"), at=timezone.now())
+        house.settle(secret)
+    if goes == "out of sight":
+        house.slack.faults.add("error", method=METHOD, error="channel_not_found", times=1)
+    else:
+        house.slack.acts.kick("dee", name, "firekind")
+    membership.poll(at=soon())
+    house.settle(secret)
+    assert rooms.was_out_of_reach(channel_id)
+    if goes == "out and back":
+        house.slack.acts.invite("dee", name, ["firekind"])
+    house.slack.acts.kick("dee", name, "sam")
+    if told == "too early":
+        rooms.left(secret, person=house.person("sam"), channel_id=channel_id, at=timezone.now())
+    house.slack.take_deliveries()
+    membership.poll(at=soon() + timedelta(minutes=1))
+    assert not may_see(house, "sam", secret)
+    assert may_see(house, "sia", secret)
+    house.settle(secret)
+    assert not secret.resources.filter(kind="gap").exists()
+    if not ended:
+        lifecycle.update(secret, text="we rotate them", by=house.person("dee"), at=timezone.now())
+        house.settle(secret)
+        assert "we rotate them" in str([(one.blocks, one.attachments) for one in house.slack.messages(name)])
+
+
+def test_a_channel_in_which_we_are_not_stays_out_of_sight(house: House, secret: Incident) -> None:
+    house.slack.acts.kick("dee", house.channel(secret), "firekind")
+    for minutes in range(3):
+        assert membership.poll(at=soon() + timedelta(minutes=minutes)) == 1
+        house.settle(secret)
+    assert len(texts(secret, "gap")) == 1
+    assert secret.resources.get(key="channel/1").state == "gone"
+    assert may_see(house, "sam", secret)

@@ -24,7 +24,7 @@ from workflows.channels import room_news, rooms
 from workflows.chat_port import Chat
 from workflows.effects import lost_channels, restoring
 from workflows.models import Limit, MembersRead, Resource
-from workflows.planning.observed import THERE, UNSEEN
+from workflows.planning.observed import GONE, THERE, UNSEEN
 from workflows.ports import VendorError
 from workflows.usergroups import workspace_cache
 
@@ -40,6 +40,8 @@ PATIENCE = 3  # calls without an answer, before the others wait for the next loo
 LATELY = timedelta(days=7)  # an incident that ended longer ago is left to the events
 GRACE = timedelta(seconds=15)  # for an invitation to arrive everywhere
 AHEAD = timedelta(minutes=5)  # the clock of another host may be; one that is further off will not hold this up
+# One that we were not shown may be shown to us again, and no event say so.
+IN_REACH = Q(state=THERE) | Q(state=GONE, external__why=UNSEEN)
 BLIND = "Firekind is no longer in the channel, so it cannot see who leaves and posts nothing there. Invite it again."
 
 
@@ -125,7 +127,7 @@ def _due(*, at: datetime) -> list[Resource]:
 
 
 def _rows(*, at: datetime) -> QuerySet[Resource]:
-    rows = Resource.objects.filter(kind="channel", state=THERE, incident__private=True, room=F("incident__room"))
+    rows = Resource.objects.filter(IN_REACH, kind="channel", incident__private=True, room=F("incident__room"))
     return rows.filter(Q(incident__ended_at=None) | Q(incident__ended_at__gte=at - LATELY))
 
 
@@ -141,6 +143,8 @@ def _look(chat: Chat, channel: Resource, *, at: datetime, asks: bool) -> bool:
             before, members = _read(channel), chat.members(channel.external_id)
     except VendorError as error:
         return _failed(error, channel, at=at)
+    if not _sees(chat, channel, members, at=at):
+        return True
     after = _read(channel)
     try:
         asks = asks or bool(_newcomers(members - {chat.self_id}, before, after))
@@ -153,6 +157,15 @@ def _look(chat: Chat, channel: Resource, *, at: datetime, asks: bool) -> bool:
         # One that has just been closed lets nobody in until that is recorded: whoever came in before may not stay.
         may_enter = members if channel.spec.get("private") else members & (before.taking_part | after.taking_part)
         _compare(channel, may_enter, before, after, at=at)
+    return True
+
+
+def _sees(chat: Chat, channel: Resource, members: frozenset[str], *, at: datetime) -> bool:
+    """Return whether a channel is in sight; note that it is again where no event said so."""
+    if chat.self_id not in members:
+        return channel.state == THERE
+    if rooms.was_out_of_reach(channel.external_id, refused=[lost_channels.OUTSIDE]):  # nothing else says we were not in
+        rooms.in_sight(channel.external_id, at=at)
     return True
 
 

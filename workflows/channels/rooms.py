@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from datetime import datetime
 from typing import Final
 
@@ -168,10 +169,10 @@ def in_sight(channel_id: str, *, at: datetime) -> None:
             failures.retry(effect, at=at)
 
 
-def was_out_of_reach(channel_id: str) -> bool:
-    """Return whether a room's channel was gone for us, or refused something because we were not in it."""
+def was_out_of_reach(channel_id: str, *, refused: Collection[str] = REFUSED_OUTSIDE) -> bool:
+    """Return whether a room's channel was gone for us, or refused something, as it says it, because we were not in."""
     with connection.cursor() as cursor:
-        cursor.execute(OUT_OF_REACH, [channel_id, [*REFUSED_OUTSIDE]])
+        cursor.execute(OUT_OF_REACH, [channel_id, [*refused]])
         return cursor.fetchone() is not None
 
 
