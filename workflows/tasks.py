@@ -134,6 +134,7 @@ def watch_members() -> None:
     People who left lose access even without an event, and what waits for a channel goes on.
     """
     membership.poll(at=timezone.now())
+    membership.poll_older(at=timezone.now())
     membership.poll_public(at=timezone.now())
     archived_rooms.look_again(at=timezone.now())
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from datetime import datetime, timedelta
 
 import pytest
 from django.contrib.auth.models import User
 from django.db import connection
+from django.db.models import F
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
@@ -117,7 +119,7 @@ def test_open_streams_of_who_left_are_told_to_look_again(house: House, secret: I
     assert not may_see(house, "sam", secret)
 
 
-def test_public_incidents_and_those_long_over_are_not_asked_about(house: House, secret: Incident) -> None:
+def test_public_incidents_and_those_long_over_are_not_among_them(house: House, secret: Incident) -> None:
     house.declare("Checkout is slow")
     lifecycle.resolve(secret, by=None, at=timezone.now())
     house.slack.calls.clear()
@@ -244,3 +246,33 @@ def test_a_channel_in_which_we_are_not_stays_out_of_sight(house: House, secret: 
     assert len(texts(secret, "gap")) == 1
     assert secret.resources.get(key="channel/1").state == "gone"
     assert may_see(house, "sam", secret)
+
+
+@pytest.mark.parametrize("incidents", [1, membership.OLDER, 2 * membership.OLDER + 1])
+def test_who_is_removed_long_after_the_end_loses_it_in_turn_although_the_event_was_lost(
+    house: House, incidents: int
+) -> None:
+    over = [house.declare(f"keys {n}", type="security") for n in range(incidents)]
+    for n, one in enumerate(over):
+        lifecycle.resolve(one, by=house.person("dee"), at=timezone.now() - timedelta(days=30 * (n // 2)))
+        house.settle(one)
+    Incident.objects.update(ended_at=F("ended_at") - timedelta(days=8))
+    around = math.ceil(incidents / membership.OLDER)
+    for at, name in ((soon(), "sam"), (soon() + timedelta(minutes=1), "sia")):  # once around, and once more
+        for one in over:
+            house.slack.acts.kick("dee", house.channel(one), name)
+        house.slack.take_deliveries()
+        house.slack.calls.clear()
+        for _ in range(around):
+            assert 0 < membership.poll_older(at=at) <= membership.OLDER
+        assert house.slack.calls.count(METHOD) == incidents
+        assert not [one for one in over if may_see(house, name, one)]
+    assert all(may_see(house, "pat", one) for one in over)
+
+
+def test_of_those_that_ended_lately_or_go_on_none_is_read_in_that_turn(house: House, secret: Incident) -> None:
+    lifecycle.resolve(secret, by=house.person("dee"), at=timezone.now())
+    house.declare("more keys", type="security")
+    house.slack.calls.clear()
+    assert membership.poll_older(at=soon()) == 0
+    assert not house.slack.calls.count(METHOD)

@@ -23,7 +23,7 @@ from workflows import ports
 from workflows.channels import room_news, rooms
 from workflows.chat_port import Chat
 from workflows.effects import lost_channels, restoring
-from workflows.models import Limit, MembersRead, Resource
+from workflows.models import Limit, MembersRead, OlderRead, Resource
 from workflows.planning.observed import GONE, THERE, UNSEEN
 from workflows.ports import VendorError
 from workflows.usergroups import workspace_cache
@@ -32,12 +32,13 @@ log = logging.getLogger(__name__)
 
 METHOD = "conversations.members"
 EVERY_S = 45
-AT_MOST = 60  # channels at a time: Slack accepts about a hundred of these calls a minute
+AT_MOST = 55  # channels at a time: Slack accepts about a hundred of these calls a minute
 LOOKS = 20  # of them, in turn, whose privacy is looked at although nobody came: Slack accepts about fifty a minute
 NOT_AGAIN = timedelta(seconds=30)
+OLDER = 5  # of those of private incidents that ended long ago beside them
 PUBLIC = 10  # of public ones beside them
 PATIENCE = 3  # calls without an answer, before the others wait for the next look
-LATELY = timedelta(days=7)  # an incident that ended longer ago is left to the events
+LATELY = timedelta(days=7)  # the channel of an incident that ended longer ago has its turn among all of these
 GRACE = timedelta(seconds=15)  # for an invitation to arrive everywhere
 AHEAD = timedelta(minutes=5)  # the clock of another host may be; one that is further off will not hold this up
 # One that we were not shown may be shown to us again, and no event say so.
@@ -58,6 +59,22 @@ def poll(*, at: datetime) -> int:
     turn = set(rotation.in_turn(sorted(one.pk for one in due), at_once=LOOKS, every_s=EVERY_S, at=at))
     for channel in due:
         if not _look(chat, channel, at=at, asks=channel.pk in turn):
+            break
+        done += 1
+    return done
+
+
+def poll_older(*, at: datetime) -> int:
+    """Compare the channels of a few private incidents that ended long ago, in turn; return how many.
+
+    However many there are, as many are read: somebody may be removed from one years later.
+    """
+    chat = ports.chat()
+    if chat is None or _is_limited(at):
+        return 0
+    done = 0
+    for channel in _older(at=at):
+        if not _look(chat, channel, at=at, asks=True):
             break
         done += 1
     return done
@@ -129,6 +146,27 @@ def _due(*, at: datetime) -> list[Resource]:
 def _rows(*, at: datetime) -> QuerySet[Resource]:
     rows = Resource.objects.filter(IN_REACH, kind="channel", incident__private=True, room=F("incident__room"))
     return rows.filter(Q(incident__ended_at=None) | Q(incident__ended_at__gte=at - LATELY))
+
+
+def _older(*, at: datetime) -> list[Resource]:
+    """Return the channels of the next few private incidents that ended long ago, and note that it is their turn.
+
+    They go from the latest to the first, and around: a list of all of them would be longer each year.
+    """
+    ended = Incident.objects.filter(private=True, ended_at__lt=at - LATELY).order_by("-ended_at", "-pk")
+    following, last = ended, OlderRead.objects.first()
+    if last is not None:
+        following = ended.filter(Q(ended_at__lt=last.ended_at) | Q(pk__lt=last.number), ended_at__lte=last.ended_at)
+    ids = "pk", "ended_at", "room"
+    found = list(following.values_list(*ids)[:OLDER]) or list(ended.values_list(*ids)[:OLDER])
+    if not found:
+        return []
+    number, ended_at, _ = found[-1]
+    OlderRead.objects.update_or_create(defaults={"number": number, "ended_at": ended_at})
+    rows = Resource.objects.filter(IN_REACH).exclude(recently("members_read__at", at=clock.at(at), within=NOT_AGAIN))
+    rows = rows.select_related("incident").defer("incident__words")
+    each = (rows.filter(incident=pk, key=f"channel/{room}").first() for pk, _, room in found)
+    return [channel for channel in each if channel is not None]
 
 
 def _look(chat: Chat, channel: Resource, *, at: datetime, asks: bool) -> bool:

@@ -4,7 +4,7 @@ from workflows.models.alerts import Alert, DeclareRule
 from workflows.models.directory import DirectoryRead, Group
 from workflows.models.effects import Effect, Limit, Planned, Resource, Restored, Unplanned, VendorErrors
 from workflows.models.groups import GroupChange, GroupRule
-from workflows.models.members import MembersRead
+from workflows.models.members import MembersRead, OlderRead
 from workflows.models.oncall import PagerRead, PagerTarget, PagerUser, Shift, ShiftOverride
 from workflows.models.pages import Page
 from workflows.models.reminders import WeeklyReminder
@@ -21,6 +21,7 @@ __all__ = [
     "GroupRule",
     "Limit",
     "MembersRead",
+    "OlderRead",
     "Page",
     "PagerRead",
     "PagerTarget",

@@ -13,3 +13,13 @@ class MembersRead(models.Model):
 
     def __str__(self) -> str:
         return f"{self.channel_id} at {self.at}"
+
+
+class OlderRead(models.Model):
+    """Which private incident was the last one read of those that ended long ago; one row at most."""
+
+    ended_at = models.DateTimeField()
+    number = models.BigIntegerField()  # the incident's id, which may be gone by now
+
+    def __str__(self) -> str:
+        return f"{self.number}, which ended at {self.ended_at}"

@@ -13,7 +13,7 @@ from integrations.slack.tests.door import Door
 from workflows.channels import membership
 from workflows.usergroups import workspace_cache
 
-LONG_AGO = 9  # days after which the channel of an incident that ended is not looked into any more
+LONG_AGO = 9  # days after which the channel of an incident that ended is looked into only in turn
 
 
 @pytest.mark.parametrize("told", ["by the event", "by a reading"])
