@@ -129,7 +129,7 @@ def sweep_captures() -> None:
 
 @shared_task
 def watch_members() -> None:
-    """Read who is in channels that do not rest on events alone, and whether archived ones are in use again.
+    """Read who is in channels, which do not rest on events alone, and whether archived ones are in use again.
 
     People who left lose access even without an event, and what waits for a channel goes on.
     """

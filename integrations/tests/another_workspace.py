@@ -131,6 +131,8 @@ def quiet(house: House, slack: fake.FakeSlack, incident: Incident) -> bool:
         for minutes in range(3):
             at = timezone.now() + timedelta(minutes=10 * minutes)
             membership.poll(at=at)
+            membership.poll_older(at=at)
+            membership.poll_public(at=at)
             announcements.retry(at=at)
             recovering.retry(at=at)
             assert incident.pk not in sweep.unsettled()

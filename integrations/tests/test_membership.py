@@ -276,3 +276,40 @@ def test_of_those_that_ended_lately_or_go_on_none_is_read_in_that_turn(house: Ho
     house.slack.calls.clear()
     assert membership.poll_older(at=soon()) == 0
     assert not house.slack.calls.count(METHOD)
+
+
+@pytest.mark.parametrize("incidents", [1, 2, 5])
+@pytest.mark.parametrize("goes_on", [True, False])
+def test_who_leaves_a_public_channel_or_comes_unheard_is_known_to_in_turn(
+    house: House, incidents: int, goes_on: bool
+) -> None:
+    """So that they are invited once they are needed there."""
+    several = [house.declare(f"Slow {n}") for n in range(incidents)]
+    lea, at = house.person("lea"), soon()
+    for one in several:
+        house.slack.acts.leave("lea", house.channel(one))
+        house.slack.acts.join("out", house.channel(one))
+        if not goes_on:
+            lifecycle.resolve(one, by=house.person("dee"), at=timezone.now())
+    house.slack.take_deliveries()
+    house.slack.calls.clear()
+    for n in range(math.ceil(incidents / 2)):
+        membership.poll_public(at=at + timedelta(seconds=n * membership.EVERY_S), at_once=2)
+        assert house.slack.calls.count(METHOD) <= 2 * (n + 1)
+    for one in several:
+        assert [text for kind in ("left", "joined") for text in texts(one, kind)] == (["Lea", "Out"] if goes_on else [])
+        if goes_on:
+            lifecycle.set_lead(one, lead=lea, by=house.person("dee"), at=timezone.now())
+            house.settle(one)
+            assert "lea" in house.slack.members(house.channel(one))
+
+
+def test_a_public_channel_that_was_not_shown_to_us_once_is_in_sight_again_in_its_turn(house: House) -> None:
+    incident = house.declare("Slow")
+    house.slack.faults.add("error", method=METHOD, error="channel_not_found", times=1)
+    membership.poll_public(at=soon())
+    assert rooms.was_out_of_reach(house.slack.channel(house.channel(incident)).id)
+    membership.poll_public(at=soon() + timedelta(minutes=1))
+    house.settle(incident)
+    assert incident.resources.get(key="channel/1").state == "there"
+    assert not incident.resources.filter(kind="gap").exists()

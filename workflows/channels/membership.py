@@ -1,6 +1,7 @@
-"""Read who is in the channels of private incidents from the vendor, in case an event was lost.
+"""Read who is in the channels of incidents from the vendor, in case an event was lost: of private ones above all.
 
-What follows is what the events would have brought: who is not in the channel any more loses access, who is in gains it.
+What follows is what the events would have brought: who is not in the channel of a private incident any more loses
+access, who is in gains it.
 """
 
 from __future__ import annotations
@@ -83,7 +84,7 @@ def poll_older(*, at: datetime) -> int:
 def read_all(*, at: datetime) -> int:
     """Compare every channel, however lately it was read, and return how many private ones the vendor did not tell of.
 
-    Those of active public incidents as well, as far as it tells; the others of them are read by ``poll_public``.
+    Those of active public incidents as well, as far as it tells; the rest of them have their turn.
     """
     MembersRead.objects.all().delete()
     left = _rows(at=at).count()
@@ -95,19 +96,16 @@ def read_all(*, at: datetime) -> int:
 
 
 def poll_public(*, at: datetime, at_once: int | None = PUBLIC) -> None:
-    """Compare channels of public incidents after the database was put back; otherwise they rest on the events.
+    """Compare channels of public incidents that go on, in turn; after the database was put back, first of all of them.
 
-    Each is read twice: soon, and when nothing that was noted before may seem to have just been done, whatever a clock
-    said. Stops at a rate limit and while the vendor is away; whatever it did not tell of has its turn again.
+    Each is read twice then: soon, and when nothing that was noted before may seem to have just been done, whatever a
+    clock said. Stops at a rate limit and while the vendor is away; whatever it did not tell of has its turn again.
     """
     chat = ports.chat()
-    put_back = restoring.put_back_at(restoring.lost_since(at=at))
-    if chat is None or put_back is None or _is_limited(at):
+    if chat is None or _is_limited(at):
         return
-    settled = put_back + AHEAD + GRACE
-    unread = _unread_public(put_back, since=settled if clock.at(at) >= settled else put_back)
-    left = PATIENCE
-    for pk in rotation.in_turn(unread, at_once=at_once or max(len(unread), 1), every_s=EVERY_S, at=at):
+    waiting, left = _unread_public(at=at) or _ids(_public()), PATIENCE
+    for pk in rotation.in_turn(waiting, at_once=at_once or max(len(waiting), 1), every_s=EVERY_S, at=at):
         channel = Resource.objects.select_related("incident").defer("incident__words").get(pk=pk)
         before = _read(channel)
         try:
@@ -119,14 +117,29 @@ def poll_public(*, at: datetime, at_once: int | None = PUBLIC) -> None:
                 return
             continue
         left = PATIENCE
-        _follow(channel, members, before, _read(channel), at=at)
+        if _sees(chat, channel, members, at=at):
+            _follow(channel, members, before, _read(channel), at=at)
         _note_read(channel, at=at)
 
 
-def _unread_public(put_back: datetime, *, since: datetime) -> list[int]:
-    rows = Resource.objects.filter(kind="channel", state=THERE, room=F("incident__room"))
-    rows = rows.filter(incident__private=False, incident__active=True, incident__declared_at__lt=put_back + AHEAD)
-    return list(rows.exclude(members_read__at__gte=since).order_by("pk").values_list("pk", flat=True))
+def _public() -> QuerySet[Resource]:
+    rows = Resource.objects.filter(IN_REACH, kind="channel", room=F("incident__room"))
+    return rows.filter(incident__private=False, incident__active=True)
+
+
+def _unread_public(*, at: datetime) -> list[int]:
+    """Return those that were not read since the database was put back, while there are any."""
+    put_back = restoring.put_back_at(restoring.lost_since(at=at))
+    if put_back is None:
+        return []
+    settled = put_back + AHEAD + GRACE
+    since = settled if clock.at(at) >= settled else put_back
+    rows = _public().filter(incident__declared_at__lt=put_back + AHEAD)
+    return _ids(rows.exclude(members_read__at__gte=since))
+
+
+def _ids(rows: QuerySet[Resource]) -> list[int]:
+    return list(rows.order_by("pk").values_list("pk", flat=True))
 
 
 def _note_read(channel: Resource, *, at: datetime) -> None:

@@ -6,7 +6,7 @@ from workflows.models.effects import Resource
 
 
 class MembersRead(models.Model):
-    """When we last asked who is in a channel: of a private incident, or of any after the database was put back."""
+    """When we last asked who is in a channel."""
 
     channel = models.OneToOneField(Resource, on_delete=models.CASCADE, related_name="members_read")
     at = models.DateTimeField()

@@ -13,7 +13,7 @@ from django.utils import timezone
 from incidents import lifecycle
 from incidents.models import Incident
 from integrations.slack.tests.door import Door
-from workflows.channels import rooms
+from workflows.channels import membership, rooms
 from workflows.models import Effect
 from workflows.reconcile import reconcile
 
@@ -42,9 +42,16 @@ def is_said_once(door: Door, incident: Incident, channel: str) -> None:
     assert set(marks.values()) == {1}
 
 
-@pytest.mark.parametrize("what", ["update", "lead", "impact", "retype", "private", "resolve"])
+@pytest.mark.parametrize(
+    ("what", "heard"),
+    [
+        *((what, True) for what in ("update", "lead", "impact", "retype", "private", "resolve")),
+        *((what, False) for what in ("update", "lead", "impact", "retype")),  # people respond there still
+    ],
+)
 @pytest.mark.parametrize("type", ["ambiguous", "isolated"])
-def test_what_was_refused_follows_once_the_app_is_invited_back(door: Door, type: str, what: str) -> None:
+def test_what_was_refused_follows_once_the_app_is_invited_back(door: Door, type: str, what: str, heard: bool) -> None:
+    """Also where nobody hears of it: who is in the channels of public incidents is read in turn."""
     incident = door.declared(type=type)
     name = door.house.channel(incident)
     door.slack.acts.kick("ann", name, "firekind")
@@ -55,7 +62,11 @@ def test_what_was_refused_follows_once_the_app_is_invited_back(door: Door, type:
     assert failed.exists(), "it is said that it could not be said"
 
     door.slack.acts.invite("ann", name, ["firekind"])
-    door.deliver()
+    if heard:
+        door.deliver()
+    else:
+        door.slack.take_deliveries()
+        membership.poll_public(at=timezone.now())
     incident = door.house.settle(incident)
     assert not failed.exists()
     is_said_once(door, incident, name)
