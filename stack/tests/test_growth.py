@@ -19,6 +19,8 @@ from incidents.claiming import glance
 from incidents.claiming.glance import Glance
 from integrations.tests import house as building
 from stack import seed
+from workflows.models import Page
+from workflows.paging import poll_pages
 
 RowsRead = tuple[int, str]  # how many, and by which statement
 
@@ -56,6 +58,16 @@ def test_no_periodic_look_grows_with_incidents_that_ended_long_ago() -> None:
     assert not grown, f"rows that statements read over {MORE} incidents: {grown}"
 
 
+@pytest.mark.usefixtures("_house")
+def test_looking_for_reopened_pages_reads_none_that_ended_long_ago() -> None:
+    fill(FEW, lives=True)
+    read: list[RowsRead] = []
+    with connection.execute_wrapper(explaining(read)):
+        found = list(poll_pages.may_be_reopened(at=timezone.now()))
+    assert Page.objects.filter(status="resolved").exclude(pager_id="").count() > FEW / 10
+    assert total(read) <= 5 + len(found), read
+
+
 @pytest.mark.parametrize("gaps", [[(SEALED + 1, 1 << 62)], [(7, 7), (SEALED - 5, SEALED - 3), (SEALED + 1, 1 << 62)]])
 def test_sealing_reads_nothing_of_what_is_sealed_but_its_gaps(gaps: list[tuple[int, int]]) -> None:
     with connection.cursor() as cursor:
@@ -68,10 +80,11 @@ def test_sealing_reads_nothing_of_what_is_sealed_but_its_gaps(gaps: list[tuple[i
     assert total(read) <= len(found) + len(gaps), "rows that scans touch"
 
 
-def fill(incidents: int) -> None:
+def fill(incidents: int, *, lives: bool = False) -> None:
     connection.ensure_connection()
     database: Any = connection.connection
-    seed.fill(database, seed.Amount(incidents=incidents, events=3, people=30, active=0), at=timezone.now() - LONG_AGO)
+    amount = seed.Amount(incidents=incidents, events=3, people=30, active=0, lives=lives)
+    seed.fill(database, amount, at=timezone.now() - LONG_AGO)
     with connection.cursor() as cursor:
         # Other tests have left dead rows in small indexes, so that others would look as cheap.
         for table in connection.introspection.django_table_names(only_existing=True):

@@ -64,6 +64,9 @@ class Page(models.Model):
             models.Index(fields=["opened_at"], condition=models.Q(pager_id=""), name="page_without_id"),
             models.Index(fields=["doubted_at"], condition=~models.Q(doubted_at=None), name="page_doubted"),
             models.Index(fields=["withdrawn_at"], condition=~models.Q(withdrawn_at=None), name="page_withdrawn"),
+            models.Index(
+                fields=["status_at"], condition=models.Q(status="resolved") & ~models.Q(pager_id=""), name="page_ended"
+            ),
         ]
 
     def __str__(self) -> str:

@@ -27,6 +27,11 @@ UNSEEN: Final = (
     "call them."
 )
 Status = Page.Status
+REOPENED: Final = (
+    "reopened",
+    "reopened the page to {page}: paging again",
+    "The page to {page} was reopened: paging again",
+)
 
 # From the status that is found: the kind of news, and how it reads with and without who it was.
 FOUND: Final[Mapping[str, tuple[str, str, str]]] = {
@@ -60,7 +65,8 @@ def note(page: Page, rung: PageStatus, *, looked_at: datetime, ends: bool = Fals
         passed = _joined(page, rung, looked_at=looked_at) or _follow(page, rung, looked_at=looked_at)
         since, until = _between(page, rung, looked_at=looked_at)
         at = min(until, max(since, looked_at))  # what the pager says after this look may have happened after it
-        if rung.status == page.status or not _is_newer(page, at=at, looked_at=looked_at):
+        is_newer = _is_since(page, rung, until=until) and _is_newer(page, at=at, looked_at=looked_at)
+        if rung.status == page.status or not is_newer:
             if rung.id and not page.pager_id:
                 page.via = rung.via
             pager_names.learn(page, _told(rung))
@@ -68,7 +74,9 @@ def note(page: Page, rung: PageStatus, *, looked_at: datetime, ends: bool = Fals
                 called_off.take_up(page, _told(rung), at=looked_at)
             page.save(update_fields=["pager_id", "number", "url", "via", "joined", "withdrawn_at"])
             return passed
-        id = poll_dedup.note(rung.status, since=since, until=until)
+        # One that was reopened may have been acknowledged since and ring again: all that is one piece of news.
+        first = min(since, page.status_at) if _is_reopened(page, rung) else since
+        id = poll_dedup.note(rung.status, since=first, until=until)
         news = _news(page, rung, id=id, at=max(at, page.status_at + timedelta(microseconds=1)))
         apply_page_event.take(page, news, at=max(looked_at, news.at))
     return True
@@ -131,6 +139,20 @@ def _between(page: Page, rung: PageStatus, *, looked_at: datetime) -> tuple[date
     return poll_dedup.span(rung.at) if rung.at else (page.status_at, looked_at)
 
 
+def _is_since(page: Page, rung: PageStatus, *, until: datetime) -> bool:
+    """Return whether a status found was taken after the page had ended.
+
+    Where alerts of others keep its incident open there, we took the page for ended all the same.
+    """
+    # What followed each other within a second is known as one moment after the other at its end.
+    return page.is_open or rung.id != page.pager_id or until + poll_dedup.SECOND > page.status_at
+
+
+def _is_reopened(page: Page, rung: PageStatus) -> bool:
+    """Return whether a page that had ended rings again, under the id that it had."""
+    return not page.is_open and rung.status == Status.TRIGGERED and rung.id != "" and rung.id == page.pager_id
+
+
 def _is_newer(page: Page, *, at: datetime, looked_at: datetime) -> bool:
     """Return whether what was found is newer than what events have told us."""
     if page.status == Status.OPENING or looked_at - page.status_at > SETTLED:
@@ -139,7 +161,7 @@ def _is_newer(page: Page, *, at: datetime, looked_at: datetime) -> bool:
 
 
 def _news(page: Page, rung: PageStatus, *, id: str, at: datetime) -> PagerEvent:
-    kind, did, happened = FOUND[rung.status]
+    kind, did, happened = REOPENED if _is_reopened(page, rung) else FOUND[rung.status]
     was_opened = page.status != Status.OPENING and not page.was_called_off and rung.id == page.pager_id
     if not was_opened and rung.status == Status.TRIGGERED:
         kind = rung.status

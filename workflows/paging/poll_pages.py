@@ -1,4 +1,7 @@
-"""Poll open pages: for webhooks that never came, and for installations that cannot be reached from outside."""
+"""Poll pages: for webhooks that never came, and for installations that cannot be reached from outside.
+
+Open ones are looked at each minute. Ended ones that somebody may have reopened have their turn after each other.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +14,7 @@ from django.db.models import F, Q, QuerySet
 from incidents.claiming import leases
 from incidents.claiming.recent import recently
 from incidents.claiming.shared_clock import clock
+from incidents.models import Incident
 from workflows import ports
 from workflows.models import Page
 from workflows.pager_port import Pager, PageStatus
@@ -22,18 +26,20 @@ log = logging.getLogger(__name__)
 EVERY: Final = timedelta(seconds=55)  # a little less than a minute, so that none is left out every other time
 AT_ONCE: Final = 120  # calls a minute of the 960 that PagerDuty grants a key
 ENDED_AT_ONCE: Final = 5  # each may take as many calls
+REOPENED_AT_ONCE: Final = 10  # hardly any of them was reopened
+MAY_REOPEN: Final = timedelta(hours=24)  # as long as its incident is active, and for so long after a page ended
 PATIENCE: Final = timedelta(minutes=10)  # for a page that is being opened: its effect looks for it itself
 Status = Page.Status
 
 
 def look_again(*, at: datetime) -> int:
-    """Poll open pages not checked for a minute; return how many had changed."""
+    """Poll pages not checked for a minute; return how many had changed."""
     pager = ports.pager()
     if pager is None:
         return 0
     # Marked as looked at before they are: polls at once look at different ones.
-    pages = leases.take_turns(match_page.with_incidents(due(at=at)), at_once=AT_ONCE, looked_at=clock.at(at))
-    pages += leases.take_turns(match_page.with_incidents(ended(at=at)), at_once=ENDED_AT_ONCE, looked_at=clock.at(at))
+    pages = _take(due(at=at), at_once=AT_ONCE, at=at) + _take(ended(at=at), at_once=ENDED_AT_ONCE, at=at)
+    pages += _take(may_be_reopened(at=at), at_once=REOPENED_AT_ONCE, at=at)
     doubted, moved = twins.in_turn(pages, at=at), 0
     for page in pages:
         try:
@@ -49,7 +55,7 @@ def _check(pager: Pager, page: Page, *, doubted: bool, at: datetime) -> bool:
     """Look at one page, and where it is doubted for a second one; return whether it had changed."""
     if doubted and not page.is_open:
         twins.end(pager, page.pk, at=at)
-    rung = _look(pager, page)
+    rung = _look(pager, page, at=at)
     if rung is None:
         note_found.note_unseen(page, looked_at=at)
     moved = rung is not None and note_found.note(page, rung, looked_at=at)
@@ -68,8 +74,27 @@ def due(*, at: datetime) -> QuerySet[Page]:
 
 def ended(*, at: datetime) -> QuerySet[Page]:
     """Return pages that have ended, not checked lately, and that a request of ours may open after all, or once more."""
-    over = _not_lately(at=at).filter(status=Status.RESOLVED)
-    return over.filter(Q(match_page.MAY_BE_TWO, withdrawn_at__gt=at - PATIENCE) | Q(doubted_at__isnull=False))
+    return _not_lately(at=at).filter(_comes_again(at=at), status=Status.RESOLVED)
+
+
+def may_be_reopened(*, at: datetime) -> QuerySet[Page]:
+    """Return pages that have ended and that somebody may have opened again in the pager, oldest check first.
+
+    Two questions, each of which an index answers: what ended long ago is not read.
+    """
+    known = Page.objects.filter(status=Status.RESOLVED).exclude(pager_id="")
+    lately = known.filter(status_at__gt=at - MAY_REOPEN)
+    active = known.filter(incident__in=Incident.objects.filter(active=True))
+    return _not_lately(at=at).filter(pk__in=lately.values("pk").union(active.values("pk"))).exclude(_comes_again(at=at))
+
+
+def _comes_again(*, at: datetime) -> Q:
+    """Return what is so of ended pages that a request of ours may open, maybe under another id."""
+    return Q(match_page.MAY_BE_TWO, withdrawn_at__gt=at - PATIENCE) | Q(doubted_at__isnull=False)
+
+
+def _take(pages: QuerySet[Page], *, at_once: int, at: datetime) -> list[Page]:
+    return leases.take_turns(match_page.with_incidents(pages), at_once=at_once, looked_at=clock.at(at))
 
 
 def _not_lately(*, at: datetime) -> QuerySet[Page]:
@@ -80,8 +105,8 @@ def _not_lately(*, at: datetime) -> QuerySet[Page]:
     return found.order_by(F("looked_at").asc(nulls_first=True), "pk")
 
 
-def _look(pager: Pager, page: Page) -> PageStatus | None:
-    if page.pager_id and page.is_open:
+def _look(pager: Pager, page: Page, *, at: datetime) -> PageStatus | None:
+    if page.pager_id and (page.is_open or not Page.objects.filter(_comes_again(at=at), pk=page.pk).exists()):
         return pager.look(page.pager_id)
     since, codename = page.opened_at - page_effects.SKEW, page.incident.codename
     return pager.find(page.dedup_key, service=page.service_id, since=since, codename=codename)

@@ -125,9 +125,9 @@ def test_a_page_is_looked_at_once_a_minute(incident: Incident) -> None:
     assert pager.looks == ["PI1", "PI1"]
 
 
-def test_new_ones_and_ended_ones_are_left_alone(incident: Incident) -> None:
+def test_new_ones_and_those_that_never_came_are_left_alone(incident: Incident) -> None:
     paged(incident, 1, age=timedelta(seconds=10))
-    paged(incident, 2, status="resolved")
+    paged(incident, 2, status="resolved", pager_id="")
     paged(incident, 3, status="opening", pager_id="", age=timedelta(minutes=2))
     pager = Watched()
     look(pager)
