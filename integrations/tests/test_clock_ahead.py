@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import datetime, timedelta
+from typing import Any
 
 import pytest
 from django.utils import timezone
@@ -123,7 +124,7 @@ def test_a_webhook_waits_for_no_clock(db: None, off_s: float) -> None:
     assert inbox.waiting(at=timezone.now()) == stored.number
     tried: list[int] = []
 
-    def act(webhook: Webhook) -> str:
+    def act(webhook: Webhook, **more: Any) -> str:
         tried.append(webhook.pk)
         raise LookupError
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import unicodedata
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
 from django.db import connection, transaction
 
 from incidents import timeline
+from incidents.claiming.shared_clock import clock
 from incidents.column_names import column_names
 from incidents.models import Incident
 from workflows.alerts import alert_words, storms
@@ -19,6 +21,7 @@ PRIORITY = "priority"
 OPENS = frozenset({TRIGGERED, "reopened", "moved", PRIORITY})  # the kinds of news after which a rule may take it
 COUNTED = frozenset({10, 100, 1_000, 10_000})
 SEEN_ONE_BY_ONE = 100  # of more than so many, open pages see the next when they poll
+LATE = timedelta(minutes=2)  # then it may be over, and the news of that still on their way
 KEPT = timedelta(days=31)  # those that concern no incident
 
 # Written out because a storm does each a thousand times.
@@ -36,11 +39,12 @@ JOIN = """
 """
 
 
-def hear(news: PagerEvent, *, at: datetime) -> bool:
+def hear(news: PagerEvent, *, at: datetime, later: Sequence[PagerEvent] = (), asks: bool = False) -> bool:
     """Apply what the pager says of an incident that is not one of our pages; return whether it concerns one here.
 
     One transaction. What is heard twice or late changes nothing. What was never heard of is recorded, and when it
-    has just begun it joins the incident of its storm, or a rule declares one.
+    has just begun it joins the incident of its storm, or a rule declares one: unless it is over by ``later`` news.
+    Raises ``MayBeOver`` where it ``asks`` and old news would declare one.
     """
     with transaction.atomic(savepoint=False):
         alert = _noted(news)
@@ -51,8 +55,12 @@ def hear(news: PagerEvent, *, at: datetime) -> bool:
                 timeline.nudge_readers(alert.incident.pk)
             if alert.status == RESOLVED != was:
                 _ask_if_over(alert, alert.incident, at=at)
-        elif news.kind in OPENS and alert.status != RESOLVED:
-            _place(alert, news, at=at)
+        elif news.kind in OPENS:
+            for one in later:
+                if one.status:
+                    _follow(alert, one)
+            if alert.status != RESOLVED:
+                _place(alert, news, at=at, asks=asks and clock.at(at) - news.at > LATE)
         return alert.incident is not None
 
 
@@ -122,10 +130,10 @@ def _ask_if_over(alert: Alert, incident: Incident, *, at: datetime) -> None:
         alert_words.ask(incident, count=every.count(), ended_at=alert.status_at, at=at)
 
 
-def _place(alert: Alert, news: PagerEvent, *, at: datetime) -> None:
+def _place(alert: Alert, news: PagerEvent, *, at: datetime, asks: bool) -> None:
     """Put an alert where it belongs, and say so there: of the first, and of every tenfold of it."""
     alert.at = news.page.opened_at or news.at if news.kind == TRIGGERED else news.at
-    place = storms.find(alert, at=at)
+    place = storms.find(alert, at=at, asks=asks)
     if place is None:
         return
     alert.incident, alert.rule, alert.joined_at = place.incident, place.rule, at

@@ -50,10 +50,15 @@ class AlertDestination:
     declared: bool = False
 
 
-def find(alert: Alert, *, at: datetime) -> AlertDestination | None:
+class MayBeOver(Exception):
+    """An incident would be declared for an alert that may be over by now: the pager is to be asked first."""
+
+
+def find(alert: Alert, *, at: datetime, asks: bool = False) -> AlertDestination | None:
     """Return where an alert belongs, declared now if need be; None when no rule takes it and no storm is near.
 
-    In the caller's transaction, in which the incident stays locked until the alert is written.
+    In the caller's transaction, in which the incident stays locked until the alert is written. Raises ``MayBeOver``
+    in place of declaring one where it ``asks``.
     """
     rule = matching.first(rules(), alert)
     if rule is None:
@@ -61,6 +66,8 @@ def find(alert: Alert, *, at: datetime) -> AlertDestination | None:
         return AlertDestination(beside, None) if beside else None
     _hold(rule, alert.service_id)
     joined = _joined(rule, alert) or _original(rule, alert)
+    if joined is None and asks:
+        raise MayBeOver
     return (
         AlertDestination(joined, rule)
         if joined

@@ -6,6 +6,7 @@ moved by the newest alone; every piece of news is recorded once, at its own time
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any, Final
@@ -42,14 +43,17 @@ class Heard(StrEnum):
     NOTHING = "not ours"
 
 
-def hear(news: PagerEvent, *, at: datetime) -> Heard:
-    """Take a piece of news in, in one transaction; what is heard again changes nothing."""
+def hear(news: PagerEvent, *, at: datetime, later: Sequence[PagerEvent] = (), asks: bool = False) -> Heard:
+    """Take a piece of news in, in one transaction; what is heard again changes nothing.
+
+    What an alert that it begins needs to know besides is said by `intake.hear`.
+    """
     with transaction.atomic(savepoint=False):
         found, doubtful = match_page.find(news)
         if found is None and not doubtful:
             if match_page.is_a_page(news.page):
                 return Heard.NOTHING
-            return Heard.ALERT if intake.hear(news, at=at) else Heard.NOTHING
+            return Heard.ALERT if intake.hear(news, at=at, later=later, asks=asks) else Heard.NOTHING
         if found is None:
             match_page.look_soon(doubtful, at=at)
             return Heard.PAGE

@@ -12,6 +12,7 @@ import traceback
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -24,11 +25,13 @@ from incidents.lifecycle import Refused
 from incidents.outages import database_watch
 from integrations.pagerduty.models import Webhook
 from integrations.pagerduty.webhooks import payload
+from integrations.pagerduty.webhooks.alert_now import AlertNow
+from workflows.alerts.storms import MayBeOver
 
 log = logging.getLogger(__name__)
 
 State = Webhook.State
-Act = Callable[[Webhook], str]
+Act = Callable[..., str]  # of a webhook and those that happened ``later``; see `translate_webhook.act`
 ATTEMPTS: Final = 20  # with the back-off below: about half a day
 BACK_OFF_AT_MOST_S: Final = 3600
 PAGES_AT_ONCE: Final = 50
@@ -97,17 +100,26 @@ def take(act: Act, *, at: datetime) -> int:
     with connection.cursor() as cursor:
         cursor.execute(DUE, [clock.at(at), PAGES_AT_ONCE])
         pages = [row[0] for row in cursor.fetchall()]
-    return sum(_take(page, act, at=at) for page in pages)
+    now = AlertNow()
+    return sum(_take(page, act, now, at=at) for page in pages)
 
 
-def _take(page_id: str, act: Act, *, at: datetime) -> int:
+def _take(page_id: str, act: Act, now: AlertNow, *, at: datetime) -> int:
+    try:
+        return _take_in_order(page_id, act, at=at)
+    except MayBeOver:
+        found = now.ask(page_id)  # nothing is held meanwhile
+        return _take_in_order(page_id, partial(act, asks=False, found=found), at=at)
+
+
+def _take_in_order(page_id: str, act: Act, *, at: datetime) -> int:
     with transaction.atomic():
         if not leases.alone("pagerduty.inbox", page_id):
             return 0
         due = Webhook.objects.filter(page_id=page_id, state=State.WAITING, due_at__lte=clock.at(at))
         webhooks = list(due.order_by("at", "pk")[:AT_ONCE])
-        for webhook in webhooks:
-            _act(act, webhook, at=at)
+        for n, webhook in enumerate(webhooks, 1):
+            _act(partial(act, later=webhooks[n:]), webhook, at=at)
     return len(webhooks)
 
 

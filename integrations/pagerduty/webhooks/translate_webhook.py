@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final
 
 from integrations.pagerduty.models import Webhook
 from integrations.pagerduty.protocol import event_words
 from integrations.pagerduty.webhooks.payload import mapping, moment, text
+from workflows.alerts import intake
 from workflows.oncall.pager_events import PagerEvent, PagerIncident, Who
 from workflows.paging import apply_page_event
 
@@ -19,10 +20,26 @@ USER: Final = "user"  # what the type of a reference to a person begins with
 STATUSES: Final = frozenset({"triggered", "acknowledged", "resolved"})
 
 
-def act(webhook: Webhook, *, ours: frozenset[str], at: datetime) -> str:
-    """Take in what a stored webhook says; return in words what it was about. ``ours`` are the ids of our own users."""
+def act(
+    webhook: Webhook,
+    *,
+    ours: frozenset[str],
+    at: datetime,
+    later: Sequence[Webhook] = (),
+    asks: bool = True,
+    found: PagerEvent | None = None,
+) -> str:
+    """Take in what a stored webhook says; return in words what it was about. ``ours`` are the ids of our own users.
+
+    ``later`` ones wait as well, and ``found`` is how PagerDuty was asked to say it stands now. Raises ``MayBeOver``
+    while it is to be asked, where it ``asks``.
+    """
     news = translate(webhook, ours=ours)
-    return str(apply_page_event.hear(news, at=at)) if news else "not understood"
+    if news is None:
+        return "not understood"
+    since = [translate(one, ours=ours) for one in later] if news.kind in intake.OPENS else []
+    known = [one for one in [*since, found] if one is not None]
+    return str(apply_page_event.hear(news, at=at, later=known, asks=asks))
 
 
 def translate(webhook: Webhook, *, ours: frozenset[str] = frozenset()) -> PagerEvent | None:
