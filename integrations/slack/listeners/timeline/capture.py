@@ -8,12 +8,13 @@ from typing import Any, Final
 
 from incidents import lifecycle
 from incidents.models import Event, Incident, Person, Source
-from integrations.slack.interaction import incident_lookup, messages, replying
+from integrations.slack.interaction import incident_lookup, messages
 from integrations.slack.interaction.answers import Answer, Nothing, Open, Say, Wrong
 from integrations.slack.interaction.messages import SharedFile, WrittenMessage
 from integrations.slack.interaction.request import SlackRequest, keep, short
 from integrations.slack.interaction.slack_event import Deed, SlackEvent, moment
 from integrations.slack.listeners import evidence
+from integrations.slack.listeners.timeline import meanwhile
 from integrations.slack.protocol import blocks, mrkdwn, setup
 from workflows.channels import rooms
 
@@ -27,7 +28,7 @@ def reacted(told: SlackEvent) -> Deed | None:
     if found is None:
         return None
     incident, person, channel_id, ts = found
-    raw = _read(channel_id, ts)
+    raw = meanwhile.read(channel_id, ts)
     if raw is None or raw.get("user") == told.bot_user_id or not _stands(told, raw):
         return None
     return partial(_capture, incident, messages.of(raw, channel_id=channel_id), by=person, told=told)
@@ -42,7 +43,7 @@ def unreacted(told: SlackEvent) -> Deed | None:
     event = lifecycle.captured(incident, messages.ref(channel_id, ts))
     if event is None or event.redacted or event.by_id != person.pk:
         return None
-    if (raw := _read(channel_id, ts)) is not None and _stands(told, raw):
+    if (raw := meanwhile.read(channel_id, ts)) is not None and _stands(told, raw):
         return None  # they put it there again since
     return partial(lifecycle.retract, incident, n=event.n, by=person, at=told.at, source=Source.SLACK)
 
@@ -59,7 +60,7 @@ def changed(told: SlackEvent) -> Deed | None:
     if subtype == "message_deleted":
         event = _captured(told, told.text("deleted_ts"))
         if event is not None:
-            return partial(_retract, event, told)
+            return partial(meanwhile.retract, event.incident, event.n, at=told.at)
     return None
 
 
@@ -116,14 +117,6 @@ def _is_theirs(one: Mapping[str, Any], told: SlackEvent) -> bool:
     return is_same and (told.text("user") in named or one.get("count", 0) > len(named))
 
 
-def _read(channel_id: str, ts: str) -> Mapping[str, Any] | None:
-    """Read one message, wherever in a thread it stands; None when it is gone."""
-    answer = replying.call(
-        "conversations.replies", channel=channel_id, ts=ts, inclusive=True, limit=2, oldest=ts, latest=ts
-    )
-    return next((one for one in answer["messages"] if one.get("ts") == ts), None)
-
-
 def _capture(incident: Incident, message: WrittenMessage, *, by: Person, told: SlackEvent) -> None:
     lifecycle.capture(
         incident,
@@ -136,6 +129,8 @@ def _capture(incident: Incident, message: WrittenMessage, *, by: Person, told: S
         link=message.link,
         stamp=message.stamp,
     )
+    stands = partial(_stands, told)
+    meanwhile.leave(incident, message.ref, stamp=message.stamp, by=by, at=told.at, stands=stands)
     evidence.bring(incident, message.files, by=by, at=told.at)
 
 
@@ -150,14 +145,8 @@ def _follow(told: SlackEvent, event: Event, raw: Mapping[str, Any]) -> Deed | No
     said = messages.said(raw)
     if raw.get("text") == before.get("text") and (raw.get("text") or said == messages.said(before)):
         return None  # a preview was added, or a thread grew
-    text = mrkdwn.cut(said or "(no text)", lifecycle.CAPTURED_CHARS)
-    edit = partial(lifecycle.follow, event.incident, n=event.n, text=text, stamp=messages.stamp(raw))
+    edit = partial(lifecycle.follow, event.incident, n=event.n, text=meanwhile.words(raw), stamp=messages.stamp(raw))
     return partial(edit, at=told.happened_at, recorded_at=told.at)
-
-
-def _retract(event: Event, told: SlackEvent) -> None:
-    because = "deleted in Slack"
-    lifecycle.retract(event.incident, n=event.n, by=None, at=told.at, because=because, source=Source.SLACK)
 
 
 def _ask(message: WrittenMessage, asked: SlackRequest) -> Answer:
@@ -187,3 +176,4 @@ def _add(incident: Incident, text: str, author: str, ref: str, asked: SlackReque
         link=messages.link(channel_id, ts),
         stamp=stamp,
     )
+    meanwhile.leave(incident, ref, stamp=stamp, by=asked.by, at=asked.at)

@@ -1,0 +1,86 @@
+"""What became of a message while it was captured: Slack's news of that found nothing on the timeline to follow."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from datetime import datetime
+from functools import partial
+from typing import Any
+
+from incidents import lifecycle
+from incidents.models import Incident, Person, Source
+from integrations.slack.interaction import afterwards, messages, replying
+from integrations.slack.interaction.slack_event import moment
+from integrations.slack.protocol import mrkdwn
+from workflows.ports import VendorError
+
+log = logging.getLogger(__name__)
+
+GONE = "tombstone"  # the subtype of what a deleted message with replies leaves behind
+NOT_FOUND = "thread_not_found"  # how Slack answers of one that has none
+Raw = Mapping[str, Any]
+
+
+def read(channel_id: str, ts: str) -> Raw | None:
+    """Read one message, wherever in a thread it stands; None when it is gone."""
+    try:
+        answer = replying.call(
+            "conversations.replies", channel=channel_id, ts=ts, inclusive=True, limit=2, oldest=ts, latest=ts
+        )
+    except VendorError as error:
+        if error.code != NOT_FOUND:
+            raise
+        return None
+    found = (one for one in answer["messages"] if one.get("ts") == ts and one.get("subtype") != GONE)
+    return next(found, None)
+
+
+def leave(
+    incident: Incident,
+    ref: str,
+    *,
+    stamp: float,
+    by: Person,
+    at: datetime,
+    stands: Callable[[Raw], bool] = lambda _: True,
+) -> None:
+    """Leave one more reading for after the commit; from then on, news find the entry.
+
+    ``stamp`` is when the message took the words that were captured. ``stands`` says whether it is still to be there.
+    """
+    afterwards.leave(partial(_read_again, incident, ref, stamp=stamp, by=by, at=at, stands=stands))
+
+
+def _read_again(
+    incident: Incident, ref: str, *, stamp: float, by: Person, at: datetime, stands: Callable[[Raw], bool]
+) -> None:
+    event = lifecycle.captured(incident, ref)
+    if event is None or event.redacted:
+        return
+    channel_id, _, ts = ref.partition(":")
+    try:
+        raw = read(channel_id, ts)
+    except VendorError as error:  # of another channel, maybe, which we are not in
+        log.info("could not read a captured message again: %s", error)
+        return
+    with suppress(lifecycle.Refused, lifecycle.NotThere):
+        if raw is None:
+            retract(incident, event.n, at=at)
+        elif not stands(raw):
+            if event.by_id == by.pk:
+                lifecycle.retract(incident, n=event.n, by=by, at=at, source=Source.SLACK)
+        elif (last := messages.stamp(raw)) > stamp:
+            edited_at = min(moment(str(last)), at)
+            lifecycle.follow(incident, n=event.n, text=words(raw), stamp=last, at=edited_at, recorded_at=at)
+
+
+def retract(incident: Incident, n: int, *, at: datetime) -> None:
+    """Retract what was captured of a message that was deleted."""
+    lifecycle.retract(incident, n=n, by=None, at=at, because="deleted in Slack", source=Source.SLACK)
+
+
+def words(raw: Raw) -> str:
+    """Return what a message says, as it is kept."""
+    return mrkdwn.cut(messages.said(raw) or "(no text)", lifecycle.CAPTURED_CHARS)
