@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import io
 import re
+import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from itertools import permutations
 from pathlib import Path
 
+import psycopg
 import pytest
 from django.contrib.auth.models import User
 from django.db import connection
@@ -27,7 +30,7 @@ from incidents.people import roles
 from incidents.policies import types
 from integrations.tests.house import House, house
 from integrations.tests.lock_order import assert_the_incident_is_held_first
-from integrations.tests.outsiders.waiting import behind
+from integrations.tests.outsiders.waiting import WAITING, behind
 from workflows.alerts import declare_rules
 from workflows.models import DeclareRule, Effect, GroupRule
 from workflows.reconcile import reconcile
@@ -185,3 +188,21 @@ def test_a_group_that_is_let_go_as_it_is_changed_is_let_go(built: House) -> None
     remove = partial(group_rules.remove, GroupRule.objects.get(pk=rule.pk), by=dee, at=at)
     behind(edit, remove, remove)
     assert not GroupRule.objects.exists()
+
+
+def test_whoever_waits_in_another_database_is_not_taken_for_one_of_ours(erasable: None, transactional_db: None) -> None:
+    given = connection.settings_dict
+    where = {"host": given["HOST"], "port": given["PORT"], "user": given["USER"], "password": given["PASSWORD"]}
+    address = psycopg.conninfo.make_conninfo(dbname="postgres", **{name: one for name, one in where.items() if one})
+    with psycopg.connect(address, autocommit=True) as holds, psycopg.connect(address, autocommit=True) as waits:
+        holds.execute("SELECT pg_advisory_lock(46, 75)")
+        with ThreadPoolExecutor(1) as pool:
+            asked = pool.submit(waits.execute, "SELECT pg_advisory_lock(46, 75)")
+            until = time.monotonic() + 30
+            while holds.execute("SELECT count(*) FROM pg_locks WHERE NOT granted").fetchone() == (0,):
+                assert time.monotonic() < until
+            with connection.cursor() as cursor:
+                cursor.execute(WAITING)
+                assert cursor.fetchone() == (0,)
+            holds.execute("SELECT pg_advisory_unlock(46, 75)")
+            asked.result(30)

@@ -24,6 +24,7 @@ from integrations.slack.adapter.client import SlackChat
 from integrations.slack.adapter.identity import Identity
 from integrations.slack.tests.straight import StraightWire
 from integrations.tests.house import TOKEN, House, house
+from integrations.tests.outsiders.waiting import WAITING
 from workflows import ports
 from workflows.effects import effect_queue
 from workflows.effects.failing import failures
@@ -290,10 +291,9 @@ def _record(work: Work) -> None:
 
 
 def _wait_until_somebody_waits() -> None:
-    waiting = "SELECT count(*) FROM pg_locks WHERE NOT granted"
     for _ in range(200):
         with connection.cursor() as cursor:
-            cursor.execute(waiting)
+            cursor.execute(WAITING)
             if cursor.fetchone()[0]:
                 return
         time.sleep(0.02)

@@ -17,6 +17,7 @@ from itertools import count, cycle, islice
 import psycopg
 import pytest
 
+from integrations.tests.outsiders.waiting import WAITING
 from stack.outside import Records, until
 from stack.supervisor.running import Stack
 from stack.supervisor.throwaway import throwaway
@@ -38,7 +39,6 @@ BEFORE = 0.5  # of the turns that hold nobody back
 WELL = frozenset({200, 201, 204, 302, 303})
 SHUT_OUT = frozenset({404, 409, 413, 422})
 ENDED = 422
-WAITING = "SELECT count(DISTINCT pid) FROM pg_locks WHERE NOT granted"
 # What was private at the moment at which evidence came, which an added_at from before the lock does not tell. The
 # web's own role has no right to the table, so the trigger acts as who made it.
 WATCHED = """

@@ -19,7 +19,12 @@ T = TypeVar("T")
 PATIENCE_S: Final = 30
 OF_THE_RETYPE: Final = ("retyped", "admitted", "chosen")
 BY_HAND: Final = ("picked", "lead", "role", "let-in")
-WAITING: Final = "SELECT count(DISTINCT pid) FROM pg_locks WHERE NOT granted"
+# In this database: other tests wait for locks of their own on the same server, at the same time. Whoever waits holds
+# some lock in theirs; what PostgreSQL says of sessions would be the same for as long as the transaction lasts.
+WAITING: Final = """
+    SELECT count(DISTINCT pid) FROM pg_locks WHERE NOT granted AND pid IN (
+        SELECT l.pid FROM pg_locks l JOIN pg_database d ON d.oid = l.database WHERE d.datname = current_database())
+"""
 
 
 def meanwhile(scene: Scene, incident: Incident, *acts: Callable[[], T]) -> list[T]:
