@@ -15,6 +15,8 @@ from workflows.planning.things import Desired, Gap, Thing
 from workflows.planning.wording import nameless, plan_sum
 from workflows.planning.wording.basis import Basis
 
+MESSAGES = ("headline/", "told/")  # what keys of our messages in channels begin with
+
 
 @dataclass(frozen=True, slots=True)
 class PlanNote:
@@ -163,10 +165,12 @@ class _Comparison:
         """Whether it is about a thing that is not there, and that nothing under way makes: it can never begin.
 
         It counts as under way all the same where nobody knows what was begun, as after a restore. So does what belongs
-        to a message that is not there, in a room in which none can be posted any more.
+        to a message that is not there, in a room in which none can be posted any more, or that nobody wants now.
         """
         if owed.verb == CREATE:
-            return owed.room in self.observed.rooms_closed() and not all(self._is_or_comes(one) for one in owed.needs)
+            lacks = [one for one in owed.needs if not self._is_or_comes(one)]
+            unsaid = key not in self.wanted and any(one.startswith(MESSAGES) for one in lacks)
+            return unsaid or (bool(lacks) and owed.room in self.observed.rooms_closed())
         return key in owed.needs and not self._is_or_comes(key)
 
     def _is_or_comes(self, key: str) -> bool:

@@ -177,6 +177,17 @@ def test_words_that_may_stand_although_they_failed_are_looked_for_and_keep_their
     assert "archived/1" in [one.thing for one in planned(TOPIC, archived, owed=[unfound]).actions], "it is wanted"
 
 
+@pytest.mark.parametrize("coming", [True, False])
+def test_what_belongs_to_a_message_that_is_neither_there_nor_coming_is_ended_once_nobody_wants_it(
+    *, coming: bool
+) -> None:
+    """After a restore it counts as begun: the message was looked for, was not found, and nobody wants it any more."""
+    pin = replace(owed(CREATE, NEW, GOING), needs=("headline/1",))
+    message = {"headline/1": (owed(CREATE, NEW, GOING, effect="E2"),)} if coming else {}
+    found = plan(Desired(()), Observed({}, {"pin/1": (pin,), **message}))
+    assert found.cancels == (() if coming else ("E1",))
+
+
 def test_in_an_archived_room_what_is_owed_is_cancelled_but_taking_back_what_outlives_it() -> None:
     assert planned(TOPIC, seen=ARCHIVED, owed=[owed(CHANGE)]).cancels == ("E1",)
     for kind, cancels in (("picture", ()), ("bookmark", ("E1",))):
