@@ -152,9 +152,14 @@ def _slack(chance: random.Random) -> tuple[str, float, dict[str, Any]]:
 
 
 def _events(chance: random.Random) -> tuple[str, float, dict[str, Any]]:
-    """Draw what becomes of Slack's events: they come again, late and so in another order, or some never do."""
+    """Draw what becomes of Slack's events: they come again, late and so in another order, or some never do.
+
+    Those that are lost for good say who comes and goes, which is read as well; that a channel of a public incident that
+    ended was archived or brought back is known by its event alone.
+    """
     kind = chance.choice(("event_again", "event_again", "event_late", "event_late", "event_lost"))
     what = chance.choice(("*", "*", "member_*", "channel_*"))
+    what = "member_*" if kind == "event_lost" else what
     late = {"ms": chance.randint(200, 40_000)}
     return "slack_events", round(chance.uniform(5, 30), 2), {"fault": kind, "method": what} | late | _share(chance)
 
