@@ -25,6 +25,7 @@ from workflows.models import Effect, Limit
 from workflows.pager_port import Pager
 from workflows.performing import perform
 from workflows.planning.actions import EVIDENCE
+from workflows.planning.plan import Plan
 from workflows.reconcile import reconcile, retyping, sweep
 from workflows.usergroups import workspace_cache
 
@@ -71,6 +72,13 @@ class House:
         self, incident: Incident, to: str, *, by: str = "dee", bring: Iterable[str] = (), because: str = ""
     ) -> Incident:
         """Retype after looking at the plan, and settle."""
+        self.confirm(incident, to, by=by, bring=bring, because=because)
+        return self.settle(incident)
+
+    def confirm(
+        self, incident: Incident, to: str, *, by: str = "dee", bring: Iterable[str] = (), because: str = ""
+    ) -> Plan:
+        """Retype after looking at the plan, and return that."""
         brought = [self.person(handle) for handle in bring]
         plan = retyping.preview(incident, to=self.type(to), by=self.person(by), bring=brought)
         retyping.confirm(
@@ -82,7 +90,7 @@ class House:
             digest=plan.digest,
             because=because,
         )
-        return self.settle(incident)
+        return plan
 
     def settle(self, incident: Incident, *, rounds: int = 10) -> Incident:
         """Reconcile, and perform until nothing is left to do, as the worker and the sweep would.

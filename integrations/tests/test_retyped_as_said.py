@@ -18,12 +18,8 @@ pytestmark = pytest.mark.usefixtures("no_pages")
 def confirmed(house: House, incident: Incident, to: str, *bring: str) -> tuple[Plan, list[str]]:
     """Look at a retype, confirm it, and return its plan and the calls that it led to."""
     incident.refresh_from_db()
-    people = [house.person(one) for one in bring]
-    plan = retyping.preview(incident, to=house.type(to), by=house.person("dee"), bring=people)
     before = len(house.writes())
-    retyping.confirm(
-        incident, to=house.type(to), by=house.person("dee"), bring=people, at=house.now(), digest=plan.digest
-    )
+    plan = house.confirm(incident, to, bring=bring)
     house.settle(incident)
     return plan, house.writes()[before:]
 

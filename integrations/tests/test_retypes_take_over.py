@@ -45,14 +45,6 @@ def declared(house: House, type: str) -> Incident:
     return lifecycle.declare("Slow", by=house.person("dee"), at=house.now(), type=house.type(type))
 
 
-def retype(house: House, incident: Incident, to: str) -> Plan:
-    """Show someone the plan, and confirm it."""
-    now, type, by = fresh(incident), house.type(to), house.person("dee")
-    plan = retyping.preview(now, to=type, by=by)
-    retyping.confirm(now, to=type, by=by, at=house.now(), digest=plan.digest)
-    return plan
-
-
 def fresh(incident: Incident) -> Incident:
     return Incident.objects.select_related("type", "policy_version", "lead", "declared_by").get(pk=incident.pk)
 
@@ -70,7 +62,7 @@ def test_a_page_that_failed_is_opened_by_a_type_that_asks_for_it_as_well(duty: D
     duty.account.faults.add("forbidden", method="*", path="/incidents*")
     incident = house.settle(declared(house, PAGED))
     duty.account.faults.clear()
-    plan = retype(house, incident, OTHER)
+    plan = house.confirm(fresh(incident), OTHER)
     assert "page Major incidents (pages Max), which failed before" in said(plan, "+")
     house.settle(incident)
     assert len(duty.opened(incident)) == 1
@@ -82,7 +74,7 @@ def test_people_whose_invitation_failed_are_invited_and_named(duty: Duty) -> Non
     house.slack.faults.add("error", method="conversations.invite", error="missing_scope")
     incident = house.settle(declared(house, "ambiguous"))
     house.slack.faults.clear()
-    plan = retype(house, incident, "isolated")
+    plan = house.confirm(fresh(incident), "isolated")
     incident = house.settle(incident)
     for name in ("Ann", "Ben", "Lea", "Sue"):
         assert name in said(plan, "+")
@@ -99,7 +91,7 @@ def test_a_channel_that_could_not_be_opened_is_tried_again_and_what_comes_of_it_
     seen = fresh(incident).last_n
     if mended:
         house.slack.faults.clear()
-    plan = retype(house, incident, "isolated")
+    plan = house.confirm(fresh(incident), "isolated")
     assert "which failed before" in said(plan, "+")
     incident = house.settle(incident)
     if mended:
@@ -114,7 +106,7 @@ def test_a_page_that_is_being_opened_as_nobody_wants_it_any_more_is_told(duty: D
     incident = declared(house, PAGED)
     reconcile.reconcile(incident.pk, at=house.now())
     (work,) = effect_queue.claim(incident.pk, at=house.now(), limit=1, kinds=["page"])
-    plan = retype(house, incident, to)
+    plan = house.confirm(fresh(incident), to)
     assert "resolve the page to Major incidents, which is being opened right now" in said(plan, "-")
     assert any("being opened right now" in note.text for note in plan.notes) == (to == CLOSED)
     perform.perform(duty.pager, work)
@@ -127,7 +119,7 @@ def test_what_was_owed_before_and_stands_in_the_plan_counts_for_it(duty: Duty) -
     incident = declared(house, PAGED)
     reconcile.reconcile(incident.pk, at=house.now())
     duty.account.faults.add("server_error", method="*", path="*")
-    plan = retype(house, incident, OTHER)
+    plan = house.confirm(fresh(incident), OTHER)
     assert "page Major incidents" in said(plan, "+")
     reconcile.reconcile(incident.pk, at=house.now())
     line = retyped.of(fresh(incident), progress.of(fresh(incident)), at=house.now())
@@ -149,3 +141,25 @@ def test_what_failed_is_not_tried_again_by_a_plan_that_nobody_confirms(duty: Dut
     retyping.preview(fresh(incident), to=house.type(OTHER), by=house.person("dee"))
     reconcile.reconcile(incident.pk, at=house.now())
     assert Effect.objects.filter(incident=incident, kind="page", state=Effect.State.FAILED).count() == 1
+
+
+def test_messages_that_are_tried_again_are_counted_with_their_channels(duty: Duty) -> None:
+    house = duty.house
+    house.slack.faults.add("error", method="chat.postMessage", error="restricted_action")
+    incident = house.settle(declared(house, "ambiguous"))
+    house.slack.faults.clear()
+    plan = retyping.preview(fresh(incident), to=house.type("isolated"), by=house.person("dee"))
+    assert "post the headline, which failed before" in said(plan, "+")
+    assert "post the announcement in #incidents, which failed before" in said(plan, "+")
+    assert "posts in 2 channels" in plan.in_short.lower()
+
+
+def test_a_page_that_is_being_resolved_is_not_said_to_be_opened(duty: Duty) -> None:
+    house = duty.house
+    incident = house.settle(declared(house, PAGED))
+    house.confirm(incident, PLAIN)
+    reconcile.reconcile(incident.pk, at=house.now())
+    (work,) = effect_queue.claim(incident.pk, at=house.now(), limit=1, kinds=["page"])
+    assert work.effect.verb == "retire"
+    plan = retyping.preview(fresh(incident), to=house.type(CLOSED), by=house.person("dee"))
+    assert not any("being opened right now" in text for text in map(str, (*plan.lines, *plan.notes)))

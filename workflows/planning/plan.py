@@ -37,7 +37,7 @@ class Plan:
     ``abandons`` are effects under way that nobody wants any more: they cannot be called back, but once their outcome
     is unknown they are only looked for. ``doubts`` are effects that failed, that nobody wants any more, and that may
     have been done all the same: they are looked for, too. ``retries`` are those that failed and are tried again,
-    ``awaits`` those owed from before that it tells of.
+    ``again`` what they are to make, and ``awaits`` those owed from before that it tells of.
     ``notes`` say what cannot be undone and what else happens at once. ``whom`` are the ids of those who come in, are
     invited or paged, or lose access: two people may have one name. ``digest`` is what a person confirms: it changes
     with every word they read, and with whom it means. ``basis`` is what it was worked out from.
@@ -48,6 +48,7 @@ class Plan:
     abandons: tuple[str, ...] = ()
     doubts: tuple[str, ...] = ()
     retries: tuple[str, ...] = ()
+    again: tuple[Thing, ...] = ()
     awaits: tuple[str, ...] = ()
     lines: tuple[PlanLine, ...] = ()
     notes: tuple[PlanNote, ...] = ()
@@ -69,7 +70,9 @@ class Plan:
     @property
     def in_short(self) -> str:
         """The whole plan in one line."""
-        return plan_sum.in_short(self.lines, self.actions)
+        new = [one.spec for one in self.actions if one.kind == "post" and one.verb == CREATE]
+        again = [one.spec for one in self.again if one.kind == "post"]
+        return plan_sum.in_short(self.lines, [*new, *again])
 
     @property
     def reach(self) -> str:
@@ -109,14 +112,16 @@ def plan(desired: Desired, observed: Observed, *, tries_again: bool = False) -> 
     found = _Comparison(desired, observed)
     actions = tuple(_ordered(found.run()))
     gaps = (PlanLine("!", gap.says, gap.key) for gap in desired.gaps)
-    failed, cancels = found.failed if tries_again else {}, tuple(dict.fromkeys(found.cancels))
-    said = (*lines(actions, desired, observed, again=[*failed.values()], cancels=cancels), *gaps)
+    again = tuple(found.failed) if tries_again else ()
+    cancels = tuple(dict.fromkeys(found.cancels))
+    said = (*lines(actions, desired, observed, again=again, cancels=cancels), *gaps)
     return Plan(
         actions,
         cancels=cancels,
         abandons=tuple(found.abandons),
         doubts=tuple(found.doubts),
-        retries=tuple(sorted({observed.owed[key][-1].effect for key in failed})),
+        retries=tuple(sorted({observed.owed[thing.key][-1].effect for thing in again})),
+        again=again,
         awaits=tuple(sorted(found.awaited())),
         lines=said,
         gaps=desired.gaps,
@@ -139,7 +144,7 @@ class _Comparison:
         self.abandons = sorted(self._unwanted())
         self.counts = Counter(observed.counts)
         self.closed = observed.rooms_closed()
-        self.failed: dict[str, Thing] = {}  # what is wanted and could not be made, by key
+        self.failed: list[Thing] = []  # what is wanted and could not be made
 
     def awaited(self) -> Iterator[str]:
         """Yield the effects of people and pages that are wanted, and were owed before."""
@@ -227,8 +232,8 @@ class _Comparison:
         seen, chain = self.observed.seen.get(thing.key), self.owed.get(thing.key, [])
         after = tuple(owed.effect for owed in chain if owed.under_way)
         if chain and self._is_enough(chain[-1], thing, after):
-            if seen is None and chain[-1].failed and chain[-1].verb == CREATE:
-                self.failed[thing.key] = thing
+            if self._could_not_be_made(chain[-1], thing):
+                self.failed.append(thing)
             return None, ()
         self.cancels += [owed.effect for owed in chain if not owed.under_way]
         if seen is None:
@@ -258,10 +263,13 @@ class _Comparison:
         more = set(owed.needs) - {*thing.needs, thing.key}
         if not owed.under_way and not (_waits(owed, thing) and (owed.failed or self._are_there(more))):
             return False
-        if seen is None and owed.failed and owed.verb == CREATE:
+        if self._could_not_be_made(owed, thing):
             return True
         orphan = owed.verb == CHANGE and not owed.started and seen is None and not after
         return owed.spec == thing.spec and not orphan
+
+    def _could_not_be_made(self, owed: Owed, thing: Thing) -> bool:
+        return thing.key not in self.observed.seen and owed.failed and owed.verb == CREATE
 
     def _are_there(self, keys: Iterable[str]) -> bool:
         return all((seen := self.observed.seen.get(key)) and seen.state == THERE for key in keys)

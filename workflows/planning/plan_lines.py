@@ -11,7 +11,7 @@ from typing import Final
 from incidents.policies.policy import sentence
 from workflows.planning.actions import CREATE, KINDS, RETIRE, SIGNS, Action
 from workflows.planning.observed import GONE, THERE, Observed
-from workflows.planning.things import Desired, Thing
+from workflows.planning.things import Desired, Spec, Thing
 
 PAGED = {THERE: "{name} is already paged", GONE: "{name} was already paged and is not paged again"}  # by its state
 FREE: Final = "free"  # the line that names who may leave
@@ -99,11 +99,18 @@ def _pages_too_late(desired: Desired, observed: Observed) -> Iterator[PlanLine]:
     """Yield the pages that nobody wants any more and that are being opened: they may ring before they are resolved."""
     wanted, says = {thing.key for thing in desired.things}, KINDS["page"].retire
     assert says is not None, "pages can be resolved"
+    for key, spec in being_opened(observed):
+        if key not in wanted:
+            yield PlanLine(SIGNS[RETIRE], f"{says('', spec)}, which is being opened right now", "page")
+
+
+def being_opened(observed: Observed) -> Iterator[tuple[str, Spec]]:
+    """Yield the key and the spec of each page that may just now be opened: it cannot be called back."""
     for key, chain in observed.owed.items():
-        if key.startswith("page/") and key not in wanted and key not in observed.seen:
-            for one in chain:
-                if one.under_way and one.verb == CREATE and one.spec is not None:
-                    yield PlanLine("-", f"{says('', one.spec)}, which is being opened right now", "page")
+        if key.startswith("page/") and key not in observed.seen:
+            yield from (
+                (key, one.spec) for one in chain if one.under_way and one.verb == CREATE and one.spec is not None
+            )
 
 
 def _coming(actions: Sequence[Action], desired: Desired, observed: Observed, again: Sequence[Thing]) -> list[Thing]:

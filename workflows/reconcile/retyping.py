@@ -24,7 +24,7 @@ from workflows.planning.facts import ChannelPost, Facts, Stay
 from workflows.planning.observed import Observed
 from workflows.planning.participation import Standing
 from workflows.planning.plan import Plan, plan
-from workflows.planning.plan_lines import FREE, PlanLine
+from workflows.planning.plan_lines import FREE, PlanLine, being_opened
 from workflows.planning.wording import basis, privacy_notes, reminding, shut_out
 from workflows.reconcile import admitting
 from workflows.usergroups import workspace_cache
@@ -128,8 +128,7 @@ def _work_out(
     replays = Incident.objects.filter(replays=incident, private=False).count() if turns_private else 0
     duplicates = Incident.objects.filter(duplicate_of=incident, private=False).count() if turns_private else 0
     result = plan(desired_state(after), known.observed, tries_again=True)
-    pages = (chain for key, chain in known.observed.owed.items() if key.startswith("page/"))
-    opening = sum(one.under_way for chain in pages for one in chain)
+    opening = sum(1 for _ in being_opened(known.observed))
     beside = {"alerts": alerts, "replays": replays, "duplicates": duplicates, "opening": opening}
     result = _with_notes(result, known.facts, after, beside=beside)
     admission = admitting.of(after, participation.of(after))

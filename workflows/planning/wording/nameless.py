@@ -10,8 +10,10 @@ from workflows.planning.plan_lines import PlanLine
 
 # The keys of lines that name nobody; all others may.
 NAMELESS: Final = frozenset(
-    {"channel", "outlet", "post", "small", "picture", "archived", "closed", "capture", "chat", "pager", "private"}
-    | {"ticket", "reminder"}
+    (
+        *("channel", "outlet", "post", "small", "picture", "archived", "closed", "capture"),
+        *("chat", "pager", "private", "ticket", "reminder"),
+    )
 )
 PEOPLE: Final = PlanLine("+", "bring in or page the people the type names", "people")  # for all who are
 # What stands for lines that change or end what names people, of one and of several; for others with "=" or "!" nothing.

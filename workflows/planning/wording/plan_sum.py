@@ -7,8 +7,8 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from incidents import sentences
-from workflows.planning.actions import CREATE, Action
 from workflows.planning.plan_lines import PlanLine
+from workflows.planning.things import Spec
 
 NOTHING: Final = "Nothing changes for anyone"
 NO_ONE: Final = "Pages no one"
@@ -48,12 +48,15 @@ DOUBTS: Final = {"maintenance": "in a maintenance window", "unheard": "without n
 REACH: Final = frozenset({"page", "over", "in", "more", "out", "people"})  # the parts about people
 
 
-def in_short(lines: Iterable[PlanLine], actions: Iterable[Action]) -> str:
-    """Add up what changes: *Pages Eve Ito · brings in 6 more people · 5 lose access · posts in 2 channels*."""
+def in_short(lines: Iterable[PlanLine], posts: Iterable[Spec]) -> str:
+    """Add up what changes: *Pages Eve Ito · brings in 6 more people · 5 lose access · posts in 2 channels*.
+
+    ``posts`` are the messages that are posted.
+    """
     lines = list(lines)
     found = _counted(lines)
     if found["post"]:
-        found["post"] = max(1, len({_place(one) for one in actions if one.kind == "post" and one.verb == CREATE}))
+        found["post"] = len({_place(one) for one in posts})
     return _said(found, lines) or NOTHING
 
 
@@ -105,7 +108,6 @@ def _paged(lines: Iterable[PlanLine]) -> str:
     return f"pages {sentences.enumerated(names)}" if names else ""
 
 
-def _place(action: Action) -> str:
+def _place(spec: Spec) -> str:
     """Return which channel a message goes to: a room of the incident, one by name, or that of the summary."""
-    spec = action.spec
     return str(spec.get("room") or spec.get("channel") or spec.get("in"))

@@ -77,8 +77,7 @@ def _closes(before: Facts, after: Facts) -> Iterator[str]:
 
 def _opening(count: int) -> Iterator[str]:
     if count:
-        page, it = ("page is", "it") if count == 1 else ("pages are", "they")
-        yield f"{count} {page} being opened right now: {it} may show the title at first."
+        yield f"{_counted(count, 'page is', 'pages are')} being opened right now and may show the title at first."
 
 
 def _replays(count: int) -> Iterator[str]:
