@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 from django.db import connection
-from django.db.models import Model
 from django.utils import timezone
 
 from incidents import lifecycle, visibility
@@ -16,6 +15,7 @@ from incidents.models import Codename, Incident, IncidentType, Person
 from incidents.people import person_matching
 from incidents.policies import current_types
 from incidents.tests import shipped
+from incidents.tests.held_rows import held
 from incidents.visibility import EVERYONE, OPERATOR, Actor
 
 JOINED = ("type", "policy_version", "lead", "declared_by")
@@ -50,12 +50,6 @@ def people() -> dict[str, Actor]:
     ada = Person.objects.get(chat_id="UADA")
     known = {"ada": ada, "out": out, "partner": partner, "guest": guest, "left": left}
     return known | {"all": EVERYONE, "operator": OPERATOR, "none": None}
-
-
-def held(row: Model | None, *, but: tuple[str, ...] = ("words",)) -> dict[str, Any] | None:
-    if row is None:
-        return None
-    return {one.attname: getattr(row, one.attname) for one in row._meta.concrete_fields if one.name not in but}
 
 
 def whole(incident: Incident | None) -> object:

@@ -7,7 +7,7 @@ access, who is in gains it.
 from __future__ import annotations
 
 import logging
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -55,14 +55,9 @@ def poll(*, at: datetime) -> int:
     chat = ports.chat()
     if chat is None or _is_limited(at):
         return 0
-    done, due = 0, _due(at=at)
-    # Those whose privacy is looked at although nobody came.
-    turn = set(rotation.in_turn(sorted(one.pk for one in due), at_once=LOOKS, every_s=EVERY_S, at=at))
-    for channel in due:
-        if not _look(chat, channel, at=at, asks=channel.pk in turn):
-            break
-        done += 1
-    return done
+    due = _due(at=at)
+    turn = rotation.in_turn(sorted(one.pk for one in due), at_once=LOOKS, every_s=EVERY_S, at=at)
+    return _look_at(chat, due, at=at, asks={*turn})
 
 
 def poll_older(*, at: datetime) -> int:
@@ -73,12 +68,8 @@ def poll_older(*, at: datetime) -> int:
     chat = ports.chat()
     if chat is None or _is_limited(at):
         return 0
-    done = 0
-    for channel in _older(at=at):
-        if not _look(chat, channel, at=at, asks=True):
-            break
-        done += 1
-    return done
+    older = _older(at=at)
+    return _look_at(chat, older, at=at, asks={one.pk for one in older})
 
 
 def read_all(*, at: datetime) -> int:
@@ -180,6 +171,19 @@ def _older(*, at: datetime) -> list[Resource]:
     rows = rows.select_related("incident").defer("incident__words")
     each = (rows.filter(incident=pk, key=f"channel/{room}").first() for pk, _, room in found)
     return [channel for channel in each if channel is not None]
+
+
+def _look_at(chat: Chat, channels: Iterable[Resource], *, at: datetime, asks: Collection[int]) -> int:
+    """Compare channels until the vendor may not be asked any more; return how many were.
+
+    ``asks`` are the keys of those whose privacy is looked at although nobody came.
+    """
+    done = 0
+    for channel in channels:
+        if not _look(chat, channel, at=at, asks=channel.pk in asks):
+            break
+        done += 1
+    return done
 
 
 def _look(chat: Chat, channel: Resource, *, at: datetime, asks: bool) -> bool:

@@ -78,11 +78,8 @@ def joined(
     that is known: what is older than what was last told of them is not news. A join that is told late must let nobody
     in who left since.
     """
-    now = rules.held(incident, by=None)  # newer news may have been written down while this waited
-    if not is_current(now, channel_id) or _is_old(now, person, stamp=stamp):
-        return
-    _note_member(now, person, THERE, at=at, stamp=stamp)
-    lifecycle.joined(now, person=person, room=now.room, inviter=inviter, at=at, recorded_at=recorded_at)
+    now = rules.held(incident, by=None)
+    _take_in(now, person, channel_id, at=at, inviter=inviter, stamp=stamp, recorded_at=recorded_at)
 
 
 def came(
@@ -104,15 +101,24 @@ def came(
     if now.private and not _is_let_in(now, channel_id, by=inviter):
         MembersRead.objects.filter(channel__external_id=channel_id).delete()
         return
-    joined(
-        now,
-        person=person,
-        channel_id=channel_id,
-        at=at,
-        inviter=inviter,
-        stamp=stamp,
-        recorded_at=recorded_at,
-    )
+    _take_in(now, person, channel_id, at=at, inviter=inviter, stamp=stamp, recorded_at=recorded_at)
+
+
+def _take_in(
+    held: Incident,
+    person: Person,
+    channel_id: str,
+    *,
+    at: datetime,
+    inviter: Person | None,
+    stamp: float,
+    recorded_at: datetime | None,
+) -> None:
+    """Note that someone is in the room, unless newer news were written down while this waited for the incident."""
+    if not is_current(held, channel_id) or _is_old(held, person, stamp=stamp):
+        return
+    _note_member(held, person, THERE, at=at, stamp=stamp)
+    lifecycle.joined(held, person=person, room=held.room, inviter=inviter, at=at, recorded_at=recorded_at)
 
 
 def _is_let_in(incident: Incident, channel_id: str, *, by: Person | None) -> bool:

@@ -8,13 +8,14 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from django.db.models import Count, Model
+from django.db.models import Count
 from django.utils import timezone
 
 from incidents import lifecycle, visibility
 from incidents.claiming.leases import Leases
 from incidents.lifecycle import circle
 from incidents.models import Event, Incident, IncidentType, Participant, Person
+from incidents.tests.held_rows import all_held, held
 from incidents.written_rows import WrittenInsert
 from workflows.channels import rooms
 from workflows.effects import effect_queue
@@ -26,16 +27,6 @@ pytestmark = pytest.mark.django_db
 
 NOW = timezone.now()
 WORDS = 'Größe 😀 "quoted" \\ and\nanother line, a tab\t and {braces}, 100 %s'
-
-
-def held(row: Model | None, *, but: tuple[str, ...] = ("words",)) -> dict[str, Any] | None:
-    if row is None:
-        return None
-    return {one.attname: getattr(row, one.attname) for one in row._meta.concrete_fields if one.name not in but}
-
-
-def all_held(rows: Any, *joined: str, but: tuple[str, ...] = ("words",)) -> list[object]:
-    return [(held(one, but=but), [held(getattr(one, name)) for name in joined]) for one in rows]
 
 
 def effect(incident: Incident, key: str, **values: Any) -> Effect:

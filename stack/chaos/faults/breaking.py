@@ -177,12 +177,6 @@ class FaultMaker:
         for one in ordered:
             self._workspace.lift(one)
 
-    def _events(self, fault: PlannedFault, over: threading.Event) -> None:
-        how = {name: fault.more[name] for name in ("method", "ms", "probability")}
-        ordered = self._workspace.fault(fault.more["fault"], **how)
-        over.wait(fault.length_s)
-        self._workspace.lift(ordered)
-
     def _pager(self, fault: PlannedFault, over: threading.Event) -> None:
         for kind, how in _hows(fault.more):
             self._account.fault(kind, method=fault.more["method"], path=fault.more["path"], **how)
@@ -249,7 +243,8 @@ def _hows(more: Mapping[str, Any]) -> list[tuple[str, dict[str, Any]]]:
         return [("error", {"error": "token_revoked"})]
     if more["fault"] == "silence":
         return [("latency", how | {"ms": SILENCE_MS})]
-    return [(more["fault"], how | ({"ms": 1_500} if more["fault"] == "latency" else {}))]
+    late = {"ms": more["ms"]} if "ms" in more else {"ms": 1_500} if more["fault"] == "latency" else {}
+    return [(more["fault"], how | late)]
 
 
 REFUSING: Final = {"read_only_postgres": refusing.read_only_database, "full_redis": refusing.full_broker}
@@ -265,8 +260,7 @@ FAULTS: Final[Mapping[str, Fault]] = {
     **dict.fromkeys(REFUSING, FaultMaker._refuse),  # noqa: SLF001
     "flush_redis": FaultMaker._flush_redis,  # noqa: SLF001
     "restart_redis": FaultMaker._restart_redis,  # noqa: SLF001
-    "slack": FaultMaker._slack,  # noqa: SLF001
-    "slack_events": FaultMaker._events,  # noqa: SLF001
+    **dict.fromkeys(("slack", "slack_events"), FaultMaker._slack),  # noqa: SLF001
     "pager": FaultMaker._pager,  # noqa: SLF001
     "tracker": FaultMaker._tracker,  # noqa: SLF001
     **dict.fromkeys(LOST, FaultMaker._lose_announcing),  # noqa: SLF001
