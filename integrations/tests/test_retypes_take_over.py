@@ -15,6 +15,7 @@ from incidents.policies.policy import Policy
 from integrations.tests import duty as standing_by
 from integrations.tests.duty import Duty
 from integrations.tests.house import House
+from workflows import ports
 from workflows.effects import effect_queue
 from workflows.models import Effect
 from workflows.performing import perform
@@ -163,3 +164,17 @@ def test_a_page_that_is_being_resolved_is_not_said_to_be_opened(duty: Duty) -> N
     assert work.effect.verb == "retire"
     plan = retyping.preview(fresh(incident), to=house.type(CLOSED), by=house.person("dee"))
     assert not any("being opened right now" in text for text in map(str, (*plan.lines, *plan.notes)))
+
+
+@pytest.mark.parametrize("connected", [(), ("chat",), ("pager",), ("chat", "pager")])
+def test_only_what_is_connected_is_tried_again(duty: Duty, connected: tuple[str, ...]) -> None:
+    house = duty.house
+    duty.account.faults.add("forbidden", method="*", path="/incidents*")
+    house.slack.faults.add("error", method="conversations.create", error="restricted_action")
+    incident = house.settle(declared(house, PAGED))
+    chat, pager = house.chat if "chat" in connected else None, duty.pager if "pager" in connected else None
+    with ports.using(chat=chat, pager=pager):
+        plan = retyping.preview(fresh(incident), to=house.type(OTHER), by=house.person("eve"))
+    tried = {text.partition(" ")[0] for text in said(plan, "+").splitlines() if text.endswith("which failed before")}
+    assert tried == {does for does, port in {"open": "chat", "page": "pager"}.items() if port in connected}
+    assert len(plan.retries) == len(connected)

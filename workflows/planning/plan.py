@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 
@@ -102,17 +102,17 @@ class Plan:
         return replace(self, lines=lines, notes=notes, gaps=(), whom=(), basis=(), whole=self.digest)
 
 
-def plan(desired: Desired, observed: Observed, *, tries_again: bool = False) -> Plan:
+def plan(desired: Desired, observed: Observed, *, tries_again: Collection[str] = ()) -> Plan:
     """Compare, and return the smallest list of actions that makes the one into the other.
 
     Nothing that exists is made again; nothing that a person changed by hand is fought; an effect that is owed
-    already is not owed twice. Effects that nobody needs any more and that have not begun are cancelled. A plan that
-    ``tries_again`` has what failed and is still asked for tried again: someone confirms it, who reads of it.
+    already is not owed twice. Effects that nobody needs any more and that have not begun are cancelled. What
+    failed and is still asked for is tried again by the ports that ``tries_again`` names: someone reads and confirms it.
     """
     found = _Comparison(desired, observed)
     actions = tuple(_ordered(found.run()))
     gaps = (PlanLine("!", gap.says, gap.key) for gap in desired.gaps)
-    again = tuple(found.failed) if tries_again else ()
+    again = tuple(one for one in found.failed if KINDS[one.kind].port in tries_again)
     cancels = tuple(dict.fromkeys(found.cancels))
     said = (*lines(actions, desired, observed, again=again, cancels=cancels), *gaps)
     return Plan(
