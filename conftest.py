@@ -8,8 +8,12 @@ import psycopg
 import pytest
 from django.conf import settings
 from django.db import connection
+from django.http import HttpRequest
+from django.http.response import HttpResponseBase
+from django.test.client import ClientHandler
 from pytest_django import DjangoDbBlocker
 
+from config.http import signed_doors
 from incidents.outages import database_watch
 from stack.outside import waiting
 from stack.services import chromium
@@ -37,6 +41,21 @@ def _sessions_as_they_are() -> Iterator[None]:
     """Ask nothing more of the sessions of tests, whose transactions last as long as a busy machine takes."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(database_watch, "_ask_of_sessions", lambda **_: None)
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _doors_as_served() -> Iterator[None]:
+    """Send what vendors post in tests through the middleware that it passes where it is served."""
+    others = ClientHandler.get_response
+
+    def answered(handler: ClientHandler, request: HttpRequest) -> HttpResponseBase:
+        if signed_doors.is_for(request):
+            return signed_doors.SignedDoors().get_response(request)
+        return others(handler, request)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ClientHandler, "get_response", answered)
         yield
 
 

@@ -16,8 +16,8 @@ get_asgi_application()  # sets Django up; what it returns is Django's own handle
 
 from config.http.connections import raise_file_limit  # noqa: E402
 from config.http.serving import Application  # noqa: E402
-from config.http.ticks import tick_rarely  # noqa: E402
 from config.process import garbage  # noqa: E402 (Django must be set up)
+from config.process.ticks import tick_rarely  # noqa: E402
 
 raise_file_limit()
 tick_rarely()

@@ -62,6 +62,14 @@ MIDDLEWARE = [
     "evidence.views.storing.StorageOutages",
     "config.http.forms_only.FormsOnly",
 ]
+SIGNED_MIDDLEWARE = [  # of what vendors send: config/http/signed_doors.py
+    "config.http.request_origin.ProxyDoubts",
+    "django.middleware.security.SecurityMiddleware",
+    "config.http.no_store.Unkept",
+    "config.http.request_origin.OriginMiddleware",
+    "incidents.outages.outage_answer.Outages",
+    "django.middleware.common.CommonMiddleware",
+]
 
 LOADERS = ["django.template.loaders.filesystem.Loader", "django.template.loaders.app_directories.Loader"]
 TEMPLATES = [

@@ -14,11 +14,12 @@ from django.core import signals
 from django.core.exceptions import RequestAborted
 from django.core.handlers.asgi import ASGIHandler, get_script_prefix
 from django.db import Error
+from django.http import HttpRequest
 from django.http.response import HttpResponse, HttpResponseBase, StreamingHttpResponse
 from django.urls import set_script_prefix
 
 from audit import request_origin
-from config.http import request_body, worker_watch
+from config.http import request_body, signed_doors, worker_watch
 from config.http.arrivals import Arrivals, NoRoom
 from config.http.request_body import BodyTooLarge, BodyTooSlow, DiskFull, Receive, Scope, Send
 from config.http.request_queue import Crowd, RequestQueue
@@ -57,6 +58,7 @@ class Application(ASGIHandler):
 
     def __init__(self) -> None:
         super().__init__()
+        self._signed = signed_doors.SignedDoors()
         self._readers, self._people, self._overdue = Crowd(), Crowd(), Crowd()
         self._commands_line = RequestQueue(after=self._readers, share=0.05, patience_s=1.0)
         self._events_line = RequestQueue(after=self._people, share=0.04, patience_s=2.0)
@@ -88,6 +90,10 @@ class Application(ASGIHandler):
     def load_middleware(self, is_async: bool = False) -> None:
         """Chain the middleware for a thread, not for the event loop."""
         super().load_middleware(is_async=False)
+
+    def get_response(self, request: HttpRequest) -> HttpResponseBase:
+        """Answer through the middleware of pages, or of what vendors sign."""
+        return self._signed.get_response(request) if signed_doors.is_for(request) else super().get_response(request)
 
     async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import uvicorn
 
-from config.http import ticks
+from config.process import ticks
 
 PATIENCE_S = 60
 
