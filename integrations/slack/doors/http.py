@@ -101,9 +101,11 @@ def _take(request: HttpRequest, given: Setup) -> HttpResponse:
     payload = _read(request)
     if not isinstance(payload, dict):
         return _no(400, "This request could not be read.")
+    if messages.is_talk(payload):
+        return HttpResponse()
     if not payload_validation.fits(payload):
         return _acknowledged(payload)
-    if messages.is_talk(payload) or not payload_validation.is_known(payload):
+    if not payload_validation.is_known(payload):
         return HttpResponse()
     with afterwards.collected() as late:
         response = bolt.handler(given).handle(request)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 TEXT, OBJECT, LIST = str, dict, list
@@ -12,17 +13,6 @@ UNFIT: Final = re.compile("[\0\ud800-\udfff]")  # no database keeps these, and S
 STAMP: Final = re.compile(r"[0-9]{1,12}(\.[0-9]{1,9})?", re.ASCII)
 LONGEST_ID: Final = 64
 NOTHING: Final = type(None)
-# Where these stand at the top of a payload, Bolt and the listeners count on their kind.
-KINDS: Final[Mapping[str, tuple[type, ...]]] = {
-    "type": (TEXT,),
-    "event": (OBJECT,),
-    "view": (OBJECT, NOTHING),
-    "message": (OBJECT, NOTHING),
-    "container": (OBJECT, NOTHING),
-    "actions": (LIST,),
-    "command": (TEXT,),
-    "response_url": (TEXT, NOTHING),
-}
 # Bolt looks for who and where in each of these, and for an id in whatever is no text.
 HOLDERS: Final[tuple[tuple[str, ...], ...]] = (
     (),
@@ -39,8 +29,17 @@ HELD: Final[Mapping[str, tuple[type, ...]]] = {
     **dict.fromkeys(("user", "team", "enterprise", "channel"), (OBJECT, TEXT, NOTHING)),
     "authorizations": (LIST, NOTHING),
 }
-# The same further down. A step of ``*`` is every one of a list or of an object's values.
+# Where these stand, Bolt and the listeners count on their kind. A step of ``*`` is every one of a list or of an
+# object's values.
 WITHIN: Final[Mapping[tuple[str, ...], tuple[type, ...]]] = {
+    ("type",): (TEXT,),
+    ("event",): (OBJECT,),
+    ("view",): (OBJECT, NOTHING),
+    ("message",): (OBJECT, NOTHING),
+    ("container",): (OBJECT, NOTHING),
+    ("actions",): (LIST,),
+    ("command",): (TEXT,),
+    ("response_url",): (TEXT, NOTHING),
     **{(*holder, name): kinds for holder in HOLDERS for name, kinds in HELD.items()},
     ("event", "user", "profile"): (OBJECT, NOTHING),
     ("event", "item"): (OBJECT, NOTHING),
@@ -73,6 +72,28 @@ NEEDED: Final[Mapping[str, tuple[tuple[str, ...], ...]]] = {
 }
 
 
+@dataclass(slots=True)
+class Place:
+    """What may stand in one place, and in the places within; any kind where none is named."""
+
+    kinds: tuple[type, ...] = (object,)
+    within: dict[str, Place] = field(default_factory=dict)
+
+
+def _laid_out() -> Place:
+    """Return ``WITHIN`` as one walk down a payload meets it."""
+    top = Place()
+    for path, kinds in WITHIN.items():
+        place = top
+        for step in path:
+            place = place.within.setdefault(step, Place())
+        place.kinds = kinds
+    return top
+
+
+TOP: Final = _laid_out()
+
+
 def is_known(payload: Mapping[str, Any]) -> bool:
     """Return whether a payload is of a kind that has a listener; Bolt is shown no other, and falls over some."""
     return "command" in payload or payload.get("type") in NEEDED
@@ -82,9 +103,7 @@ def fits(payload: Any) -> bool:
     """Return whether a payload can be read; one of a kind that we do not know can."""
     if not isinstance(payload, dict):
         return False
-    if any(not isinstance(payload[key], kinds) for key, kinds in KINDS.items() if key in payload):
-        return False
-    if any(not isinstance(one, kinds) for path, kinds in WITHIN.items() for one in _at(payload, path)):
+    if not _is_of(payload, TOP):
         return False
     if any(len(one) > LONGEST_ID for path in IDS for one in _at(payload, path) if isinstance(one, str)):
         return False
@@ -94,6 +113,13 @@ def fits(payload: Any) -> bool:
     if "command" in payload:
         needed = (("user_id",), ("channel_id",))
     return all(_has_text(payload, path) for path in needed)
+
+
+def _is_of(one: Any, place: Place) -> bool:
+    """Return whether one thing and all within it are of the kinds that may stand there."""
+    if not isinstance(one, place.kinds):
+        return False
+    return all(_is_of(inner, place.within[step]) for step in place.within for inner in _step(one, step))
 
 
 def _has_text(payload: Any, path: tuple[str, ...]) -> bool:
@@ -110,14 +136,14 @@ def _at(payload: Any, path: tuple[str, ...]) -> list[Any]:
     """Return everything that stands at a path; nothing where the path is not there."""
     here = [payload]
     for step in path:
-        found: list[Any] = []
-        for one in here:
-            if step == "*":
-                found += one if isinstance(one, list) else one.values() if isinstance(one, dict) else ()
-            elif isinstance(one, dict) and step in one:
-                found.append(one[step])
-        here = found
+        here = [inner for one in here for inner in _step(one, step)]
     return here
+
+
+def _step(one: Any, step: str) -> Collection[Any]:
+    if step == "*":
+        return one if isinstance(one, list) else one.values() if isinstance(one, dict) else ()
+    return (one[step],) if isinstance(one, dict) and step in one else ()
 
 
 def _is_clean(payload: Any) -> bool:
