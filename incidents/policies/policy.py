@@ -115,13 +115,16 @@ class Policy:
 
     @classmethod
     def from_dict(cls, body: Mapping[str, Any]) -> Policy:
-        """Build a policy from its stored form, as ``as_dict`` wrote it; unknown keys are left out."""
-        known = {field.name for field in fields(cls)}
+        """Build a policy from its stored form, as ``as_dict`` wrote it.
+
+        What only a newer version knows is left out, in its parts as well: that version may be running beside this one.
+        """
         values: dict[str, Any] = {
-            key: tuple(value) if isinstance(value, list) else value for key, value in body.items() if key in known
+            key: tuple(value) if isinstance(value, list) else value for key, value in _known(cls, body).items()
         }
-        values["one_of"] = tuple(OneOf(**one) for one in body.get("one_of", ()))
-        values["captures"] = tuple(Capture(**one) for one in body.get("captures", ()))
+        values["one_of"] = tuple(OneOf(**_known(OneOf, one)) for one in body.get("one_of", ()))
+        captures = [one for one in body.get("captures", ()) if one["kind"] in MEASURES]
+        values["captures"] = tuple(Capture(**_known(Capture, one)) for one in captures)
         return cls(**values)
 
     def as_dict(self) -> dict[str, Any]:
@@ -152,6 +155,11 @@ class Policy:
     def schedules(self) -> tuple[str, ...]:
         """Every schedule that this policy names, in order, each once."""
         return tuple(dict.fromkeys(one.schedule for one in self.one_of if one.schedule))
+
+
+def _known(of: type[Policy | OneOf | Capture], body: Mapping[str, Any]) -> dict[str, Any]:
+    names = {field.name for field in fields(of)}
+    return {key: value for key, value in body.items() if key in names}
 
 
 def private_after(private_now: bool, policy: Policy) -> bool:

@@ -27,6 +27,8 @@ def carry(*, at: datetime) -> int:
 
 
 def _carry(notice: Notice, *, at: datetime) -> None:
+    if notice.to.partition("/")[0] not in CONCERNS:
+        return  # a newer version wrote it, and carries it
     for incident in _concerned(notice):
         lifecycle.warn(incident, notice.says, about=f"notice/{notice.pk}", at=at)
     notice.delete()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, TypeVar
 
@@ -20,6 +20,7 @@ from workflows import ports
 from workflows.loading import summaries
 from workflows.models import Effect, Page, PagerUser, Resource
 from workflows.oncall import callees, page_reach
+from workflows.planning import actions
 from workflows.planning.captures import ProfileSource
 from workflows.planning.facts import Published
 from workflows.planning.invitee import Invitee
@@ -165,10 +166,9 @@ def read_outside(incidents: Sequence[Incident], rows: IncidentRows) -> None:
     """
     ids = [incident.pk for incident in incidents]
     owed = "FROM workflows_effect e WHERE e.incident_id = ANY (%s) AND e.state = ANY (%s) ORDER BY e.id"
-    _file(rows.effects, EFFECT.read(owed, [ids, [*OPEN]]))
-    _file(
-        rows.resources, RESOURCE.read("FROM workflows_resource r WHERE r.incident_id = ANY (%s) ORDER BY r.id", [ids])
-    )
+    there = "FROM workflows_resource r WHERE r.incident_id = ANY (%s) ORDER BY r.id"
+    _file(rows.effects, _understood(EFFECT.read(owed, [ids, [*OPEN]])))
+    _file(rows.resources, _in_sight(RESOURCE.read(there, [ids])))
     with connection.cursor() as cursor:
         cursor.execute(COUNTS, [ids])
         for incident_id, thing, times in cursor.fetchall():
@@ -188,11 +188,21 @@ def resources_of(incident: Incident) -> list[Resource]:
 def take_outside(rows: IncidentRows, effects: Iterable[Effect], resources: Iterable[Resource]) -> None:
     """Take what is owed and what is there from all of one incident's rows, read in this order, as above."""
     effects = list(effects)
-    _file(rows.effects, (one for one in effects if one.state in OPEN))
-    _file(rows.resources, resources)
+    _file(rows.effects, _understood(one for one in effects if one.state in OPEN))
+    _file(rows.resources, _in_sight(resources))
     for one in effects:
         times = rows.counts[one.incident_id]
         times[one.thing] = times.get(one.thing, 0) + 1
+
+
+def _understood(effects: Iterable[Effect]) -> Iterator[Effect]:
+    """Leave out what only a newer version does, beside which this one may be running: it plans and ends that itself."""
+    return (one for one in effects if actions.knows(one.kind, one.verb))
+
+
+def _in_sight(resources: Iterable[Resource]) -> Iterator[Resource]:
+    """Leave out what only a newer version makes."""
+    return (one for one in resources if one.kind in {"gap", *actions.KINDS})
 
 
 def _file(drawers: dict[int, list[Row]], rows: Iterable[Row]) -> None:

@@ -8,7 +8,7 @@ import time
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, nullcontext
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from django.db import connection
@@ -46,6 +46,7 @@ IN_FLIGHT = 24  # calls at once in one worker process; each mostly waits for the
 AT_ONCE = 16  # effects of one incident that are claimed together
 RECORD_AT_ONCE = 2
 HEAD_START_S = 0.005  # for the longest chain
+LEFT_TO_NEWER = timedelta(seconds=15)  # what only a newer version can do, whose workers run beside this one
 
 Outside = Mapping[str, Any]  # what stands behind each port, by the port's name
 
@@ -162,6 +163,9 @@ def perform(port: Any, work: Work, *, kinds: Sequence[str] = effect_queue.HASTY)
     ``port`` is what stands behind the port of the effect's kind; ``kinds`` are those that may be claimed next.
     """
     effect = work.effect
+    if (effect.kind, effect.verb) not in PERFORMERS:
+        effect_queue.put_back(work, until=timezone.now() + LEFT_TO_NEWER)
+        return []
     if until := rate_limits.blocked_until(effect.method, at=timezone.now()):
         effect_queue.put_back(work, until=until)
         return []

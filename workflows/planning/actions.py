@@ -204,6 +204,16 @@ KINDS: dict[str, ThingKind] = {
 }
 
 
+def knows(kind: str, verb: str) -> bool:
+    """Return whether this version does that to things of a kind; what a newer one does beside it is left to that."""
+    return kind in KINDS and verb in KINDS[kind].methods
+
+
+def of(kind: str) -> ThingKind:
+    """Return what can be done to a kind of thing: nothing to one that only a newer version knows."""
+    return KINDS.get(kind) or ThingKind({}, len(KINDS), create=lambda label, spec: label, port="", detail="")
+
+
 def of_queue(queue: str, *, ports: Collection[str]) -> list[str]:
     """Return the kinds of a queue that someone connected can do."""
     return [name for name, kind in KINDS.items() if kind.queue == queue and kind.port in ports]

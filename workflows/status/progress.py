@@ -18,8 +18,7 @@ from workflows.effects.failing import failures
 from workflows.loading import incident_rows, load_facts
 from workflows.loading.load_facts import IncidentState
 from workflows.models import Effect, Limit, Resource
-from workflows.planning import participation
-from workflows.planning.actions import KINDS
+from workflows.planning import actions, participation
 from workflows.planning.facts import Facts
 from workflows.planning.observed import DELETED, ELSEWHERE, GONE, REFUSED, THERE, UNSEEN, Observed, ObservedThing
 from workflows.planning.participation import Standing
@@ -184,7 +183,7 @@ def _effect(
         kind=row.kind,
         sign=row.sign,
         state=row.state,
-        sentence=KINDS[row.kind].under_way(row.sentence) if running else row.sentence,
+        sentence=actions.of(row.kind).under_way(row.sentence) if running else row.sentence,
         detail=_detail(row, rows, resources, blocked, at),
         can_retry=row.state == State.FAILED,
         due_at=row.due_at,
@@ -217,7 +216,7 @@ def _detail(
     if row.state == State.WAITING:
         return _waiting(row, rows, resources, blocked, at)
     was_tried = row.unsure and row.tried_at is not None
-    running = "checking whether the last attempt went through" if was_tried else KINDS[row.kind].detail
+    running = "checking whether the last attempt went through" if was_tried else actions.of(row.kind).detail
     return {State.FAILED: row.error, State.RUNNING: running}.get(State(row.state), "")
 
 
@@ -228,7 +227,7 @@ def _waiting(
     if missing:
         return f"waiting for: {_sentence_of(missing[0], rows)}"
     if row.method in blocked:
-        whom = WAITED_FOR.get(KINDS[row.kind].port, "the source")
+        whom = WAITED_FOR.get(actions.of(row.kind).port, "the source")
         return f"waiting for {whom} until {_clock(blocked[row.method])}"
     if row.unsure and row.tried_at and not row.error:
         return f"checking again at {_clock(row.due_at)} whether the last attempt went through"
