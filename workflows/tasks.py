@@ -14,8 +14,10 @@ from django.utils import timezone
 
 from audit import log_ids
 from incidents import hints, lifecycle
+from incidents.claiming import apart
 from incidents.claiming.glance import acts_on
 from incidents.drills import replays
+from incidents.lifecycle import misses
 from incidents.models import Incident
 from incidents.outages import hint_sender, spare_connections
 from incidents.outages.hint_sender import HintTask
@@ -91,21 +93,20 @@ CARRIED: Final[Mapping[str, Callable[..., int]]] = {
     "replays": replays.advance,
     "access requests": lifecycle.carry,
     "notices": notices.carry,
-    "misses": missed.tell_managers,
 }
 
 
 @shared_task
 @acts_on(
     **sweeping.LOOKS,
-    workspace=workspace_cache.known_old,
     effects=lambda now: effect_queue.ready(now, effect_queue.HASTY),
 )
 def sweep() -> None:
-    """Have done what no message brought about, lost or late as it may be; a worker does it itself."""
+    """Have done what no message brought about, lost or late as it may be; a worker does it itself.
+
+    Nothing here asks a vendor, who may be silent for as long as it likes: that has looks of its own.
+    """
     at = timezone.now()
-    if workspace_cache.is_known_old():
-        refresh_directory()  # a new workspace, or one that said it changed, does not wait for the regular look
     waiting = sweeping.waiting(at=at)
     unplanned = sweeping.unplanned(at=at) if waiting & {"moved", "plan again"} else []
     for incident_id in unplanned:
@@ -113,9 +114,22 @@ def sweep() -> None:
     for incident_id, queue in sweeping.due(at=at):
         if queue != EVIDENCE and incident_id not in unplanned:
             hint_sender.found(drain, incident_id, fresh_s=FRESH_S)
-    for name, carry in CARRIED.items():
-        if name in waiting:
-            carry(at=at)
+    apart.each([name for name in CARRIED if name in waiting], lambda name: CARRIED[name](at=at), what="the sweep")
+
+
+@shared_task
+@acts_on(workspace=workspace_cache.known_old)
+def follow_workspace() -> None:
+    """Read a new workspace, or one that said it changed: it does not wait for the regular look."""
+    if workspace_cache.is_known_old():
+        refresh_directory()
+
+
+@shared_task
+@acts_on(misses=lambda now: misses.to_tell(now.own))
+def tell_of_misses() -> None:
+    """Tell managers who broke glass in vain."""
+    missed.tell_managers(at=timezone.now())
 
 
 @shared_task

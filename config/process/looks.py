@@ -18,6 +18,8 @@ class RegularLook:
 OWN: Final = {
     EFFECTS: (
         RegularLook(2.0, "workflows.tasks.sweep"),
+        RegularLook(2.0, "workflows.tasks.follow_workspace"),
+        RegularLook(2.0, "workflows.tasks.tell_of_misses"),
         RegularLook(2.0, "integrations.slack.tasks.redraw_homes"),
         RegularLook(2.0, "integrations.pagerduty.tasks.sweep"),
         RegularLook(2.0, "workflows.tasks.keep_groups"),

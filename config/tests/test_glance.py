@@ -27,6 +27,7 @@ from evidence.models import Evidence
 from incidents.claiming import glance
 from incidents.claiming.glance import Glance, Moment, Sql
 from incidents.claiming.shared_clock import SharedClock, clock
+from incidents.lifecycle import misses
 from incidents.models import Incident, Knock, Miss, Notice, Person, Replay
 from integrations.pagerduty import tasks as pager_tasks
 from integrations.pagerduty.fake import FakeAccount
@@ -48,7 +49,7 @@ from workflows.usergroups import sync, workspace_cache
 MINUTES = st.none() | st.integers(-3, 3)
 KINDS = {EFFECTS_QUEUE: "worker", EVIDENCE_QUEUE: "evidence"}
 BESIDES = {"say alive", "claim", "ask the broker"}
-ROWS = ("webhooks", "unread", "groups", "member", "capture")  # that wait, or are held, until a moment
+ROWS = ("webhooks", "unread", "groups", "member", "capture", "misses")  # that wait, or are held, until a moment
 FLAGS = ("withdrawn", "tabs", "workspace")
 
 
@@ -124,7 +125,8 @@ def acted_on(at: datetime) -> set[tuple[str, str]]:
     """Return what the looks would act on at a moment, by what they themselves ask."""
     queues = {queue for _, queue in sweep.due(at=at)}
     would = {
-        ("workflows.tasks.sweep", "workspace"): workspace_cache.is_known_old(),
+        ("workflows.tasks.follow_workspace", "workspace"): workspace_cache.is_known_old(),
+        ("workflows.tasks.tell_of_misses", "misses"): misses.to_tell(at).exists(),
         ("workflows.tasks.sweep", "effects"): EFFECTS in queues,
         ("workflows.tasks.sweep_captures", "captures"): EVIDENCE in queues,
         ("workflows.tasks.keep_groups", "groups"): bool(sync.due(at=at)),
@@ -206,7 +208,6 @@ def test_a_sweep_acts_on_whatever_waits_and_on_nothing_else(house: House, monkey
     assert sweep.LOOKS.keys() == tasks.CARRIED.keys() | {"moved", "plan again"}
     done: list[str] = []
     monkeypatch.setattr(tasks, "CARRIED", {name: lambda at, name=name: done.append(name) for name in tasks.CARRIED})
-    monkeypatch.setattr(workspace_cache, "is_known_old", lambda: False)
     incident = house.declare()
     for name in tasks.CARRIED:
         placed(house.person("dee"), incident, house.now() - timedelta(hours=1), minutes={name: 0})

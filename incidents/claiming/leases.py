@@ -19,6 +19,7 @@ from django.db import Error, connection, transaction
 from django.db.models import F, Manager, Model, Q, QuerySet
 from django.utils import timezone
 
+from incidents.claiming import apart
 from incidents.claiming.shared_clock import clock
 
 log = logging.getLogger(__name__)
@@ -125,11 +126,11 @@ class Leases(Generic[Row]):
 def hold_each(rows: QuerySet[Row], act: Callable[[Row], object], *, at_once: int) -> int:
     """Act on each of the first ``at_once`` rows in a transaction of its own that holds it; return how many those were.
 
-    What another worker holds is left to it. ``act`` leaves a row that is no longer one of ``rows``; an error that it
-    raises ends everything, and leaves this row and those behind it as they were.
+    What another worker holds is left to it. ``act`` leaves a row that is no longer one of ``rows``. One at which it
+    raises is left as it was, and keeps no other from its turn.
     """
     waiting = list(rows.values_list("pk", flat=True)[:at_once])
-    return sum(_held(rows.filter(pk=pk), act) for pk in waiting)
+    return apart.each(waiting, lambda pk: _held(rows.filter(pk=pk), act), what=rows.model.__name__)
 
 
 @transaction.atomic

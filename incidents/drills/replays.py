@@ -10,6 +10,7 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from incidents import timeline, visibility
+from incidents.claiming import apart
 from incidents.drills import pacing
 from incidents.drills.pacing import Pace, PastEntry, Step
 from incidents.lifecycle import declaring, redaction, rules
@@ -85,7 +86,7 @@ def answer(incident: Incident, *, text: str, by: Person | None, at: datetime, so
 def advance(*, at: datetime) -> int:
     """Show what is due in every replay; return how many were moved on. Doing it again shows nothing again."""
     found = due(at).order_by("due_at").select_related("incident").defer("incident__words")
-    return sum(_play(one.incident, by=None, at=at) for one in found[:AT_MOST])
+    return apart.each(found[:AT_MOST], lambda one: _play(one.incident, by=None, at=at), what="replays")
 
 
 def due(at: datetime) -> QuerySet[Replay]:

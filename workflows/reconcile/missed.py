@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import logging
 from datetime import datetime
+from functools import partial
 
 from django.conf import settings
 
+from incidents.claiming import apart
 from incidents.lifecycle import misses
 from incidents.models import Miss
 from incidents.models.page_routes import ROLES, path_of
@@ -28,7 +30,7 @@ def tell_managers(*, at: datetime) -> int:
     chat = ports.chat()
     if chat is None:
         return 0  # the page of roles tells them
-    return sum(_told(chat, miss) for miss in misses.untold(at=at))
+    return apart.each(misses.untold(at=at), partial(_told, chat), what="misses")
 
 
 def _told(chat: Chat, miss: Miss) -> bool:

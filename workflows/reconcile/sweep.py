@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from datetime import datetime
+from functools import partial
 from typing import Final
 
 from django.db.models import QuerySet
 
 from incidents import lifecycle
+from incidents.claiming import apart
 from incidents.claiming.glance import Glance, Look
 from incidents.drills import replays
-from incidents.lifecycle import access, misses
+from incidents.lifecycle import access
 from incidents.models import Incident, Notice
 from workflows.effects import effect_queue
 from workflows.loading import load_facts
@@ -27,7 +29,7 @@ AUDIT_BATCH = 1_000
 def fall_due(*, at: datetime) -> int:
     """Record every promised status update that is overdue; return how many there were."""
     overdue = _overdue(at).order_by("update_due_at")[:AT_MOST]
-    return sum(lifecycle.update_fell_due(incident, at=at) for incident in overdue)
+    return apart.each(overdue, partial(lifecycle.update_fell_due, at=at), what="overdue updates")
 
 
 def _overdue(at: datetime) -> QuerySet[Incident]:
@@ -87,6 +89,5 @@ LOOKS: Final[Mapping[str, Look]] = {
     "replays": lambda now: replays.due(now.own),
     "access requests": lambda _: access.undelivered(),
     "notices": lambda _: Notice.objects.all(),
-    "misses": lambda now: misses.to_tell(now.own),
 }
 waiting: Final = Glance(LOOKS)
