@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 import dataclasses
+import threading
+from http.client import IncompleteRead
+from io import StringIO
+from types import SimpleNamespace
 from typing import Any
 from unittest.mock import patch
 
 import pytest
+from slack_sdk import WebClient
+from slack_sdk.socket_mode.client import BaseSocketModeClient
 from slack_sdk.socket_mode.request import SocketModeRequest
 from slack_sdk.socket_mode.response import SocketModeResponse
 
 from incidents.models import Incident
 from integrations.slack.doors import socket_mode
 from integrations.slack.interaction import afterwards
+from integrations.slack.management.commands import slack_socket
 from integrations.slack.protocol import setup
 from integrations.slack.tests.door import Door
 
@@ -72,3 +79,43 @@ def test_what_is_odd_is_acknowledged_and_not_sent_again(door: Door, payload: Any
     (sent,) = handle(payload, kind="events_api")
     assert (sent.envelope_id, sent.payload) == ("e1", {})
     assert not Incident.objects.exists()
+
+
+PAGE = "<html><body>502 Bad Gateway</body></html>"
+# What Slack, or a proxy in its place, answers about where to connect.
+ODD: list[Any] = [
+    {"status": 502, "headers": {}, "body": PAGE},
+    {"status": 200, "headers": {}, "body": ""},
+    {"status": 200, "headers": {}, "body": '{"ok": true, "url": "wss:'},
+    {"status": 200, "headers": {}, "body": '{"ok": true}'},
+    {"status": 200, "headers": {}, "body": "[]"},
+    {"status": 200, "headers": {}, "body": '{"ok": false, "error": "internal_error"}'},
+    {"status": 429, "headers": {"Retry-After": "later"}, "body": '{"ok": false, "error": "ratelimited"}'},
+    OSError("no route"),
+    IncompleteRead(b""),
+    UnicodeDecodeError("utf-8", b"x", 0, 1, "odd"),
+]
+
+
+@pytest.mark.parametrize("odd", ODD, ids=lambda odd: str(odd if isinstance(odd, Exception) else odd["body"]))
+def test_it_connects_once_slack_says_where_whatever_it_said_before(odd: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    answers = [odd, {"status": 200, "headers": {}, "body": '{"ok": true, "url": "wss://slack.test"}'}]
+
+    def answer(*_: object, **__: object) -> Any:
+        said = answers.pop(0)
+        if isinstance(said, Exception):
+            raise said
+        return said
+
+    def connect() -> None:
+        """Ask Slack where, as the library does, and begin with what it said."""
+        asks: Any = SimpleNamespace(web_client=WebClient(), app_token="xapp-test", logger=socket_mode.log)
+        BaseSocketModeClient.issue_new_wss_url(asks).strip()
+
+    monkeypatch.setattr(WebClient, "_perform_urllib_http_request", answer)
+    monkeypatch.setattr(slack_socket, "FIRST_WAITS_S", (0,) * 5)
+    said, handler = StringIO(), SimpleNamespace(connect=connect)
+    assert slack_socket.Command(stderr=said, no_color=True).connected(handler, threading.Event())  # type: ignore[arg-type]  # what is used of it
+    assert not answers
+    assert "Slack" in said.getvalue()
+    assert PAGE not in said.getvalue()

@@ -11,6 +11,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 from slack_sdk.errors import SlackApiError
 
+from integrations.slack.adapter.wire import CODE
 from integrations.slack.doors import socket_mode
 from integrations.slack.protocol import setup
 
@@ -36,21 +37,26 @@ class Command(BaseCommand):
         self.stdout.write("socket ready")
         self.stdout.flush()
         handler = socket_mode.handler(given)
-        if self._connected(handler, stop):
+        if self.connected(handler, stop):
             stop.wait()
         handler.close()  # type: ignore[no-untyped-call]  # Bolt's
 
-    def _connected(self, handler: socket_mode.Handler, stop: threading.Event) -> bool:
+    def connected(self, handler: socket_mode.Handler, stop: threading.Event) -> bool:
         """Connect, however long Slack is out of reach; once connected, the client reconnects automatically."""
-        for wait_s in (*FIRST_WAITS_S, *itertools.repeat(LATER_WAIT_S)):
+        for wait_s in itertools.chain(FIRST_WAITS_S, itertools.repeat(LATER_WAIT_S)):
             try:
                 handler.connect()  # type: ignore[no-untyped-call]  # Bolt's
-            except SlackApiError as refused:
-                self.stderr.write(f"Slack rejected Socket Mode: {refused.response['error']}. Check SLACK_APP_TOKEN.")
-            except OSError as broken:
-                self.stderr.write(f"Slack cannot be reached: {type(broken).__name__}. Retrying in {wait_s} s.")
+            except Exception as broken:  # noqa: BLE001 (the library raises what it stumbles over in an odd answer, too)
+                self.stderr.write(f"{_why(broken)} Retrying in {wait_s} s.")
             else:
                 return True
             if stop.wait(wait_s):
                 break
         return False
+
+
+def _why(broken: Exception) -> str:
+    code = str(broken.response.get("error", "")) if isinstance(broken, SlackApiError) else ""
+    if CODE.fullmatch(code):  # a proxy's whole page may stand there
+        return f"Slack rejected Socket Mode: {code}. Check SLACK_APP_TOKEN."
+    return f"Slack cannot be reached: {type(broken).__name__}."
