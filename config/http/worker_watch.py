@@ -22,15 +22,15 @@ LOOKS: Final = 4  # in a row that found none, so that a start or a new release i
 
 
 async def watch(threads: Executor) -> None:
-    """Look for as long as the process serves, and have those who lead told once."""
-    loop, vain = asyncio.get_running_loop(), 0
+    """Look for as long as the process serves, and have those who lead told once: later, where Slack is away."""
+    loop, vain, told = asyncio.get_running_loop(), 0, False
     await loop.run_in_executor(threads, _measure)
     while True:
         await asyncio.sleep(LOOK_S)
         since = await loop.run_in_executor(threads, _gone_since)
-        vain = vain + 1 if since else 0
-        if since and vain == LOOKS:
-            await loop.run_in_executor(threads, _tell, since)
+        vain, told = (vain + 1, told) if since else (0, False)
+        if since and vain >= LOOKS and not told:
+            told = await loop.run_in_executor(threads, _tell, since)
 
 
 def _measure() -> None:
@@ -46,14 +46,23 @@ def _gone_since() -> datetime | None:
         return workers.now(at=timezone.now()).gone_since
     except Error:  # without the database nobody knows
         return None
+    except Exception:
+        log.exception("could not look whether workers live")  # the watch itself goes on: nobody would begin it again
+        return None
     finally:
         connection.close()
 
 
-def _tell(since: datetime) -> None:
+def _tell(since: datetime) -> bool:
+    """Tell those who lead; return whether nobody is left to be told."""
     try:
         log.error("no worker was seen since %s; told %s who lead", since, workers.tell_leads(since))
     except Error as error:
         log.warning("could not tell that no worker was seen: %s", type(error).__name__)
+        return False
+    except Exception:
+        log.exception("could not tell that no worker was seen")
+        return False
     finally:
         connection.close()
+    return workers.is_told(since)

@@ -6,10 +6,13 @@ import asyncio
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from datetime import UTC, datetime
+from types import SimpleNamespace
 
 import pytest
+from django.db import OperationalError
 
 from config.http import worker_watch
+from workflows.status import workers
 
 SINCE = datetime(2026, 11, 22, tzinfo=UTC)
 
@@ -26,11 +29,49 @@ def test_it_tells_once_of_each_time(looks: str, tells: int, monkeypatch: pytest.
             raise EOFError
         return SINCE if left.pop(0) == "g" else None
 
+    def tell(since: datetime) -> bool:
+        told.append(since)
+        return True
+
     monkeypatch.setattr(worker_watch, "LOOK_S", 0.0)
     monkeypatch.setattr(worker_watch, "_gone_since", look)
-    monkeypatch.setattr(worker_watch, "_tell", told.append)
+    monkeypatch.setattr(worker_watch, "_tell", tell)
     monkeypatch.setattr(worker_watch, "_measure", lambda: measured.append(len(left)))
     with ThreadPoolExecutor(1) as threads, suppress(EOFError):
         asyncio.run(worker_watch.watch(threads))
     assert len(told) == tells
     assert measured == [len(looks)], "it asks first how far its clock is off"
+
+
+@pytest.mark.parametrize("error", [OperationalError("gone"), ValueError("a fault of ours"), RuntimeError("no thread")])
+@pytest.mark.parametrize("breaks", ["now", "tell_leads"])
+def test_it_goes_on_whatever_breaks_and_tells_once_that_works(
+    breaks: str, error: Exception, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    faults, told = [error] * 6, list[datetime]()
+
+    def now(*, at: datetime) -> workers.WorkersNow:
+        if breaks == "now" and faults:
+            raise faults.pop()
+        return workers.WorkersNow(gone_since=SINCE)
+
+    def tell(since: datetime) -> int:
+        if breaks == "tell_leads" and faults:
+            raise faults.pop()
+        told.append(since)
+        return 1
+
+    gone_since = worker_watch._gone_since
+    monkeypatch.setattr(worker_watch, "_gone_since", lambda: gone_since() if not told else _over())
+    monkeypatch.setattr(worker_watch, "LOOK_S", 0.0)
+    monkeypatch.setattr(worker_watch, "clock", SimpleNamespace(measure=lambda: None))
+    monkeypatch.setattr(worker_watch, "connection", SimpleNamespace(close=lambda: None))
+    monkeypatch.setattr(workers, "now", now)
+    monkeypatch.setattr(workers, "tell_leads", tell)
+    with ThreadPoolExecutor(1) as threads, suppress(EOFError):
+        asyncio.run(worker_watch.watch(threads))
+    assert (told, faults) == ([SINCE], [])
+
+
+def _over() -> datetime | None:
+    raise EOFError

@@ -14,6 +14,7 @@ from django.conf import settings
 from django.db import connection
 from django.db.models import Max, OuterRef, Q, Subquery
 
+from incidents.claiming import apart
 from incidents.claiming.shared_clock import clock
 from incidents.models import Incident, Person
 from incidents.written_rows import WrittenInsert
@@ -110,14 +111,25 @@ def living(*, at: datetime) -> set[str]:
 def tell_leads(since: datetime) -> int:
     """Tell everyone who leads an open incident, once, that nothing is carried out; return how many were told.
 
-    Whoever writes the row tells: the workers are gone, so it is a web process, and there may be several.
+    Whoever writes the row tells: the workers are gone, so it is a web process, and there may be several. Asked again,
+    it tells those whom the chat surely did not tell before.
     """
     chat = ports.chat()
     _, is_ours = WorkersGone.objects.get_or_create(since=since)
-    if chat is None or not is_ours:
+    again = _untold.pop(since, frozenset())
+    if chat is None or not (is_ours or again):
         return 0
     leads = Person.objects.filter(pk__in=Incident.objects.filter(active=True).values("lead")).exclude(chat_id=None)
-    return sum(_told(chat, lead, since) for lead in leads)
+    leads = leads if is_ours else leads.filter(pk__in=again)
+    return apart.each(leads, lambda lead: _told(chat, lead, since), what="those who lead")
+
+
+def is_told(since: datetime) -> bool:
+    """Return whether this process has nobody left to tell of it."""
+    return since not in _untold
+
+
+_untold: dict[datetime, frozenset[int]] = {}  # those who lead, by since when no worker lived
 
 
 def _card(since: datetime) -> Card:
@@ -136,5 +148,7 @@ def _told(chat: Chat, lead: Person, since: datetime) -> bool:
         chat.tell(str(lead.chat_id), _card(since), mark=f"workers/{since.timestamp():.0f}/{lead.pk}")
     except VendorError as error:
         log.warning("could not tell lead %s that the workers are gone: %s", lead.pk, error)
+        if error.retryable and not error.unknown:  # surely not told
+            _untold[since] = _untold.get(since, frozenset()) | {lead.pk}
         return False
     return True

@@ -16,6 +16,7 @@ from incidents.claiming.shared_clock import SharedClock
 from incidents.models import Incident, Person
 from workflows import ports
 from workflows.models import WorkerProcess
+from workflows.ports import VendorError
 from workflows.status import workers
 from workflows.status.workers import WorkersNow
 from workflows.tests.test_views_progress import progress_page
@@ -102,6 +103,36 @@ def test_whoever_leads_is_told_once(incident: Incident, ada: Person) -> None:
         for since in (NOW, NOW, NOW + timedelta(hours=1)):
             workers.tell_leads(since)
     assert chat.people == ["UADA", "UADA"]
+
+
+@pytest.mark.parametrize(
+    ("error", "tries"),
+    [
+        (VendorError("", code="connection_failed", method="m", retryable=True), 2),
+        (VendorError("", code="ratelimited", method="m", retryable=True, retry_after=1.0), 2),
+        (VendorError("", code="connection_lost", method="m", retryable=True, unknown=True), 1),
+        (VendorError("", code="user_not_found", method="m"), 1),
+    ],
+)
+def test_whoever_leads_and_was_surely_not_told_is_told_at_the_next_look(
+    incident: Incident, ada: Person, error: VendorError, tries: int
+) -> None:
+    Person.objects.filter(pk=ada.pk).update(chat_id="UADA")
+    Incident.objects.filter(pk=incident.pk).update(lead=ada)
+    chat, faults = Told(), [error]
+    tells = chat.tell
+
+    def tell(person: str, card: Any, *, mark: str) -> None:
+        tells(person, card, mark=mark)
+        if faults:
+            raise faults.pop()
+
+    with ports.using(chat=chat), pytest.MonkeyPatch.context() as patch:  # type: ignore[arg-type]  # as above
+        patch.setattr(chat, "tell", tell)
+        for _ in range(3):
+            workers.tell_leads(NOW)
+    assert chat.people == ["UADA"] * tries
+    assert workers.is_told(NOW)
 
 
 @contextmanager
