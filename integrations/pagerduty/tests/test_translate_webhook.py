@@ -23,6 +23,7 @@ from workflows.models import Effect, Page, PagerUser, Resource, Shift
 from workflows.oncall.pager_events import PagerEvent
 from workflows.pager_port import key_sign
 from workflows.planning.wording import cards
+from workflows.ports import VendorError
 
 SAYS = [
     (event("resolved"), "Eve resolved the page to Major incidents in PagerDuty. The incident itself is still open"),
@@ -275,6 +276,28 @@ def test_a_failure_of_ours_costs_one_webhook_some_time_and_no_other_anything(
     assert not Webhook.objects.exclude(state="done").exists()
     tries = dict(Webhook.objects.values_list("kind", "attempt"))
     assert (tries["incident.annotated"], tries["incident.acknowledged"]) == (1, 0)
+
+
+@pytest.mark.parametrize(
+    "error",
+    [Incident.DoesNotExist(), RecursionError(), OSError(), RuntimeError(), VendorError("", code="c", method="m")],
+)
+def test_whatever_breaks_at_one_delays_none_about_another(
+    door: Door, error: Exception, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    act = translate_webhook.act
+
+    def fails(webhook: Webhook, **more: Any) -> str:
+        if webhook.page_id == "PFIRST":
+            raise error
+        return act(webhook, **more)
+
+    monkeypatch.setattr(translate_webhook, "act", fails)
+    for page in ("PFIRST", "PSECOND"):
+        door.send(event("priority_updated", posted.incident(page)))
+    door.work()
+    assert {one.page_id: one.state for one in Webhook.objects.all()} == {"PFIRST": "waiting", "PSECOND": "done"}
+    assert inbox.stuck() == (1, 0)
 
 
 def test_what_never_works_is_given_up_in_the_end_and_kept(

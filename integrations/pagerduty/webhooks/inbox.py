@@ -16,12 +16,11 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
-from django.db import DatabaseError, connection, transaction
+from django.db import connection, transaction
 from django.db.models import QuerySet
 
 from incidents.claiming import leases
 from incidents.claiming.shared_clock import clock
-from incidents.lifecycle import Refused
 from incidents.outages import database_watch
 from integrations.pagerduty.models import Webhook
 from integrations.pagerduty.webhooks import payload
@@ -36,17 +35,6 @@ ATTEMPTS: Final = 20  # with the back-off below: about half a day
 BACK_OFF_AT_MOST_S: Final = 3600
 PAGES_AT_ONCE: Final = 50
 AT_ONCE: Final = 50  # of one incident of theirs in one transaction
-# What a bug or a failing database may raise: it delays this webhook and no other.
-OURS: Final = (
-    DatabaseError,
-    Refused,
-    ArithmeticError,
-    AssertionError,
-    AttributeError,
-    LookupError,
-    TypeError,
-    ValueError,
-)
 # Without a target, the conflict may be with any of the unique columns: the webhook's key and the event's id.
 STORE: Final = """
     INSERT INTO pagerduty_webhook (key, event_id, page_id, kind, at, body, received_at, state, attempt, due_at, says)
@@ -127,7 +115,9 @@ def _act(act: Act, webhook: Webhook, *, at: datetime) -> None:
     try:
         with transaction.atomic():
             webhook.says = act(webhook)
-    except OURS as error:
+    except MayBeOver:
+        raise
+    except Exception as error:  # noqa: BLE001 (a bug or a failing database delays this webhook and no other)
         log.warning("webhook %s (%s): %s %s", webhook.pk, webhook.kind, type(error).__name__, _where(error))
         _again_later(webhook, error, at=at)
     else:
