@@ -8,6 +8,7 @@ import urllib.request
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from http.client import HTTPException
 from typing import Final
 
 from audit.models import Seal
@@ -66,5 +67,5 @@ def _send(head: Head, webhook: str) -> None:
     try:
         with urllib.request.build_opener(_Straight).open(asked, timeout=PATIENCE_S):
             pass
-    except OSError as error:
+    except (OSError, HTTPException) as error:
         log.warning("could not send the audit head: %s", type(error).__name__)

@@ -18,6 +18,7 @@ import audit
 from audit.models import Entry, Seal
 from audit.sealed import heads, sealing, verifying
 from audit.sealed.heads import Head
+from audit.tests.speaking import speaking_no_http
 from audit.tests.test_tampering import tamper
 
 pytestmark = pytest.mark.django_db
@@ -94,6 +95,15 @@ def test_what_is_old_is_not_published_again_and_a_webhook_that_fails_keeps_nobod
     assert heads.publish(at=now, webhook=f"{listening[0]}away")
     assert len(listening[1]) == 1, "nobody is followed elsewhere"
     assert len(told) == 2
+
+
+def test_a_webhook_that_answers_no_http_keeps_nobody(now: datetime, monkeypatch: pytest.MonkeyPatch) -> None:
+    told: list[Head] = []
+    monkeypatch.setattr(heads, "publishers", [told.append])
+    sealed(now)
+    with speaking_no_http() as address:
+        assert heads.publish(at=now, webhook=address)
+    assert len(told) == 1
 
 
 def test_newest_rows_cut_off_with_their_seals_are_found_by_a_head_that_was_published(now: datetime) -> None:

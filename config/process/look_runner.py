@@ -29,6 +29,7 @@ class LookRunner:
         self._under_way: set[str] = set()
         self._failing: set[str] = set()
         self._threads = 0
+        self._unstarted = 0  # for which the system had no thread: counted once they run
 
     def ask(self, names: Iterable[str]) -> None:
         """Have these looks taken soon; returns at once."""
@@ -38,7 +39,7 @@ class LookRunner:
             if not self._waiting or self._threads >= self._at_once or (self._threads and not held_up):
                 return
             self._threads += 1
-        if not begun(self._pool, self._run):
+        if not begun(self._pool, self._run, waits=self._note_unstarted):
             with self._lock:
                 self._threads -= 1
                 self._waiting.clear()
@@ -49,7 +50,16 @@ class LookRunner:
         with self._lock:
             return bool(self._threads or self._waiting)
 
+    def _note_unstarted(self) -> None:
+        with self._lock:
+            self._threads -= 1
+            self._unstarted += 1
+
     def _run(self) -> None:
+        with self._lock:
+            if self._unstarted:
+                self._threads += 1
+                self._unstarted -= 1
         try:
             while (name := self._next()) is not None:
                 self._one(name)

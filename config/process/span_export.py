@@ -11,6 +11,7 @@ import threading
 import urllib.request
 from collections import deque
 from collections.abc import Mapping, Sequence
+from http.client import HTTPException
 from typing import Any, Final
 from urllib.error import HTTPError
 
@@ -58,7 +59,7 @@ class SpanExport:
             try:
                 self._send(request(spans, service=self._service))
                 self._fails = False
-            except OSError as error:
+            except (OSError, HTTPException) as error:
                 if not self._fails:
                     log.warning("traces cannot be sent (%s) and are dropped", type(error).__name__)
                 self._fails = True

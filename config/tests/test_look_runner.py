@@ -129,3 +129,23 @@ def test_what_is_asked_for_as_the_process_ends_is_left_to_others(
     assert not took
     threads.ask("a")  # nothing was kept that it would wait for
     until(lambda: took == ["a"], what="it is taken")
+
+
+@pytest.mark.parametrize("asked_of", [LookRunner, Aside])
+def test_what_is_asked_for_while_no_thread_can_be_had_is_done_once_there_is_one(
+    asked_of: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever asks is the worker's own loop: if it ended, nothing would look for work, and nobody would say so."""
+    took: list[str] = []
+    threads = asked_of(took.append, at_once=2)
+
+    def start(_: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    with monkeypatch.context() as full:
+        full.setattr(threading.Thread, "start", start)
+        for name in "ab":
+            threads.ask(name)
+    assert not took
+    threads.ask("c")
+    until(lambda: sorted(took) == ["a", "b", "c"], what="all are taken")

@@ -9,6 +9,7 @@ import pytest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
 from audit import tracing
+from audit.tests.speaking import speaking_no_http
 from audit.tracing import CommandSpan
 from config import env
 from config.parsing import tracing_settings
@@ -56,6 +57,15 @@ def test_a_collector_is_sent_spans_and_one_that_is_away_costs_nothing(spans: lis
         "firekind.incident": 7,
         "firekind.door": "slack",
     }
+
+
+def test_a_collector_that_answers_no_http_does_not_end_who_sends(spans: list[CommandSpan]) -> None:
+    with tracing.span("declared"):
+        pass
+    with speaking_no_http() as address:
+        export = SpanExport(address, headers={}, service="here")
+        export._waiting.append(spans[0])
+        export.flush()  # in the thread that sends, which nothing would begin again
 
 
 def test_settings_name_a_collector_or_nothing() -> None:

@@ -133,7 +133,10 @@ class _Probe:
     def __init__(self) -> None:
         self._ended = threading.Event()
         self._worked = False
-        threading.Thread(target=self._connect, name="database probe", daemon=True).start()
+        try:
+            threading.Thread(target=self._connect, name="database probe", daemon=True).start()
+        except RuntimeError:  # no thread can be had: nothing was found out
+            self._ended.set()
 
     @property
     def ended(self) -> bool:
@@ -169,7 +172,10 @@ def answers() -> bool:
         return True
     if database.failed():
         log.error("the database does not answer")
-        threading.Thread(target=_look_for_its_return, name="database return", daemon=True).start()
+        try:
+            threading.Thread(target=_look_for_its_return, name="database return", daemon=True).start()
+        except RuntimeError:  # no thread can be had: whoever asks next finds out, as nobody else would
+            database.worked()
     return False
 
 

@@ -264,3 +264,36 @@ def test_who_sent_a_form_gets_their_words_back_unless_scripts_have_kept_them(
     assert ("&lt;i&gt;Slow" in str(getattr(response, "content", ""))) != scripts
     cut_off = form.post("/declare", b"title=" + b"x" * 30_000_000, content_type="application/x-www-form-urlencoded")
     assert outage_answer.Outages(outage_answer.failed)(cut_off).status_code == response.status_code
+
+
+class _Threads:
+    """A system that has no thread to spare, for as long as is said."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, *, refused: int) -> None:
+        self.left, starts = refused, threading.Thread.start
+
+        def start(one: threading.Thread) -> None:
+            if self.left:
+                self.left -= 1
+                raise RuntimeError("can't start new thread")
+            starts(one)
+
+        monkeypatch.setattr(threading.Thread, "start", start)
+
+
+def test_an_outage_ends_although_no_thread_could_be_had_to_look_for_its_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    def connect(probe: Any) -> None:
+        probe._worked = True
+        probe._ended.set()
+
+    monkeypatch.setattr(database_watch, "database", Breaker(probe_s=60))
+    monkeypatch.setattr(database_watch, "_asked", [])
+    monkeypatch.setattr(database_watch, "AGAIN_S", 0.0)
+    monkeypatch.setattr(database_watch._Probe, "_connect", connect)
+    threads = _Threads(monkeypatch, refused=2)  # for the probe, and for who looks for its return
+    database_watch.answers()
+    assert not database_watch.is_away(), "or it was for good: nobody would look"
+    database_watch.database.failed()
+    threads.left = 2
+    database_watch._look_for_its_return()
+    assert (threads.left, database_watch.is_away()) == (0, False)

@@ -14,17 +14,21 @@ log = logging.getLogger(__name__)
 Key = TypeVar("Key", bound=Hashable)
 
 
-def begun(pool: ThreadPoolExecutor, do: Callable[..., None], *args: object) -> bool:
+def begun(
+    pool: ThreadPoolExecutor, do: Callable[..., None], *args: object, waits: Callable[[], None] = lambda: None
+) -> bool:
     """Have a thread do it soon, and return whether one will: once the process ends, none takes anything any more.
 
-    What is asked for then is left to others, which look for it regularly.
+    What is asked for then is left to others, which look for it regularly. Where the system has no thread to spare it
+    ``waits`` in the pool for one: whoever asks is often a thread that nobody would begin again.
     """
     try:
         pool.submit(do, *args)
     except RuntimeError as error:
-        if "shutdown" not in str(error):
-            raise
-        return False
+        if "shutdown" in str(error):
+            return False
+        log.warning("a thread could not be started: %s", error)
+        waits()
     return True
 
 
