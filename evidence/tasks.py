@@ -42,7 +42,7 @@ def sweep() -> None:
     """Read evidence whose hint was lost or whose reader died; remove files that could not be when it was withdrawn."""
     for evidence_id in digesting.waiting(at=timezone.now()):
         hint_sender.found(read, evidence_id, fresh_s=FRESH_S)
-    for one in withdrawing.owed():
+    for one in withdrawing.owed(at=timezone.now()):
         if not withdrawing.remove(one):
             break
 

@@ -134,7 +134,7 @@ def acted_on(at: datetime) -> set[tuple[str, str]]:
         ("integrations.slack.tasks.redraw_homes", "tabs"): OnHome.closable().exists(),
         ("workflows.tasks.refresh_on_call", "pager"): False,  # nobody is paged here: the test below is about it
         ("evidence.tasks.sweep", "unread"): bool(digesting.waiting(at=at)),
-        ("evidence.tasks.sweep", "withdrawn"): bool(withdrawing.owed()),
+        ("evidence.tasks.sweep", "withdrawn"): bool(withdrawing.owed(at=at)),
     }
     would |= {("workflows.tasks.sweep", name): name in sweep.waiting(at=at) for name in sweep.LOOKS}
     assert would.keys() == {(task, name) for task, named in glance.LOOKS.items() for name in named}

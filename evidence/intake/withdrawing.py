@@ -14,12 +14,15 @@ from evidence.intake.storage import StorageError
 from evidence.models import Evidence, HotFunction
 from evidence.models.evidence import State
 from incidents import lifecycle, timeline
+from incidents.claiming import rotation
 from incidents.indexing import word_index
 from incidents.lifecycle import rules
 from incidents.models import Person, Source
 
 log = logging.getLogger(__name__)
 READ: Final = ("state", "original", "tree", "event_n")
+AT_ONCE: Final = 50
+EVERY_S: Final = 5  # that often a sweep comes
 STILL_STORED = Q(state=State.WITHDRAWN) & ~Q(original="", tree="")
 
 
@@ -59,9 +62,12 @@ def still_stored() -> QuerySet[Evidence]:
     return Evidence.objects.filter(STILL_STORED)
 
 
-def owed(*, limit: int = 50) -> list[Evidence]:
-    """Return the first of what is still stored."""
-    return list(still_stored().order_by("pk")[:limit])
+def owed(*, at: datetime, limit: int = AT_ONCE) -> list[Evidence]:
+    """Return some of what is still stored, in turn: one that cannot be removed keeps no other stored."""
+    waiting = list(still_stored().order_by("pk").values_list("pk", flat=True))
+    turn = rotation.in_turn(waiting, at_once=limit, every_s=EVERY_S, at=at)
+    found = Evidence.objects.in_bulk(turn)
+    return [found[pk] for pk in turn if pk in found]
 
 
 def remove(evidence: Evidence) -> bool:

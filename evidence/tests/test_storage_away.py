@@ -214,7 +214,28 @@ def test_files_of_withdrawn_evidence_are_removed_once_the_storage_is_back(
     assert (found.state, found.summary, found.says) == (State.WITHDRAWN, {}, "")
     tasks.sweep()
     assert not stored()
-    assert not withdrawing.owed()
+    assert not withdrawing.still_stored().exists()
+
+
+def test_a_file_that_cannot_be_removed_keeps_no_other_stored(
+    incident: Incident, ada: Person, bring: Bring, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stuck, *others = [bring(incident, f"main;work {n}\n".encode()) for n in range(1, 4)]
+    for one in (stuck, *others):
+        withdrawing.withdraw(one, by=ada, at=timezone.now())
+    drop = storage.Folder.drop
+
+    def refuses_one(folder: storage.Folder, key: str) -> None:
+        if key == stuck.original:
+            raise StorageError("it is locked")
+        drop(folder, key)
+
+    monkeypatch.setattr(storage.Folder, "drop", refuses_one)
+    now = timezone.now()
+    for look in range(3):
+        monkeypatch.setattr(timezone, "now", lambda look=look: now + timedelta(seconds=look * withdrawing.EVERY_S))
+        tasks.sweep()
+    assert [one.pk for one in withdrawing.still_stored()] == [stuck.pk]
 
 
 def test_what_two_have_stays_until_both_are_withdrawn(
@@ -225,7 +246,7 @@ def test_what_two_have_stays_until_both_are_withdrawn(
         with django_capture_on_commit_callbacks(execute=True):
             withdrawing.withdraw(found, by=ada, at=timezone.now())
         assert bool(stored()) == left
-    assert not withdrawing.owed()
+    assert not withdrawing.still_stored().exists()
 
 
 def test_of_several_files_those_that_were_kept_are_named(incident: Incident, ada: Person, browse: Open) -> None:
