@@ -8,6 +8,8 @@ from django.utils import timezone
 from incidents import lifecycle
 from incidents.models import Incident, Summary
 from integrations.tests.house import House, announce_in
+from workflows.effects.failing import announcements
+from workflows.models import Effect
 from workflows.status import progress
 
 TEXT = "A key was public for an hour. Nobody used it."
@@ -97,3 +99,23 @@ def test_one_that_has_ended_opens_up_as_well(house: House) -> None:
     house.settle(incident)
     done = publish(house, incident)
     assert len(house.slack.messages(f"inc-{done.codename}")) == 1
+
+
+@pytest.mark.parametrize("ended", [False, True])
+def test_a_summary_that_an_archived_channel_refused_follows_once_that_is_back(house: House, ended: bool) -> None:
+    incident = house.declare("our keys leaked", type="security")
+    done = publish(house, incident)
+    (channel,) = [one for one in house.slack.workspace.channels.values() if done.codename in one.name]
+    house.slack.acts.join("dee", channel.id)
+    house.slack.acts.archive("dee", channel.id)
+    again = publish(house, incident, "It was a wrong setting.")
+    assert again.codename == done.codename
+    assert Effect.objects.filter(incident=incident, thing="summary", state="failed").exists()
+    if ended:
+        lifecycle.resolve(incident, by=house.person("dee"), at=timezone.now())
+        house.settle(incident)
+    assert announcements.retry(at=timezone.now()) == 0
+    house.slack.acts.unarchive("dee", channel.id)
+    assert announcements.retry(at=timezone.now()) == 1
+    house.settle(incident)
+    assert "It was a wrong setting." in str([(one.text, one.blocks) for one in house.slack.messages(channel.id)])

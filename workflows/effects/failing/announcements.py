@@ -1,5 +1,7 @@
 """What failed because the announce channel was archived, gone or closed to us: tried again once we may post in it.
 
+So is what is said in the channel of a summary, which is as public.
+
 Each failure was told at once, with what to do. Nobody is to press *Retry* in every incident after they did it.
 """
 
@@ -23,9 +25,10 @@ AWAY: Final = frozenset({"channel_not_found", "is_archived", "is_inactive", "not
 AT_ONCE: Final = 200
 # Nobody wants to be told of an incident that is over by now. What was said of one is still put right, or withdrawn, and
 # what may have been said is looked for.
-FOLLOWS: Final = Q(incident__status__in=ACTIVE) | Q(verb=CHANGE) | Q(thing="notice") | Q(unsure=True)
+FOLLOWS: Final = Q(incident__status__in=ACTIVE) | Q(verb=CHANGE) | Q(thing__in=["notice", "summary"]) | Q(unsure=True)
 
 POSTED: Final = Resource.objects.filter(incident=OuterRef("incident"), key=OuterRef("thing"))
+OUTLET: Final = Resource.objects.filter(incident=OuterRef("incident"), key="outlet").values_list("external_id")[:1]
 STANDS_IN: Final = Subquery(POSTED.values_list(KT("external__channel_id"))[:1])
 
 
@@ -35,7 +38,7 @@ def retry(*, at: datetime) -> int:
     Channels are asked for one by one: what waits for one that stays away holds up no other.
     """
     failed = Effect.objects.filter(
-        FOLLOWS, state=Effect.State.FAILED, error_code__in=AWAY, kind="post", spec__has_key="channel"
+        FOLLOWS, state=Effect.State.FAILED, error_code__in=AWAY, kind="post", spec__has_any_keys=["channel", "in"]
     ).annotate(channel=_channel())
     channels = failed.exclude(channel=None).values_list("channel", flat=True).distinct()
     return sum(
@@ -52,7 +55,11 @@ def _channel() -> Case:
     """
     slack = settings.FIREKIND.slack
     now = Value(slack.announce_channel) if slack and slack.announce_channel else KT("spec__channel")
-    where = When(verb=CHANGE, then=STANDS_IN), When(unsure=True, then=KT("spec__channel"))
+    where = (
+        When(spec__has_key="in", then=Subquery(OUTLET)),
+        When(verb=CHANGE, then=STANDS_IN),
+        When(unsure=True, then=KT("spec__channel")),
+    )
     return Case(*where, default=now, output_field=TextField())
 
 
