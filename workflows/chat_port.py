@@ -16,13 +16,14 @@ UNTELLABLE: Final = frozenset({"messages_tab_disabled"})
 
 @dataclass(frozen=True, slots=True)
 class Channel:
-    """A place to talk, as the vendor knows it."""
+    """A place to talk, as the vendor knows it; ``inside`` says that we are in it."""
 
     id: str
     name: str
     private: bool
     url: str = ""
     archived: bool = False
+    inside: bool = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,7 @@ from incidents.outages.hint_sender import HintTask
 from incidents.second_manager import notices
 from workflows import ports
 from workflows.alerts import intake
-from workflows.channels import archived_rooms, membership
+from workflows.channels import membership, room_looks
 from workflows.effects import effect_queue, workspaces
 from workflows.effects.failing import announcements, recovering
 from workflows.effects.keyed_executor import Aside
@@ -143,14 +143,14 @@ def sweep_captures() -> None:
 
 @shared_task
 def watch_members() -> None:
-    """Read who is in channels, which do not rest on events alone, and whether archived ones are in use again.
+    """Read who is in channels, and how these stand: neither rests on events alone.
 
     People who left lose access even without an event, and what waits for a channel goes on.
     """
     membership.poll(at=timezone.now())
     membership.poll_older(at=timezone.now())
     membership.poll_public(at=timezone.now())
-    archived_rooms.look_again(at=timezone.now())
+    room_looks.look_again(at=timezone.now())
 
 
 @shared_task

@@ -20,6 +20,7 @@ from workflows.planning.actions import CREATE
 from workflows.planning.observed import DELETED, GONE, THEIRS, THERE
 
 REFUSED_OUTSIDE: Final = (lost_channels.OUTSIDE, lost_channels.OUTSIDE_TOO)
+REFUSED_ARCHIVED: Final = ("is_archived", "is_inactive")
 CHANNEL: Final = WrittenRows(Resource, of="r", beside={"incident": visibility.INCIDENT})
 OF_CHANNEL: Final = f"""
     {visibility.WHOLE} JOIN workflows_resource r ON r.incident_id = i.id
@@ -171,8 +172,27 @@ def in_sight(channel_id: str, *, at: datetime) -> None:
     with transaction.atomic():
         timeline.hold(room.incident_id)
         lost_channels.restore(room.incident_id, room=room.room or 1)
-        for effect in Effect.objects.filter(_refused_outside(), incident=room.incident_id, room=room.room):
-            failures.retry(effect, at=at)
+        _retry(room, REFUSED_OUTSIDE, at=at)
+
+
+def within_reach(channel_id: str, *, inside: bool, archived: bool, at: datetime) -> bool:
+    """Note that a channel is shown to us, and try again what it refused for what is over; return whether that was news.
+
+    ``inside`` says that we are in it. In the caller's transaction, in which the incident stays held.
+    """
+    room = channel_row(channel_id)
+    if room is None:
+        return False
+    refused = (*(REFUSED_OUTSIDE if inside else ()), *(() if archived else REFUSED_ARCHIVED))
+    was_gone = lost_channels.restore(room.incident_id, room=room.room or 1)
+    return _retry(room, refused, at=at) or was_gone
+
+
+def _retry(room: Resource, refused: Collection[str], *, at: datetime) -> bool:
+    failed = Effect.objects.filter(
+        incident=room.incident_id, room=room.room, state=Effect.State.FAILED, error_code__in=refused
+    )
+    return failures.retry_all(failed.order_by("pk"), at=at) > 0
 
 
 def was_out_of_reach(channel_id: str, *, refused: Collection[str] = REFUSED_OUTSIDE) -> bool:
@@ -180,10 +200,6 @@ def was_out_of_reach(channel_id: str, *, refused: Collection[str] = REFUSED_OUTS
     with connection.cursor() as cursor:
         cursor.execute(OUT_OF_REACH, [channel_id, [*refused]])
         return cursor.fetchone() is not None
-
-
-def _refused_outside() -> Q:
-    return Q(state=Effect.State.FAILED, error_code__in=REFUSED_OUTSIDE)
 
 
 def is_lost(incident: Incident) -> bool:
@@ -257,6 +273,12 @@ def _is_being_closed(room: Resource) -> bool:
     """Return whether we are closing a room just now: that is recorded once nobody is in it who may not be."""
     running = Effect.objects.filter(incident=room.incident_id, kind="closed", room=room.room)
     return running.filter(state=Effect.State.RUNNING).exists()
+
+
+def is_being_ended(room: Resource) -> bool:
+    """Return whether we are closing or archiving a room just now, or may have."""
+    ends = Effect.objects.filter(incident=room.incident_id, kind__in=["closed", "archived"], room=room.room)
+    return ends.filter(Q(state=Effect.State.RUNNING) | Q(state=Effect.State.WAITING, unsure=True)).exists()
 
 
 def renamed(channel_id: str, *, name: str, new_id: str = "", stamp: float = 0.0) -> None:

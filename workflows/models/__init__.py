@@ -4,7 +4,7 @@ from workflows.models.alerts import Alert, DeclareRule
 from workflows.models.directory import DirectoryRead, Group
 from workflows.models.effects import Effect, Limit, Planned, Resource, Restored, Unplanned, VendorErrors
 from workflows.models.groups import GroupChange, GroupRule
-from workflows.models.members import MembersRead, OlderRead
+from workflows.models.members import ChannelTurn, MembersRead, OlderRead
 from workflows.models.oncall import PagerRead, PagerTarget, PagerUser, Shift, ShiftOverride
 from workflows.models.pages import Page
 from workflows.models.reminders import WeeklyReminder
@@ -13,6 +13,7 @@ from workflows.models.workers import SharedLook, WorkerProcess, WorkersGone
 
 __all__ = [
     "Alert",
+    "ChannelTurn",
     "DeclareRule",
     "DirectoryRead",
     "Effect",

@@ -86,7 +86,8 @@ class Resource(models.Model):
     class Meta:
         constraints = [models.UniqueConstraint(fields=["incident", "key"], name="resource_key_once")]
         indexes = [
-            models.Index(fields=["external_id"], condition=models.Q(kind="channel"), name="channel_by_external_id")
+            models.Index(fields=["external_id"], condition=models.Q(kind="channel"), name="channel_by_external_id"),
+            models.Index(fields=["id"], condition=models.Q(kind="channel"), name="channel_in_turn"),
         ]
 
     def __str__(self) -> str:

@@ -15,6 +15,15 @@ class MembersRead(models.Model):
         return f"{self.channel_id} at {self.at}"
 
 
+class ChannelTurn(models.Model):
+    """Which channel had its turn last, of all that are looked at in case an event was lost; one row at most."""
+
+    channel = models.BigIntegerField()  # the resource's id, which may be gone by now
+
+    def __str__(self) -> str:
+        return f"{self.channel}"
+
+
 class OlderRead(models.Model):
     """Which private incident was the last one read of those that ended long ago; one row at most."""
 

@@ -13,7 +13,7 @@ from incidents.claiming.shared_clock import clock
 from incidents.lifecycle import rules
 from incidents.models import Incident, Person, Source
 from workflows import ports
-from workflows.channels import archived_rooms, rooms
+from workflows.channels import archived_rooms, room_looks, rooms
 from workflows.effects import effect_queue, lost_channels
 from workflows.effects.failing import failures
 from workflows.loading import load_facts
@@ -115,7 +115,7 @@ def _look_at_left(incident: Incident, at: datetime) -> None:
     if chat is None:
         raise lifecycle.Refused("Nothing is connected, so this could not be checked.")
     for channel_id in archived_rooms.asked_for(incident):
-        archived_rooms.look(chat, channel_id, at=at)
+        room_looks.look(chat, channel_id, at=at)
 
 
 LOOKS: Final[Mapping[str, Look]] = {

@@ -304,8 +304,14 @@ class SlackChat:
     def _channel(self, channel: Mapping[str, Any]) -> Channel:
         channel_id = str(channel["id"])
         url = self.identity.channel_url(channel_id)
-        private, archived = bool(channel.get("is_private")), bool(channel.get("is_archived"))
-        return Channel(id=channel_id, name=str(channel["name"]), private=private, url=url, archived=archived)
+        return Channel(
+            id=channel_id,
+            name=str(channel["name"]),
+            private=bool(channel.get("is_private")),
+            url=url,
+            archived=bool(channel.get("is_archived")),
+            inside=bool(channel.get("is_member")),
+        )
 
     def _posted(self, channel_id: str, ts: str) -> Posted:
         return Posted(channel_id=channel_id, ts=ts, url=self.identity.message_url(channel_id, ts))

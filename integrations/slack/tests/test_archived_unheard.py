@@ -8,7 +8,7 @@ from django.utils import timezone
 from incidents import lifecycle
 from integrations.slack.tests.door import Door
 from integrations.slack.tests.test_thrown_out import is_said_once, meanwhile
-from workflows.channels import archived_rooms
+from workflows.channels import room_looks
 from workflows.models import Effect, Limit, Resource
 from workflows.status import missing, progress
 
@@ -81,15 +81,15 @@ def test_that_it_was_unarchived_need_not_be_heard(door: Door, type: str, by: str
         lifecycle.update(incident, text="It is slow in one region", by=door.house.person("ann"), at=timezone.now())
     incident = door.house.settle(incident)
     (key,) = Resource.objects.filter(kind="gap", key__regex="archived|kept").values_list("key", flat=True)
-    assert archived_rooms.look_again(at=timezone.now()) == 0
+    assert room_looks.look_again(at=timezone.now()) == 0
     door.slack.acts.unarchive("ann", name)
     door.slack.take_deliveries()
     if by == "hand":
         assert missing.is_mendable(key)
         missing.mended(key, incident, by=door.house.person("ann"), at=timezone.now())
     else:
-        assert archived_rooms.look_again(at=timezone.now()) == 1
-        assert archived_rooms.look_again(at=timezone.now()) == 0
+        assert room_looks.look_again(at=timezone.now()) == 1
+        assert room_looks.look_again(at=timezone.now()) == 0
     door.house.settle(incident)
     assert not Resource.objects.filter(kind="gap", key=key).exists()
     if type == "security":
@@ -109,11 +109,11 @@ def test_a_look_that_fails_is_taken_again(door: Door, fault: str) -> None:
     door.slack.acts.unarchive("ann", name)
     door.slack.take_deliveries()
     door.slack.faults.add(fault, method="conversations.info", times=1)
-    assert archived_rooms.look_again(at=timezone.now()) == 0
+    assert room_looks.look_again(at=timezone.now()) == 0
     if fault == "ratelimited":
-        assert archived_rooms.look_again(at=timezone.now()) == 0, "Slack said when to ask again"
+        assert room_looks.look_again(at=timezone.now()) == 0, "Slack said when to ask again"
         Limit.objects.all().delete()
-    assert archived_rooms.look_again(at=timezone.now()) == 1
+    assert room_looks.look_again(at=timezone.now()) == 1
 
 
 def words(door: Door, name: str) -> str:
