@@ -16,7 +16,7 @@ import psycopg
 
 from stack.chaos import learning
 from stack.chaos.acting import ELSEWHERE, ActOutcome, Cast, Rooms, WebForms
-from stack.chaos.judging import gathering, invariants, learned
+from stack.chaos.judging import gathering, invariants, known_rooms, learned
 from stack.chaos.judging.aftermath import Aftermath
 from stack.chaos.judging.invariants import Violation
 from stack.chaos.planned import PlannedAct, PlannedFault, Scenario
@@ -32,6 +32,19 @@ PATIENCE_S: Final = 120
 LOOKS: Final = 3  # pages are escalated while all of it is read, so that its parts are of different moments
 CALM_S: Final = 6.0  # two looks that find nothing owed lie so far apart, and the sweep rings in between
 Tell = Callable[[str], None]
+# A few channels have their turn every 45 s: those of which an event was lost are looked at as if it were theirs.
+LOOK: Final = """
+from django.utils import timezone
+from workflows import ports
+from workflows.channels import room_looks
+for one in {ids}:
+    room_looks.look(ports.chat(), one, at=timezone.now())
+"""
+REFUSED: Final = """
+    SELECT DISTINCT r.external_id AS channel FROM workflows_effect e
+      JOIN workflows_resource r ON r.incident_id = e.incident_id AND r.kind = 'channel' AND r.room = e.room
+     WHERE e.state = 'failed' AND e.error_code IN ('is_archived', 'is_inactive', 'not_in_channel', 'access_denied')
+"""
 # What backs off waits minutes for its next try: vendors are well again, so it may come soon; not at once, as a request
 # that was not answered may still be under way.
 HURRY: Final = """
@@ -203,6 +216,7 @@ def _settle(run: ChaosRun, stack: Stack, tell: Tell, *, settle_s: float) -> None
             "what came to be read": lambda: not records.rows(UNREAD),
             "announcements": lambda: not records.rows(UNANNOUNCED),
             "tickets": lambda: _in_step(records, stack),
+            "how channels stand": lambda: not _looked_at(workspace, records, stack),
             "pages that are open twice": lambda: _opened_once(account),
         }
         while time.monotonic() - began < settle_s:
@@ -250,6 +264,16 @@ def _in_step(records: Records, stack: Stack) -> bool:
     """Return whether each ticket says what its follow-up says: lost webhooks are made up for within a minute."""
     followups, tickets = gathering.followups(records, stack), gathering.tickets(stack)
     return not any(learned.out_of_step(followups, tickets))
+
+
+def _looked_at(workspace: SandboxWorkspace, records: Records, stack: Stack) -> list[str]:
+    """Have each channel looked at that is not known as it is, or is owed what it refused; return their ids."""
+    state = workspace.state()
+    unknown = known_rooms.unknown(records.rows(gathering.ROOMS), state["channels"], bot=state["bot"])
+    ids = [str(room["channel"]) for room, _ in unknown] + [str(one["channel"]) for one in records.rows(REFUSED)]
+    if ids:
+        stack.manage("shell", "-c", LOOK.format(ids=ids), check=False)
+    return ids
 
 
 def _opened_once(account: SandboxAccount) -> bool:

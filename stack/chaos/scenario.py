@@ -28,6 +28,7 @@ LASTS_S: Final = 90.0  # how long after it was declared people act on an inciden
 DRILLS: Final = 12  # one of so many is a drill
 ANNOUNCED: Final = "incidents"  # the channel in which incidents are announced
 LOST: Final = ("archive_announcing", "rename_announcing")  # how it is lost for a while
+MADE_UP_FOR: Final = ("member_*", "channel_*", "channel_*", "group_*")  # events that may never come
 REVOKED: Final = "revoked"  # our token, for everything
 MAY_LEAVE: Final = ("kofi", "siobhan", "carlos")  # the company, at some moment
 QUIET_END: Final = 0.9  # share of the time within which incidents are declared
@@ -154,12 +155,12 @@ def _slack(chance: random.Random) -> tuple[str, float, dict[str, Any]]:
 def _events(chance: random.Random) -> tuple[str, float, dict[str, Any]]:
     """Draw what becomes of Slack's events: they come again, late and so in another order, or some never do.
 
-    Those that are lost for good say who comes and goes, which is read as well; that a channel of a public incident that
-    ended was archived or brought back is known by its event alone.
+    Those that are lost for good say who comes and goes, or what became of a channel: both are looked at as well.
     """
     kind = chance.choice(("event_again", "event_again", "event_late", "event_late", "event_lost"))
     what = chance.choice(("*", "*", "member_*", "channel_*"))
-    what = "member_*" if kind == "event_lost" else what
+    made_up_for = chance.choice(MADE_UP_FOR)
+    what = made_up_for if kind == "event_lost" else what
     late = {"ms": chance.randint(200, 40_000)}
     return "slack_events", round(chance.uniform(5, 30), 2), {"fault": kind, "method": what} | late | _share(chance)
 

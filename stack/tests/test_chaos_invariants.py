@@ -55,6 +55,10 @@ TICKET = {
 }  # fmt: skip
 OTHER_TICKET = {**TICKET, "project": "sb/open", "title": "Withdrawn", "mark": "", "open_to_all": True}
 BY_EVENT = {"id": "P2", "key": None, "status": "triggered", "alerts": [{"key": "k1", "status": "triggered"}]}
+ROOM = {
+    "codename": "red-fox", "room": 1, "channel": "C1", "kind": "channel", "state": "there", "label": "#inc-red-fox",
+    "private": True, "archived": False,
+}  # fmt: skip
 STANDS = {"codename": "red-fox", "what": "announcement", "channel": "C8", "ts": "1.1", "says": "one"}
 GOOD = Aftermath(
     accepted=[accepted(), accepted(word="zqtwo", becomes="retyped", act="retype", to_private=True)],
@@ -63,7 +67,7 @@ GOOD = Aftermath(
         {"codename": "red-fox", "n": 1, "kind": "updated", "said": "zqone it is"},
         {"codename": "red-fox", "n": 2, "kind": "retyped", "said": "zqtwo"},
     ],
-    rooms=[{"codename": "red-fox", "room": 1, "channel": "C1"}],
+    rooms=[ROOM],
     takes_part=[{"codename": "red-fox", "chat_id": ADA}],
     pages=[{"codename": "red-fox", "pager_id": "P1", "dedup_key": "k1", "status": "triggered"}],
     wanted={"red-fox": [ADA]},
@@ -93,7 +97,10 @@ UNANNOUNCED = {**FAILED, "key": "announcement#1", "state": "failed"}
 SAID = {"user": BOT, "text": "zqone"}
 AT_A_DRILL: dict[str, Any] = {
     "incidents": [INCIDENT, DRILL],
-    "rooms": [*GOOD.rooms, {"codename": "drill-owl", "room": 1, "channel": "C3"}],
+    "rooms": [
+        *GOOD.rooms,
+        {**ROOM, "codename": "drill-owl", "channel": "C3", "label": "#inc-drill-owl", "private": False},
+    ],
     "channels": [channel(), PUBLIC, channel(id="C3", name="inc-drill-owl", is_private=False, messages=[joined(WEI)])],
 }
 BREAKS: list[tuple[str, dict[str, Any]]] = [
@@ -120,7 +127,10 @@ BREAKS: list[tuple[str, dict[str, Any]]] = [
     ),
     ("who is in which group is known", {"groups": [{"handle": "support", "members": [ADA]}]}),
     ("nobody is in a private channel who may not be", {"channels": [channel(members=[BOT, ADA, WEI]), PUBLIC]}),
-    ("what is private is talked about in private", {"channels": [channel(is_private=False), PUBLIC]}),
+    (
+        "what is private is talked about in private",
+        {"channels": [channel(is_private=False), PUBLIC], "rooms": [{**ROOM, "private": False}]},
+    ),
     ("nothing private is left in public", {"channels": [channel(), {**PUBLIC, "messages": [SAID]}]}),
     ("nothing private is left in public", {"channels": [channel(), {**PUBLIC, "topic": "zqtwo"}]}),
     (
@@ -179,6 +189,11 @@ BREAKS: list[tuple[str, dict[str, Any]]] = [
     ),
     ("what stands in the chat is what is wanted there", {"channels": [channel(), PUBLIC, {**NEWS, "messages": []}]}),
     ("what stands in the chat is what is wanted there", {"stands": [{**STANDS, "says": f"Two: {standing.NAMED} is"}]}),
+    ("how channels stand is known", {"rooms": [{**ROOM, "label": "#inc-old"}]}),
+    ("how channels stand is known", {"rooms": [{**ROOM, "archived": True}]}),
+    ("how channels stand is known", {"rooms": [{**ROOM, "private": False}]}),
+    ("how channels stand is known", {"rooms": [{**ROOM, "state": "gone"}]}),
+    ("how channels stand is known", {"rooms": [ROOM, {**ROOM, "channel": "C9", "room": 2}]}),
     ("the audit verifies", {"audit": "seal 7 does not hold"}),
     ("no channel is made twice", {"calls": [*GOOD.calls, call("conversations.create", name="inc-red-fox-2")]}),
     ("a restore names what may have turned private", {"restores": [replace(RESTORE, closed=("red-fox",))]}),
@@ -213,7 +228,7 @@ def test_no_law_goes_without_a_test() -> None:
 
 def test_what_could_not_be_withdrawn_may_stay_where_it_is_archived_and_the_incident_says_so() -> None:
     old = {**PUBLIC, "is_archived": True, "messages": [SAID]}
-    rooms = [*GOOD.rooms, {"codename": "red-fox", "room": 0, "channel": "C0"}]
+    rooms = [*GOOD.rooms, {"codename": "red-fox", "room": 0, "channel": "C0", "kind": "outlet"}]
     gaps = [{"codename": "red-fox", "key": "gap/kept/0"}]
     kept = replace(GOOD, channels=[channel(), old], rooms=rooms, gaps=gaps)
     assert invariants.violations(kept) == []

@@ -35,7 +35,7 @@ class Aftermath:
     incidents: Sequence[Row] = ()  # codename, private, is_drill, active, room, revision, planned, last_n
     events: Sequence[Row] = ()  # codename, n, kind, said: all its words
     effects: Sequence[Row] = ()  # codename, key, state, error
-    rooms: Sequence[Row] = ()  # codename, room, channel (its id)
+    rooms: Sequence[Row] = ()  # codename, room, channel (its id), kind, state, label, private, archived
     gaps: Sequence[Row] = ()  # codename, key: what an incident says is missing
     takes_part: Sequence[Row] = ()  # codename, chat_id: who is in
     at_drills: Sequence[Row] = ()  # codename, chat_id: who agreed to drills, or did something in this one

@@ -32,8 +32,12 @@ EFFECTS: Final = """
      WHERE e.state IN ('waiting', 'running', 'failed') ORDER BY e.id
 """
 ROOMS: Final = """
-    SELECT i.codename, r.room, r.external_id AS channel, r.state, r.kind FROM workflows_resource r
-      JOIN incidents_incident i ON i.id = r.incident_id WHERE r.kind IN ('channel', 'outlet')
+    SELECT i.codename, r.room, r.external_id AS channel, r.state, r.kind, r.label,
+           r.spec ->> 'private' = 'true' AS private,
+           EXISTS (SELECT FROM workflows_resource a WHERE a.incident_id = r.incident_id AND a.state = 'there'
+                      AND a.key = 'archived/' || r.room) AS archived
+      FROM workflows_resource r JOIN incidents_incident i ON i.id = r.incident_id
+     WHERE r.kind IN ('channel', 'outlet')
 """
 GAPS: Final = """
     SELECT i.codename, r.key FROM workflows_resource r

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
-from stack.chaos.judging import learned, private, put_back, standing
+from stack.chaos.judging import known_rooms, learned, private, put_back, standing
 from stack.chaos.judging.aftermath import JOINS, Aftermath, Row, channels, current_rooms, place
 
 OWED: Final = {"waiting", "running"}
@@ -241,6 +241,7 @@ LAWS: Final[dict[str, Callable[[Aftermath], Broken]]] = {
     **learned.LAWS,
     **put_back.LAWS,
     **standing.LAWS,
+    **known_rooms.LAWS,
     "the audit verifies": _the_audit_verifies,
 }
 
