@@ -10,7 +10,7 @@ from zoneinfo import ZoneInfo
 
 from django.contrib.auth.views import redirect_to_login
 from django.core.exceptions import BadRequest, PermissionDenied
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import FileResponse, Http404, HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -18,7 +18,7 @@ from django.utils import timezone
 from django_htmx.http import HttpResponseClientRedirect
 from django_htmx.middleware import HtmxDetails
 
-from incidents import lifecycle, visibility
+from incidents import lifecycle, still_seen, visibility
 from incidents.audited import audit_notes
 from incidents.forms import given_words
 from incidents.models import Incident, Person
@@ -27,6 +27,8 @@ from incidents.people import person_matching
 P = ParamSpec("P")
 NO_STORE = "no-store, private"
 UNAUTHORIZED = 401
+# Answers that say nothing of what was found: they lead elsewhere, or hold no words.
+WORDLESS = frozenset({204, 301, 302, 304, 404, 405})
 
 
 class Request(HttpRequest):
@@ -42,7 +44,8 @@ View = Callable[Concatenate[Request, P], HttpResponseBase]
 def signed_in(view: View[P]) -> Callable[Concatenate[HttpRequest, P], HttpResponseBase]:
     """Let a view answer known people only; nothing it says is kept by browsers or proxies.
 
-    A person who loses access between the view's check and its verb gets the answer for an absent incident.
+    A person who loses access between the view's check and its verb, or while the page is being made, gets the answer
+    for an absent incident.
     """
 
     @wraps(view)
@@ -59,13 +62,23 @@ def signed_in(view: View[P]) -> Callable[Concatenate[HttpRequest, P], HttpRespon
             return plain
         with timezone.override(zone_of(request)):
             try:
-                response = view(known, *args, **kwargs)
+                with still_seen.finding() as found:
+                    response = view(known, *args, **kwargs)
             except lifecycle.NotThere:
                 raise _no_incident() from None
+        if response.status_code not in WORDLESS and not still_seen.by(person, found):
+            _let_go_of(response)
+            raise _no_incident()
         response.headers.setdefault("Cache-Control", NO_STORE)
         return response
 
     return asked
+
+
+def _let_go_of(response: HttpResponseBase) -> None:
+    """Close the file that an answer would have given; closing the answer itself would end the request."""
+    if isinstance(response, FileResponse) and response.file_to_stream is not None:
+        response.file_to_stream.close()
 
 
 def _in_small_letters(request: HttpRequest, codename: object) -> HttpResponse | None:
@@ -126,6 +139,7 @@ def incident_or_404(person: Person, codename: str) -> Incident:
         incident = visibility.find(person, codename)
     except Incident.DoesNotExist:
         raise _no_incident() from None
+    still_seen.note(incident)
     audit_notes.read(incident, by=person)
     return incident
 

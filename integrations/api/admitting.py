@@ -12,12 +12,13 @@ from django.views.decorators.csrf import csrf_exempt
 
 from evidence.models import Token
 from evidence.models.token import Scope
-from incidents import lifecycle
+from incidents import lifecycle, still_seen
 from integrations.api import answers, asking, query_check
 from integrations.api.query_schemas import Schema
 from integrations.identity import tries
 
 P = ParamSpec("P")
+OK: Final = 200
 PACE: Final = tries.TryLimit("token", 300, 60)  # requests of one token, at all doors and in all processes together
 Door = Callable[Concatenate[HttpRequest, Token, P], HttpResponse]
 
@@ -27,7 +28,7 @@ def admits(
 ) -> Callable[[Door[P]], Callable[Concatenate[HttpRequest, P], HttpResponse]]:
     """Let a door answer these methods, each with its parameters, to tokens with this scope.
 
-    Nothing is looked up before that is clear.
+    Nothing is looked up before that is clear. What was read for whom may not see it any more is not said.
     """
 
     def guarded(door: Door[P]) -> Callable[Concatenate[HttpRequest, P], HttpResponse]:
@@ -43,11 +44,14 @@ def admits(
             if (refusal := _refused(request, token, scope, takes)) is not None:
                 return refusal
             try:
-                return door(request, token, *args, **kwargs)
+                with still_seen.finding() as found:
+                    answer = door(request, token, *args, **kwargs)
             except lifecycle.NotThere:
                 return answers.not_found()
             except lifecycle.BadInput as wrong:
                 return answers.bad_parameter(wrong)
+            is_read = request.method != "POST" and answer.status_code == OK
+            return answers.not_found() if is_read and not still_seen.by(token.person, found) else answer
 
         return asked
 

@@ -6,7 +6,7 @@ from django.utils import timezone
 
 from evidence.intake import tokens
 from evidence.models import Token
-from incidents import lifecycle, visibility
+from incidents import lifecycle, still_seen, visibility
 from incidents.audited import audit_notes
 from incidents.models import Incident
 
@@ -35,6 +35,7 @@ def incident_of(token: Token, codename: str) -> Incident | None:
         return None
     if token.incident_id not in (None, incident.pk):
         return None
+    still_seen.note(incident)
     audit_notes.read(incident, by=token.person)
     return incident
 

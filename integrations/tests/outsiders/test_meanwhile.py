@@ -1,0 +1,70 @@
+"""What turns private while it is being read: whoever is shut out by then gets the answer for none that exists."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from incidents.audited import audit_notes
+from incidents.models import Incident, Person
+from integrations.tests.outsiders import alike, table
+from integrations.tests.outsiders.scene import ANONYMOUS, FORMER, OUTSIDER, WORD, Scene
+from integrations.tests.outsiders.table import OF_INCIDENTS
+
+SAID = frozenset({404, 405})
+# These say nothing of what was found: they lead elsewhere, or answer without a word.
+WORDLESS = frozenset({204, 302, 304})
+# Streams ask again by themselves, before each word: `incidents/tests/test_live_stream.py`.
+STREAM = f"{table.BASE}stream"
+
+
+@pytest.fixture
+def closing(hidden: Incident, monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
+    """Open it to everyone up to the moment in which somebody finds it: from then on it is private."""
+    read = audit_notes.read
+
+    def closed(incident: Incident, *, by: Person) -> None:
+        Incident.objects.filter(pk=hidden.pk).update(private=True)
+        read(incident, by=by)
+
+    monkeypatch.setattr(audit_notes, "read", closed)
+    return lambda: _open(hidden)
+
+
+def _open(incident: Incident) -> None:
+    Incident.objects.filter(pk=incident.pk).update(private=False)
+
+
+@pytest.mark.parametrize("who", [OUTSIDER, FORMER])
+def test_no_page_that_was_being_made_shows_anything(
+    who: str, scene: Scene, hidden: Incident, closing: Callable[[], None]
+) -> None:
+    client = scene.browser(who)
+    shown: list[str] = []
+    for route, row in OF_INCIDENTS.items():
+        if route.startswith(("api/", "access/", "summaries/")) or route == STREAM:
+            continue
+        for address in row.addresses(route, hidden.codename):
+            asked = [("GET", query, None) for query in row.asks] + [("POST", "", post) for post in row.posts]
+            for method, query, post in asked:
+                closing()
+                got = alike.ask(client, method, address + query, name=hidden.codename, post=post)
+                if got.status not in SAID | WORDLESS or WORD in got.body:
+                    shown.append(f"{method} {address}{query} {post or ''}: {got.status}")
+    assert not shown
+
+
+def test_no_answer_to_a_token_that_was_being_made_says_anything(
+    scene: Scene, hidden: Incident, closing: Callable[[], None]
+) -> None:
+    client, token = scene.browser(ANONYMOUS), scene.token(OUTSIDER)
+    shown: list[str] = []
+    for route, row in OF_INCIDENTS.items():
+        for address in row.addresses(route, hidden.codename) if route.startswith("api/") else ():
+            for query in row.asks:
+                closing()
+                got = alike.ask(client, "GET", address + query, name=hidden.codename, token=token)
+                if got.status not in {400, *SAID} or WORD in got.body:
+                    shown.append(f"{address}{query}: {got.status}")
+    assert not shown
