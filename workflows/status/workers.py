@@ -14,6 +14,7 @@ from django.conf import settings
 from django.db import connection
 from django.db.models import Max, OuterRef, Q, Subquery
 
+from incidents import visibility
 from incidents.claiming import apart
 from incidents.claiming.shared_clock import clock
 from incidents.models import Incident, Person
@@ -111,16 +112,18 @@ def living(*, at: datetime) -> set[str]:
 def tell_leads(since: datetime) -> int:
     """Tell everyone who leads an open incident, once, that nothing is carried out; return how many were told.
 
-    Whoever writes the row tells: the workers are gone, so it is a web process, and there may be several. Asked again,
-    it tells those whom the chat surely did not tell before.
+    Not those who may see nothing of what they lead by now, as who was removed from a private one. Whoever writes the
+    row tells: the workers are gone, so it is a web process, and there may be several. Asked again, it tells those whom
+    the chat surely did not tell before.
     """
     chat = ports.chat()
     _, is_ours = WorkersGone.objects.get_or_create(since=since)
     again = _untold.pop(since, frozenset())
     if chat is None or not (is_ours or again):
         return 0
-    leads = Person.objects.filter(pk__in=Incident.objects.filter(active=True).values("lead")).exclude(chat_id=None)
-    leads = leads if is_ours else leads.filter(pk__in=again)
+    led = Incident.objects.filter(active=True).exclude(lead=None).values_list("pk", "lead")
+    leading = {lead for pk, lead in led if visibility.who_may_see(pk, among=[lead])}
+    leads = Person.objects.filter(pk__in=leading if is_ours else leading & again).exclude(chat_id=None)
     return apart.each(leads, lambda lead: _told(chat, lead, since), what="those who lead")
 
 

@@ -13,7 +13,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.utils import timezone
 
 from incidents.claiming.shared_clock import SharedClock
-from incidents.models import Incident, Person
+from incidents.models import Incident, Participant, Person
 from workflows import ports
 from workflows.models import WorkerProcess
 from workflows.ports import VendorError
@@ -133,6 +133,21 @@ def test_whoever_leads_and_was_surely_not_told_is_told_at_the_next_look(
             workers.tell_leads(NOW)
     assert chat.people == ["UADA"] * tries
     assert workers.is_told(NOW)
+
+
+@pytest.mark.django_db
+def test_who_lost_sight_of_what_they_led_is_not_told_that_it_goes_on(incident: Incident, ada: Person) -> None:
+    """That its lead was removed takes the lead from nobody: it stays theirs until somebody else has it."""
+    Person.objects.filter(pk=ada.pk).update(chat_id="UADA")
+    Incident.objects.filter(pk=incident.pk).update(lead=ada, private=True)
+    Participant.objects.filter(incident=incident, person=ada).update(left_at=NOW)
+    chat = Told()
+    with ports.using(chat=chat):  # type: ignore[arg-type]  # it has the one call that is needed
+        workers.tell_leads(NOW)
+        assert chat.people == []
+        Participant.objects.filter(incident=incident, person=ada).update(left_at=None)
+        workers.tell_leads(NOW + timedelta(hours=1))
+    assert chat.people == ["UADA"]
 
 
 @contextmanager
