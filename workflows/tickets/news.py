@@ -12,6 +12,7 @@ from django.utils.crypto import salted_hmac
 from incidents import lifecycle
 from incidents.lifecycle import Refused
 from incidents.models import Incident, Person
+from incidents.people import emails
 from workflows.effects import effect_queue
 from workflows.models import Resource, Ticket, TrackerRead
 from workflows.planning.tickets import wanted
@@ -48,7 +49,7 @@ def known(changes: Mapping[str, str], tracker: Tracker) -> dict[str, str]:
 
 def _person(account: str, tracker: Tracker) -> Person | None:
     email = tracker.email(account) if account else ""
-    return Person.objects.filter(email__iexact=email, deactivated=False).first() if email else None
+    return next(iter(emails.having(Person.objects.filter(deactivated=False), email)), None)
 
 
 def take(incident: Incident, *, key: str, changes: Mapping[str, str], tracker: Tracker, at: datetime) -> None:

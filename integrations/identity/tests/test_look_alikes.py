@@ -8,6 +8,7 @@ import unicodedata
 from functools import cache
 from io import StringIO
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 from django.contrib.auth.models import User
@@ -22,6 +23,7 @@ from integrations.identity.providers.provider import Provider
 from integrations.identity.tests.vouching import Vouching
 from workflows.models import PagerUser
 from workflows.oncall import callees, people
+from workflows.tickets import news
 
 GRACE = "grace-kis@acme.example"
 ONE = Provider(key="oidc", name="Acme", issuer="https://id.acme.example", client_id="x", client_secret="x")
@@ -107,6 +109,14 @@ def test_no_look_alike_of_the_workspace_or_the_pager_is_joined(grace: Person, em
     person_matching.record([ChatProfile("UMAL", "Mallory", email=email.replace("acme", "home"))])
     alone.refresh_from_db()
     assert alone.chat_id is None
+
+
+@pytest.mark.parametrize("email", FEW)
+def test_no_look_alike_in_the_tracker_is_given_what_is_somebodys(grace: Person, email: str) -> None:
+    tracker = Mock(spec=["email"], **{"email.return_value": email})
+    assert news.known({"owner": "mallory"}, tracker) == {}
+    tracker.email.return_value = GRACE.upper()
+    assert news.known({"owner": "grace"}, tracker) == {"owner": "grace"}
 
 
 def test_case_still_matters_nowhere(grace: Person) -> None:
