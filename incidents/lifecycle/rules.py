@@ -11,7 +11,7 @@ from django.db import connection, transaction
 from django.db.models import Max
 
 from audit import tracing
-from incidents import codenames, hints, timeline, visibility
+from incidents import codenames, hints, still_seen, timeline, visibility
 from incidents.claiming import turns
 from incidents.models import Codename, Event, Incident, Person
 
@@ -139,6 +139,8 @@ def _seen(incident: Incident, *, by: Person | None) -> Incident:
     found = visibility.one(visibility.OPERATOR if by is None else by, "i.id = %s", [incident.pk])
     if found is None:
         raise NotThere
+    if by is not None:
+        still_seen.note_held(found)
     return found
 
 

@@ -66,7 +66,7 @@ def signed_in(view: View[P]) -> Callable[Concatenate[HttpRequest, P], HttpRespon
                     response = view(known, *args, **kwargs)
             except lifecycle.NotThere:
                 raise _no_incident() from None
-        if response.status_code not in WORDLESS and not still_seen.by(person, found):
+        if response.status_code not in WORDLESS and not found.is_seen(by=person):
             _let_go_of(response)
             raise _no_incident()
         response.headers.setdefault("Cache-Control", NO_STORE)

@@ -51,7 +51,7 @@ def admits(
             except lifecycle.BadInput as wrong:
                 return answers.bad_parameter(wrong)
             is_read = request.method != "POST" and answer.status_code == OK
-            return answers.not_found() if is_read and not still_seen.by(token.person, found) else answer
+            return answers.not_found() if is_read and not found.is_seen(by=token.person) else answer
 
         return asked
 

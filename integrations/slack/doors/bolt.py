@@ -17,7 +17,7 @@ from slack_bolt.authorization import AuthorizeResult
 from slack_bolt.error import BoltUnhandledRequestError
 from slack_sdk import WebClient
 
-from incidents import lifecycle
+from incidents import lifecycle, still_seen
 from incidents.outages import database_watch, outage_answer
 from integrations.slack import listeners
 from integrations.slack.interaction import afterwards, answers, inbox, incident_lookup, replying, request
@@ -167,11 +167,20 @@ def _once(question: SlackRequest, listener: Callable[[SlackRequest], Answer]) ->
     try:
         with transaction.atomic():
             number = inbox.take(question.key, at=question.at)
-            return _of_window(question.numbered(number), listener) if number is not None else answers.Nothing()
+            return _while_seen(question.numbered(number), listener) if number is not None else answers.Nothing()
     except lifecycle.Refused as refused:
         return _refusal(question, refused)
     except lifecycle.NotThere:
         return _refusal(question, incident_lookup.no_such())
+
+
+def _while_seen(question: SlackRequest, listener: Callable[[SlackRequest], Answer]) -> Answer:
+    """Do what was asked; raise ``NotThere`` where others took access to what was read for it meanwhile."""
+    with still_seen.finding() as found:
+        answer = _of_window(question, listener)
+    if not found.is_seen_or_held(by=question.by):
+        raise lifecycle.NotThere
+    return answer
 
 
 def _of_window(question: SlackRequest, listener: Callable[[SlackRequest], Answer]) -> Answer:

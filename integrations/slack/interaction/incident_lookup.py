@@ -11,7 +11,7 @@ from typing import Final
 from django.db import connection
 from django.db.models import QuerySet
 
-from incidents import codename_typed, lifecycle, visibility
+from incidents import codename_typed, lifecycle, still_seen, visibility
 from incidents.models import Incident, IncidentType, Person
 from integrations.slack.protocol import blocks, mrkdwn, setup
 
@@ -33,13 +33,16 @@ def of_channel(channel_id: str, *, by: Person) -> Incident | None:
     """Return the incident of a channel, unless ``by`` may not see it: then it is as if there were none."""
     if not channel_id:
         return None
-    return visibility.one(by, OF_CHANNEL, [channel_id])
+    found = visibility.one(by, OF_CHANNEL, [channel_id])
+    if found is not None:
+        still_seen.note(found)
+    return found
 
 
 def named(codename: str, *, by: Person) -> Incident:
     """Return the incident of a codename; raise ``Refused`` when it is hidden or absent."""
     try:
-        return visibility.find(by, codename)
+        return _found(codename, by=by)
     except Incident.DoesNotExist:
         raise no_such() from None
 
@@ -70,10 +73,16 @@ def meant(word: str, *, by: Person) -> Incident | None:
     names = dict.fromkeys((codename_typed.read(mrkdwn.unescape(word)), codename(word)))
     for name in filter(codename_typed.is_shaped, names):
         try:
-            return visibility.find(by, name)
+            return _found(name, by=by)
         except Incident.DoesNotExist:
             continue
     return None
+
+
+def _found(codename: str, *, by: Person) -> Incident:
+    found = visibility.find(by, codename)
+    still_seen.note(found)
+    return found
 
 
 def codename(word: str) -> str:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import pytest
 
+from incidents import visibility
 from incidents.audited import audit_notes
 from incidents.models import Incident, Person
-from integrations.tests.outsiders import alike, table
+from incidents.visibility import Actor
+from integrations.slack.listeners import command_table
+from integrations.tests.outsiders import alike, table, test_slack
 from integrations.tests.outsiders.scene import ANONYMOUS, FORMER, OUTSIDER, WORD, Scene
 from integrations.tests.outsiders.table import OF_INCIDENTS
 
@@ -67,4 +70,40 @@ def test_no_answer_to_a_token_that_was_being_made_says_anything(
                 got = alike.ask(client, "GET", address + query, name=hidden.codename, token=token)
                 if got.status not in {400, *SAID} or WORD in got.body:
                     shown.append(f"{address}{query}: {got.status}")
+    assert not shown
+
+
+@pytest.fixture
+def closing_in_slack(hidden: Incident, monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
+    """Open it to everyone up to the moment in which Slack's door finds it: from then on it is private."""
+    one = visibility.one
+
+    def closed(actor: Actor, where: str, params: Sequence[int | str]) -> Incident | None:
+        found = one(actor, where, params)
+        if found == hidden:
+            Incident.objects.filter(pk=hidden.pk).update(private=True)
+        return found
+
+    monkeypatch.setattr(visibility, "one", closed)
+    return lambda: _open(hidden)
+
+
+def test_no_answer_in_slack_that_was_being_made_says_anything(
+    scene: Scene, hidden: Incident, closing_in_slack: Callable[[], None]
+) -> None:
+    shown: list[str] = []
+    for one in command_table.COMMANDS:
+        if one.run is not None:
+            continue
+        for words in ("", " hello because I say so"):
+            closing_in_slack()
+            heard = test_slack.command(scene, OUTSIDER, f"{one.name} THAT{words}", name=hidden.codename)
+            if WORD in heard.body + heard.modal:
+                shown.append(f"{one.name}{words}")
+    for action_id, value in test_slack.BUTTONS.items():
+        if value is not None and "THAT" in value:
+            closing_in_slack()
+            heard = test_slack.press(scene, OUTSIDER, action_id, value, name=hidden.codename)
+            if WORD in heard.body + heard.modal:
+                shown.append(action_id)
     assert not shown
