@@ -56,7 +56,7 @@ WHOLE: Final = """
 OF_CODENAME: Final = "i.id = (SELECT c.incident_id FROM incidents_codename c WHERE c.name = %s)"
 OF_PERSON: Final = """
     (EXISTS (SELECT FROM incidents_participant one
-              WHERE one.incident_id = {of}.id AND one.left_at IS NULL AND one.person_id = p.id)
+              WHERE one.incident_id = {of}.id AND one.left_at IS NULL AND one.person_id = p.id OFFSET 0)
      OR NOT ({of}.private OR p.is_guest OR p.is_external))
 """
 WHO_MAY_SEE: Final = f"""
