@@ -35,7 +35,12 @@ QUIET = logging.getLogger("integrations.slack.from_bolt")
 QUIET.setLevel(logging.ERROR)
 OURS = re.compile(r"firekind:.*")
 ANY = re.compile(r".*")
-BROKEN = "Something went wrong and nothing was changed. Try again; if that does not help, use the incident's page."
+# True whether it broke before what was asked for was recorded, or after: nobody knows by then.
+BROKEN = (
+    "Something went wrong. What you just did may not have been recorded: look at the incident's page before you repeat "
+    "it."
+)
+UNREAD = "This could not be read, so nothing was changed. Try again; if that does not help, use the incident's page."
 OUTDATED = "This button is from another version of Firekind and does nothing now. Use a newer message or a command."
 LINK = "firekind:open"
 Body = Mapping[str, Any]
@@ -239,10 +244,10 @@ def _excused(body: Body, says: str) -> BoltResponse | None:
     return BoltResponse(status=200, body=said) if said else None
 
 
-def excuse(body: Body, says: str = BROKEN) -> dict[str, Any]:
+def excuse(body: Body, says: str = UNREAD) -> dict[str, Any]:
     """Return what a person is told whose request led to nothing; empty where nobody looks at the answer."""
     if "command" in body:
         return {"response_type": "ephemeral", "text": says}
     if body.get("type") == "view_submission":
-        return {"response_action": "update", "view": replying.notice(says)}
+        return replying.over_form(body.get("view"), says)
     return {}

@@ -182,7 +182,7 @@ def test_what_is_not_for_us_is_acknowledged_and_does_nothing(door: Door, type: s
 def test_people_are_told_when_what_they_sent_could_not_be_read(door: Door) -> None:
     typed = door.slack.acts.command("ann", "lobby", "/incident declare checkout is slow")
     del typed.payload["user_id"]
-    assert bolt.BROKEN in door.post(typed).content.decode()
+    assert bolt.UNREAD in door.post(typed).content.decode()
     assert not Incident.objects.exists()
 
 

@@ -162,6 +162,20 @@ def test_three_modals_are_the_most() -> None:
     assert slack.error("views.push", trigger_id=typed(slack), view=modal()) == "push_limit_reached"
 
 
+def test_an_answer_pushes_no_fourth_modal_and_closing_one_shows_what_was_typed_below() -> None:
+    slack = small()
+    opened(slack)
+    push = json.dumps({"response_action": "push", "view": modal("Sure?")}).encode()
+    filled = {"title": "Slow", "type": "major"}
+    *_, last = [slack.acts.answered(slack.acts.submit("ada", filled), 200, push) for _ in range(3)]
+    assert last["errors"]
+    assert len(slack.workspace.modals["U0ADA"]) == 3
+    slack.acts.close("ada")
+    slack.acts.close("ada")
+    below = slack.modal("ada") or {}
+    assert (below["title"]["text"], below["state"]["values"]["title"]["title"]["value"]) == ("Declare", "Slow")
+
+
 def test_an_external_id_is_unique() -> None:
     slack = small()
     opened(slack, modal(external_id="one"))
