@@ -11,10 +11,12 @@ from datetime import datetime, timedelta
 from http.client import HTTPException
 from typing import Final
 
+from audit import straight
 from audit.models import Seal
 
 NEWS: Final = timedelta(hours=1)  # an older head was published several times
 PATIENCE_S: Final = 10.0
+SETTING: Final = "AUDIT_HEAD_WEBHOOK"
 
 log = logging.getLogger(__name__)
 
@@ -56,16 +58,11 @@ def publish(*, at: datetime, webhook: str = "") -> Head | None:
     return head
 
 
-class _Straight(urllib.request.HTTPRedirectHandler):
-    def redirect_request(self, *args: object, **more: object) -> None:
-        """Follow nobody elsewhere."""
-
-
 def _send(head: Head, webhook: str) -> None:
     body = json.dumps({"n": head.n, "at": head.at.isoformat(), "hash": head.hash}).encode()
     asked = urllib.request.Request(webhook, body, {"Content-Type": "application/json"})  # noqa: S310  # the settings take http and https only
     try:
-        with urllib.request.build_opener(_Straight).open(asked, timeout=PATIENCE_S):
+        with urllib.request.build_opener(straight.Straight).open(asked, timeout=PATIENCE_S):
             pass
     except (OSError, HTTPException) as error:
-        log.warning("could not send the audit head: %s", type(error).__name__)
+        log.warning("could not send the audit head: %s", straight.why(error, setting=SETTING))

@@ -18,11 +18,14 @@ from urllib.error import HTTPError
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 from opentelemetry.proto.trace.v1 import trace_pb2
 
+from audit import straight
 from audit.tracing import CLIENT, INTERNAL, SERVER, CommandSpan
 
 log = logging.getLogger(__name__)
 PATH: Final = "/v1/traces"
 EVERY_S: Final = 2.0
+SETTING: Final = "OTEL_EXPORTER_OTLP_ENDPOINT"
+OPENER: Final = urllib.request.build_opener(straight.Straight)  # the headers may hold a key
 PATIENCE_S: Final = 5.0
 KEPT: Final = 4096  # spans that wait; while no collector answers the oldest are dropped
 KINDS: Final = {
@@ -61,13 +64,14 @@ class SpanExport:
                 self._fails = False
             except (OSError, HTTPException) as error:
                 if not self._fails:
-                    log.warning("traces cannot be sent (%s) and are dropped", type(error).__name__)
+                    why = straight.why(error, setting=SETTING)
+                    log.warning("traces cannot be sent (%s) and are dropped", why)
                 self._fails = True
 
     def _send(self, message: ExportTraceServiceRequest) -> None:
         asked = urllib.request.Request(self._address, message.SerializeToString(), self._headers)  # noqa: S310 (the operator's own address)
         try:
-            with urllib.request.urlopen(asked, timeout=PATIENCE_S) as answer:  # noqa: S310 (the same)
+            with OPENER.open(asked, timeout=PATIENCE_S) as answer:
                 answer.read()
         except HTTPError as refused:
             refused.close()  # it holds the connection

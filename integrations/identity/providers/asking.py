@@ -70,3 +70,10 @@ class TimedSession(requests.Session):
     def request(self, *args: Any, **more: Any) -> requests.Response:
         """Ask, and wait no longer than that."""
         return super().request(*args, **{"timeout": PATIENCE_S, **more})
+
+    def get_redirect_target(self, resp: requests.Response) -> str | None:
+        """Return where an answer leads on to. Raises `TooManyRedirects` where a secret was sent along."""
+        target = super().get_redirect_target(resp)
+        if target and (resp.request.body or "Authorization" in resp.request.headers):
+            raise requests.TooManyRedirects("The provider redirects what bears a secret.", response=resp)
+        return target

@@ -57,7 +57,7 @@ class _AsItIs(urllib.request.HTTPErrorProcessor):
     https_response = http_response
 
 
-class _Direct(WebClient):
+class DirectClient(WebClient):
     """Follows no redirect, which would take the token along to whatever address it names."""
 
     def _perform_urllib_http_request_internal(self, url: str, req: urllib.request.Request) -> dict[str, Any]:
@@ -90,7 +90,9 @@ class Wire:
     def __init__(self, *, api_url: str, token: str, timeout_s: int = TIMEOUT_S) -> None:
         # Reading the certificates takes longer than many a call, so the context is made once.
         tls = ssl.create_default_context() if api_url.startswith("https://") else None
-        self._web = _Direct(token=token, base_url=api_url, timeout=timeout_s, ssl=tls, retry_handlers=[], logger=SILENT)
+        self._web = DirectClient(
+            token=token, base_url=api_url, timeout=timeout_s, ssl=tls, retry_handlers=[], logger=SILENT
+        )
         self._files = FileTransfer(api_url=api_url, token=token, timeout_s=FILE_TIMEOUT_S, tls=tls)
         if tls is None:
             self._web.proxy = None  # a plain address is a stand-in on this machine, out of a proxy's reach

@@ -7,13 +7,13 @@ from typing import Any
 
 from django.db import close_old_connections
 from slack_bolt.adapter.socket_mode import SocketModeHandler
-from slack_sdk import WebClient
 from slack_sdk.socket_mode.builtin import SocketModeClient
 from slack_sdk.socket_mode.request import SocketModeRequest
 from slack_sdk.socket_mode.response import SocketModeResponse
 
 from audit import request_origin
 from incidents.outages import database_watch
+from integrations.slack.adapter.wire import DirectClient
 from integrations.slack.doors import bolt
 from integrations.slack.interaction import afterwards
 from integrations.slack.protocol import payload_validation
@@ -44,5 +44,5 @@ class Handler(SocketModeHandler):
 def handler(given: Setup) -> Handler:
     """Build the handler; it connects once it is started."""
     database_watch.hurry()
-    client = WebClient(base_url=given.api_url, retry_handlers=[])
+    client = DirectClient(base_url=given.api_url, retry_handlers=[])  # the app's token goes to Slack alone
     return Handler(bolt.app(given), given.app_token, web_client=client, logger=log)

@@ -11,6 +11,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 from slack_sdk.errors import SlackApiError
 
+from audit import straight
 from integrations.slack.adapter.wire import CODE
 from integrations.slack.doors import socket_mode
 from integrations.slack.protocol import setup
@@ -56,7 +57,10 @@ class Command(BaseCommand):
 
 
 def _why(broken: Exception) -> str:
-    code = str(broken.response.get("error", "")) if isinstance(broken, SlackApiError) else ""
+    answer: Any = broken.response if isinstance(broken, SlackApiError) else {}
+    code = str(answer.get("error", ""))
     if CODE.fullmatch(code):  # a proxy's whole page may stand there
         return f"Slack rejected Socket Mode: {code}. Check SLACK_APP_TOKEN."
+    if (getattr(answer, "status_code", None) or answer.get("status")) in straight.MOVED:
+        return "Slack's address redirects, and no token is sent elsewhere; a proxy may answer in its place."
     return f"Slack cannot be reached: {type(broken).__name__}."
