@@ -27,6 +27,7 @@ from integrations.trackers.tests.board import PEOPLE, VENDORS, TrackerSetup
 from workflows import tasks
 from workflows.models import Effect, Limit, Ticket
 from workflows.planning.tickets import wanted
+from workflows.ports import VendorError
 from workflows.reconcile import reconcile, retyping
 from workflows.tickets import looks
 
@@ -239,6 +240,33 @@ def test_an_edit_of_ours_that_overtakes_a_list_of_what_changed_stands(kind: str,
         at.settle()
         at.assert_in_step()
         assert not Event.objects.filter(incident=at.incident, kind="followup_reopened").exists()
+
+
+@pytest.mark.parametrize("kind", sorted(VENDORS))
+def test_one_that_the_tracker_refuses_to_show_holds_up_no_other_and_is_asked_for_again(kind: str, db: None) -> None:
+    with desk(kind) as at:
+        for text in ("Rotate the keys", "Write a test"):
+            at.add(text)
+        at.settle()
+        for n in (1, 2):
+            at.now()
+            at.board.edit(at.ticket(n), title=f"Theirs {n}")
+        hidden = Ticket.objects.get(incident=at.incident, key=wanted.key(1, private=False)).ref
+        look = at.tracker.look_at_ticket
+
+        def hides(ref: str, *, private: bool = False) -> Any:
+            if ref == hidden:
+                raise VendorError("It is hidden.", code="http_403", method="tracker.look")
+            return look(ref, private=private)
+
+        with patch.object(at.tracker, "look_at_ticket", hides):
+            for _ in range(2):
+                looks.look_again(at=at.now())
+        assert [at.row(n).text for n in (1, 2)] == ["Rotate the keys", "Theirs 2"]
+        at.clock += timedelta(hours=1)
+        at.settle()
+        assert at.row(1).text == "Theirs 1"
+        at.assert_in_step()
 
 
 def test_what_cannot_be_done_here_is_put_back_there(office: Desk) -> None:

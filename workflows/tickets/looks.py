@@ -23,6 +23,7 @@ from workflows.tracker_port import TicketStatus, Tracker
 
 log = logging.getLogger(__name__)
 
+REFUSED_FOR: Final = timedelta(days=1)  # that a ticket is asked for again which the tracker refuses to show
 OVERLAP: Final = timedelta(seconds=90)  # what a tracker lists late, or with the same second
 
 
@@ -53,13 +54,16 @@ def _read(tracker: Tracker, place: str, *, private: bool, at: datetime) -> int:
     if last is None:
         return 0  # no ticket was opened there yet
     done: list[TicketStatus] = []
+    refused: list[TicketStatus] = []
     try:
-        done.extend(_caught_up(tracker, place, tracker.changed_tickets(last.until - OVERLAP, private=private)))
+        found = tracker.changed_tickets(last.until - OVERLAP, private=private)
+        done.extend(_caught_up(tracker, place, found, refused=refused))
     except VendorError as error:
         log.warning("could not read what changed in the issue tracker: %s", error)
         _limit(error, at=at)
     if done:
-        TrackerRead.objects.filter(pk=last.pk).update(until=max(last.until, done[-1].at))
+        until = min([done[-1].at, *(one.at for one in refused if at - one.at < REFUSED_FOR)])
+        TrackerRead.objects.filter(pk=last.pk).update(until=max(last.until, until))
     return len(done)
 
 
@@ -77,19 +81,33 @@ def _limit(error: VendorError, *, at: datetime) -> None:
         Limit.objects.update_or_create(vendor="tracker", method=method, defaults={"blocked_until": until})
 
 
-def _caught_up(tracker: Tracker, place: str, found: Sequence[TicketStatus]) -> Iterator[TicketStatus]:
+def _caught_up(
+    tracker: Tracker, place: str, found: Sequence[TicketStatus], *, refused: list[TicketStatus]
+) -> Iterator[TicketStatus]:
     """Compare one after the other, up to the first that has to wait for an edit of ours which is under way.
 
-    One that seems to have been changed is looked at once more: the list may be older than what we recorded since.
+    One that seems to have been changed is looked at once more: the list may be older than what we recorded since. Where
+    the tracker refuses to show it, it is noted in ``refused``, and those after it go on: it may refuse for good.
     """
     ours = {one.ref: one for one in Ticket.objects.filter(place=place, ref__in=[one.ref for one in found])}
     for one in found:
-        before = _resource(ours[one.ref]) if one.ref in ours else None
-        if before is not None and news.moved(one, before.external["shown"]):
-            now = tracker.look_at_ticket(one.ref, private=bool(before.spec.get("private")))
-            if now is not None and not _compared(tracker, ours[one.ref], before, now):
+        try:
+            if one.ref in ours and not _is_level(tracker, ours[one.ref], one):
                 return
+        except VendorError as error:
+            if error.retryable:
+                raise
+            log.warning("could not look at a ticket that was changed: %s", error)
+            refused.append(one)
         yield one
+
+
+def _is_level(tracker: Tracker, ticket: Ticket, found: TicketStatus) -> bool:
+    before = _resource(ticket)
+    if before is None or not news.moved(found, before.external["shown"]):
+        return True
+    now = tracker.look_at_ticket(ticket.ref, private=bool(before.spec.get("private")))
+    return now is None or _compared(tracker, ticket, before, now)
 
 
 def _compared(tracker: Tracker, ticket: Ticket, before: Resource, found: TicketStatus) -> bool:
