@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from datetime import datetime
 from functools import partial
 from typing import Final
 
-from django.db.models import QuerySet
+from django.db.models import F, OuterRef, QuerySet, Subquery
 
 from incidents import lifecycle
 from incidents.claiming import apart
 from incidents.claiming.glance import Glance, Look
 from incidents.drills import replays
 from incidents.lifecycle import access
-from incidents.models import Incident, Notice
+from incidents.models import Event, Incident, Notice
 from workflows.effects import effect_queue
 from workflows.loading import load_facts
 from workflows.models import Planned, Unplanned
@@ -23,6 +23,8 @@ from workflows.planning.plan import plan
 from workflows.reconcile import offers
 
 AT_MOST = 500
+PLANNED_AT_ONCE = 120  # the fewer, the sooner one that is new is among those whose turn it is
+TOGETHER = 12  # so few are planned within two rounds of a worker's threads, in whatever order
 AUDIT_BATCH = 1_000
 
 
@@ -37,10 +39,25 @@ def _overdue(at: datetime) -> QuerySet[Incident]:
 
 
 def unplanned(*, at: datetime) -> list[int]:
-    """Return incidents whose facts moved past what was planned, or that asked to be looked at again."""
+    """Return incidents whose facts moved past what was planned, or that asked to be looked at again: some at a time.
+
+    First those that go on and in which somebody did something last, who waits for what follows. Where more wait than
+    are returned, half of them are the oldest, so that none waits for good.
+    """
     moved = Unplanned.objects.values_list("incident", flat=True)
     again = _to_plan_again(at).values_list("incident", flat=True)
-    return list(moved.union(again).order_by("incident")[:AT_MOST])
+    oldest = list(moved.union(again).order_by("incident")[:PLANNED_AT_ONCE])
+    if len(oldest) < PLANNED_AT_ONCE:
+        return _awaited(oldest) if len(oldest) > TOGETHER else oldest
+    latest = _awaited({*oldest, *moved.order_by("-pk")[:AT_MOST]})
+    return list(dict.fromkeys([*latest[: PLANNED_AT_ONCE // 2], *oldest]))[:PLANNED_AT_ONCE]
+
+
+def _awaited(ids: Collection[int]) -> list[int]:
+    """Return incidents by who waits for them: those that go on first, of these what people did something in last."""
+    acts = Event.objects.filter(incident=OuterRef("pk"), by__isnull=False).order_by("-at", "-n")
+    found = Incident.objects.filter(pk__in=ids).annotate(acted_at=Subquery(acts.values("at")[:1]))
+    return list(found.order_by("-active", F("acted_at").desc(nulls_last=True), "-pk").values_list("pk", flat=True))
 
 
 def not_planned_yet() -> list[int]:

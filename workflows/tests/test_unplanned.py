@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 import pytest
 from django.db.models import F
 from django.utils import timezone
 
 from incidents import lifecycle
-from incidents.models import Incident
+from incidents.models import Incident, Person
 from incidents.tests import shipped
 from workflows.models import Planned, Unplanned
 from workflows.reconcile import sweep
@@ -40,6 +42,45 @@ def test_facts_that_moved_while_it_was_planned_still_wait(incident: Incident) ->
     assert sweep.unplanned(at=timezone.now()) == [incident.pk]
     _plan(incident, before + 1)
     assert not Unplanned.objects.exists()
+
+
+def _many(count: int) -> list[Incident]:
+    """Incidents that were declared one after the other, each by somebody."""
+    shipped.bring()
+    somebody = Person.objects.create(name="Ann", chat_id="UANN")
+    began = timezone.now() - timedelta(hours=1)
+    return [lifecycle.declare(f"Case {n}", by=somebody, at=began + timedelta(seconds=n)) for n in range(count)]
+
+
+def test_what_somebody_waits_for_is_planned_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sweep, "PLANNED_AT_ONCE", 4)
+    cases = _many(9)
+    ids = [one.pk for one in cases]
+    now, ann = timezone.now(), Person.objects.get(name="Ann")
+    assert sweep.unplanned(at=now)[:2] == [ids[8], ids[7]], "the one just declared"
+    assert set(sweep.unplanned(at=now)[2:]) == {ids[0], ids[1]}
+    lifecycle.note(cases[4], text="it was the cache", by=ann, at=now)
+    lifecycle.resolve(cases[8], by=ann, at=now)
+    assert sweep.unplanned(at=now)[:2] == [ids[4], ids[7]], "what people work on comes before what has ended"
+
+
+def test_where_all_can_be_planned_soon_the_one_just_declared_comes_first_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sweep, "TOGETHER", 4)
+    ids = [one.pk for one in _many(6)]
+    assert sweep.unplanned(at=timezone.now()) == ids[::-1]
+
+
+def test_each_has_its_turn_whatever_becomes_of_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sweep, "PLANNED_AT_ONCE", 4)
+    cases = {one.pk: one for one in _many(11)}
+    newest, seen = max(cases), set()
+    for _ in range(len(cases)):  # somebody goes on in the newest, so that it is to be planned each time
+        for pk in sweep.unplanned(at=timezone.now()):
+            seen.add(pk)
+            _plan(cases[pk], cases[pk].revision)
+        Incident.objects.filter(pk=newest).update(revision=F("revision") + 1)
+        cases[newest].refresh_from_db()
+    assert seen == set(cases)
 
 
 def test_what_leaves_the_facts_as_they_were_asks_for_no_plan(incident: Incident) -> None:
