@@ -8,9 +8,9 @@ import tempfile
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, Final
 
 from django.conf import settings
 from django.db.models import Max, Q
@@ -34,6 +34,14 @@ SOURCES = {
     "capture": Source.SYSTEM,
     "sample": Source.SAMPLE,
 }
+
+
+# Doors of programs, which send again what was not answered, and what makes it the same.
+SENT_AGAIN: Final = ("api", "otlp")
+AGAIN_WITHIN: Final = timedelta(minutes=15)
+SAID_OF_IT: Final = (
+    *("original", "title", "origin", "window_from", "window_to", "phase", "variant", "is_control", "unit", "added_by"),
+)
 
 
 class EvidenceTooLarge(lifecycle.BadInput):
@@ -99,9 +107,11 @@ def receive(
 def add(evidence: Evidence, *, by: Person | None) -> Evidence:
     """Number a new piece of evidence and write it; live pages look again, and a reader is hinted.
 
-    Raises ``NotThere``.
+    One that was sent again is returned as it was written before. Raises ``NotThere``.
     """
     with rules.changing(evidence.incident, by=by):
+        if (sent := _sent_before(evidence)) is not None:
+            return sent
         last = Evidence.objects.filter(incident=evidence.incident_id).aggregate(last=Max("n"))["last"]
         evidence.n = (last or 0) + 1
         evidence.save(force_insert=True)
@@ -109,6 +119,16 @@ def add(evidence: Evidence, *, by: Person | None) -> Evidence:
         if evidence.state == State.READING:
             hints.tell(evidence)
     return evidence
+
+
+def _sent_before(evidence: Evidence) -> Evidence | None:
+    """Return the same file with all that is said of it, which came a moment ago: whoever sent it was not answered."""
+    if not evidence.original or evidence.origin.get("via") not in SENT_AGAIN:
+        return None
+    same = {name: getattr(evidence, name) for name in SAID_OF_IT}
+    lately = evidence.added_at - AGAIN_WITHIN
+    found = Evidence.objects.filter(incident=evidence.incident_id, added_at__gt=lately, **same)
+    return found.exclude(state=State.WITHDRAWN).select_related("incident").order_by("n").first()
 
 
 def add_link(incident: Incident, *, link: str, title: str, by: Person | None, via: str, at: datetime) -> Evidence:

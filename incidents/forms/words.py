@@ -62,7 +62,7 @@ class NoteForm(VerbForm):
         return True
 
     def run(self, *, at: datetime) -> object:
-        return lifecycle.note(self.incident, text=self.cleaned_data["text"], by=self.person, at=at)
+        return lifecycle.note(self.incident, text=self.cleaned_data["text"], by=self.person, at=at, since=self.seen)
 
 
 class RenameForm(VerbForm):

@@ -54,10 +54,18 @@ def note(
     source: str = Source.WEB,
     link: str = "",
     author: Person | None = None,
+    since: int | None = None,
 ) -> Event:
-    """Write something down for the record; nobody is told. ``author`` is that of ``remark``."""
+    """Write something down for the record; nobody is told. ``author`` is that of ``remark``.
+
+    ``since`` is the last event number that the person saw: the same words of theirs after it are one form that was sent
+    twice, and make one.
+    """
     text = rules.text(text)
     with rules.changing(incident, by=by) as now:
+        mine = Event.objects.filter(incident=now, kind="noted", by=author or by, text=text, n__gt=since or 0)
+        if since is not None and (sent := mine.order_by("n").first()) is not None:
+            return sent
         return timeline.append(now, "noted", at=at, by=author or by, source=source, text=text, link=link)
 
 

@@ -28,7 +28,7 @@ UNSURE: Final = (
     "What you just did may not have been recorded. Everything recorded before is safe: look here again in a minute "
     "before you repeat anything."
 )
-NOT_TAKEN: Final = "Firekind's database isn't responding, so this was not taken. Send it again."
+NOT_TAKEN: Final = "Firekind's database isn't responding, so this may not have been taken. Send it again."
 ENDED_NOT_TAKEN: Final = "Firekind's database cancelled this, so it was not taken. Send it again."
 
 

@@ -131,7 +131,7 @@ def test_a_collector_that_pushes_without_end_is_slowed_down(
 ) -> None:
     monkeypatch.setattr(otlp, "A_MINUTE", 2)
     token = case.token(incident=case.open)
-    assert [push(send, token, pushed())[0] for _ in range(3)] == [200, 200, 429]
+    assert [push(send, token, pushed(host=str(n)))[0] for n in range(3)] == [200, 200, 429]
 
 
 def test_what_was_pushed_is_read_and_says_its_sentence(case: Case, send: Send) -> None:

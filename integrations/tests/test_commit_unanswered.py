@@ -1,0 +1,113 @@
+"""PostgreSQL goes away at COMMIT: nobody knows whether it was recorded, and what is sent again then is kept once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+import psycopg
+import pytest
+from django.conf import settings as project
+from django.contrib.auth.models import User
+from django.db import OperationalError
+from django.test import Client
+from django.utils import timezone
+from pytest_django.fixtures import Settings
+
+from evidence.intake import receiving, tokens
+from evidence.models import Evidence
+from incidents import lifecycle
+from incidents.models import Event, Followup, Incident, Person
+from incidents.outages import database_watch
+from incidents.tests import shipped
+
+FOLDED = b"main;work 3\nmain;rest 1\n"
+
+
+@contextmanager
+def commits_unanswered(module: Any, verb: str) -> Iterator[None]:
+    """Have the database go away once it carried out the commit of a verb, before it said so."""
+    does = getattr(module, verb)
+
+    def unanswered(*given: Any, **more: Any) -> None:
+        does(*given, **more)
+        raise OperationalError from psycopg.errors.AdminShutdown()
+
+    with patch.object(module, verb, unanswered), patch.object(database_watch, "answers", lambda: False):
+        yield
+
+
+@dataclass(slots=True)
+class Sender:
+    """Ada, who sends the same thing again where it was not answered."""
+
+    client: Client
+    incident: Incident
+    secret: str
+    since: str = field(default_factory=lambda: str(int(timezone.now().timestamp())))
+
+    def form(self, verb: str, **given: Any) -> Any:
+        """Send a form of the incident's page, as it stands there."""
+        return self.client.post(f"{self.incident.get_absolute_url()}{verb}", {"since": "1", **given})
+
+    def declare(self) -> Any:
+        """Send the form that declares."""
+        return self.client.post("/declare", {"title": "Search is slow", "since": self.since})
+
+    def upload(self, **about: str) -> Any:
+        """Send a file as a program does."""
+        address = f"/api/v1/incidents/{self.incident.codename}/evidence?title={about.get('title', 'CPU')}"
+        bearer = {"Authorization": f"Bearer {self.secret}"}
+        return self.client.post(address, FOLDED, content_type="application/octet-stream", headers=bearer)
+
+
+@pytest.fixture
+def sender(db: None, tmp_path: Path, settings: Settings) -> Sender:
+    settings.FIREKIND = replace(project.FIREKIND, evidence_storage=str(tmp_path / "evidence"))
+    shipped.bring()
+    user = User.objects.create_user("ada")
+    ada = Person.objects.create(name="Ada", chat_id="UADA", user=user)
+    incident = lifecycle.declare("Checkout is slow", by=ada, at=timezone.now())
+    client = Client(raise_request_exception=False)
+    client.force_login(user)
+    return Sender(client, incident, tokens.issue(ada, at=timezone.now()).secret)
+
+
+WAYS: dict[str, tuple[Any, str, Callable[[Sender], Any], Callable[[], int]]] = {
+    "a note": (
+        *(lifecycle, "note", lambda by: by.form("note", text="it was the cache")),
+        lambda: Event.objects.filter(kind="noted").count(),
+    ),
+    "a follow-up": (
+        *(lifecycle, "add_followup", lambda by: by.form("follow-up", text="Write a test")),
+        Followup.objects.count,
+    ),
+    "a status update": (
+        *(lifecycle, "update", lambda by: by.form("update", text="We roll back")),
+        lambda: Event.objects.filter(kind="updated").count(),
+    ),
+    "a declaration": (lifecycle, "declare", Sender.declare, Incident.objects.filter(title="Search is slow").count),
+    "evidence by REST": (receiving, "receive", Sender.upload, Evidence.objects.count),
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_what_is_sent_again_is_kept_once_and_nothing_untrue_is_said(sender: Sender, way: str) -> None:
+    module, verb, send, kept = WAYS[way]
+    with commits_unanswered(module, verb):
+        answer = send(sender)
+    assert answer.status_code == 503, answer.content
+    assert "may not have been" in answer.content.decode()
+    assert kept() == 1
+    assert send(sender).status_code in {201, 302, 422}  # the last looks at what was said meanwhile
+    assert kept() == 1
+
+
+def test_what_differs_in_anything_is_evidence_of_its_own(sender: Sender) -> None:
+    for title in ("CPU", "CPU again", "CPU"):
+        assert sender.upload(title=title).status_code == 201
+    assert sorted(Evidence.objects.values_list("title", flat=True)) == ["CPU", "CPU again"]
