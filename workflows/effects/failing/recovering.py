@@ -25,7 +25,9 @@ from workflows.ports import VendorError
 log = logging.getLogger(__name__)
 
 # Codes of errors that say nothing of what was asked: whatever else is asked with this token is refused as well. What a
-# token may not do is another matter, and that it works for something says nothing of it.
+# token may not do is another matter, and that it works for something says nothing of it. So it is with messages that
+# admins have paused (ekm_access_denied): the question that is asked is answered all the same, and each step would fail,
+# and be told, every minute.
 REFUSED: Final = frozenset(
     {
         *("account_inactive", "invalid_auth", "not_authed", "token_expired", "token_revoked"),  # Slack's
