@@ -7,14 +7,14 @@ from datetime import datetime
 from typing import Final
 
 from django.db import connection, transaction
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 
 from incidents import lifecycle, timeline, visibility
 from incidents.lifecycle import rules
 from incidents.models import Incident, Participant, Person, Source
 from incidents.written_rows import WrittenRows
 from workflows.effects import effect_queue, lost_channels
-from workflows.effects.failing import failures
+from workflows.effects.failing import failures, recovering
 from workflows.models import Effect, MembersRead, Resource
 from workflows.planning.actions import CREATE
 from workflows.planning.observed import DELETED, GONE, THEIRS, THERE
@@ -172,27 +172,27 @@ def in_sight(channel_id: str, *, at: datetime) -> None:
     with transaction.atomic():
         timeline.hold(room.incident_id)
         lost_channels.restore(room.incident_id, room=room.room or 1)
-        _retry(room, REFUSED_OUTSIDE, at=at)
+        failures.retry_all(_refused(room, REFUSED_OUTSIDE), at=at)
 
 
 def within_reach(channel_id: str, *, inside: bool, archived: bool, at: datetime) -> bool:
     """Note that a channel is shown to us, and try again what it refused for what is over; return whether that was news.
 
-    ``inside`` says that we are in it. In the caller's transaction, in which the incident stays held.
+    ``inside`` says that we are in it. What was refused several times in the same words has another reason, such as
+    bookmarks that a workspace has closed, and is left to people. In the caller's transaction, in which the incident
+    stays held.
     """
     room = channel_row(channel_id)
     if room is None:
         return False
     refused = (*(REFUSED_OUTSIDE if inside else ()), *(() if archived else REFUSED_ARCHIVED))
     was_gone = lost_channels.restore(room.incident_id, room=room.room or 1)
-    return _retry(room, refused, at=at) or was_gone
+    return failures.retry_all(_refused(room, refused).exclude(recovering.LEFT_TO_PEOPLE), at=at) > 0 or was_gone
 
 
-def _retry(room: Resource, refused: Collection[str], *, at: datetime) -> bool:
-    failed = Effect.objects.filter(
-        incident=room.incident_id, room=room.room, state=Effect.State.FAILED, error_code__in=refused
-    )
-    return failures.retry_all(failed.order_by("pk"), at=at) > 0
+def _refused(room: Resource, codes: Collection[str]) -> QuerySet[Effect]:
+    failed = Effect.objects.filter(incident=room.incident_id, room=room.room, state=Effect.State.FAILED)
+    return failed.filter(error_code__in=codes).order_by("pk")
 
 
 def was_out_of_reach(channel_id: str, *, refused: Collection[str] = REFUSED_OUTSIDE) -> bool:

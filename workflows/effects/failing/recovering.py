@@ -59,7 +59,8 @@ TIMES_TOLD: Final = (
     .annotate(effect=Cast(KT("data__effect"), BigIntegerField()))
     .filter(effect=OuterRef("pk"))
 )
-WORTH_IT: Final = Q(error_code__in=REFUSED) | ~Exists(TIMES_TOLD[TOLD - 1 : TOLD])
+LEFT_TO_PEOPLE: Final = Exists(TIMES_TOLD[TOLD - 1 : TOLD])
+WORTH_IT: Final = Q(error_code__in=REFUSED) | ~LEFT_TO_PEOPLE
 
 
 def retry(*, at: datetime) -> int:
