@@ -116,20 +116,25 @@ def tell_leads(since: datetime) -> int:
     row tells: the workers are gone, so it is a web process, and there may be several. Asked again, it tells those whom
     the chat surely did not tell before.
     """
-    chat = ports.chat()
+    chat, leads = ports.chat(), _leads()  # read first: what breaks there leaves everyone to the next look
     _, is_ours = WorkersGone.objects.get_or_create(since=since)
     again = _untold.pop(since, frozenset())
-    if chat is None or not (is_ours or again):
+    if chat is None:
         return 0
+    waiting = {lead.pk: lead for lead in leads if is_ours or lead.pk in again}
+    _untold[since] = frozenset(waiting)
+    return apart.each(waiting.values(), lambda lead: _told(chat, lead, since), what="those who lead")
+
+
+def _leads() -> list[Person]:
     led = Incident.objects.filter(active=True).exclude(lead=None).values_list("pk", "lead")
     leading = {lead for pk, lead in led if visibility.who_may_see(pk, among=[lead])}
-    leads = Person.objects.filter(pk__in=leading if is_ours else leading & again).exclude(chat_id=None)
-    return apart.each(leads, lambda lead: _told(chat, lead, since), what="those who lead")
+    return list(Person.objects.filter(pk__in=leading).exclude(chat_id=None))
 
 
 def is_told(since: datetime) -> bool:
     """Return whether this process has nobody left to tell of it."""
-    return since not in _untold
+    return not _untold.get(since)
 
 
 _untold: dict[datetime, frozenset[int]] = {}  # those who lead, by since when no worker lived
@@ -147,11 +152,12 @@ def _card(since: datetime) -> Card:
 
 
 def _told(chat: Chat, lead: Person, since: datetime) -> bool:
+    _untold[since] -= {lead.pk}
     try:
         chat.tell(str(lead.chat_id), _card(since), mark=f"workers/{since.timestamp():.0f}/{lead.pk}")
     except VendorError as error:
         log.warning("could not tell lead %s that the workers are gone: %s", lead.pk, error)
         if error.retryable and not error.unknown:  # surely not told
-            _untold[since] = _untold.get(since, frozenset()) | {lead.pk}
+            _untold[since] |= {lead.pk}
         return False
     return True

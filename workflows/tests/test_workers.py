@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
+from django.db import OperationalError
 from django.utils import timezone
 
+from incidents import lifecycle, visibility
 from incidents.claiming.shared_clock import SharedClock
 from incidents.models import Incident, Participant, Person
 from workflows import ports
@@ -132,6 +134,39 @@ def test_whoever_leads_and_was_surely_not_told_is_told_at_the_next_look(
         for _ in range(3):
             workers.tell_leads(NOW)
     assert chat.people == ["UADA"] * tries
+    assert workers.is_told(NOW)
+
+
+@pytest.mark.parametrize("breaks", [0, 1, 2], ids=["as they are read", "at the first", "at the second"])
+def test_whom_an_outage_of_the_database_kept_from_being_told_is_told_at_the_next_look(
+    breaks: int, incident: Incident, ada: Person
+) -> None:
+    """Whom the chat may have told is not told twice."""
+    bob = Person.objects.create(name="Bob", chat_id="UBOB")
+    Person.objects.filter(pk=ada.pk).update(chat_id="UADA")
+    Incident.objects.filter(pk=incident.pk).update(lead=ada)
+    lifecycle.set_lead(lifecycle.declare("Search", by=bob, at=NOW), lead=bob, by=bob, at=NOW)
+    chat = Told()
+    tells, sees = chat.tell, visibility.who_may_see
+
+    def tell(person: str, card: Any, *, mark: str) -> None:
+        tells(person, card, mark=mark)
+        if len(chat.people) == breaks:
+            raise OperationalError
+
+    def see(incident: int, *, among: Collection[int]) -> set[int]:
+        if not breaks:
+            raise OperationalError
+        return sees(incident, among=among)
+
+    with ports.using(chat=chat):  # type: ignore[arg-type]  # it has the one call that is needed
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(chat, "tell", tell)
+            patch.setattr(visibility, "who_may_see", see)
+            with pytest.raises(OperationalError):
+                workers.tell_leads(NOW)
+        workers.tell_leads(NOW)
+    assert sorted(chat.people) == ["UADA", "UBOB"]
     assert workers.is_told(NOW)
 
 
