@@ -25,7 +25,7 @@ from integrations.trackers.adapter.ticket_text import NEUTRAL_TITLE
 from integrations.trackers.fake.board import BoardTicket
 from integrations.trackers.tests.board import PEOPLE, VENDORS, TrackerSetup
 from workflows import tasks
-from workflows.models import Effect, Limit, Ticket
+from workflows.models import Effect, Limit, Ticket, TrackerRead
 from workflows.planning.tickets import wanted
 from workflows.ports import VendorError
 from workflows.reconcile import reconcile, retyping
@@ -267,6 +267,33 @@ def test_one_that_the_tracker_refuses_to_show_holds_up_no_other_and_is_asked_for
         at.settle()
         assert at.row(1).text == "Theirs 1"
         at.assert_in_step()
+
+
+def test_one_that_is_refused_has_no_more_listed_again_than_is_read_at_once(
+    office: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A tracker lists a thousand changes: whatever came after those would wait for a day."""
+    monkeypatch.setattr(looks, "REFUSED_AMONG", 2)
+    for text in ("Rotate the keys", "Write a test", "Look at it"):
+        office.add(text)
+    office.settle()
+    for n in (1, 2, 3):
+        office.now()
+        office.board.edit(office.ticket(n), title=f"Theirs {n}")
+    look, refuses = office.tracker.look_at_ticket, Ticket.objects.get(key=wanted.key(1, private=False)).ref
+
+    def hides(ref: str, *, private: bool = False) -> Any:
+        if ref == refuses:
+            raise VendorError("It is hidden.", code="http_403", method="tracker.look")
+        return look(ref, private=private)
+
+    last = office.tracker.changed_tickets(TrackerRead.objects.get().until)[-1]
+    with patch.object(office.tracker, "look_at_ticket", hides):
+        for _ in range(3):
+            looks.look_again(at=office.now())
+            reconcile.reconcile(office.incident.pk, at=office.now())
+    assert TrackerRead.objects.get().until == last.at
+    assert [office.row(n).text for n in (2, 3)] == ["Theirs 2", "Theirs 3"]
 
 
 def test_what_cannot_be_done_here_is_put_back_there(office: Desk) -> None:

@@ -24,6 +24,7 @@ from workflows.tracker_port import TicketStatus, Tracker
 log = logging.getLogger(__name__)
 
 REFUSED_FOR: Final = timedelta(days=1)  # that a ticket is asked for again which the tracker refuses to show
+REFUSED_AMONG: Final = 300  # of the newest changes: all that follow it are listed again each minute, a thousand at most
 OVERLAP: Final = timedelta(seconds=90)  # what a tracker lists late, or with the same second
 
 
@@ -62,7 +63,8 @@ def _read(tracker: Tracker, place: str, *, private: bool, at: datetime) -> int:
         log.warning("could not read what changed in the issue tracker: %s", error)
         _limit(error, at=at)
     if done:
-        until = min([done[-1].at, *(one.at for one in refused if at - one.at < REFUSED_FOR)])
+        since = max(at - REFUSED_FOR, done[-REFUSED_AMONG:][0].at)
+        until = min([done[-1].at, *(one.at for one in refused if one.at > since)])
         TrackerRead.objects.filter(pk=last.pk).update(until=max(last.until, until))
     return len(done)
 
