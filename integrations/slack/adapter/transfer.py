@@ -11,6 +11,7 @@ from typing import Any, Final
 from urllib.error import HTTPError, URLError
 from urllib.parse import urlsplit
 
+from audit import straight
 from integrations import bounded, one_request, unreached
 from integrations.slack.protocol import error_messages
 from workflows.ports import VendorError
@@ -24,13 +25,6 @@ WAIT_AT_MOST_S: Final = 300.0  # and then it is asked again, whatever it said
 BROKEN: Final = (OSError, http.client.HTTPException, ValueError)  # the last for a redirect to what is no address
 
 
-class _NoRedirect(urllib.request.HTTPRedirectHandler):
-    """Slack redirects to its sign-in when a file may not be read; the token is never sent along."""
-
-    def redirect_request(self, *args: Any) -> None:
-        return None
-
-
 class FileTransfer:
     """Sends and fetches files at the addresses that Slack names, if they are Slack's."""
 
@@ -41,7 +35,8 @@ class FileTransfer:
         # A plain address is a stand-in on this machine, out of a proxy's reach.
         plainly = (bounded.Plainly(times=TIMES), urllib.request.ProxyHandler({}))
         ways = (bounded.OverTls(tls, times=TIMES),) if tls else plainly
-        self._opener = urllib.request.build_opener(_NoRedirect, *ways)
+        # Slack redirects to its sign-in when a file may not be read.
+        self._opener = urllib.request.build_opener(straight.Straight, *ways)
 
     def send(self, url: str, content: bytes) -> None:
         """Send the bytes of a file to the address that was handed out for it."""
