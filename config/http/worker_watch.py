@@ -29,6 +29,8 @@ async def watch(threads: Executor) -> None:
         await asyncio.sleep(LOOK_S)
         since = await loop.run_in_executor(threads, _gone_since)
         vain, told = (vain + 1, told) if since else (0, False)
+        if since and vain == LOOKS:
+            log.error("no worker was seen since %s", since)
         if since and vain >= LOOKS and not told:
             told = await loop.run_in_executor(threads, _tell, since)
 
@@ -56,7 +58,8 @@ def _gone_since() -> datetime | None:
 def _tell(since: datetime) -> bool:
     """Tell those who lead; return whether nobody is left to be told."""
     try:
-        log.error("no worker was seen since %s; told %s who lead", since, workers.tell_leads(since))
+        if told := workers.tell_leads(since):
+            log.warning("told %s who lead that no worker was seen", told)
     except Error as error:
         log.warning("could not tell that no worker was seen: %s", type(error).__name__)
         return False

@@ -15,15 +15,15 @@ Thing = TypeVar("Thing")
 def each(things: Iterable[Thing], act: Callable[[Thing], object], *, what: str) -> int:
     """Act on one after the other; return of how many it gave anything true.
 
-    What raises is logged, and left for the next time, when it may be mended. Where the database is to blame nothing
-    more is asked of it.
+    What raises is logged, and left for the next time, when it may be mended. Where the database is away nothing more is
+    asked of it; where it is well and ended what was asked, the others are.
     """
     done = 0
     for one in things:
         try:
             done += bool(act(one))
         except Exception as error:
-            if database_watch.says_so(error):
+            if database_watch.says_so(error) and not database_watch.has_ended(error):
                 raise
             log.exception("%s: the others go on without one", what)
     return done

@@ -169,3 +169,13 @@ def test_what_may_have_been_announced_is_found_where_the_channel_was_lost_meanwh
     for _ in range(2):
         look(house, incident)
     assert announced(house, incident) == []
+
+
+def test_what_a_channel_in_reach_refuses_again_and_again_is_left_to_people(house: House) -> None:
+    house.slack.faults.add("error", method="chat.postMessage", error="not_in_channel")
+    incident = house.settle(house.declare("Checkout is slow"))
+    tried = []
+    for _ in range(6):
+        look(house, incident)
+        tried.append(house.slack.calls.count("chat.postMessage"))
+    assert tried[-1] == tried[3] > tried[0]

@@ -249,5 +249,5 @@ def excuse(body: Body, says: str = UNREAD) -> dict[str, Any]:
     if "command" in body:
         return {"response_type": "ephemeral", "text": says}
     if body.get("type") == "view_submission":
-        return replying.over_form(body.get("view"), says)
+        return replying.over_form(body.get("view"), says, again=says != UNREAD)
     return {}

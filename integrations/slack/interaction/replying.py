@@ -24,10 +24,8 @@ NOTICE = "firekind:notice"
 LATE = "That took too long for Slack to open a window. Try again."
 PASSED = frozenset({"hash_conflict", "not_found"})
 BACK = "Back to the form"
-KEPT = (
-    f"*{BACK}* brings back what you wrote. You can submit it again as it is: what was recorded already is not recorded "
-    "twice."
-)
+KEPT = f"*{BACK}* brings back what you wrote."
+AGAIN = "You can submit it again as it is: what was recorded already is not recorded twice."
 SPENT = frozenset({"expired_trigger_id", "exchanged_trigger_id", "invalid_trigger_id", "trigger_expired"})
 
 
@@ -78,14 +76,14 @@ def notice(text: str, *, title: str = "Firekind") -> blocks.Block:
     return blocks.modal(title, [blocks.section(text)], callback_id=NOTICE)
 
 
-def over_form(view: object, text: str) -> dict[str, Any]:
+def over_form(view: object, text: str, *, again: bool) -> dict[str, Any]:
     """Say something on top of a modal that was submitted, which keeps what was typed; in its place where three are
     open, the most that Slack takes.
     """
     below = view if isinstance(view, Mapping) else {}
     if below.get("previous_view_id") and below.get("previous_view_id") != below.get("root_view_id"):
         return {"response_action": "update", "view": notice(text)}
-    said = [blocks.section(text), blocks.section(KEPT)]
+    said = [blocks.section(text), blocks.section(f"{KEPT} {AGAIN}" if again else KEPT)]
     return {"response_action": "push", "view": blocks.modal("Firekind", said, callback_id=NOTICE, close=BACK)}
 
 

@@ -7,6 +7,7 @@ and none but 200 goes to what can be read. Slack repeats an event after any othe
 from __future__ import annotations
 
 import dataclasses
+import json
 import os
 import time
 from itertools import count, product
@@ -20,6 +21,7 @@ from incidents.models import Incident
 from incidents.tests.oddities import LEFT_OUT, Path, places, with_odd
 from integrations.slack import fake, listeners
 from integrations.slack.doors import bolt
+from integrations.slack.interaction import replying
 from integrations.slack.protocol import setup
 from integrations.slack.tests.door import Door, secret
 
@@ -184,6 +186,15 @@ def test_people_are_told_when_what_they_sent_could_not_be_read(door: Door) -> No
     del typed.payload["user_id"]
     assert bolt.UNREAD in door.post(typed).content.decode()
     assert not Incident.objects.exists()
+
+
+def test_a_form_that_could_not_be_read_comes_back_and_nobody_is_told_to_submit_it_as_it_is() -> None:
+    form = {"type": "view_submission", "view": {"previous_view_id": None, "root_view_id": "V1"}}
+    said = json.dumps(bolt.excuse(form))
+    assert bolt.UNREAD in said
+    assert replying.KEPT in said
+    assert replying.AGAIN not in said
+    assert replying.AGAIN in json.dumps(bolt.excuse(form, bolt.BROKEN))
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from django.db.models.fields.json import KT
 
 from incidents.models.incident import ACTIVE
 from workflows import ports
-from workflows.effects.failing import failures
+from workflows.effects.failing import failures, recovering
 from workflows.models import Effect, Resource
 from workflows.planning.actions import CHANGE
 from workflows.ports import VendorError
@@ -35,11 +35,13 @@ STANDS_IN: Final = Subquery(POSTED.values_list(KT("external__channel_id"))[:1])
 def retry(*, at: datetime) -> int:
     """Try again what could not be posted or changed in a channel that we may post in by now; return how many.
 
-    Channels are asked for one by one: what waits for one that stays away holds up no other.
+    Channels are asked for one by one: what waits for one that stays away holds up no other. What people were told of
+    several times is left to them.
     """
     failed = Effect.objects.filter(
         FOLLOWS, state=Effect.State.FAILED, error_code__in=AWAY, kind="post", spec__has_any_keys=["channel", "in"]
-    ).annotate(channel=_channel())
+    ).exclude(recovering.LEFT_TO_PEOPLE)
+    failed = failed.annotate(channel=_channel())
     channels = failed.exclude(channel=None).values_list("channel", flat=True).distinct()
     return sum(
         failures.retry_all(failed.filter(channel=channel).order_by("pk")[:AT_ONCE], at=at)
