@@ -145,8 +145,12 @@ def sweep_captures() -> None:
 def watch_members() -> None:
     """Read who is in channels, and how these stand: neither rests on events alone.
 
-    People who left lose access even without an event, and what waits for a channel goes on.
+    People who left lose access even without an event, and what waits for a channel goes on. A workspace that has just
+    been connected is asked which one it is first: channels of another one would seem to be gone in it.
     """
+    chat = ports.chat()
+    if chat is None or not workspaces.follow(chat, at=timezone.now()):
+        return
     membership.poll(at=timezone.now())
     membership.poll_older(at=timezone.now())
     membership.poll_public(at=timezone.now())

@@ -9,7 +9,7 @@ from django.conf import settings
 from django.utils import timezone
 
 from incidents import lifecycle
-from incidents.models import Incident
+from incidents.models import Event, Incident
 from integrations.check_result import CheckResult
 from integrations.slack import checking, fake
 from integrations.slack.protocol.setup import Setup
@@ -27,10 +27,11 @@ from integrations.tests.another_workspace import (
     settle,
 )
 from integrations.tests.house import House
+from workflows import tasks
 from workflows.channels import rooms
 from workflows.effects import workspaces
 from workflows.effects.failing import failures
-from workflows.models import Effect, GroupRule
+from workflows.models import Effect, GroupRule, Resource
 from workflows.reconcile import retyping
 from workflows.usergroups import group_rules, sync, workspace_cache
 
@@ -265,3 +266,18 @@ def doctor(house: House, about: str) -> list[CheckResult]:
 def given() -> Setup:
     assert settings.FIREKIND.slack is not None
     return settings.FIREKIND.slack
+
+
+def test_nobody_looks_for_our_channels_in_a_workspace_that_is_not_known_yet(
+    house: House, other: fake.FakeSlack
+) -> None:
+    """The regular look may come first, before anything that is owed tells which workspace is connected."""
+    for type_name in ("major", "security"):
+        house.settle(house.declare(type_name, type=type_name))
+    before = set(Resource.objects.filter(kind="channel").values_list("pk", "state"))
+    told = Event.objects.count()
+    other.faults.add("error", method="users.list", error="internal_error")
+    with connected(house, other):
+        tasks.watch_members()
+    assert set(Resource.objects.filter(kind="channel").values_list("pk", "state")) == before
+    assert Event.objects.count() == told
