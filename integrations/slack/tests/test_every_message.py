@@ -124,6 +124,7 @@ def test_slack_takes_what_every_function_draws_and_marks_nothing_that_was_typed(
         for card in by_themselves(incident):
             assert block_kit.message_problems(cards.message(card)) == []
         assert block_kit.view_problems(replying.notice(WORST * 60)) == []
+        assert block_kit.view_problems(replying.over_form({}, WORST * 60, again=True)["view"]) == []
         assert block_kit.block_problems(list(links._card(incident)["blocks"])) == []
         typed(door, incident)
         pressed(door, incident)
