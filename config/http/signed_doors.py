@@ -1,7 +1,7 @@
 """The doors where vendors send what they sign: a request passes only the middleware that concerns one of those.
 
 Nobody is signed in there and no browser shows the answer, so sessions, forms and pages have no part in it. They took
-more than half of what one of Slack's events costs, and a declaration brings about twenty.
+half of what an event of Slack's costs that leads to nothing, and a declaration brings about twenty events.
 """
 
 from __future__ import annotations

@@ -48,8 +48,8 @@ def _gone_since() -> datetime | None:
         return workers.now(at=timezone.now()).gone_since
     except Error:  # without the database nobody knows
         return None
-    except Exception:
-        log.exception("could not look whether workers live")  # the watch itself goes on: nobody would begin it again
+    except Exception:  # whatever it is, the watch goes on: nobody would begin it again
+        log.exception("could not look whether workers live")
         return None
     finally:
         connection.close()
@@ -63,7 +63,7 @@ def _tell(since: datetime) -> bool:
     except Error as error:
         log.warning("could not tell that no worker was seen: %s", type(error).__name__)
         return False
-    except Exception:
+    except Exception:  # the same
         log.exception("could not tell that no worker was seen")
         return False
     finally:

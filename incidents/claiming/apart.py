@@ -22,7 +22,7 @@ def each(things: Iterable[Thing], act: Callable[[Thing], object], *, what: str) 
     for one in things:
         try:
             done += bool(act(one))
-        except Exception as error:
+        except Exception as error:  # a fault of ours at one row, of any kind, is what the others are kept from
             if database_watch.says_so(error) and not database_watch.has_ended(error):
                 raise
             log.exception("%s: the others go on without one", what)
