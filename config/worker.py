@@ -36,9 +36,11 @@ def main() -> int:
     database_watch.hold_nothing_for_long()
     signals.worker_ready.connect(_ready(NAMES[queues[0]]), weak=False)
     from config.process.own_loop import OwnLoop  # models are there to import since there is a worker
+    from workflows import tasks
 
     OwnLoop({queue: NAMES[queue] for queue in queues}).start()
     worker.start()
+    tasks.end()
     return int(worker.exitcode or 0)
 
 

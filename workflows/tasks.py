@@ -7,6 +7,7 @@ import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import Final
 
 from celery import shared_task
@@ -27,7 +28,7 @@ from workflows.alerts import intake
 from workflows.channels import membership, room_looks
 from workflows.effects import effect_queue, workspaces
 from workflows.effects.failing import announcements, recovering
-from workflows.effects.keyed_executor import Aside
+from workflows.effects.keyed_executor import Aside, Lane
 from workflows.oncall import refresh
 from workflows.paging import poll_pages
 from workflows.performing import perform
@@ -44,6 +45,9 @@ log = logging.getLogger(__name__)
 LONG_AGO = datetime.min.replace(tzinfo=UTC)
 PAUSE_S = 15
 PATIENCE_S = 5  # for the first look at a workspace, without which nobody can be brought in
+# Incidents for which one worker asks at once, by who is asked: messages and looks only say which incident it is.
+LANES: Final = {"chat": 16, "pager": 8, "tracker": 4}
+TICKETS_AT_ONCE: Final = 2
 CAPTURES_AT_ONCE = 12  # incidents that one evidence worker captures for; each mostly waits for its source
 FRESH_S = 30  # a hint that waited longer than this is left to the sweep
 
@@ -62,29 +66,35 @@ def reconcile(incident_id: int) -> None:
             return
     if any(KINDS[action.kind].queue == EVIDENCE for action in plan.actions):
         _send(measure, incident_id)
-    perform.drain(incident_id)
-    if any(action.kind == "member" for action in plan.actions):
-        keep_groups()  # those who belong in them were invited already
+    drain(incident_id)
 
 
 @shared_task
 def drain(incident_id: int) -> None:
-    """Perform what is ready of an incident that was planned already."""
-    perform.drain(incident_id)
+    """Begin what is ready of an incident that was planned already, in threads of who is asked for it."""
+    for port in perform.asked(incident_id):
+        _lanes[port].ask(incident_id)
+
+
+def _perform(port: str, incident_id: int) -> None:
+    if "member" in perform.drain(incident_id, port=port):
+        keep_groups()  # those who belong in them were invited already
 
 
 @shared_task
 def measure(incident_id: int) -> None:
-    """Begin what is ready of an incident's effects that take their time, in a worker and in threads of their own."""
-    _aside.ask(incident_id)
+    """Begin what is ready of an incident's effects that take their time, in threads of who is asked for it."""
+    for port in perform.asked(incident_id, queue=EVIDENCE):
+        _measuring[port].ask(incident_id)
 
 
-def _measure(incident_id: int) -> None:
-    perform.drain(incident_id, queue=EVIDENCE)
+def _measure(port: str, incident_id: int) -> None:
+    perform.drain(incident_id, queue=EVIDENCE, port=port)
     _send(drain, incident_id)  # what waited for it
 
 
-_aside = Aside(_measure, at_once=CAPTURES_AT_ONCE)
+_lanes: Final = {port: Lane(partial(_perform, port), at_once=most, name=f"{port} lane") for port, most in LANES.items()}
+_measuring: Final = {port: Aside(partial(_measure, port), at_once=CAPTURES_AT_ONCE) for port in perform.IN_FLIGHT}
 
 
 # What a sweep does beside effects, by the name of what it waits for.
@@ -138,7 +148,7 @@ def sweep_captures() -> None:
     """Begin the captures that are due, in a worker of evidence."""
     for incident_id, queue in sweeping.due(at=timezone.now()):
         if queue == EVIDENCE:
-            _aside.ask(incident_id)
+            measure(incident_id)
 
 
 @shared_task
@@ -171,11 +181,24 @@ def look_at_tickets() -> None:
 
 @shared_task
 def look_at_ticket(ticket_id: int) -> None:
-    """Look at a ticket that a webhook told of."""
+    """Look at a ticket that a webhook told of, soon: trackers send many at once."""
+    _looking.ask(ticket_id)
+
+
+def _look_at(ticket_id: int) -> None:
     try:
         looks.look(ticket_id, at=timezone.now())
     except VendorError as error:
         log.warning("could not look at a ticket: %s", error)
+
+
+_looking: Final = Lane(_look_at, at_once=TICKETS_AT_ONCE, name="tickets")
+
+
+def end() -> None:
+    """Begin nothing more of what is ready, and wait for what was begun."""
+    for lane in (*_lanes.values(), _looking):
+        lane.end()
 
 
 @shared_task

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections import Counter
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import pytest
@@ -12,7 +13,7 @@ from django.db import OperationalError
 
 from config.process.look_runner import LookRunner
 from stack.outside import until
-from workflows.effects.keyed_executor import Aside
+from workflows.effects.keyed_executor import Aside, Lane
 
 NAMES = ("a", "b", "c", "d")
 
@@ -116,7 +117,7 @@ def test_one_that_fails_ends_no_other(error: BaseException) -> None:
     until(go_round, what="all are taken, again and again")
 
 
-@pytest.mark.parametrize("asked_of", [LookRunner, Aside])
+@pytest.mark.parametrize("asked_of", [LookRunner, Aside, partial(Lane, name="lane")])
 def test_what_is_asked_for_as_the_process_ends_is_left_to_others(
     asked_of: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -131,7 +132,7 @@ def test_what_is_asked_for_as_the_process_ends_is_left_to_others(
     until(lambda: took == ["a"], what="it is taken")
 
 
-@pytest.mark.parametrize("asked_of", [LookRunner, Aside])
+@pytest.mark.parametrize("asked_of", [LookRunner, Aside, partial(Lane, name="lane")])
 def test_what_is_asked_for_while_no_thread_can_be_had_is_done_once_there_is_one(
     asked_of: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:

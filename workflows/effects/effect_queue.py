@@ -38,6 +38,9 @@ KEEP: Final = WrittenInsert(
 HASTY = [name for name, kind in KINDS.items() if kind.queue == EFFECTS]
 SLOW = [name for name, kind in KINDS.items() if kind.queue == EVIDENCE]
 
+OWED_KINDS: Final = """
+    SELECT DISTINCT kind FROM workflows_effect WHERE incident_id = %s AND state IN ('waiting', 'running')
+"""
 MOVED: Final = """
     SELECT key, (external ->> 'moved')::float8 FROM workflows_resource
      WHERE incident_id = %s AND key = ANY (%s) AND external ->> 'moved' IS NOT NULL
@@ -55,6 +58,13 @@ def claim(incident_id: int, *, at: datetime, limit: int, kinds: Sequence[str] = 
         cursor.execute(TAKE, values)
         taken = [Work(TAKEN.found(row), json.loads(row[-1] or "{}")) for row in cursor.fetchall()]
     return sorted(taken, key=lambda work: (work.effect.rank, work.effect.pk))
+
+
+def owed_kinds(incident_id: int) -> list[str]:
+    """Return the kinds of an incident's effects that are waiting or running."""
+    with connection.cursor() as cursor:
+        cursor.execute(OWED_KINDS, [incident_id])
+        return [kind for (kind,) in cursor.fetchall()]
 
 
 def record_done(

@@ -1,4 +1,4 @@
-"""Threads for slow work, separate from the task threads: captures do not block reading."""
+"""Threads for slow work, separate from the task threads: who is slow holds up nobody else."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Generic, TypeVar
 
 from django.db import connection
+
+from incidents.outages import database_watch
 
 log = logging.getLogger(__name__)
 Key = TypeVar("Key", bound=Hashable)
@@ -64,3 +66,56 @@ class Aside(Generic[Key]):
                 again = self._again.pop(key)
             if again:
                 self.ask(key)
+
+
+class Lane(Generic[Key]):
+    """Threads for what waits for one vendor, so that what others are asked for never does.
+
+    What waits for a thread is not asked for twice. Next comes what was asked for last, since somebody has just done
+    something there, and every other time what has waited longest, so that nothing waits for good.
+    """
+
+    def __init__(self, do: Callable[[Key], object], *, at_once: int, name: str) -> None:
+        self._do = do
+        self._pool = ThreadPoolExecutor(at_once, thread_name_prefix=name)
+        self._lock = threading.Lock()
+        self._waiting: dict[Key, None] = {}
+        self._newest_next = True
+
+    def ask(self, key: Key) -> None:
+        """Have it done soon; returns at once."""
+        with self._lock:
+            if key in self._waiting:
+                return
+            self._waiting[key] = None
+        if not begun(self._pool, self._run):
+            with self._lock:
+                self._waiting.pop(key, None)
+
+    def end(self) -> None:
+        """Leave what waits to others, and wait for what was begun."""
+        with self._lock:
+            self._waiting.clear()
+        self._pool.shutdown()
+
+    def _run(self) -> None:
+        with self._lock:
+            if not self._waiting:
+                return
+            key = self._next()
+        try:
+            self._do(key)
+        except BaseException as error:  # a thread must not die unheard: the sweep asks for what is left
+            if database_watch.is_to_blame(error) and not database_watch.is_deadlock(error):
+                log.warning("%s was interrupted: the database does not answer", key)
+            else:
+                log.exception("%s was interrupted", key)
+            raise
+        finally:
+            connection.close()
+
+    def _next(self) -> Key:
+        key = next(reversed(self._waiting) if self._newest_next else iter(self._waiting))
+        self._newest_next = not self._newest_next
+        del self._waiting[key]
+        return key

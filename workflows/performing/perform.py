@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, nullcontext
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, Final
 
 from django.db import connection
 from django.utils import timezone
@@ -42,7 +42,8 @@ from workflows.ports import VendorError
 
 log = logging.getLogger(__name__)
 
-IN_FLIGHT = 24  # calls at once in one worker process; each mostly waits for the vendor
+# Calls at once in one worker process, by who is asked: each mostly waits, and who is silent holds up nobody else.
+IN_FLIGHT: Final = {"chat": 24, "pager": 12, "tracker": 6, "profiler": 12}
 AT_ONCE = 16  # effects of one incident that are claimed together
 RECORD_AT_ONCE = 2
 HEAD_START_S = 0.005  # for the longest chain
@@ -51,37 +52,49 @@ LEFT_TO_NEWER = timedelta(seconds=15)  # what only a newer version can do, whose
 Outside = Mapping[str, Any]  # what stands behind each port, by the port's name
 
 _recording = Turns(RECORD_AT_ONCE)
-_pool = ThreadPoolExecutor(IN_FLIGHT, thread_name_prefix="perform")
+_pools: Final = {port: ThreadPoolExecutor(most, thread_name_prefix=port) for port, most in IN_FLIGHT.items()}
 
 
-def drain(incident_id: int, *, queue: str = EFFECTS, side_by_side: bool = True) -> None:
-    """Perform every effect of a queue that is ready, and those that become ready by it, side by side.
+def asked(incident_id: int, *, queue: str = EFFECTS) -> set[str]:
+    """Return the ports, of those connected, that are to be asked for something which an incident is owed."""
+    kinds = actions.of_queue(queue, ports=ports.connected().keys())
+    return {KINDS[kind].port for kind in effect_queue.owed_kinds(incident_id) if kind in kinds}
 
-    Returns when nothing that was claimed here is left. What is due later, or waits for a rate limit, is left to the
-    sweep. Not ``side_by_side`` everything happens in the caller's thread, and so in its transaction.
+
+def drain(incident_id: int, *, queue: str = EFFECTS, port: str = "", side_by_side: bool = True) -> set[str]:
+    """Perform every effect of a queue that is ready, and those that become ready by it, side by side; return the kinds.
+
+    Only those that one ``port`` is asked for, if one is given. Returns when nothing that was claimed here is left. What
+    is due later, or waits for a rate limit, is left to the sweep. Not ``side_by_side`` everything happens in the
+    caller's thread, and so in its transaction.
     """
-    outside: Outside = ports.connected()
-    chat, pager = ports.chat(), ports.pager()
+    outside: Outside = {name: one for name, one in ports.connected().items() if port in {"", name}}
+    chat, pager = outside.get("chat"), outside.get("pager")
+    done = set[str]()
     if pager is not None and not pager_account.is_known(pager, at=timezone.now()):
         outside = _without("pager", outside)
     if chat is not None and not workspaces.is_followed(chat):
-        _drain(incident_id, _without("chat", outside), queue=queue, side_by_side=side_by_side)  # pages wait for no chat
+        # Pages wait for no chat.
+        done |= _drain(incident_id, _without("chat", outside), queue=queue, side_by_side=side_by_side)
         if not workspaces.follow(chat, at=timezone.now()):
-            return
-    _drain(incident_id, outside, queue=queue, side_by_side=side_by_side)
+            return done
+    return done | _drain(incident_id, outside, queue=queue, side_by_side=side_by_side)
 
 
 def _without(port: str, outside: Outside) -> Outside:
     return {name: one for name, one in outside.items() if name != port}
 
 
-def _drain(incident_id: int, outside: Outside, *, queue: str, side_by_side: bool) -> None:
-    kinds = actions.of_queue(queue, ports=outside.keys())
+def _drain(incident_id: int, outside: Outside, *, queue: str, side_by_side: bool) -> set[str]:
+    kinds, done = actions.of_queue(queue, ports=outside.keys()), set[str]()
     if not kinds:
-        return
+        return done
     # Two effects that end at once do not see each other's records, and neither claims what waits for both.
     while claimed := effect_queue.claim(incident_id, at=timezone.now(), limit=AT_ONCE, kinds=kinds):
-        _Drain(outside, kinds, side_by_side=side_by_side).run(claimed)
+        drain = _Drain(outside, kinds, side_by_side=side_by_side)
+        drain.run(claimed)
+        done |= drain.done
+    return done
 
 
 class _Drain:
@@ -92,6 +105,7 @@ class _Drain:
         self.kinds = kinds
         self.side_by_side = side_by_side
         self.held: dict[tuple[int, int], Work] = {}
+        self.done: set[str] = set()
         self.left = 0
         self.changed = threading.Condition()
 
@@ -110,6 +124,7 @@ class _Drain:
     def _chain(self, claimed: Sequence[Work]) -> None:
         while claimed:
             self.held |= {_claim(work): work for work in claimed}
+            self.done |= {work.effect.kind for work in claimed}
             first, *rest = claimed
             if self.side_by_side:
                 for work in rest:
@@ -127,7 +142,7 @@ class _Drain:
     def _spread(self, work: Work) -> None:
         with self.changed:
             self.left += 1
-        if begun(_pool, self._aside, work):
+        if begun(_pools[KINDS[work.effect.kind].port], self._aside, work):
             return
         del self.held[_claim(work)]
         effect_queue.put_back(work, until=timezone.now())

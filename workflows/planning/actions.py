@@ -215,5 +215,5 @@ def of(kind: str) -> ThingKind:
 
 
 def of_queue(queue: str, *, ports: Collection[str]) -> list[str]:
-    """Return the kinds of a queue that someone connected can do."""
+    """Return the kinds of a queue that one of these ports is asked for."""
     return [name for name, kind in KINDS.items() if kind.queue == queue and kind.port in ports]

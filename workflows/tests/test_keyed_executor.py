@@ -2,7 +2,14 @@ from __future__ import annotations
 
 import threading
 
-from workflows.effects.keyed_executor import Aside
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from workflows import tasks
+from workflows.effects.keyed_executor import Aside, Lane
+from workflows.performing import perform
+from workflows.planning.actions import EFFECTS, KINDS
 
 
 def test_what_is_asked_for_meanwhile_is_done_once_more_and_never_at_once() -> None:
@@ -39,3 +46,85 @@ def test_others_are_done_side_by_side() -> None:
     aside._pool.shutdown()
     assert both.n_waiting == 0
     assert not both.broken
+
+
+class Held:
+    """A lane of one thread that is held up until told, and what it did."""
+
+    def __init__(self) -> None:
+        self.done: list[int] = []
+        self.go, self.held = threading.Event(), threading.Event()
+        self.lane: Lane[int] = Lane(self._do, at_once=1, name="held")
+        self.lane.ask(-1)
+        assert self.held.wait(10)
+
+    def _do(self, key: int) -> None:
+        if key == -1:
+            self.held.set()
+            assert self.go.wait(10)
+        else:
+            self.done.append(key)
+
+    def finish(self) -> list[int]:
+        self.go.set()
+        self.lane._pool.shutdown()
+        return self.done
+
+
+@given(st.lists(st.integers(0, 20), max_size=30))
+def test_what_waits_is_done_once_however_often_it_was_asked_for(keys: list[int]) -> None:
+    held = Held()
+    for key in keys:
+        held.lane.ask(key)
+    assert sorted(held.finish()) == sorted(set(keys))
+
+
+def test_what_was_asked_for_last_waits_behind_one_other_and_what_waits_longest_has_every_other_turn() -> None:
+    held = Held()
+    for key in range(6):
+        held.lane.ask(key)
+    assert held.finish() in ([5, 0, 4, 1, 3, 2], [0, 5, 1, 4, 2, 3])
+
+
+def test_what_is_asked_for_while_it_is_being_done_is_done_once_more() -> None:
+    held = Held()
+    held.lane.ask(-1)
+    held.lane.ask(1)
+    held.finish()
+    assert held.done == [1]
+    assert not held.lane._waiting
+
+
+def test_a_lane_that_ends_leaves_what_waits_and_waits_for_what_was_begun() -> None:
+    held = Held()
+    held.lane.ask(1)
+    ending = threading.Thread(target=held.lane.end)
+    ending.start()
+    while held.lane._waiting:
+        pass
+    held.lane.ask(2)  # it may still be asked: no thread takes anything any more, or one does what is there
+    held.go.set()
+    ending.join(10)
+    assert 1 not in held.done
+
+
+@pytest.mark.parametrize("error", [ValueError("a fault of ours"), SystemExit()])
+def test_one_that_fails_ends_no_other(error: BaseException) -> None:
+    done = list[int]()
+
+    def do(key: int) -> None:
+        if key == 0:
+            raise error
+        done.append(key)
+
+    lane = Lane(do, at_once=1, name="failing")
+    for key in range(3):
+        lane.ask(key)
+    lane._pool.shutdown()
+    assert sorted(done) == [1, 2]
+
+
+def test_there_are_threads_for_all_that_is_asked_for() -> None:
+    asked = {kind.port for kind in KINDS.values()}
+    assert asked == perform.IN_FLIGHT.keys()
+    assert {kind.port for kind in KINDS.values() if kind.queue == EFFECTS} == tasks.LANES.keys()
