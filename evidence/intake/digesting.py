@@ -133,6 +133,8 @@ def _end(
     now = timezone.now()
     summary = summary or {}
     with transaction.atomic():
+        if tree:
+            withdrawing.hold(tree, storage.thumbnail_key(tree))
         timeline.hold(evidence.incident_id)  # before its evidence, as whoever withdraws it does
         evidence.state, evidence.says, evidence.summary, evidence.tree = state, says, dict(summary), tree
         evidence.kind = Kind(summary.get("kind", Kind.PROFILE if tree else evidence.kind))

@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
 from typing import Any
 
+from django.db import transaction
+
 from evidence.intake import receiving, withdrawing
 from evidence.intake.storage import StorageError
 from evidence.models import Evidence
@@ -78,5 +80,8 @@ def fetch(evidence: Evidence) -> None:
         raise Unreadable(str(refused)) from refused
     evidence.original, evidence.size = stored.key, stored.size
     mine = Evidence.objects.filter(pk=evidence.pk, token=evidence.token, state=State.READING)
-    if not mine.update(original=stored.key, size=stored.size):
+    with transaction.atomic():
+        withdrawing.hold(stored.key)
+        is_wanted = mine.update(original=stored.key, size=stored.size)
+    if not is_wanted:
         withdrawing.forget(stored.key, "")

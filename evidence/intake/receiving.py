@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, Final
 
 from django.conf import settings
+from django.db import transaction
 from django.db.models import Max, Q
 
 from evidence.intake import hints, storage, withdrawing
@@ -98,7 +99,9 @@ def receive(
         added_at=at,
     )
     try:
-        return add(evidence, by=by)
+        with transaction.atomic():
+            withdrawing.hold(stored.key)
+            return add(evidence, by=by)
     except lifecycle.NotThere:
         withdrawing.forget(stored.key, "")
         raise

@@ -102,6 +102,9 @@ class Store(Protocol):
     def local(self, key: str) -> Path:
         """Return a file of this machine that holds the content; raises ``StorageError``."""
 
+    def has(self, key: str) -> bool:
+        """Tell whether something is kept under a key, by the storage itself. Raises ``StorageError``."""
+
     def drop(self, key: str) -> None:
         """Forget a key; one that is gone already is fine. Raises ``StorageError``."""
 
@@ -149,6 +152,11 @@ class Folder:
                     raise StorageError(f"The evidence folder {self.root} is not there.")
                 raise NotStored(f"{key} is not in the evidence folder.")
         return path
+
+    def has(self, key: str) -> bool:
+        """Tell whether the file is there."""
+        with usable():
+            return (self.root / key).is_file()
 
     def drop(self, key: str) -> None:
         """Remove the file. Raises ``StorageError`` where that cannot be done."""
@@ -221,6 +229,19 @@ class Objects:
             raise NotStored(f"{key} is not in the evidence storage.") from error
         except (BaseError, OSError) as error:
             raise StorageError(f"Evidence storage couldn't return {key}: {type(error).__name__}.") from error
+
+    def has(self, key: str) -> bool:
+        """Tell whether it is there, whatever is at hand. Raises ``StorageError`` where it does not answer."""
+        import obstore
+        from obstore.exceptions import BaseError, NotFoundError
+
+        try:
+            obstore.head(self.store, key)
+        except (NotFoundError, FileNotFoundError):
+            return False
+        except (BaseError, OSError) as error:
+            raise StorageError(f"Evidence storage couldn't be asked for {key}: {type(error).__name__}.") from error
+        return True
 
     def drop(self, key: str) -> None:
         """Remove it there and here. Raises ``StorageError`` where it does not answer."""

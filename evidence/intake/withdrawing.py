@@ -14,7 +14,7 @@ from evidence.intake.storage import StorageError
 from evidence.models import Evidence, HotFunction
 from evidence.models.evidence import State
 from incidents import lifecycle, timeline
-from incidents.claiming import rotation
+from incidents.claiming import rotation, turns
 from incidents.indexing import word_index
 from incidents.lifecycle import rules
 from incidents.models import Person, Source
@@ -23,6 +23,8 @@ log = logging.getLogger(__name__)
 READ: Final = ("state", "original", "tree", "event_n")
 AT_ONCE: Final = 50
 EVERY_S: Final = 5  # that often a sweep comes
+TURN: Final = "evidence.intake.withdrawing:"
+REMOVED: Final = "The same file was being withdrawn at that moment."
 STILL_STORED = Q(state=State.WITHDRAWN) & ~Q(original="", tree="")
 
 
@@ -84,13 +86,32 @@ def forget(original: str, tree: str) -> bool:
     """Remove an original and a tree that no other evidence has; tell whether the storage could be reached."""
     try:
         for field, key in (("original", original), ("tree", tree)):
-            if key and not Evidence.objects.exclude(state=State.WITHDRAWN).filter(**{field: key}).exists():
-                storage.store().drop(key)
-                if field == "tree":
-                    storage.store().drop(storage.thumbnail_key(key))
-                    with storage.refusals_told():
-                        made.forget(key)
+            if key:
+                _drop_unused(field, key)
     except StorageError as error:
         log.warning("a file that nobody has any more is still stored: %s", error)
         return False
     return True
+
+
+def _drop_unused(field: str, key: str) -> None:
+    with transaction.atomic():
+        turns.take(TURN + key)
+        if Evidence.objects.exclude(state=State.WITHDRAWN).filter(**{field: key}).exists():
+            return
+        storage.store().drop(key)
+        if field == "tree":
+            storage.store().drop(storage.thumbnail_key(key))
+            with storage.refusals_told():
+                made.forget(key)
+
+
+def hold(*keys: str) -> None:
+    """Keep stored what a row is about to name, to the end of the caller's transaction.
+
+    The same content may belong to other evidence that is being withdrawn: whoever removes its file either sees the row,
+    or was there first, and then the file is gone. Raises ``StorageError`` in that case: it has to be stored again.
+    """
+    turns.take(TURN + keys[0])
+    if missing := [key for key in keys if not storage.store().has(key)]:
+        raise StorageError(f"{missing[0]} was removed as other evidence was withdrawn.", says=REMOVED)

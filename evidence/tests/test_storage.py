@@ -74,6 +74,13 @@ def test_what_is_kept_is_had_again(store: Store) -> None:
     assert list(store.scratch().iterdir()) == []
 
 
+def test_it_tells_what_it_has(store: Store) -> None:
+    store.keep("originals/cd/cde", on_its_way(store, b"main 1\n"))
+    assert store.has("originals/cd/cde")
+    store.drop("originals/cd/cde")
+    assert not store.has("originals/cd/cde")
+
+
 def test_keeping_the_same_twice_is_fine(store: Store) -> None:
     for _ in range(2):
         store.keep("originals/cd/cde", on_its_way(store, b"main 1\n"))
