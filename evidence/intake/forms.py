@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
@@ -16,6 +17,7 @@ from incidents import lifecycle
 from incidents.models import Incident, Person
 
 FILES_AT_ONCE = 20
+MOST_NUMBER = (1 << 31) - 1  # that a row can have
 
 
 class Files(forms.ClearableFileInput):
@@ -35,7 +37,13 @@ class SeveralFiles(forms.FileField):
         return [super(SeveralFiles, self).clean(one, initial) for one in given or [None]]
 
 
-class AddFile(forms.Form):
+class AddForm(forms.Form):
+    """What every form has: the last number of evidence on its page, by which it is told that it was sent before."""
+
+    since = forms.IntegerField(required=False, min_value=0, max_value=MOST_NUMBER, widget=forms.HiddenInput)
+
+
+class AddFile(AddForm):
     """Files, and what is known of them besides."""
 
     file = SeveralFiles(
@@ -70,18 +78,25 @@ class AddFile(forms.Form):
                     variant=asked["variant"],
                     is_control=asked["is_control"],
                     unit=asked["unit"],
+                    since=asked["since"],
                 )
-            except StorageError as error:
+            except (StorageError, lifecycle.BadInput) as error:
                 if not added:
                     raise
-                kept = ", ".join(one.title for one in added)
-                says = f"{error.says} Added {kept}; send the others again in a minute."
-                raise lifecycle.Refused(says) from error
+                raise lifecycle.Refused(_stopped(error, at=file, added=added)) from error
             added.append(found)
         return added
 
 
-class AddLink(forms.Form):
+def _stopped(error: StorageError | lifecycle.BadInput, *, at: UploadedFile[bytes], added: Sequence[Evidence]) -> str:
+    """Say at which of several files it ended, and which were added before it."""
+    kept = ", ".join(one.title for one in added)
+    if isinstance(error, StorageError):
+        return f"{error.says} Added {kept}; send the others again in a minute."
+    return f"{receiving.shown_name(at.name or 'A file')}: {error} Added {kept}; send those after it again."
+
+
+class AddLink(AddForm):
     """A link to something that was measured elsewhere."""
 
     link = forms.CharField(max_length=2000, error_messages={"required": "Enter a link."})
@@ -90,4 +105,5 @@ class AddLink(forms.Form):
     def run(self, incident: Incident, *, by: Person, at: datetime) -> list[Evidence]:
         """Put the link on the timeline. Raises ``Refused``."""
         asked = self.cleaned_data
-        return [receiving.add_link(incident, link=asked["link"], title=asked["title"], by=by, via="link", at=at)]
+        said = {"link": asked["link"], "title": asked["title"], "since": asked["since"]}
+        return [receiving.add_link(incident, **said, by=by, via="link", at=at)]

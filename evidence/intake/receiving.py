@@ -37,11 +37,12 @@ SOURCES = {
 }
 
 
-# Doors of programs, which send again what was not answered, and what makes it the same.
-SENT_AGAIN: Final = ("api", "otlp")
+# Doors at which what was not answered is sent again, and what makes it the same. A form tells what it had seen instead.
+SENT_AGAIN: Final = ("api", "otlp", "slack")
 AGAIN_WITHIN: Final = timedelta(minutes=15)
 SAID_OF_IT: Final = (
-    *("original", "title", "origin", "window_from", "window_to", "phase", "variant", "is_control", "unit", "added_by"),
+    *("original", "link", "title", "origin", "window_from", "window_to", "phase", "variant", "is_control", "unit"),
+    "added_by",
 )
 
 
@@ -73,11 +74,12 @@ def receive(
     is_control: bool = False,
     unit: str = "",
     limit_bytes: int | None = None,
+    since: int | None = None,
 ) -> Evidence:
     """Store a file as evidence of an incident; reading it is hinted after the commit.
 
-    ``body`` is read in chunks and never held whole. Raises ``TooLarge``, ``BadInput``, ``NotThere`` and
-    ``StorageError``; nothing is kept then.
+    ``body`` is read in chunks and never held whole; ``since`` is that of ``add``. Raises ``TooLarge``, ``BadInput``,
+    ``NotThere`` and ``StorageError``; nothing is kept then.
     """
     _check(via=via, phase=phase, window=window)
     said = rules.title(title or file_name or "Evidence")
@@ -101,19 +103,20 @@ def receive(
     try:
         with transaction.atomic():
             withdrawing.hold(stored.key)
-            return add(evidence, by=by)
+            return add(evidence, by=by, since=since)
     except lifecycle.NotThere:
         withdrawing.forget(stored.key, "")
         raise
 
 
-def add(evidence: Evidence, *, by: Person | None) -> Evidence:
+def add(evidence: Evidence, *, by: Person | None, since: int | None = None) -> Evidence:
     """Number a new piece of evidence and write it; live pages look again, and a reader is hinted.
 
-    One that was sent again is returned as it was written before. Raises ``NotThere``.
+    One that was sent again is returned as it was written before. ``since`` is the last number of evidence that stood
+    on the form: the same after it is one form that was sent twice. Raises ``NotThere``.
     """
     with rules.changing(evidence.incident, by=by):
-        if (sent := _sent_before(evidence)) is not None:
+        if (sent := _sent_before(evidence, since=since)) is not None:
             return sent
         last = Evidence.objects.filter(incident=evidence.incident_id).aggregate(last=Max("n"))["last"]
         evidence.n = (last or 0) + 1
@@ -124,18 +127,24 @@ def add(evidence: Evidence, *, by: Person | None) -> Evidence:
     return evidence
 
 
-def _sent_before(evidence: Evidence) -> Evidence | None:
-    """Return the same file with all that is said of it, which came a moment ago: whoever sent it was not answered."""
-    if not evidence.original or evidence.origin.get("via") not in SENT_AGAIN:
+def _sent_before(evidence: Evidence, *, since: int | None) -> Evidence | None:
+    """Return the same file or link with all that is said of it, which came before: whoever sent it was not answered."""
+    is_of_program = evidence.origin.get("via") in SENT_AGAIN
+    if not (evidence.original or evidence.link) or (since is None and not is_of_program):
         return None
+    lately = Q(added_at__gt=evidence.added_at - AGAIN_WITHIN) if since is None else Q(n__gt=since)
     same = {name: getattr(evidence, name) for name in SAID_OF_IT}
-    lately = evidence.added_at - AGAIN_WITHIN
-    found = Evidence.objects.filter(incident=evidence.incident_id, added_at__gt=lately, **same)
+    found = Evidence.objects.filter(lately, incident=evidence.incident_id, **same)
     return found.exclude(state=State.WITHDRAWN).select_related("incident").order_by("n").first()
 
 
-def add_link(incident: Incident, *, link: str, title: str, by: Person | None, via: str, at: datetime) -> Evidence:
-    """Put a link on the timeline as evidence; what it leads to is not fetched. Raises ``BadInput`` for no link."""
+def add_link(
+    incident: Incident, *, link: str, title: str, by: Person | None, via: str, at: datetime, since: int | None = None
+) -> Evidence:
+    """Put a link on the timeline as evidence; what it leads to is not fetched. Raises ``BadInput`` for no link.
+
+    ``since`` is that of ``add``.
+    """
     url = rules.text(link, field="link")
     if not url.startswith(("https://", "http://")) or len(url) > 2000 or any(one.isspace() for one in url):
         raise lifecycle.BadInput("link", "Enter a link that starts with https:// and has no spaces.")
@@ -152,9 +161,10 @@ def add_link(incident: Incident, *, link: str, title: str, by: Person | None, vi
         read_at=at,
     )
     with rules.changing(incident, by=by):
-        add(evidence, by=by)
-        note(evidence, at=at)
-    return evidence
+        added = add(evidence, by=by, since=since)
+        if added is evidence:
+            note(evidence, at=at)
+    return added
 
 
 def read_again(evidence: Evidence, *, by: Person | None) -> bool:

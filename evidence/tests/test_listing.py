@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.conf import settings
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.utils import timezone
 
@@ -27,6 +29,16 @@ def test_files_that_are_dropped_become_evidence(incident: Incident, ada: Person,
     assert answer.status_code == 200
     assert "Added cpu.folded, heap.folded." in answer.content.decode()
     assert [one.title for one in Evidence.objects.order_by("n")] == ["cpu.folded", "heap.folded"]
+
+
+def test_of_several_files_the_one_that_is_too_large_is_named_beside_those_that_were_added(
+    incident: Incident, ada: Person, browse: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(settings, "FIREKIND", replace(settings.FIREKIND, evidence_max_mib=1))
+    files = [SimpleUploadedFile("a.folded", FOLDED), SimpleUploadedFile("b.folded", b"x" * (1 << 20) + b"x")]
+    answer = browse(ada).post(f"/incidents/{incident.codename}/evidence/add", {"file": files, "since": "0"})
+    assert answer.status_code == 422
+    assert "b.folded: The file is larger than the 1 MiB limit. Added a.folded" in answer.content.decode()
 
 
 @pytest.mark.parametrize(

@@ -262,7 +262,7 @@ def test_of_several_files_those_that_were_kept_are_named(incident: Incident, ada
     second = SimpleUploadedFile("b.folded", FOLDED)
     second.file = Filling(FOLDED)
     form = AddFile({})
-    form.cleaned_data = {"title": "", "phase": "", "variant": "", "is_control": False, "unit": ""}
+    form.cleaned_data = {"title": "", "phase": "", "variant": "", "is_control": False, "unit": "", "since": 0}
     form.cleaned_data["file"] = [SimpleUploadedFile("a.folded", FOLDED), second]
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     try:

@@ -119,7 +119,8 @@ def read_again(request: Request, codename: str, n: int) -> HttpResponse:
 def _context(request: Request, incident: Incident) -> dict[str, Any]:
     found = newest(incident)
     context = _about(request, incident, found)
-    forms = {"file_form": AddFile(), "link_form": AddLink()}
+    shown = {"since": found[0].n if found else 0}
+    forms = {"file_form": AddFile(initial=shown), "link_form": AddLink(initial=shown)}
     reading = any(one.state == State.READING for one in found)
     more = {"policy": incident.policy, "reading": reading, "comparable": pairs.comparable(found)}
     more |= {"unread_since": hints.unread_since() if reading else None}

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -13,6 +15,7 @@ import psycopg
 import pytest
 from django.conf import settings as project
 from django.contrib.auth.models import User
+from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db import OperationalError
 from django.test import Client
 from django.utils import timezone
@@ -54,6 +57,10 @@ class Sender:
         """Send a form of the incident's page, as it stands there."""
         return self.client.post(f"{self.incident.get_absolute_url()}{verb}", {"since": "1", **given})
 
+    def add(self, **given: Any) -> Any:
+        """Send a form of the page of evidence, as it stands there while there is none."""
+        return self.client.post(f"{self.incident.get_absolute_url()}evidence/add", {"since": "0", **given})
+
     def declare(self) -> Any:
         """Send the form that declares."""
         return self.client.post("/declare", {"title": "Search is slow", "since": self.since})
@@ -92,6 +99,14 @@ WAYS: dict[str, tuple[Any, str, Callable[[Sender], Any], Callable[[], int]]] = {
     ),
     "a declaration": (lifecycle, "declare", Sender.declare, Incident.objects.filter(title="Search is slow").count),
     "evidence by REST": (receiving, "receive", Sender.upload, Evidence.objects.count),
+    "evidence on the page": (
+        *(receiving, "receive", lambda by: by.add(file=SimpleUploadedFile("cpu.folded", FOLDED), variant="pooled")),
+        Evidence.objects.count,
+    ),
+    "a link on the page": (
+        *(receiving, "add_link", lambda by: by.add(link="https://grafana.example.com/d/1", title="Latency")),
+        Event.objects.filter(kind="evidence").count,
+    ),
 }
 
 
@@ -111,3 +126,21 @@ def test_what_differs_in_anything_is_evidence_of_its_own(sender: Sender) -> None
     for title in ("CPU", "CPU again", "CPU"):
         assert sender.upload(title=title).status_code == 201
     assert sorted(Evidence.objects.values_list("title", flat=True)) == ["CPU", "CPU again"]
+
+
+def test_what_is_added_from_a_page_that_shows_it_is_evidence_of_its_own(sender: Sender) -> None:
+    address = f"{sender.incident.get_absolute_url()}evidence/"
+    for count in (1, 2):
+        shown = re.findall(r'name="since" value="(\d+)"', sender.client.get(address).content.decode())
+        assert len(shown) == 2
+        for since in shown:
+            assert sender.add(link="https://grafana.example.com/d/1", since=since).status_code == 302
+        assert Evidence.objects.count() == count
+
+
+def test_a_link_that_is_typed_again_in_slack_is_one(sender: Sender) -> None:
+    ada, at = Person.objects.get(name="Ada"), timezone.now()
+    given: dict[str, Any] = {"link": "https://grafana.example.com/d/1", "title": "", "by": ada, "via": "slack"}
+    first, again = (receiving.add_link(sender.incident, **given, at=at + timedelta(minutes=n)) for n in (0, 2))
+    assert first == again
+    assert receiving.add_link(sender.incident, **given, at=at + timedelta(minutes=20)) != first
