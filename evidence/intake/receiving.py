@@ -21,7 +21,7 @@ from evidence.models import Evidence
 from evidence.models.evidence import Kind, Phase, State
 from incidents import lifecycle, timeline
 from incidents.lifecycle import rules
-from incidents.models import Incident, Person, Source
+from incidents.models import Event, Incident, Person, Source
 
 CHUNK = 1 << 18
 VIAS = ("upload", "api", "slack", "capture", "otlp", "terminal", "link", "sample")
@@ -182,7 +182,10 @@ def read_again(evidence: Evidence, *, by: Person | None) -> bool:
 
 
 def note(evidence: Evidence, *, at: datetime) -> None:
-    """Write the timeline's entry of evidence that was read, in the caller's transaction, for its author."""
+    """Write the timeline's entry of evidence that was read, in the caller's transaction, for its author.
+
+    What was read again to no other end has its entry already.
+    """
     data = {
         "n": evidence.n,
         "kind": evidence.kind,
@@ -192,6 +195,10 @@ def note(evidence: Evidence, *, at: datetime) -> None:
     }
     if evidence.added_by is not None and evidence.state in UNREAD:
         data["only"] = True  # whoever brought it can do something about it; to all others it is no evidence
+    told = Event.objects.filter(incident=evidence.incident_id, n=evidence.event_n or 0, text=evidence.title)
+    if told.filter(data__contains=data).exists():
+        timeline.nudge_readers(evidence.incident_id)
+        return
     event = lifecycle.remark(
         evidence.incident,
         "evidence",

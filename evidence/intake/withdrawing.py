@@ -17,10 +17,10 @@ from incidents import lifecycle, timeline
 from incidents.claiming import rotation, turns
 from incidents.indexing import word_index
 from incidents.lifecycle import rules
-from incidents.models import Person, Source
+from incidents.models import Event, Person, Source
 
 log = logging.getLogger(__name__)
-READ: Final = ("state", "original", "tree", "event_n")
+READ: Final = ("state", "original", "tree")
 AT_ONCE: Final = 50
 EVERY_S: Final = 5  # that often a sweep comes
 TURN: Final = "evidence.intake.withdrawing:"
@@ -29,7 +29,7 @@ STILL_STORED = Q(state=State.WITHDRAWN) & ~Q(original="", tree="")
 
 
 def withdraw(evidence: Evidence, *, by: Person, at: datetime, because: str = "", source: str = Source.WEB) -> None:
-    """Withdraw evidence: its file and everything read from it are removed, its entry says that it was withdrawn.
+    """Withdraw evidence: its file and everything read from it are removed, its entries say that it was withdrawn.
 
     Raises ``NotThere``, and ``Refused`` unless ``by`` brought it, leads the incident, or nobody brought it (a
     capture).
@@ -45,12 +45,20 @@ def withdraw(evidence: Evidence, *, by: Person, at: datetime, because: str = "",
         ):
             return
         HotFunction.objects.filter(evidence=evidence).delete()
-        if evidence.event_n is not None:
-            lifecycle.take_back(incident, n=evidence.event_n, by=by, at=at, because=because, source=source)
+        entries = _entries(evidence)
+        for n in entries:
+            lifecycle.take_back(incident, n=n, by=by, at=at, because=because, source=source)
+        if entries:
             word_index.index_again(incident)
         else:
             timeline.nudge_readers(incident.pk)
         transaction.on_commit(lambda: remove(evidence))
+
+
+def _entries(evidence: Evidence) -> list[int]:
+    """Return the timeline's entries of evidence: of what was read again there may be more than one."""
+    found = Event.objects.filter(incident=evidence.incident_id, kind="evidence", data__contains={"n": evidence.n})
+    return list(found.order_by("n").values_list("n", flat=True))
 
 
 def may(evidence: Evidence, by: Person) -> None:

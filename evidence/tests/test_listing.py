@@ -15,6 +15,8 @@ from django.utils import timezone
 from evidence.intake import digesting, storage, withdrawing
 from evidence.intake.storage import StorageError
 from evidence.models import Evidence
+from evidence.profile.errors import Unreadable
+from evidence.reader import child
 from evidence.tests.conftest import FOLDED, Bring
 from incidents.indexing import word_index
 from incidents.models import Event, Incident, Person
@@ -221,3 +223,41 @@ def test_a_share_of_a_few_samples_has_no_digits_that_mean_nothing(
     shown = browse(ada).get(found.get_absolute_url()).content.decode()
     assert f"<strong>{said}</strong>" in shown
     assert ("data-rough" in shown) == (times == 1)
+
+
+def again(found: Evidence, client: Any) -> Evidence:
+    """Have evidence read again, as its page offers."""
+    assert client.post(f"{found.get_absolute_url()}again").status_code == 302
+    digesting.digest(found.pk, at=timezone.now())
+    return Evidence.objects.select_related("incident").get(pk=found.pk)
+
+
+def test_what_is_read_again_to_the_same_end_has_one_entry(
+    incident: Incident, ada: Person, browse: Open, bring: Bring
+) -> None:
+    found = again(bring(incident, b"Dear all, the server is slow.\n"), browse(ada))
+    assert found.state == "kept"
+    (entry,) = Event.objects.filter(incident=incident, kind="evidence")
+    assert found.event_n == entry.n
+
+
+def test_what_could_be_read_at_last_leaves_nothing_behind_once_it_is_withdrawn(
+    incident: Incident, ada: Person, browse: Open, bring: Bring, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def unreadable(*_given: Any, **_more: Any) -> Any:
+        raise Unreadable("Customer names in line 7")
+
+    with monkeypatch.context() as broken:
+        broken.setattr(child, "read_apart", unreadable)
+        found = bring(incident, title="customer-names.folded")
+    assert found.state == "failed"
+    found = again(found, browse(ada))
+    assert found.state == "ready"
+    entries = set(Event.objects.filter(incident=incident, kind="evidence").values_list("n", flat=True))
+    assert len(entries) == 2
+    withdrawing.withdraw(found, by=ada, at=timezone.now())
+    taken = set(Event.objects.filter(incident=incident, kind="retracted").values_list("about_n", flat=True))
+    assert taken == entries
+    page = browse(ada).get(incident.get_absolute_url()).content.decode()
+    assert "customer-names" not in page
+    assert "line 7" not in page
