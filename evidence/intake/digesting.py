@@ -23,9 +23,10 @@ from incidents.claiming.shared_clock import clock
 
 log = logging.getLogger(__name__)
 
-# Claims in a row that nobody recorded anything of. What ends the reader itself is told at once (`child`); a claim is
+# Claims in a row that nobody recorded anything of. A reader that ends by itself is told of at once (`child`); a claim is
 # renewed while its worker lives, however slow that is, so that many workers died.
 UNANSWERED = 8
+KILLED = 3  # of those, as many may be because the reader was killed by someone else
 VERSION = 2  # of what a reader makes; a new one reads old originals into trees of their own
 LEASE = timedelta(seconds=15)  # a reader that died is replaced that late
 CLAIMS = Leases(Evidence.objects, working=State.READING, length=lambda: LEASE, beats=5)
@@ -34,6 +35,10 @@ MISSED = timedelta(minutes=10)  # for a file that the storage does not have: it 
 AGAIN = timedelta(seconds=10)
 GONE = "Couldn't read it: the file is no longer in storage."
 LATE = "Couldn't read it: {} Process it again once that is mended."
+KILLED_SAYS = (
+    f"Couldn't read it: its reader was killed {KILLED} times, most likely because the machine ran out of memory. "
+    "The file is kept; process it again later."
+)
 LOST = "Couldn't read it: the worker crashed on every attempt. The file is kept; process it again later."
 
 
@@ -45,8 +50,8 @@ def waiting(*, at: datetime, limit: int = 50) -> list[int]:
 def digest(evidence_id: int, *, at: datetime) -> None:
     """Read one piece of evidence and write what was found, with its entry on the timeline.
 
-    Does nothing when another worker is reading it or has read it. A storage that does not answer leaves it to a later
-    sweep.
+    Does nothing when another worker is reading it or has read it. A storage that does not answer, or a reader that was
+    killed, leaves it to a later sweep.
     """
     if not CLAIMS.take(evidence_id, at=at):
         return
@@ -59,8 +64,19 @@ def digest(evidence_id: int, *, at: datetime) -> None:
             _read_or_keep(evidence)
     except Unreadable as error:
         _end(evidence, State.FAILED, says=str(error))
+    except child.ReaderKilled:
+        _read_later(evidence)
     except StorageError as error:
         _wait(evidence, error)
+
+
+def _read_later(evidence: Evidence) -> None:
+    """Leave it to a later sweep, as nothing is known of the file; end it once its reader was killed too often."""
+    if evidence.unanswered >= KILLED:
+        _end(evidence, State.FAILED, says=KILLED_SAYS)
+        return
+    log.warning("the reader of evidence %s was killed; it is read again", evidence.pk)
+    CLAIMS.mine(evidence).update(leased_until=clock.at(timezone.now()) + AGAIN)
 
 
 def _read_or_keep(evidence: Evidence) -> None:

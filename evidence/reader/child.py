@@ -23,6 +23,10 @@ TIMEOUT_S = 180.0
 FULL = os.strerror(errno.ENOSPC)
 
 
+class ReaderKilled(Exception):
+    """The reader was killed by someone else, such as a machine that ran out of memory: it says nothing of the file."""
+
+
 @dataclass(frozen=True, slots=True)
 class ReadOutcome:
     """What was read: ``plain`` is all of it, as stored with the evidence; the rest are its parts by name."""
@@ -65,7 +69,7 @@ def read_apart(
 
     ``subject`` are words that may name the process which matters. What is no profile but another measurement gives a
     summary and no tree. Raises ``Unreadable`` (``NotRecognised``, ``BadProfile``, ``TooMuch``) in words for who brought
-    it, and ``OSError`` where the disk is full; then no tree is stored.
+    it, ``OSError`` where the disk is full, and ``ReaderKilled``; then no tree is stored.
     """
     with tempfile.TemporaryDirectory(prefix="reading-") as room:
         answer = Path(room) / "summary.json"
@@ -78,11 +82,11 @@ def read_apart(
         except isolated.Late:
             raise TooMuch(reading.MORE_TIME, where=f"{timeout_s:g} s") from None
         except isolated.Gone as error:
-            raise _broken(1, said=str(error), cpu_s=cpu_s) from error
+            raise _broken(isolated.Ended(1, str(error)), cpu_s=cpu_s) from error
         finally:
             tree.with_name(f"{tree.name}.part").unlink(missing_ok=True)
         if ended.code not in {0, reading.COULD_NOT}:
-            raise _broken(ended.code, said=ended.said, cpu_s=cpu_s)
+            raise _broken(ended, cpu_s=cpu_s)
         return _understood(json.loads(answer.read_text(encoding="utf-8")))
 
 
@@ -94,16 +98,18 @@ def _understood(answer: Mapping[str, Any]) -> ReadOutcome:
     raise kind(error["says"], where=error["where"])
 
 
-def _broken(ended: int, *, said: str, cpu_s: int) -> Unreadable:
+def _broken(ended: isolated.Ended, *, cpu_s: int) -> Unreadable:
     """Tell why a reader ended without an answer: its limits, or a mistake of ours, which the log keeps.
 
-    Raises ``OSError`` where the disk is full.
+    Raises ``OSError`` where the disk is full, and ``ReaderKilled``.
     """
-    if ended in {-signal.SIGXCPU, -signal.SIGKILL} and "Traceback" not in said:
+    if ended.code in {-signal.SIGXCPU, -signal.SIGKILL} and "Traceback" not in ended.said:
+        if ended.code == -signal.SIGKILL and ended.cpu_s < cpu_s:
+            raise ReaderKilled
         return TooMuch(reading.MORE_TIME, where=f"{cpu_s} s of processor time")
-    if FULL in said:  # which says nothing of the file
+    if FULL in ended.said:  # which says nothing of the file
         raise OSError(errno.ENOSPC, FULL)
-    if "MemoryError" in said or "bad_alloc" in said:
+    if "MemoryError" in ended.said or "bad_alloc" in ended.said:
         return TooMuch(reading.MORE_MEMORY)
-    log.error("The reader ended with %s: %s", ended, said)
+    log.error("The reader ended with %s: %s", ended.code, ended.said)
     return Unreadable("Couldn't read this file: the reader failed on it. The file is stored as is.")

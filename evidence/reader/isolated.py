@@ -30,10 +30,14 @@ TAIL: Final = 4096
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """How a piece of work ended: its exit code, negative for the signal that killed it, and what it complained of."""
+    """How a piece of work ended: its exit code, negative for the signal that killed it, and what it complained of.
+
+    ``cpu_s`` is the processor time it took, in whole seconds; 0 where nobody knows.
+    """
 
     code: int
     said: str
+    cpu_s: int = 0
 
 
 class Late(Exception):
@@ -54,6 +58,7 @@ def run(work: bytes, given: bytes, *, timeout_s: float) -> Ended:
             line.settimeout(timeout_s)
             try:
                 code = forking.heard(line)
+                cpu_s = forking.heard(line)
             except TimeoutError:
                 line.shutdown(socket.SHUT_WR)  # it is killed
                 line.settimeout(END_S)
@@ -63,7 +68,7 @@ def run(work: bytes, given: bytes, *, timeout_s: float) -> Ended:
         if code is None:  # the process that forks is gone, and would leave its fork behind
             with suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
-        return Ended(-signal.SIGKILL if code is None else code, _tail(stderr))
+        return Ended(-signal.SIGKILL if code is None else code, _tail(stderr), cpu_s or 0)
 
 
 def environment() -> dict[str, str]:

@@ -118,7 +118,7 @@ def test_work_goes_on_after_whatever_ends_a_reader_or_all_of_them(profile: Path)
             left = readers()
             for one in broken():
                 one.kill()
-            with pytest.raises(TooMuch):
+            with pytest.raises(child.ReaderKilled):
                 reading.result()
         assert not psutil.wait_procs(left, timeout=60)[1]
         path.unlink()

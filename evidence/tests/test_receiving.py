@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import io
+import signal
 from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 from django.conf import settings
@@ -13,6 +15,7 @@ from django.utils import timezone
 
 from evidence.intake import digesting, receiving, storage
 from evidence.models import Evidence, HotFunction
+from evidence.reader import isolated
 from evidence.tests.conftest import FOLDED, Bring
 from incidents import lifecycle
 from incidents.models import Event, Incident, Person
@@ -102,6 +105,38 @@ def test_what_kills_every_reader_is_given_up_in_words(incident: Incident, bring:
     digesting.digest(found.pk, at=timezone.now())
     found.refresh_from_db()
     assert (found.state, found.says) == ("failed", digesting.LOST)
+
+
+def test_a_reader_that_is_killed_says_nothing_of_the_file(
+    incident: Incident, bring: Bring, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def killed(*_given: Any, **_more: Any) -> isolated.Ended:
+        return isolated.Ended(-signal.SIGKILL, "")
+
+    found = bring(incident, read=False)
+    with monkeypatch.context() as short_of_memory:
+        short_of_memory.setattr(isolated, "run", killed)
+        digesting.digest(found.pk, at=timezone.now())
+    found.refresh_from_db()
+    assert (found.state, found.says) == ("reading", "")
+    at = timezone.now() + 2 * digesting.AGAIN
+    assert found.pk in digesting.waiting(at=at)
+    digesting.digest(found.pk, at=at)
+    found.refresh_from_db()
+    assert found.state == "ready"
+
+
+def test_a_reader_that_is_killed_each_time_is_given_up_in_true_words(
+    incident: Incident, bring: Bring, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(isolated, "run", lambda *_, **__: isolated.Ended(-signal.SIGKILL, ""))
+    found = bring(incident, read=False)
+    for n in range(digesting.KILLED):
+        found.refresh_from_db()
+        assert found.state == "reading"
+        digesting.digest(found.pk, at=timezone.now() + n * 2 * digesting.AGAIN)
+    found.refresh_from_db()
+    assert (found.state, found.says) == ("failed", digesting.KILLED_SAYS)
 
 
 def test_being_taken_over_often_fails_nothing(incident: Incident, bring: Bring) -> None:
