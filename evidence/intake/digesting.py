@@ -23,8 +23,8 @@ from incidents.claiming.shared_clock import clock
 
 log = logging.getLogger(__name__)
 
-# Claims in a row that nobody recorded anything of. A reader that ends by itself is told of at once (`child`); a claim is
-# renewed while its worker lives, however slow that is, so that many workers died.
+# Claims in a row that nobody recorded anything of. What a reader ends with by itself is told at once (`child`); a claim
+# is renewed while its worker lives, however slow that is, so that many workers died.
 UNANSWERED = 8
 KILLED = 3  # of those, as many may be because the reader was killed by someone else
 VERSION = 2  # of what a reader makes; a new one reads old originals into trees of their own

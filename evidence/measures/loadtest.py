@@ -18,6 +18,8 @@ MOST_RUNS = 50
 TOOLS = ("ab", "wrk", "k6", "oha", "hey", "vegeta")
 MOST_MS = 1e12  # thirty years
 ALIKE = 0.05  # means that differ by less are called alike
+FAIL_APART = 0.01  # of all requests: runs of which so many more failed are told apart by it, too
+NOT_2XX = "responses were not 2xx"  # ends the note of a tool that does not count them as failed
 ABOUT = 0.8  # factors from this part of the largest on are about as large
 
 
@@ -46,6 +48,12 @@ class Run:
         self.percentiles = [(p, ms) for p, ms in self.percentiles if 0 <= p <= 100 and 0 <= ms < MOST_MS]
         if self.longest_ms is not None and not self.longest_ms < MOST_MS:
             self.longest_ms = None
+
+    @property
+    def refused(self) -> int:
+        """How many were answered and not by 2xx, where the tool counts them apart from what failed."""
+        counts = (note.partition(" ")[0].replace(",", "") for note in self.notes if note.endswith(NOT_2XX))
+        return sum(int(count) for count in counts if count.isdecimal())
 
     def within(self, percentage: float) -> float | None:
         """Return the milliseconds within which a percentage of requests was answered, when the tool says so."""
@@ -104,9 +112,10 @@ def compared(runs: Sequence[Run], *, labels: Sequence[str]) -> str:
     if not what:
         return f"{labels[0]} and {label} have no percentile in common"
     if factor < 1 + ALIKE:
-        return f"{labels[0]} and {label} alike: {what} {words.milliseconds(old)} and {words.milliseconds(new)}"
+        alike = f"{labels[0]} and {label} alike: {what} {words.milliseconds(old)} and {words.milliseconds(new)}"
+        return alike + _failures(control, run)
     said = f"{what}: {words.milliseconds(old)} → {words.milliseconds(new)} {words.beside(label)}"
-    return said + _means(control, run)
+    return said + _means(control, run) + _failures(control, run)
 
 
 def furthest(control: Run, run: Run) -> tuple[float, str, float, float]:
@@ -135,6 +144,21 @@ def _means(control: Run, run: Run) -> str:
     return f"; mean {words.milliseconds(control.mean_ms)} → {words.milliseconds(run.mean_ms)}"
 
 
+def _failures(control: Run, run: Run) -> str:
+    """Say what failed where it is much more of one run: errors are quick, and would pass for an improvement."""
+    counts = [max(one.failed or 0, one.refused) for one in (control, run)]
+    shares = [count / max(one.requests or 0, count, 1) for count, one in zip(counts, (control, run), strict=True)]
+    if abs(shares[1] - shares[0]) < FAIL_APART:
+        return ""
+    said = [_failed(one) or ("none failed" if one.failed == 0 else "failures not counted") for one in (control, run)]
+    return f"; {said[0]} → {said[1]}"
+
+
+def _failed(run: Run) -> str:
+    apart = f"{run.refused:,} not 2xx" if run.refused else ""
+    return ", ".join(part for part in (f"{run.failed:,} failed" if run.failed else "", apart) if part)
+
+
 def _alone(run: Run) -> str:
     half, tail = run.within(50), next(((p, ms) for p, ms in reversed(run.percentiles) if 90 <= p <= 99), None)
     parts = [
@@ -143,7 +167,7 @@ def _alone(run: Run) -> str:
         f"longest {words.milliseconds(run.longest_ms)}" if run.longest_ms is not None else "",
         f"mean {words.milliseconds(run.mean_ms)}" if run.mean_ms is not None and half is None else "",
         f"{words.number(float(f'{run.rps:.4g}'))} requests a second" if run.rps is not None else "",
-        f"{run.failed:,} failed" if run.failed else "",
+        _failed(run),
     ]
     count = f"{run.requests:,} requests" if run.requests is not None else "Requests"
     return f"{count}: {', '.join(part for part in parts if part)}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from evidence.measures.loads.times import found, pieces, real, whole
-from evidence.measures.loadtest import Run
+from evidence.measures.loadtest import NOT_2XX, Run
 
 BEGINS = re.compile(r"^(?:This is ApacheBench|Server Software:)", re.MULTILINE)
 BANNER = re.compile(r"^This is ApacheBench", re.MULTILINE)
@@ -49,7 +49,7 @@ def _run(text: str) -> Run:
         concurrency=whole(found(CLIENTS, text)),
         duration_s=real(found(TOOK, text)),
         keep_alive=whole(found(KEPT, text)),
-        notes=[f"{refused:,} responses were not 2xx"] if refused else [],
+        notes=[f"{refused:,} {NOT_2XX}"] if refused else [],
     )
 
 

@@ -3,7 +3,7 @@
 The first line names the columns; those that tell rows apart, from the left, are the axes, the other numeric ones the
 values. A matrix, whose first line holds numbers, is read too. Comments begin with ``#``; ``# threshold: slow 1 %``
 says which value counts as bad from where on, ``# threshold: rate < 100`` the same the other
-way; ``# axes: peers, rtt_ms`` names the axes.
+way; ``# axes: peers, rtt_ms`` names the axes. A threshold may be in another unit than its column.
 """
 
 from __future__ import annotations
@@ -32,8 +32,9 @@ SPARSE = 4  # combinations a row up to which columns are taken for axes
 DELIMITERS = (",", "\t", ";", "|")
 
 NUMBER = re.compile(r"[-+]?(\d{1,18}(\.\d{0,18})?|\.\d{1,18})([eE][-+]?\d{1,3})?")
-THRESHOLD = re.compile(r"#\s*threshold\s*:\s*(.+?)[\s:]+([<>]?)=?\s*([-+.\deE]+)\s*(%?)\s*(.{0,20})", re.IGNORECASE)
+THRESHOLD = re.compile(r"#\s*threshold\s*:\s*(.+?)[\s:]+([<>]?)=?\s*([-+.,\deE]+)\s*(\S{0,20}).*", re.IGNORECASE)
 AXES = re.compile(r"#\s*axes\s*:\s*(.+)", re.IGNORECASE)
+THOUSANDS = re.compile(r"[-+]?\d{1,3}(,\d{3})+")  # or, of three digits, decimals: nobody knows
 MISSING = {"", "-", "–", "na", "n/a", "nan", "null", "none", "?"}
 
 
@@ -68,7 +69,7 @@ def looks_like(head: bytes) -> bool:
 def read(data: bytes) -> Sweep:
     """Read a table. Raises BadProfile naming the line, or TooMuch."""
     numbered = [(at, line) for at, line in bounded_text.lines(data) if line.strip()]
-    comments = [line for _, line in numbered if line.startswith("#")]
+    comments = [(at, line) for at, line in numbered if line.startswith("#")]
     numbered = [(at, line) for at, line in numbered if not line.startswith("#")]
     delimiter = _delimiter([line for _, line in numbered[:20]])
     if delimiter is None:
@@ -76,8 +77,10 @@ def read(data: bytes) -> Sweep:
     if len(numbered) > MOST_ROWS + 1:
         raise TooMuch(f"It has {len(numbered) - 1:,} rows; at most {MOST_ROWS:,} can be shown")
     header, rows = _table(numbered, delimiter)
-    header, rows = _arranged(*_long(header, rows), comments)
-    return _sweep(header, rows, comments)
+    header, rows = _arranged(*_long(header, rows), [line for _, line in comments])
+    sweep = _sweep(header, rows)
+    sweep.threshold = _threshold(comments, sweep.values, delimiter)
+    return sweep
 
 
 def sentence(value: Sweep) -> str:
@@ -154,7 +157,7 @@ def _named(header: list[str]) -> list[str]:
     return names
 
 
-def _sweep(header: list[str], rows: list[tuple[int, list[str]]], comments: list[str]) -> Sweep:
+def _sweep(header: list[str], rows: list[tuple[int, list[str]]]) -> Sweep:
     numeric = [all(_is_number(row[i]) for _, row in rows) for i in range(len(header))]
     axes = _axes(header, rows, numeric)
     values = [i for i in range(axes, len(header)) if numeric[i] and any(_real(row[i]) is not None for _, row in rows)]
@@ -177,7 +180,6 @@ def _sweep(header: list[str], rows: list[tuple[int, list[str]]], comments: list[
         raise TooMuch(
             f"It has {sweep.combinations:,} combinations of {', '.join(sweep.axes)}; at most {MOST_CELLS:,} are shown"
         )
-    sweep.threshold = _threshold(comments, sweep.values)
     return sweep
 
 
@@ -217,15 +219,31 @@ def _word(_said: str) -> None:
     """Return nothing: a column of words has no numbers, even where a word looks like one."""
 
 
-def _threshold(comments: list[str], values: list[str]) -> Threshold | None:
-    """Return the first threshold that a comment gives for a value there is; ``1 %`` of a share is 0.01."""
-    for comment in comments:
+def _threshold(comments: list[tuple[int, str]], values: list[str], delimiter: str) -> Threshold | None:
+    """Return the first threshold that a comment gives for a value there is, in that value's unit.
+
+    Raises BadProfile for one that cannot be understood: every cell would be counted by it.
+    """
+    for at, comment in comments:
         found = THRESHOLD.match(comment[:300])
-        name = next((value for value in values if found and _same(value, found[1])), None)
-        if found is None or name is None or (limit := _real(found[3])) is None:
+        name = found and _named_by(found[1], values)
+        if found is None or name is None:
             continue
-        return Threshold(name, limit / 100 if found[4] and unit_of(name) == "share" else limit, below=found[2] == "<")
+        limit = _real(_point(found[3]) if delimiter == ";" or not THOUSANDS.fullmatch(found[3]) else found[3])
+        times = swept.times(found[4], name)
+        if limit is None or times is None:
+            raise BadProfile(
+                f"The threshold of {name} can't be used: {found[3]} {found[4]}".rstrip(), where=f"line {at}"
+            )
+        return Threshold(name, limit * times, below=found[2] == "<")
     return None
+
+
+def _named_by(said: str, values: list[str]) -> str | None:
+    """Return the value that is meant: by its whole name, else by that without its unit where no other is called so."""
+    called = [value for value in values if _same(swept.called(value), said)]
+    whole = next((value for value in values if _same(value, said)), None)
+    return whole or (called[0] if len(called) == 1 else None)
 
 
 def _same(name: str, said: str) -> bool:

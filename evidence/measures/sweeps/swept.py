@@ -115,6 +115,26 @@ def unit_of(name: str) -> str:
     return UNITS.get(end, "") if found or end in {"%", "pct", "percent", "ratio", "share", "ms", "us", "ns"} else ""
 
 
+# What units are of, and how many of the smallest there each is.
+SCALES = (
+    {"ns": 1, "µs": 10**3, "ms": 10**6, "s": 10**9, "min": 60 * 10**9},
+    {"B": 1, "kB": 10**3, "MB": 10**6, "GB": 10**9, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30},
+    {"%": 1, "share": 100},
+)
+
+
+def times(said: str, name: str) -> float | None:
+    """Return how many of a column's unit one of what is said beside a number is; None where they don't go together.
+
+    Words that are no unit say nothing, and nor does a unit beside a column that names none.
+    """
+    unit, own = UNITS.get(said.strip("()[].;,").lower(), ""), unit_of(name)
+    if not unit or not own or unit == own:
+        return 1
+    scale = next((one for one in SCALES if unit in one), {})
+    return scale[unit] / scale[own] if own in scale else None
+
+
 def at_words(axis: str, level: Value) -> str:
     """Say one value of an axis with the axis: ``rtt 50 ms``."""
     return f"{called(axis)} {level_words(axis, level)}"

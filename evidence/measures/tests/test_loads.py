@@ -208,7 +208,8 @@ def test_each_tool_says_the_same_things_in_its_own_words(
 
 def test_a_run_says_its_half_its_tail_and_its_longest() -> None:
     assert loadtest.sentence(loadtest.read(WITHOUT.encode())) == (
-        "200 requests: half within 415 ms, 99 % within 435 ms, longest 435 ms, 24.5 requests a second, 3 failed"
+        "200 requests: half within 415 ms, 99 % within 435 ms, longest 435 ms, 24.5 requests a second, 3 failed, "
+        "1 not 2xx"
     )
 
 
@@ -279,3 +280,18 @@ def test_a_report_cut_anywhere_is_read_or_refused_in_words(text: str, data: st.D
         value = loadtest.read((text[:cut] + junk + text[cut + len(junk) :]).encode("utf-8", "surrogatepass"))
         assert loadtest.sentence(value)
         assert json.dumps(value.as_dict(), allow_nan=False)
+
+
+def test_errors_that_are_quick_are_no_improvement() -> None:
+    before = Run("hey", requests=200, failed=0, mean_ms=410, percentiles=[(50, 202)])
+    after = Run("hey", requests=200, failed=200, mean_ms=2.2, percentiles=[(50, 2)])
+    said = loadtest.compared([before, after], labels=["before", "after"])
+    assert said == "50 % of requests: 202 ms → 2 ms after; mean 410 ms → 2.20 ms; none failed → 200 failed"
+    alike = Run("hey", requests=200, failed=9, mean_ms=410, percentiles=[(50, 202)])
+    assert loadtest.compared([before, alike], labels=["a", "b"]).endswith("; none failed → 9 failed")
+    assert "failed" not in loadtest.compared([before, before], labels=["a", "b"])
+
+
+def test_a_server_that_answers_errors_alone_is_not_said_to_answer() -> None:
+    text = WITHOUT.replace("Failed requests:        3\nNon-2xx responses:      1", "Non-2xx responses:      200")
+    assert loadtest.sentence(loadtest.read(text.encode())).endswith("24.5 requests a second, 200 not 2xx")

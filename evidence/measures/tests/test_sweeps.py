@@ -181,3 +181,30 @@ def test_no_cell_of_an_export_is_a_formula(rows: list[list[str | float | None]])
             assert not cell.startswith("-") or re.fullmatch(r"-\d+(\.\d+)?(e[-+]?\d+)?", cell), (
                 "a number is what it says"
             )
+
+
+@pytest.mark.parametrize(
+    ("said", "limit"),
+    [
+        ("p99_us 1 ms", 1000),
+        ("p99_us 1ms", 1000),
+        ("p99 1000", 1000),
+        ("p99_us >= 1e6 ns.", 1000),
+        ("p99_us 0,5 ms", 500),
+        ("p99_us 20 requests", 20),
+    ],
+)
+def test_a_threshold_counts_in_the_unit_that_it_names(said: str, limit: float) -> None:
+    value = read(f"# threshold: {said}\nx,y,p99_us\n1,1,300\n1,2,2000\n2,1,160\n2,2,350\n")
+    assert value.threshold == Threshold("p99_us", limit)
+
+
+def test_a_threshold_has_a_decimal_comma_where_its_table_has() -> None:
+    value = read("# threshold: slow_pct 1,500 %\nx;y;slow_pct\n1;1;0,5\n1;2;1,4\n2;1;1,6\n2;2;3,5\n")
+    assert sweep.sentence(value) == "2 of 4 cells pass 1.5 % (slow); worst 3.5 % at x 2, y 2"
+
+
+@pytest.mark.parametrize("said", ["p99_us 1,500 us", "p99_us 5 MiB", "p99_us 1.2.3"])
+def test_a_threshold_that_nobody_can_understand_counts_nothing(said: str) -> None:
+    with pytest.raises(BadProfile, match=r"The threshold of p99_us can't be used: .* \(line 1\)"):
+        read(f"# threshold: {said}\nx,y,p99_us\n1,1,300\n1,2,2000\n2,1,160\n2,2,350\n")
