@@ -18,6 +18,7 @@ from config import env
 from config.celery import app, take_patiently
 from config.messages import EFFECTS, EVIDENCE
 from config.process import garbage, priority
+from incidents.claiming import keyed_executor
 from incidents.outages import database_watch
 
 # A backlog of effects never starves those who respond.
@@ -36,11 +37,10 @@ def main() -> int:
     database_watch.hold_nothing_for_long()
     signals.worker_ready.connect(_ready(NAMES[queues[0]]), weak=False)
     from config.process.own_loop import OwnLoop  # models are there to import since there is a worker
-    from workflows import tasks
 
     OwnLoop({queue: NAMES[queue] for queue in queues}).start()
     worker.start()
-    tasks.end()
+    keyed_executor.end_lanes()
     return int(worker.exitcode or 0)
 
 

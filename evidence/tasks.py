@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import threading
+from typing import Final
 
 from celery import shared_task
 from django.utils import timezone
 
 from evidence.intake import digesting, hints, withdrawing
 from incidents.claiming.glance import acts_on
+from incidents.claiming.keyed_executor import Lane
 from incidents.outages import hint_sender
 
 READ_AT_ONCE = 3
+FETCH_AT_ONCE: Final = 4
 FRESH_S = 60  # a hint that waited longer than this is left to the sweep
 
 _reading = threading.Semaphore(READ_AT_ONCE)
@@ -21,8 +24,12 @@ _reading = threading.Semaphore(READ_AT_ONCE)
 def read(evidence_id: int) -> None:
     """Read one piece of evidence unless another worker is reading it, then whatever else is waiting.
 
-    Reading takes memory and processors, so a worker does only a few at once; those who read go on with the rest.
+    Reading takes memory and processors, so a worker does only a few at once; those who read go on with the rest. A file
+    that is still elsewhere is fetched before, in threads apart: whoever has it may be slow or silent.
     """
+    if digesting.is_elsewhere(evidence_id):
+        _fetching.ask(evidence_id)
+        return
     if not _reading.acquire(blocking=False):
         return
     try:
@@ -31,9 +38,18 @@ def read(evidence_id: int) -> None:
         while following is not None and following not in seen:
             seen.add(following)
             digesting.digest(following, at=timezone.now())
-            following = next(iter(digesting.waiting(at=timezone.now(), limit=1)), None)
+            following = next(iter(digesting.waiting(at=timezone.now(), limit=1, stored=True)), None)
     finally:
         _reading.release()
+
+
+def _fetch(evidence_id: int) -> None:
+    digesting.fetch(evidence_id, at=timezone.now())
+    if not digesting.is_elsewhere(evidence_id):
+        hint(evidence_id)
+
+
+_fetching: Final = Lane(_fetch, at_once=FETCH_AT_ONCE, name="fetch")
 
 
 @shared_task

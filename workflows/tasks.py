@@ -17,6 +17,7 @@ from audit import log_ids
 from incidents import hints, lifecycle
 from incidents.claiming import apart
 from incidents.claiming.glance import acts_on
+from incidents.claiming.keyed_executor import Aside, Lane
 from incidents.drills import replays
 from incidents.lifecycle import misses
 from incidents.models import Incident
@@ -28,7 +29,6 @@ from workflows.alerts import intake
 from workflows.channels import membership, room_looks
 from workflows.effects import effect_queue, workspaces
 from workflows.effects.failing import announcements, recovering
-from workflows.effects.keyed_executor import Aside, Lane
 from workflows.oncall import refresh
 from workflows.paging import poll_pages
 from workflows.performing import perform
@@ -193,12 +193,6 @@ def _look_at(ticket_id: int) -> None:
 
 
 _looking: Final = Lane(_look_at, at_once=TICKETS_AT_ONCE, name="tickets")
-
-
-def end() -> None:
-    """Begin nothing more of what is ready, and wait for what was begun."""
-    for lane in (*_lanes.values(), _looking):
-        lane.end()
 
 
 @shared_task

@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 from django.db import Error, connection
 
-from workflows.effects.keyed_executor import begun
+from incidents.claiming.keyed_executor import begun
 
 log = logging.getLogger(__name__)
 

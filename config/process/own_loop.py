@@ -26,10 +26,10 @@ from config.process.look_runner import LookRunner
 from config.process.looks import OWN, SHARED
 from incidents.claiming import glance
 from incidents.claiming.glance import Glance
+from incidents.claiming.keyed_executor import Aside
 from incidents.claiming.shared_clock import clock
 from incidents.outages import hint_sender
 from incidents.outages.hint_sender import HintTask
-from workflows.effects.keyed_executor import Aside
 from workflows.status import shared_looks, workers
 
 GLANCE: Final = "glance"

@@ -12,8 +12,8 @@ import pytest
 from django.db import OperationalError
 
 from config.process.look_runner import LookRunner
+from incidents.claiming.keyed_executor import Aside, Lane
 from stack.outside import until
-from workflows.effects.keyed_executor import Aside, Lane
 
 NAMES = ("a", "b", "c", "d")
 

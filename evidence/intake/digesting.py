@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import logging
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -42,9 +42,20 @@ KILLED_SAYS = (
 LOST = "Couldn't read it: the worker crashed on every attempt. The file is kept; process it again later."
 
 
-def waiting(*, at: datetime, limit: int = 50) -> list[int]:
-    """Return evidence that no worker is reading, oldest first."""
-    return list(CLAIMS.free(at=at).order_by("pk").values_list("pk", flat=True)[:limit])
+def waiting(*, at: datetime, limit: int = 50, stored: bool = False) -> list[int]:
+    """Return evidence that no worker is reading, oldest first; only what is ``stored`` already, if asked."""
+    free = CLAIMS.free(at=at).exclude(original="") if stored else CLAIMS.free(at=at)
+    return list(free.order_by("pk").values_list("pk", flat=True)[:limit])
+
+
+def is_elsewhere(evidence_id: int) -> bool:
+    """Return whether the file of evidence is still to be fetched."""
+    return Evidence.objects.filter(pk=evidence_id, original="", state=State.READING).exists()
+
+
+def fetch(evidence_id: int, *, at: datetime) -> None:
+    """Fetch the file of one piece of evidence; reading it is left to others."""
+    _take(evidence_id, _fetch_alone, at=at)
 
 
 def digest(evidence_id: int, *, at: datetime) -> None:
@@ -53,6 +64,10 @@ def digest(evidence_id: int, *, at: datetime) -> None:
     Does nothing when another worker is reading it or has read it. A storage that does not answer, or a reader that was
     killed, leaves it to a later sweep.
     """
+    _take(evidence_id, _read_or_keep, at=at)
+
+
+def _take(evidence_id: int, do: Callable[[Evidence], None], *, at: datetime) -> None:
     if not CLAIMS.take(evidence_id, at=at):
         return
     evidence = Evidence.objects.select_related("incident", "added_by").defer("incident__words").get(pk=evidence_id)
@@ -61,7 +76,7 @@ def digest(evidence_id: int, *, at: datetime) -> None:
         return
     try:
         with CLAIMS.renewed(lambda: [evidence], what=f"evidence {evidence.pk}"), storage.refusals_told():
-            _read_or_keep(evidence)
+            do(evidence)
     except Unreadable as error:
         _end(evidence, State.FAILED, says=str(error))
     except child.ReaderKilled:
@@ -77,6 +92,12 @@ def _read_later(evidence: Evidence) -> None:
         return
     log.warning("the reader of evidence %s was killed; it is read again", evidence.pk)
     CLAIMS.mine(evidence).update(leased_until=clock.at(timezone.now()) + AGAIN)
+
+
+def _fetch_alone(evidence: Evidence) -> None:
+    if not evidence.original:
+        fetching.fetch(evidence)
+    CLAIMS.mine(evidence).update(leased_until=None, unanswered=0)
 
 
 def _read_or_keep(evidence: Evidence) -> None:

@@ -20,7 +20,7 @@ from integrations.tests.duty import Duty, duty
 from workflows import tasks
 from workflows.models import Effect, Planned
 from workflows.performing import perform
-from workflows.planning.actions import EFFECTS, of_queue
+from workflows.planning.actions import EFFECTS, KINDS, of_queue
 from workflows.reconcile import reconcile, sweep
 
 CONNECTIONS, THREADS = 20, 16  # as a worker has
@@ -98,3 +98,8 @@ def test_what_another_vendor_is_asked_for_does_not_wait(
         finally:
             answered.set()
     assert is_done(*ASKED, look=look)
+
+
+def test_there_are_threads_for_all_that_is_asked_for() -> None:
+    assert {kind.port for kind in KINDS.values()} == perform.IN_FLIGHT.keys()
+    assert {kind.port for kind in KINDS.values() if kind.queue == EFFECTS} == tasks.LANES.keys()

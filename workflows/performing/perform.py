@@ -17,6 +17,7 @@ from django.utils import timezone
 from audit import log_ids, tracing
 from incidents import timeline
 from incidents.claiming import in_hand
+from incidents.claiming.keyed_executor import begun
 from incidents.outages import database_watch, spare_connections
 from workflows import pager_account, ports
 from workflows.effects import (
@@ -30,7 +31,6 @@ from workflows.effects import (
     workspaces,
 )
 from workflows.effects.failing import abandoned, failures
-from workflows.effects.keyed_executor import begun
 from workflows.effects.priority_semaphore import Turns
 from workflows.effects.work import Elsewhere, Outcome, Work
 from workflows.models import Effect, Page

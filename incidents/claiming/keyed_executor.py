@@ -6,7 +6,8 @@ import logging
 import threading
 from collections.abc import Callable, Hashable
 from concurrent.futures import ThreadPoolExecutor
-from typing import Generic, TypeVar
+from typing import Any, Final, Generic, TypeVar
+from weakref import WeakSet
 
 from django.db import connection
 
@@ -81,6 +82,7 @@ class Lane(Generic[Key]):
         self._lock = threading.Lock()
         self._waiting: dict[Key, None] = {}
         self._newest_next = True
+        _lanes.add(self)
 
     def ask(self, key: Key) -> None:
         """Have it done soon; returns at once."""
@@ -119,3 +121,12 @@ class Lane(Generic[Key]):
         self._newest_next = not self._newest_next
         del self._waiting[key]
         return key
+
+
+_lanes: Final[WeakSet[Lane[Any]]] = WeakSet()
+
+
+def end_lanes() -> None:
+    """End every lane of this process: what waits is left to other processes, and what was begun is waited for."""
+    for lane in list(_lanes):
+        lane.end()

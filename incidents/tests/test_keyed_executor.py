@@ -6,10 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workflows import tasks
-from workflows.effects.keyed_executor import Aside, Lane
-from workflows.performing import perform
-from workflows.planning.actions import EFFECTS, KINDS
+from incidents.claiming.keyed_executor import Aside, Lane
 
 
 def test_what_is_asked_for_meanwhile_is_done_once_more_and_never_at_once() -> None:
@@ -122,9 +119,3 @@ def test_one_that_fails_ends_no_other(error: BaseException) -> None:
         lane.ask(key)
     lane._pool.shutdown()
     assert sorted(done) == [1, 2]
-
-
-def test_there_are_threads_for_all_that_is_asked_for() -> None:
-    asked = {kind.port for kind in KINDS.values()}
-    assert asked == perform.IN_FLIGHT.keys()
-    assert {kind.port for kind in KINDS.values() if kind.queue == EFFECTS} == tasks.LANES.keys()
