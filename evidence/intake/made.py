@@ -1,4 +1,4 @@
-"""What was made of a tree and took long: made by few processes at a time, which give way to pages, and kept a while."""
+"""What was made of trees and took long: made by few processes at a time, which give way to pages, and kept a while."""
 
 from __future__ import annotations
 
@@ -10,17 +10,23 @@ import os
 import tempfile
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import IO, Any, Final
+from typing import IO, TYPE_CHECKING, Any, Final
 
 from evidence.intake import storage, stored_tree
+from evidence.intake.storage import StorageError
+from evidence.profile.errors import Unreadable
 from evidence.reader import isolated, making
 from incidents.outages import spare_connections
 
+if TYPE_CHECKING:
+    from evidence.tree.calltree import CallTree
+
 log = logging.getLogger(__name__)
-VERSION: Final = 1  # of what is made
+VERSION: Final = 2  # of what is made
+SHORT: Final = 24  # digits of a tree by which a file of several is named: as many as a comparison has sides fit
 SMALL: Final = 512 << 10  # a tree of so many bytes is done before a process has begun
 AT_ONCE: Final = 2
 PATIENCE_S: Final = 2.0  # for others to be done
@@ -59,6 +65,7 @@ def _of(tree: str, form: str, asked: dict[str, Any]) -> IO[bytes]:
         with _turn():
             _make(path, form, asked, kept)
             file = kept.open("rb")
+            _forget_if_gone(tree)
             _tidy()
             return file
     finally:
@@ -66,10 +73,36 @@ def _of(tree: str, form: str, asked: dict[str, Any]) -> IO[bytes]:
         done.set()
 
 
+def merged(trees: Sequence[str], *, types: Sequence[int], merge: Callable[[], CallTree]) -> CallTree:
+    """Return stored trees merged into one: as it was made lately, else made now, and kept where there is room."""
+    from evidence.tree.calltree import CallTree  # and numpy: only once a profile is looked at
+
+    name = "-".join([*(_prefix(tree)[:SHORT] for tree in trees), _digest("merged", {"trees": trees, "types": types})])
+    with suppress(StorageError, ValueError, KeyError, Unreadable), storage.usable():
+        kept = _folder() / name
+        os.utime(kept)
+        return CallTree.open(kept)
+    found = merge()
+    with suppress(StorageError), storage.usable(), storage.room() as folder:
+        found.save(folder / "tree")
+        (folder / "tree").replace(_folder() / name)
+        _forget_if_gone(*trees)
+        _tidy()
+    return found
+
+
 def forget(tree: str) -> None:
-    """Remove everything that was made of a tree."""
-    for one in _folder().glob(f"{_prefix(tree)}-*"):
+    """Remove everything that was made of a tree, alone or with others."""
+    for one in _folder().glob(f"*{_prefix(tree)[:SHORT]}*"):
         one.unlink(missing_ok=True)
+
+
+def _forget_if_gone(*trees: str) -> None:
+    """Remove what was made of a tree that was removed meanwhile, as its evidence was withdrawn."""
+    with suppress(StorageError):  # a storage that is away has removed nothing
+        for tree in trees:
+            if not storage.store().has(tree):
+                forget(tree)
 
 
 def _kept(path: Path) -> IO[bytes]:
@@ -115,7 +148,10 @@ def _make(tree: Path, form: str, asked: dict[str, Any], target: Path) -> None:
 def _tidy() -> None:
     """Remove what nobody asked for lately, and the oldest of what is too much."""
     since, left = time.time() - KEPT_S, KEPT_BYTES
-    files = [(one.stat(), one) for one in _folder().iterdir() if one.is_file()]
+    files: list[tuple[os.stat_result, Path]] = []
+    for one in _folder().iterdir():
+        with suppress(FileNotFoundError):  # others tidy, too
+            files += [(one.stat(), one)] if one.is_file() else []
     for about, one in sorted(files, key=lambda found: -found[0].st_mtime):
         left -= about.st_size
         if left < 0 or about.st_mtime < since:

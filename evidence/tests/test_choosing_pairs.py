@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from evidence.models import Evidence
+from evidence.models.evidence import State
 from evidence.tests.conftest import FOLDED, Bring
 from incidents.models import Incident, Person
 from incidents.tests.conftest import Open
@@ -131,3 +132,21 @@ def test_readme_names_two_files_that_show_what_a_fix_did(
     assert amounts["sentence"].startswith("`shop.scan_price_list` ")
     assert "`shop.check_sum`" in shares["sentence"]  # its share grew, for all else fell
     assert "`shop.check_sum`" not in amounts["sentence"]  # and it takes as long as it did
+
+
+@pytest.mark.usefixtures("shops")
+@pytest.mark.parametrize("asked", ["control=1&with=2", "control=2&with=1", "control=1&with=2,4", "of=2&with=1"])
+def test_a_comparison_of_what_was_withdrawn_says_so_and_leads_back_to_the_picker(
+    incident: Incident, ada: Person, browse: Open, asked: str
+) -> None:
+    Evidence.objects.filter(incident=incident, n=2).update(state=State.WITHDRAWN)
+    Evidence.objects.filter(incident=incident, n=4).update(state=State.READING)
+    answer = browse(ada).get(f"/incidents/{incident.codename}/evidence/compare/?{asked}", follow=True)
+    assert answer.status_code == 200
+    reads = " Evidence 4 is still being processed." if "4" in asked else ""
+    assert f"Evidence 2 was withdrawn.{reads} Choose what to compare." in answer.content.decode()
+
+
+@pytest.mark.usefixtures("shops")
+def test_a_comparison_of_what_never_was_is_absent(incident: Incident, ada: Person, browse: Open) -> None:
+    assert browse(ada).get(f"/incidents/{incident.codename}/evidence/compare/?control=1&with=99").status_code == 404

@@ -12,10 +12,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.utils import timezone
 
 from audit.models import Entry
+from evidence.analysis import compare
 from evidence.formats.pprof import pprof
-from evidence.intake import made, withdrawing
+from evidence.intake import made, storage, stored_tree, withdrawing
 from evidence.models import Evidence
 from evidence.reader import isolated
 from evidence.tests.conftest import Bring
@@ -158,3 +160,62 @@ def test_what_cannot_be_made_is_answered_and_leaves_nothing(
     answer = browse(ada).get(f"{large.get_absolute_url()}pprof")
     assert answer.status_code == 503
     assert not list(made._folder().iterdir())
+
+
+def holding(words: bytes) -> list[str]:
+    """Name all files of the storage, and what was made of them, that hold some words."""
+    folder = storage.store().scratch().parent
+    return [one.name for one in folder.rglob("*") if one.is_file() and words in one.read_bytes()]
+
+
+@pytest.mark.parametrize("withdrawn", [0, 1, 2])
+def test_nothing_is_kept_of_a_comparison_once_a_side_is_withdrawn(
+    large: Evidence,
+    bring: Bring,
+    ada: Person,
+    browse: Open,
+    withdrawn: int,
+    django_capture_on_commit_callbacks: Any,
+) -> None:
+    sides = [bring(large.incident, f"main;names_of_{n} 60\nmain;other 40\n".encode(), title="CPU") for n in range(3)]
+    client, address = browse(ada), f"{large.incident.get_absolute_url()}evidence/compare"
+    asked = f"control={sides[0].n}&with={sides[1].n},{sides[2].n}"
+    for place in ("/", ".json", "/"):
+        assert client.get(f"{address}{place}?{asked}").status_code == 200
+    assert len(holding(f"names_of_{withdrawn}".encode())) >= 3
+    with django_capture_on_commit_callbacks(execute=True):
+        withdrawing.withdraw(sides[withdrawn], by=ada, at=timezone.now())
+    assert holding(f"names_of_{withdrawn}".encode()) == []
+
+
+def test_what_is_merged_while_a_side_is_withdrawn_is_not_kept(
+    large: Evidence, bring: Bring, django_capture_on_commit_callbacks: Any, ada: Person
+) -> None:
+    other = bring(large.incident, b"main;names_of_customers 60\n", title="CPU")
+    trees = [large.tree, other.tree]
+    opened = [stored_tree.opened(tree) for tree in trees]
+
+    def merge() -> Any:
+        with django_capture_on_commit_callbacks(execute=True):
+            withdrawing.withdraw(other, by=ada, at=timezone.now())
+        return compare.merge(opened, types=[0, 0], labels=["1", "2"])
+
+    assert len(made.merged(trees, types=[0, 0], merge=merge)) > 1
+    assert holding(b"names_of_customers") == []
+
+
+def test_a_comparison_is_merged_once(large: Evidence, bring: Bring) -> None:
+    trees = [large.tree, bring(large.incident, b"main;other 60\n", title="CPU").tree]
+    opened, merges = [stored_tree.opened(tree) for tree in trees], []
+
+    def merge() -> Any:
+        merges.append(1)
+        return compare.merge(opened, types=[0, 0], labels=["1", "2"])
+
+    first, second = (made.merged(trees, types=[0, 0], merge=merge) for _ in range(2))
+    assert merges == [1]
+    assert first.names == second.names
+    assert first.totals.tolist() == second.totals.tolist()
+    for one in Path(made._folder()).iterdir():
+        one.write_bytes(b"spoilt")
+    assert made.merged(trees, types=[0, 0], merge=merge).names == first.names

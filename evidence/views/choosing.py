@@ -17,6 +17,7 @@ from incidents.views.signed_in import Request, incident_or_404
 KINDS = (Kind.PROFILE, Kind.BENCHMARK, Kind.LOAD, Kind.COUNTS, Kind.SWEEP)
 MOST = 60
 MOST_AT_ONCE = 8
+NOT_THERE = {State.WITHDRAWN: "was withdrawn", State.READING: "is still being processed"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +44,14 @@ def page(request: Request, codename: str, *, says: str = "") -> HttpResponse:
     context["kinds"] = [one for one in kinds if len(one.found) > 1]
     context["alone"] = alike.alone(profiles, groups) if len(profiles) > 1 else []
     return render(request, "evidence/choose.html", context)
+
+
+def not_there(request: Request, codename: str, wanted: Sequence[int]) -> str:
+    """Say which of what is to be compared was withdrawn, or is not read yet; empty where nothing is."""
+    incident = incident_or_404(request.person, codename)
+    found = Evidence.objects.filter(incident=incident, n__in=wanted, state__in=NOT_THERE).order_by("n")
+    said = [f"Evidence {one.n} {NOT_THERE[State(one.state)]}." for one in found[:MOST_AT_ONCE]]
+    return " ".join([*said, "Choose what to compare."]) if said else ""
 
 
 def _choice(called: str, found: list[Evidence], *, timed: bool = False) -> ComparisonChoice:

@@ -39,8 +39,8 @@ def page(request: Request, codename: str) -> HttpResponseBase:
         return _by_age(request, codename)
     if "control" not in request.GET:
         return choosing.page(request, codename)
-    if set(listed(request)) <= {request.GET["control"]}:
-        return choosing.page(request, codename, says="Choose something other than what it is compared with.")
+    if says := _cannot(request, codename):
+        return choosing.page(request, codename, says=says)
     if measured := measures.asked(request, codename):
         return measures.compare(request, measured)
     sides = sides_of(request, codename)
@@ -58,6 +58,13 @@ def page(request: Request, codename: str) -> HttpResponseBase:
     except compare.NotComparable as error:
         return render(request, "evidence/compare.html", context | {"refused": str(error)}, status=409)
     return render(request, "evidence/compare.html", context)
+
+
+def _cannot(request: Request, codename: str) -> str:
+    """Say why what is asked for is no comparison that can be shown, and what to do; empty where it may be one."""
+    if set(listed(request)) <= {request.GET["control"]}:
+        return "Choose something other than what it is compared with."
+    return choosing.not_there(request, codename, numbers([request.GET["control"], *listed(request)]))
 
 
 def _by_age(request: Request, codename: str) -> HttpResponseBase:

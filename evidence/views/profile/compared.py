@@ -1,17 +1,14 @@
-"""Which profiles a comparison is of, and their merged tree: made once, kept with the trees it is made of."""
+"""Which profiles a comparison is of, and their merged tree."""
 
 from __future__ import annotations
 
-import hashlib
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from django.http import Http404
 
-from evidence.intake import storage, stored_tree
-from evidence.intake.storage import StorageError
+from evidence.intake import made
 from evidence.models import Evidence
 from evidence.models.evidence import Kind, State
 from evidence.views import leaving
@@ -24,7 +21,6 @@ if TYPE_CHECKING:
     from evidence.tree.calltree import CallTree
 
 MOST = 8  # profiles at once
-VERSION = 2  # of what a merged tree holds
 
 
 @dataclass
@@ -64,27 +60,13 @@ class Sides:
 
     @cached_property
     def merged(self) -> CallTree:
-        """Return the merged tree, one sample type a profile; it is built on first use."""
-        try:
-            return stored_tree.opened(self.key)
-        except StorageError:
-            return self._made()
-
-    @property
-    def key(self) -> str:
-        """Where the merged tree is kept: it follows from the trees and types it is made of."""
-        parts = [f"{one.tree}:{type}" for one, type in zip(self.profiles, self.types, strict=True)]
-        same = hashlib.sha256("\0".join([str(VERSION), *parts]).encode()).hexdigest()
-        return f"trees/{same[:2]}/{same}"
-
-    def _made(self) -> CallTree:
+        """Return the merged tree, one sample type a profile; it is built on first use, and kept a while."""
         from evidence.analysis import compare
 
-        made = compare.merge(self.trees, types=self.types, labels=[str(one.n) for one in self.profiles])
-        with suppress(StorageError), storage.refusals_told(), storage.room() as folder:  # it is made again next time
-            made.save(folder / "tree")
-            storage.store().keep(self.key, folder / "tree")
-        return made
+        def merge() -> CallTree:
+            return compare.merge(self.trees, types=self.types, labels=[str(one.n) for one in self.profiles])
+
+        return made.merged([one.tree for one in self.profiles], types=self.types, merge=merge)
 
 
 def sides_of(request: Request, codename: str) -> Sides:
