@@ -7,6 +7,7 @@ import hashlib
 import os
 import shutil
 import tempfile
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from datetime import timedelta
@@ -29,6 +30,8 @@ CHUNK = 1 << 20
 PATIENCE_S: Final = 2.5
 SENDING_S: Final = 8.0
 LONGEST = timedelta(minutes=10)
+AT_HAND_S: Final = 24 * 3600  # copies of what is in object storage that nobody opened for so long are removed
+TIDY_EVERY_S: Final = 600
 # What the environment may say of the client itself; given any options, it no longer looks there.
 CLIENT: Final = ("allow_http", "allow_invalid_certificates", "proxy_url", "proxy_ca_certificate", "proxy_excludes")
 ORIGINALS: Final = "originals/"
@@ -168,11 +171,12 @@ class Folder:
 
 
 class Objects:
-    """Object storage, with a folder of this machine that keeps what was opened lately."""
+    """Object storage, with a folder of this machine that keeps what was opened lately: within a day."""
 
     def __init__(self, url: str, *, cache: Folder) -> None:
         self.store, self.sending = _objects(url, patience_s=PATIENCE_S), _objects(url, patience_s=SENDING_S)
         self.cache = cache
+        self._tidied = 0.0
 
     def scratch(self) -> Path:
         """Return a folder of this machine."""
@@ -191,6 +195,7 @@ class Objects:
         with suppress(StorageError):  # it is stored: that no copy is at hand costs time alone
             self.cache.keep(key, path)
         path.unlink(missing_ok=True)
+        self._tidy()
 
     def local(self, key: str) -> Path:
         """Return the file at hand, fetching it when it is not. Raises ``StorageError`` where it does not answer."""
@@ -213,7 +218,19 @@ class Objects:
                 Path(file.name).unlink(missing_ok=True)
                 raise
         self.cache.keep(key, Path(file.name))
+        self._tidy()
         return path
+
+    def _tidy(self) -> None:
+        """Remove copies that nobody opened for a day, now and then: what is withdrawn elsewhere goes by this alone."""
+        now = time.time()
+        if now - self._tidied < TIDY_EVERY_S:
+            return
+        self._tidied = now
+        with suppress(OSError):  # another process tidies, too, or the disk takes nothing
+            for one in self.cache.root.rglob("*"):
+                if one.is_file() and now - one.stat().st_mtime > AT_HAND_S:
+                    one.unlink(missing_ok=True)
 
     def distrust(self, key: str) -> None:
         """Remove what is at hand: the next time it is fetched anew."""

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import socket
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -72,6 +74,19 @@ def test_what_is_kept_is_had_again(store: Store) -> None:
     store.keep("originals/ab/abc", on_its_way(store, b"main;work 1\n" * 200_000))
     assert store.local("originals/ab/abc").read_bytes() == b"main;work 1\n" * 200_000
     assert list(store.scratch().iterdir()) == []
+
+
+def test_copies_that_nobody_opened_for_a_day_are_removed(objects: Objects) -> None:
+    for key in ("originals/aa/aab", "trees/bb/bbc", "trees/cc/ccd"):
+        objects.keep(key, on_its_way(objects, b"main 1\n"))
+    old = time.time() - storage.AT_HAND_S - 60
+    for key in ("originals/aa/aab", "trees/bb/bbc"):
+        os.utime(objects.cache.root / key, (old, old))
+    objects.local("trees/bb/bbc")  # opened now
+    objects._tidied = 0.0
+    objects.keep("trees/dd/dde", on_its_way(objects, b"main 1\n"))
+    assert sorted(one.name for one in objects.cache.root.rglob("*") if one.is_file()) == ["bbc", "ccd", "dde"]
+    assert objects.has("originals/aa/aab")
 
 
 def test_it_tells_what_it_has(store: Store) -> None:
