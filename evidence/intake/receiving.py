@@ -16,7 +16,8 @@ from django.conf import settings
 from django.db import transaction
 from django.db.models import Max, Q
 
-from evidence.intake import hints, storage, withdrawing
+from evidence.intake import hints, storage, stored_tree, withdrawing
+from evidence.intake.storage import StorageError
 from evidence.models import Evidence
 from evidence.models.evidence import Kind, Phase, State
 from incidents import lifecycle, timeline
@@ -167,13 +168,28 @@ def add_link(
     return added
 
 
-def read_again(evidence: Evidence, *, by: Person | None) -> bool:
-    """Have evidence read again that could not be read; tell whether there is something to read.
+def is_lost(evidence: Evidence) -> bool:
+    """Tell whether what was read of a profile is gone from the storage, or damaged, and its file is there.
 
-    Raises ``NotThere``.
+    Raises ``StorageError`` where the storage doesn't say.
+    """
+    if evidence.state != State.READY or not (evidence.tree and evidence.original):
+        return False
+    try:
+        stored_tree.opened(evidence.tree)
+    except StorageError:
+        return storage.store().has(evidence.original)
+    return False
+
+
+def read_again(evidence: Evidence, *, by: Person | None) -> bool:
+    """Have evidence read again that could not be read, or is lost; tell whether there is something to read.
+
+    Raises ``NotThere``, and ``StorageError`` where the storage doesn't say what it has.
     """
     nowhere = Q(original="", origin__ref__isnull=True)  # neither stored nor to be fetched
-    again = Evidence.objects.filter(pk=evidence.pk, state__in=UNREAD).exclude(nowhere)
+    unread = Q(state__in=UNREAD) | (Q(state=State.READY, tree=evidence.tree) if is_lost(evidence) else Q(pk__in=()))
+    again = Evidence.objects.filter(unread, pk=evidence.pk).exclude(nowhere)
     with rules.changing(evidence.incident, by=by):
         if not again.update(state=State.READING, says="", unanswered=0, leased_until=None):
             return False

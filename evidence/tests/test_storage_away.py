@@ -272,3 +272,34 @@ def test_of_several_files_those_that_were_kept_are_named(incident: Incident, ada
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
     assert not isinstance(caught.value, StorageError)
     assert [one.title for one in Evidence.objects.all()] == ["a.folded"]
+
+
+@pytest.mark.parametrize("how", ["gone", "damaged"])
+def test_a_profile_whose_tree_is_lost_is_made_of_its_original_again(
+    incident: Incident, ada: Person, bring: Bring, browse: Open, how: str
+) -> None:
+    found, client = bring(incident), browse(ada)
+    tree = storage.store().local(found.tree)
+    tree.unlink() if how == "gone" else tree.write_bytes(b"\0" * 100)
+    page = client.get(found.get_absolute_url()).content.decode()
+    assert "process it again" in page
+    assert f'action="{found.get_absolute_url()}again"' in page
+    assert client.post(f"{found.get_absolute_url()}again").status_code == 302
+    digesting.digest(found.pk, at=timezone.now())
+    assert "graph" in client.get(found.get_absolute_url()).content.decode()
+    assert Event.objects.filter(incident=incident, kind="evidence").count() == 1
+    assert client.post(f"{found.get_absolute_url()}again").status_code == 302
+    found.refresh_from_db()
+    assert found.state == State.READY, "there is nothing to read again"
+
+
+def test_a_profile_whose_original_is_gone_too_is_left_as_it_is(
+    incident: Incident, ada: Person, bring: Bring, browse: Open
+) -> None:
+    found, client = bring(incident), browse(ada)
+    for key in (found.tree, found.original):
+        storage.store().drop(key)
+    assert client.get(found.get_absolute_url()).status_code == 503
+    client.post(f"{found.get_absolute_url()}again")
+    found.refresh_from_db()
+    assert (found.state, found.says[:4]) == (State.READY, "61 %")

@@ -8,7 +8,8 @@ from django.http import HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
 
-from evidence.intake import hints
+from evidence.intake import hints, receiving
+from evidence.intake.storage import StorageError
 from evidence.models import Evidence
 from evidence.models.evidence import Kind, State
 from evidence.views.finding import evidence_of
@@ -24,7 +25,12 @@ def page(request: Request, codename: str, n: int) -> HttpResponseBase:
     if evidence.state == State.READY and evidence.kind == Kind.PROFILE:
         from evidence.views.profile import profile
 
-        return profile.page(request, evidence)
+        try:
+            return profile.page(request, evidence)
+        except StorageError as error:
+            if not receiving.is_lost(evidence):
+                raise
+            return _plain(request, evidence, lost=error.says)
     if evidence.state == State.READY and evidence.kind in MEASURES:
         from evidence.views import measures
 
@@ -32,9 +38,10 @@ def page(request: Request, codename: str, n: int) -> HttpResponseBase:
     return _plain(request, evidence)
 
 
-def _plain(request: Request, evidence: Evidence) -> HttpResponse:
+def _plain(request: Request, evidence: Evidence, *, lost: str = "") -> HttpResponse:
     context: dict[str, Any] = {"incident": evidence.incident, "one": evidence, "policy": evidence.incident.policy}
+    context["lost"] = lost
     context["unread_since"] = hints.unread_since() if evidence.state == State.READING else None
     context["may_withdraw"] = evidence.is_withdrawable_by(request.person)
     name = "evidence/plain.html#state" if request.htmx else "evidence/plain.html"
-    return render(request, name, context)
+    return render(request, name, context, status=503 if lost else 200)
