@@ -13,6 +13,7 @@ from evidence.intake.storage import StorageError
 from evidence.models import Evidence
 from evidence.models.evidence import Kind, State
 from evidence.views.finding import evidence_of
+from incidents.outages import outage_answer
 from incidents.views.signed_in import Request, signed_in
 
 MEASURES = {Kind.BENCHMARK, Kind.LOAD, Kind.COUNTS, Kind.SWEEP}
@@ -44,4 +45,5 @@ def _plain(request: Request, evidence: Evidence, *, lost: str = "") -> HttpRespo
     context["unread_since"] = hints.unread_since() if evidence.state == State.READING else None
     context["may_withdraw"] = evidence.is_withdrawable_by(request.person)
     name = "evidence/plain.html#state" if request.htmx else "evidence/plain.html"
-    return render(request, name, context, status=503 if lost else 200)
+    answer = render(request, name, context, status=503 if lost else 200)
+    return outage_answer.unlogged(answer) if lost else answer
