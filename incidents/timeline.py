@@ -220,6 +220,26 @@ def naming(events: Iterable[Event], *, reader: Actor) -> list[Event]:
     return [_naming(event) if event.data.get("of") in seen else event for event in found]
 
 
+def one_by_one(events: Iterable[Event], *, reader: Actor) -> list[Event]:
+    """Return events as they are listed each by itself: with their first words, and as ``naming`` has them name others.
+
+    What was read of evidence that was withdrawn since is nobody's words, and gone with it.
+    """
+    found = naming(events, reader=reader)
+    told = {(event.incident_id, event.n) for event in found if word_index.SAYS in event.data}
+    if not told:
+        return found
+    changes = Event.objects.filter(kind="retracted", incident__in={incident for incident, _ in told})
+    gone = told & set(changes.filter(about_n__in={n for _, n in told}).values_list("incident", "about_n"))
+    return [_unsaid(event) if (event.incident_id, event.n) in gone else event for event in found]
+
+
+def _unsaid(event: Event) -> Event:
+    bare = copy(event)
+    bare.data = {key: value for key, value in event.data.items() if key != word_index.SAYS}
+    return bare
+
+
 def _naming(event: Event) -> Event:
     """Return an event that names whom it is about, and leave the one that others may read with as it is."""
     named = copy(event)

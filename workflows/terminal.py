@@ -65,7 +65,7 @@ def whole(incident: Incident, *, reader: Actor) -> dict[str, Any]:
     now = progress.of(incident)
     events = Event.objects.filter(incident=incident).select_related("by").order_by("n")
     return about(incident, reader=reader, now=now) | {
-        "events": [event(one) for one in timeline.naming(events, reader=reader)],
+        "events": [event(one) for one in timeline.one_by_one(events, reader=reader)],
         "effects": [
             {"key": one.key, "state": one.state, "sentence": one.sentence, "detail": one.detail} for one in now.effects
         ],
@@ -139,7 +139,7 @@ def page(incident: Incident, *, reader: Actor, style: Style) -> Iterator[str]:
     owed = [one for one in now.effects if one.state != "done"]
     yield from _section("Pending", (f"{one.sign} {one.sentence}: {one.detail or one.state}" for one in owed))
     events = Event.objects.filter(incident=incident).select_related("by").order_by("at", "n")
-    yield from _section("Timeline", (_told(event) for event in timeline.naming(events, reader=reader)))
+    yield from _section("Timeline", (_told(event) for event in timeline.one_by_one(events, reader=reader)))
 
 
 def _update_due(incident: Incident, *, at: datetime) -> Iterator[str]:

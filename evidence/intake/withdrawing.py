@@ -15,6 +15,7 @@ from evidence.models import Evidence, HotFunction
 from evidence.models.evidence import State
 from incidents import lifecycle, timeline
 from incidents.claiming import rotation, turns
+from incidents.drills import replays
 from incidents.indexing import word_index
 from incidents.lifecycle import rules
 from incidents.models import Event, Person, Source
@@ -46,19 +47,20 @@ def withdraw(evidence: Evidence, *, by: Person, at: datetime, because: str = "",
             return
         HotFunction.objects.filter(evidence=evidence).delete()
         entries = _entries(evidence)
-        for n in entries:
-            lifecycle.take_back(incident, n=n, by=by, at=at, because=because, source=source)
+        for entry in entries:
+            lifecycle.take_back(incident, n=entry.n, by=by, at=at, because=because, source=source)
         if entries:
+            replays.let_go(incident, [str(entry.data.get(word_index.SAYS, "")) for entry in entries])
             word_index.index_again(incident)
         else:
             timeline.nudge_readers(incident.pk)
         transaction.on_commit(lambda: remove(evidence))
 
 
-def _entries(evidence: Evidence) -> list[int]:
+def _entries(evidence: Evidence) -> list[Event]:
     """Return the timeline's entries of evidence: of what was read again there may be more than one."""
     found = Event.objects.filter(incident=evidence.incident_id, kind="evidence", data__contains={"n": evidence.n})
-    return list(found.order_by("n").values_list("n", flat=True))
+    return list(found.order_by("n"))
 
 
 def may(evidence: Evidence, by: Person) -> None:

@@ -51,7 +51,7 @@ def events(request: HttpRequest, token: Token, codename: str) -> HttpResponse:
     if found is None:
         return answers.not_found()
     rows = list(timeline.since(found, after)[: limit + 1])
-    shown = timeline.naming(rows[:limit], reader=token.person)
+    shown = timeline.one_by_one(rows[:limit], reader=token.person)
     said = [terminal.event(one) for one in shown]
     return _said({"incident": found.codename, "events": said, "next": shown[-1].n if len(rows) > len(shown) else None})
 

@@ -142,7 +142,7 @@ def _meanwhile(request: Request, incident: Incident, n: int | None) -> Meanwhile
     found = timeline.since(incident, n).exclude(kind__in=OUR_OWN).order_by("-n")
     retyped = found.filter(kind="retyped").first()
     others = found if retyped is None else found.exclude(pk=retyped.pk)
-    newest = timeline.naming(others[:MEANWHILE], reader=request.person)
+    newest = timeline.one_by_one(others[:MEANWHILE], reader=request.person)
     return Meanwhile(retyped, newest, others.count() - len(newest))
 
 
