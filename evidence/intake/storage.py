@@ -37,6 +37,7 @@ CLIENT: Final = ("allow_http", "allow_invalid_certificates", "proxy_url", "proxy
 ORIGINALS: Final = "originals/"
 FULL: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 REFUSED: Final = FULL | {errno.EROFS, errno.EACCES, errno.EPERM, errno.EIO, errno.ESTALE, errno.ENOTDIR}
+NO_SYNC: Final = frozenset({errno.EINVAL, errno.ENOTSUP, errno.EBADF})  # some shared file systems sync no folders
 BACK_OFF: BackoffConfig = {
     "init_backoff": timedelta(milliseconds=100),
     "max_backoff": timedelta(seconds=1),
@@ -119,10 +120,13 @@ class Store(Protocol):
 
 
 class Folder:
-    """A folder of this machine, or one that all machines share."""
+    """A folder of this machine, or one that all machines share.
 
-    def __init__(self, root: Path) -> None:
-        self.root = root
+    Of ``copies`` of what is kept elsewhere any may be lost.
+    """
+
+    def __init__(self, root: Path, *, copies: bool = False) -> None:
+        self.root, self.copies = root, copies
 
     def scratch(self) -> Path:
         """Return a folder on the same file system, so that keeping a file is a rename."""
@@ -132,10 +136,15 @@ class Folder:
         return folder
 
     def keep(self, key: str, path: Path) -> None:
-        """Move a file to its place, whole or not at all; what lies there is replaced, as it may have been spoilt."""
+        """Move a file to its place, whole or not at all; what lies there is replaced, as it may have been spoilt.
+
+        It is on the disk then, and not only on its way there: a row that names it would outlive a machine that loses
+        power.
+        """
         target = self.root / key
         with usable():
             target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            self._settle(path)
             try:
                 path.replace(target)
             except OSError as error:
@@ -143,8 +152,22 @@ class Folder:
                     raise
                 with tempfile.NamedTemporaryFile(dir=self.scratch(), delete=False) as copy, path.open("rb") as file:
                     shutil.copyfileobj(file, copy, CHUNK)
+                self._settle(Path(copy.name))
                 Path(copy.name).replace(target)
                 path.unlink()
+            self._settle(target.parent, target.parent.parent)
+
+    def _settle(self, *paths: Path) -> None:
+        """Wait until files, and the names in folders, are on the disk."""
+        for path in () if self.copies else paths:
+            descriptor = os.open(path, os.O_RDONLY)
+            try:
+                os.fsync(descriptor)
+            except OSError as error:
+                if error.errno not in NO_SYNC:
+                    raise
+            finally:
+                os.close(descriptor)
 
     def local(self, key: str) -> Path:
         """Return where the file is. Raises ``StorageError`` where there is none."""
@@ -298,7 +321,11 @@ def _objects(url: str, *, patience_s: float) -> ObjectStore:
 
 @lru_cache(maxsize=4)
 def _store(where: str, data_dir: Path) -> Store:
-    return Objects(where, cache=Folder(data_dir / "evidence-cache")) if "://" in where else Folder(Path(where))
+    return (
+        Objects(where, cache=Folder(data_dir / "evidence-cache", copies=True))
+        if "://" in where
+        else Folder(Path(where))
+    )
 
 
 def store() -> Store:

@@ -76,6 +76,17 @@ def test_what_is_kept_is_had_again(store: Store) -> None:
     assert list(store.scratch().iterdir()) == []
 
 
+@pytest.mark.parametrize("copies", [False, True])
+def test_a_file_is_on_the_disk_before_a_row_may_name_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, copies: bool
+) -> None:
+    store, synced = Folder(tmp_path / "kept", copies=copies), list[Path]()
+    path = on_its_way(store, b"main 1\n")
+    monkeypatch.setattr(os, "fsync", lambda descriptor: synced.append(Path(f"/proc/self/fd/{descriptor}").readlink()))
+    store.keep("originals/ab/abc", path)
+    assert synced == ([] if copies else [path, store.root / "originals/ab", store.root / "originals"])
+
+
 def test_copies_that_nobody_opened_for_a_day_are_removed(objects: Objects) -> None:
     for key in ("originals/aa/aab", "trees/bb/bbc", "trees/cc/ccd"):
         objects.keep(key, on_its_way(objects, b"main 1\n"))
