@@ -9,12 +9,14 @@ from collections.abc import Iterator
 from evidence.measures.counting import CountColumn, CountTable
 
 HEAD = re.compile(r"^ ?Performance counter stats for (?P<command>.{0,200}?)(?: \(\d+ runs\))?:?[ \t]*$", re.MULTILINE)
-NUMBER = r"\d[\d,]*(?:\.\d+)?"
+NUMBER = r"\d[\d.,'\u2019\u00a0\u202f]*"  # as the locale of whoever ran it writes them
 LINE = re.compile(
-    rf"[ \t]*(?P<value>{NUMBER}|<not (?:supported|counted)>)[ \t]+(?:\+-[ \t]+[\d.]+[ \t]+)?"
+    rf"[ \t]*(?P<value>{NUMBER}|<not (?:supported|counted)>)[ \t]+(?:\+-[ \t]+[\d.,]+[ \t]+)?"
     r"(?:(?P<unit>msec|nsec|seconds|Joules|MiB|KiB|C|MB|GB)[ \t]+)?"
-    r"(?P<event>[^#\n]+?)[ \t]*(?:#.*?)?(?:\([ \t]*\+-[ \t]*(?P<spread>[\d.]+)%[ \t]*\))?(?:[ \t]*\([\d.]+%\))?[ \t]*"
+    r"(?P<event>[^#\n]+?)[ \t]*(?:#.*?)?(?:\([ \t]*\+-[ \t]*(?P<spread>[\d.,]+)%[ \t]*\))?(?:[ \t]*\([\d.,]+%\))?[ \t]*"
 )
+PLAIN = re.compile(r"\d{1,20}(?:\.\d{1,20})?")
+GROUPED = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?")
 # value, unit, event, [variance,] time counted, share of it; fields of other counters may come before.
 CSV = re.compile(
     r"^(?:(?:CPU|S|N|D)\S*[,;])?(?P<value>\d+(?:\.\d+)?|<not (?:supported|counted)>)(?P<mark>[,;])"
@@ -60,13 +62,27 @@ def read(text: str) -> list[CountTable]:
 
 
 def _rows(text: str) -> Iterator[tuple[str, list[float | None]]]:
-    for line in text.split("\n"):
-        found = LINE.fullmatch(line[:400])
-        if found and not found["value"].startswith("<"):
+    lines = [found for line in text.split("\n") if (found := LINE.fullmatch(line[:400]))]
+    counted = [found for found in lines if not found["value"].startswith("<")]
+    mark = "," if any(_has_decimal_comma(found["value"]) for found in counted) else "."
+    for found in counted:
+        value, spread = (_number(found[part], mark) for part in ("value", "spread"))
+        if value is not None:
             event = found["event"].strip()
             # `0.001135 +- 0.000570 seconds time elapsed`
-            name = ENDS.get(event, event)
-            yield _row(found["value"].replace(",", ""), found["unit"] or "", name, found["spread"])
+            yield _row(value, found["unit"] or "", ENDS.get(event, event), spread)
+
+
+def _has_decimal_comma(said: str) -> bool:
+    """Tell whether a comma of a number parts no thousands; the time that elapsed, which every report has, tells."""
+    return "," in said and not GROUPED.fullmatch(said)
+
+
+def _number(said: str | None, mark: str) -> str | None:
+    """Return a number with a decimal point and nothing between its thousands; None for what is none."""
+    parts = [re.sub(r"\D", "", part) for part in (said or "").split(mark)]
+    plain = ".".join(parts)
+    return plain if PLAIN.fullmatch(plain) else None
 
 
 def _csv(line: str) -> re.Match[str] | None:

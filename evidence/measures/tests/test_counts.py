@@ -188,3 +188,27 @@ def test_what_strace_prints_is_read_as_it_is_whatever_the_numbers(
 def test_a_table_without_rows_is_refused(text: str) -> None:
     with pytest.raises(BadProfile):
         read(text)
+
+
+GERMAN = """
+ Performance counter stats for 'sleep 1' (5 runs):
+
+          1.523,52 msec task-clock           #    0,002 CPUs utilized            ( +-  0,53% )
+                 1      context-switches     #  657,895 /sec
+         1.234.567      cycles               #    0,812 GHz                      ( +-  1,21% )  (33,20%)
+   <not supported>      instructions
+
+       1,001829283 +- 0,000570 seconds time elapsed  ( +-  0,06% )
+"""
+
+
+@pytest.mark.parametrize("between", [".", "\u202f", "\u00a0", "\u2019"])
+def test_counters_are_read_in_the_locale_that_they_were_printed_in(between: str) -> None:
+    text = GERMAN.replace("1.523", f"1{between}523").replace("1.234.567", f"1{between}234{between}567")
+    (table,) = read(text).tables
+    assert table.rows == [
+        ("task-clock (s)", [1.52352, 0.53]),
+        ("context-switches", [1.0, None]),
+        ("cycles", [1_234_567.0, 1.21]),
+        ("elapsed (s)", [1.001829283, 0.06]),
+    ]
