@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from evidence.formats import Buffer
 from evidence.formats.base import held
@@ -23,6 +23,7 @@ from evidence.profile.stacks import Stacks
 
 NAME = "chrome"
 Event = Mapping[str, Any]
+IN_TIME = ("samples", "timeDeltas")  # what the pieces of a profile bring, one after the other
 # What is larger is read event by event, which takes less memory and more time.
 LARGE = 32 * MIB
 
@@ -57,7 +58,7 @@ def read(data: Buffer, *, limits: Limits = DEFAULT) -> Stacks:
     if not profiles.found:
         return spanned.read(limits=limits, name=NAME)
     gather = Gather(v8.CPU, limits=limits)
-    v8.add_cpu(gather, [(v8.nodes_of(profile), profile) for profile in profiles.found.values()])
+    v8.add_cpu(gather, [(v8.nodes_of(profile), profile) for profile in profiles.ordered()])
     return v8.timed(gather, NAME)
 
 
@@ -85,6 +86,13 @@ def _parsed(data: Buffer, limits: Limits) -> Any:
         return fields.parse(held.at_once(data, limits=limits).rstrip().removesuffix(b",") + b"]", limits=limits)
 
 
+class Piece(NamedTuple):
+    """An event that brought a piece of a profile: when it was, and how much of each had come before it."""
+
+    at: float
+    begins: tuple[int, ...]
+
+
 class JoinedProfiles:
     """The CPU profiles of a trace, one a thread, each joined from its chunks."""
 
@@ -92,6 +100,16 @@ class JoinedProfiles:
         self.found: dict[str, dict[str, Any]] = {}  # those that have nodes
         self._begun: dict[str, dict[str, Any]] = {}
         self._frames: dict[tuple[Any, ...], Any] = {}
+        self._pieces: dict[str, list[Piece]] = {}
+
+    def ordered(self) -> Iterator[dict[str, Any]]:
+        """Yield the profiles with their samples in the order of time: a file may hold events in any."""
+        for key, profile in self.found.items():
+            pieces = self._pieces[key]
+            began = [piece.at for piece in pieces]
+            if began != sorted(began):
+                _put_in_order(profile, pieces)
+            yield profile
 
     def add(self, place: int, event: Event) -> None:
         """Take an event that may be a piece of a profile. Raises ``BadProfile`` naming it."""
@@ -102,6 +120,11 @@ class JoinedProfiles:
         data = mapped(mapped(event.get("args", {}), where).get("data", {}), f"{where}.data")
         key = f"{event.get('pid')} {event.get('id')}"
         profile = self._begun.setdefault(key, {"nodes": [], "samples": array("q"), "timeDeltas": array("q")})
+        at = event.get("ts")
+        begins = tuple(len(profile[name]) for name in IN_TIME)
+        pieces = self._pieces.setdefault(key, [])
+        at = at if isinstance(at, int | float) else pieces[-1].at if pieces else 0
+        pieces.append(Piece(at, begins))
         self._join(profile, data, f"{where}.data")
         if profile["nodes"]:
             self.found[key] = profile
@@ -111,7 +134,7 @@ class JoinedProfiles:
         if "timeDeltas" in data:
             part["timeDeltas"] = data["timeDeltas"]
         profile["nodes"] += map(self._slim, listed(part.get("nodes", []), f"{where}, nodes"))
-        for key in ("samples", "timeDeltas"):
+        for key in IN_TIME:
             profile[key] = _joined(profile[key], listed(part.get(key, []), f"{where}, {key}"))
         for key in ("startTime", "endTime"):
             if key in data or key in part:
@@ -125,6 +148,17 @@ class JoinedProfiles:
             if all(isinstance(one, str | int | None) for one in known):
                 node["callFrame"] = self._frames.setdefault((*known, *map(type, known)), frame)
         return node
+
+
+def _put_in_order(profile: dict[str, Any], pieces: Sequence[Piece]) -> None:
+    """Put what each event brought in the order of the events' times; of equals the first in the file comes first."""
+    for place, name in enumerate(IN_TIME):
+        numbers = profile[name]
+        ends = [*(piece.begins[place] for piece in pieces[1:]), len(numbers)]
+        parts = [(piece.at, numbers[piece.begins[place] : end]) for piece, end in zip(pieces, ends, strict=True)]
+        profile[name] = []
+        for _, part in sorted(parts, key=lambda one: one[0]):
+            profile[name].extend(part)
 
 
 def _joined(numbers: Any, more: Sequence[Any]) -> Any:

@@ -1,4 +1,5 @@
 import json
+from itertools import permutations
 from typing import Any
 
 import pytest
@@ -115,6 +116,24 @@ def test_cpu_samples_in_chunks_are_joined_and_win_over_spans() -> None:
     stacks = chrome.read(data)
     assert stacks.totals == [2, 100_000]
     assert stacks.names == ["f"]
+
+
+def test_pieces_of_a_profile_count_in_the_order_of_time_however_a_file_has_them() -> None:
+    def chunk(ts: float, part: Event, deltas: list[int]) -> Event:
+        return event("P", ts, "ProfileChunk", id="0x1", args={"data": {"cpuProfile": part, "timeDeltas": deltas}})
+
+    nodes = [node(1, "(root)"), {**node(2, "f"), "parent": 1}, {**node(3, "g"), "parent": 2}]
+    events = [
+        event("P", 1, "Profile", id="0x1", args={"data": {"startTime": 1}}),
+        chunk(2, {"nodes": nodes[:2], "samples": [1, 2]}, [0, 100]),
+        chunk(3.5, {"nodes": nodes[2:], "samples": [3, 3]}, [1000, 30]),
+        chunk(4, {"samples": [2]}, [7]),
+    ]
+    told = functions(spans(*events))
+    assert told["g"] == (37_000, 37_000)
+    for order in permutations(events):
+        assert functions(spans(*order)) == told
+        assert chrome.read(spans(*order)).samples == chrome.read(spans(*events)).samples
 
 
 def test_a_trace_with_nothing_to_draw_is_no_profile() -> None:
