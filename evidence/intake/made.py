@@ -33,6 +33,7 @@ PATIENCE_S: Final = 2.0  # for others to be done
 TIMEOUT_S: Final = 90.0
 RETRY_S: Final = 5
 KEPT_S: Final = 3600
+MAKING: Final = "making-"
 KEPT_BYTES: Final = 512 << 20
 _turns = threading.BoundedSemaphore(AT_ONCE)
 _under_way: dict[Path, threading.Event] = {}  # set once it is there, or failed
@@ -132,7 +133,7 @@ def _turn() -> Iterator[None]:
 
 
 def _make(tree: Path, form: str, asked: dict[str, Any], target: Path) -> None:
-    with tempfile.TemporaryDirectory(dir=target.parent, prefix="making-") as room:
+    with tempfile.TemporaryDirectory(dir=target.parent, prefix=MAKING) as room:
         out = Path(room) / "made"
         given = {"form": form, "tree": str(tree.resolve()), "out": str(out.resolve()), "asked": asked}
         try:
@@ -147,6 +148,7 @@ def _make(tree: Path, form: str, asked: dict[str, Any], target: Path) -> None:
 
 def _tidy() -> None:
     """Remove what nobody asked for lately, and the oldest of what is too much."""
+    storage.remove_older(_folder().glob(f"{MAKING}*"), than_s=KEPT_S)  # of processes that were killed
     since, left = time.time() - KEPT_S, KEPT_BYTES
     files: list[tuple[os.stat_result, Path]] = []
     for one in _folder().iterdir():

@@ -8,7 +8,7 @@ import os
 import shutil
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from datetime import timedelta
 from functools import lru_cache
@@ -31,6 +31,7 @@ PATIENCE_S: Final = 2.5
 SENDING_S: Final = 8.0
 LONGEST = timedelta(minutes=10)
 AT_HAND_S: Final = 24 * 3600  # copies of what is in object storage that nobody opened for so long are removed
+LEFT_S: Final = 24 * 3600  # what is on its way in changes all the time
 TIDY_EVERY_S: Final = 600
 # What the environment may say of the client itself; given any options, it no longer looks there.
 CLIENT: Final = ("allow_http", "allow_invalid_certificates", "proxy_url", "proxy_ca_certificate", "proxy_excludes")
@@ -97,6 +98,15 @@ def room() -> Iterator[Path]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
+def remove_older(paths: Iterable[Path], *, than_s: float) -> None:
+    """Remove files and folders that were not changed for so long. Raises ``OSError``."""
+    since = time.time() - than_s
+    for one in [*paths]:
+        with suppress(FileNotFoundError):  # somebody else was faster
+            if one.stat().st_mtime < since:
+                shutil.rmtree(one, ignore_errors=True) if one.is_dir() else one.unlink()
+
+
 class Store(Protocol):
     """Files by key; a key that is written again holds the same content."""
 
@@ -127,6 +137,7 @@ class Folder:
 
     def __init__(self, root: Path, *, copies: bool = False) -> None:
         self.root, self.copies = root, copies
+        self._tidied = 0.0
 
     def scratch(self) -> Path:
         """Return a folder on the same file system, so that keeping a file is a rename."""
@@ -156,6 +167,15 @@ class Folder:
                 Path(copy.name).replace(target)
                 path.unlink()
             self._settle(target.parent, target.parent.parent)
+        self._tidy()
+
+    def _tidy(self) -> None:
+        """Remove, now and then, what processes that were killed left on its way in: nobody else ever would."""
+        if time.time() - self._tidied < TIDY_EVERY_S:
+            return
+        self._tidied = time.time()
+        with suppress(OSError, StorageError):  # another process tidies, too, or the disk takes nothing
+            remove_older(self.scratch().iterdir(), than_s=LEFT_S)
 
     def _settle(self, *paths: Path) -> None:
         """Wait until files, and the names in folders, are on the disk."""
@@ -246,14 +266,11 @@ class Objects:
 
     def _tidy(self) -> None:
         """Remove copies that nobody opened for a day, now and then: what is withdrawn elsewhere goes by this alone."""
-        now = time.time()
-        if now - self._tidied < TIDY_EVERY_S:
+        if time.time() - self._tidied < TIDY_EVERY_S:
             return
-        self._tidied = now
+        self._tidied = time.time()
         with suppress(OSError):  # another process tidies, too, or the disk takes nothing
-            for one in self.cache.root.rglob("*"):
-                if one.is_file() and now - one.stat().st_mtime > AT_HAND_S:
-                    one.unlink(missing_ok=True)
+            remove_older((one for one in self.cache.root.rglob("*") if one.is_file()), than_s=AT_HAND_S)
 
     def distrust(self, key: str) -> None:
         """Remove what is at hand: the next time it is fetched anew."""

@@ -219,3 +219,12 @@ def test_a_comparison_is_merged_once(large: Evidence, bring: Bring) -> None:
     for one in Path(made._folder()).iterdir():
         one.write_bytes(b"spoilt")
     assert made.merged(trees, types=[0, 0], merge=merge).names == first.names
+
+
+def test_what_a_killed_process_was_making_is_removed(large: Evidence, ada: Person, browse: Open) -> None:
+    left = made._folder() / f"{made.MAKING}left"
+    left.mkdir()
+    (left / "made").write_bytes(b"half of it")
+    os.utime(left, (0, 0))
+    assert browse(ada).get(f"{large.get_absolute_url()}folded").getvalue()
+    assert not left.exists()

@@ -76,6 +76,21 @@ def test_what_is_kept_is_had_again(store: Store) -> None:
     assert list(store.scratch().iterdir()) == []
 
 
+def test_what_killed_processes_left_on_its_way_in_is_removed_after_a_day(store: Store) -> None:
+    old = time.time() - storage.LEFT_S - 60
+    for name, at in (("upload", old), ("reading", old), ("upload of now", None), ("reading of now", None)):
+        left = store.scratch() / name
+        if "reading" in name:
+            left.mkdir()
+            (left / "tree").write_bytes(b"half a tree")
+        else:
+            left.write_bytes(b"half a file")
+        if at is not None:
+            os.utime(left, (at, at))
+    store.keep("originals/ab/abc", on_its_way(store, b"main 1\n"))
+    assert {one.name for one in store.scratch().iterdir()} == {"upload of now", "reading of now"}
+
+
 @pytest.mark.parametrize("copies", [False, True])
 def test_a_file_is_on_the_disk_before_a_row_may_name_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, copies: bool
