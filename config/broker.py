@@ -26,7 +26,7 @@ def is_rabbitmq(url: str) -> bool:
 
 def sending(url: str, *, queues: tuple[str, ...]) -> dict[str, Any]:
     """Return the part of Celery's configuration that the kind of broker decides, for who sends hints."""
-    by_kind = _rabbitmq(queues) if is_rabbitmq(url) else {"broker_transport_options": dict(REDIS_OPTIONS)}
+    by_kind = _rabbitmq(url, queues=queues) if is_rabbitmq(url) else {"broker_transport_options": dict(REDIS_OPTIONS)}
     # Nobody gives workers orders by messages; on RabbitMQ that would need queues that are no quorum queues.
     return by_kind | {"worker_enable_remote_control": False, "worker_consumer": "config.process.consumer:Consumer"}
 
@@ -52,8 +52,9 @@ REDIS_OPTIONS: Final = {
 CLIENT: Final = {"capabilities": {"consumer_cancel_notify": True, "authentication_failure_close": True}}
 
 
-def _rabbitmq(queues: tuple[str, ...]) -> dict[str, Any]:
+def _rabbitmq(url: str, *, queues: tuple[str, ...]) -> dict[str, Any]:
     """A hint counts as sent once a majority of the queue's nodes has it; what is not confirmed in time is dropped."""
+    parts = urlsplit(url)
     return {
         "broker_transport_options": {
             "confirm_publish": True,
@@ -63,6 +64,8 @@ def _rabbitmq(queues: tuple[str, ...]) -> dict[str, Any]:
             "client_properties": CLIENT,
         },
         "broker_heartbeat": HEARTBEAT_S,
+        # The certificate has to be of this host; without a name the client would take any.
+        **({"broker_use_ssl": {"server_hostname": parts.hostname}} if parts.scheme == RABBITMQ[1] else {}),
         "task_queues": [Queue(name, routing_key=name, queue_arguments={"x-queue-type": "quorum"}) for name in queues],
         "task_default_queue_type": "quorum",
     }

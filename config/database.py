@@ -29,25 +29,33 @@ OURS = {"pool", *PREPARED}  # what is Django's or psycopg's and not libpq's
 def from_url(url: str, *, pooled: bool = False) -> dict[str, Any]:
     """Turn `postgresql://user:secret@host:port/name?option=value` into Django's settings.
 
-    `?host=/folder` names a Unix socket's folder, as PostgreSQL's own tools read it; `?host=a,b&port=5432,5432` several
-    servers, of which `&target_session_attrs=read-write` takes the one that can be written to. `pooled` is for an
-    address of PgBouncer in transaction mode: a cursor or a prepared statement of one transaction is not there in the
-    next.
+    `?host=/folder` names a Unix socket's folder, as PostgreSQL's own tools read it, and so does `//%2Ffolder/name`;
+    `?host=a,b&port=5432,5432` several servers, like `//a:5432,b:5432/name`, of which
+    `&target_session_attrs=read-write` takes the one that can be written to. `pooled` is for an address of PgBouncer in
+    transaction mode: a cursor or a prepared statement of one transaction is not there in the next.
     """
     parts = urlsplit(url)
     options = dict(parse_qsl(parts.query))
-    host = options.pop("host", parts.hostname or "")
+    hosts, ports = _servers(parts.netloc)
+    host = options.pop("host", hosts)
     return {
         "ENGINE": "django.db.backends.postgresql",
         "NAME": unquote(parts.path.lstrip("/")) or "firekind",
         "USER": unquote(parts.username or ""),
         "PASSWORD": unquote(parts.password or ""),
         "HOST": host,
-        "PORT": str(options.pop("port", parts.port or "")),
+        "PORT": options.pop("port", ports),
         "CONN_HEALTH_CHECKS": True,
         "DISABLE_SERVER_SIDE_CURSORS": pooled,
         "OPTIONS": {"pool": dict(POOL), **({} if pooled else PREPARED), "connect_timeout": CONNECT_S, **options},
     }
+
+
+def _servers(netloc: str) -> tuple[str, str]:
+    """Return hosts and ports as libpq takes them, with commas between those of several servers."""
+    servers = [urlsplit(f"//{one}") for one in netloc.rpartition("@")[2].split(",")]
+    ports = [str(one.port or "") for one in servers]
+    return ",".join(unquote(one.hostname or "") for one in servers), ",".join(ports) if any(ports) else ""
 
 
 def keywords(url: str) -> dict[str, Any]:

@@ -254,10 +254,13 @@ def _file(given: Mapping[str, str], name: str) -> Path | None:
     """Give the path of a file that is there, or None when none is named."""
     if not given.get(name):
         return None
-    path = _named(given[name])
-    if not path.is_file():
-        raise SettingError(f"{name} names {given[name]}, which is not a readable file.")
-    return path
+    try:
+        path = _named(given[name])
+        if path.is_file():
+            return path
+    except OSError:  # a name that no file can have
+        pass
+    raise SettingError(f"{name} names {given[name]}, which is not a readable file.")
 
 
 def _named(name: str) -> Path:

@@ -44,7 +44,7 @@ def asked_at(host: str) -> str:
 
 def database(given: Mapping[str, str], name: str, *, default: str | None = None) -> str:
     """Give an address of PostgreSQL. Raises SettingError, also for an option that PostgreSQL does not have."""
-    value = url(given, name, schemes=POSTGRESQL, default=default)
+    value = url(given, name, schemes=POSTGRESQL, default=default, several=True)
     for option, _ in parse_qsl(urlsplit(value).query, keep_blank_values=True):
         if option not in OPTIONS:
             raise SettingError(
@@ -62,8 +62,24 @@ def broker_url(given: Mapping[str, str]) -> str:
         raise SettingError(f"{name} must end in the number of a Redis database, such as /0, not {parts.path!r}.")
     if parts.scheme == broker.REDIS[2] and not parts.path.strip("/"):
         raise SettingError(f"{name} must name a socket, such as redis+socket:///run/redis/redis.sock.")
+    verified = _verified(value)
+    # What only the client of Redis takes, the one of RabbitMQ refuses once it connects.
+    if not _is_taken(verified) or (broker.is_rabbitmq(value) and re.search(r"[?&]ssl_", value)):
+        raise SettingError(f"{name} has an option behind the ? that its client does not know: remove it.")
+    return verified
+
+
+def _is_taken(value: str) -> bool:
     try:
         Connection(value)
     except (TypeError, ValueError, KeyError):
-        raise SettingError(f"{name} has an option behind the ? that its client does not know: remove it.") from None
-    return value
+        return False
+    return True
+
+
+def _verified(value: str) -> str:
+    """Have whoever answers for a Redis over TLS prove who it is, unless the address says otherwise."""
+    parts = urlsplit(value)
+    if parts.scheme != broker.REDIS[1] or "ssl_cert_reqs" in dict(parse_qsl(parts.query)):
+        return value
+    return f"{value}{'&' if parts.query else '?'}ssl_cert_reqs=required"

@@ -7,9 +7,8 @@ no provider says who people are, and no token of a real workspace or account is 
 
 from collections.abc import Callable, Iterator, Mapping
 from typing import Final
-from urllib.parse import urlsplit
 
-from config.parsing.values import LOOPBACK_HOSTS, SettingError, flag, is_here
+from config.parsing.values import LOOPBACK_HOSTS, SettingError, flag, is_here, split
 
 Given = Mapping[str, str]
 BOT_TOKEN, APP_TOKEN, PAGER_KEY = "xoxb-sandbox", "xapp-sandbox", "sandbox"
@@ -63,7 +62,7 @@ def _signs(given: Given) -> Iterator[tuple[str, str]]:
         if any(_is_published(one.strip()) for one in given.get(name, "").split(",")):
             yield f"{name} is published with Firekind's code", "set one of your own"
     for name in STAND_INS:
-        if name in given and urlsplit(given[name]).scheme == "http":
+        if name in given and split(given[name]).scheme == "http":
             yield f"{name} starts with http://, as only the sandbox's does", "leave it out"
     if flag(given, "DEBUG"):
         yield "DEBUG is on, which shows code and settings to anyone who meets an error", "turn it off"
@@ -139,13 +138,13 @@ def _is_published(value: str) -> bool:
 def _check_issuer(given: Given) -> None:
     """Refuse a provider of this machine for people who come from elsewhere: only a stand-in is one."""
     here = is_here(given.get("FIREKIND_BASE_URL", "http://127.0.0.1"), schemes=("http",))
-    if urlsplit(given.get("OIDC_ISSUER", "")).scheme == "http" and not here:
+    if split(given.get("OIDC_ISSUER", "")).scheme == "http" and not here:
         raise SettingError("OIDC_ISSUER starts with http://, which is for trials on this machine: use https://.")
 
 
 def _check_database(given: Given) -> None:
     """Refuse the password that docker-compose.yml once filled in, on a database that others may reach."""
-    parts = urlsplit(given.get("DATABASE_URL", ""))
+    parts = split(given.get("DATABASE_URL", ""))
     here = is_here(given.get("FIREKIND_BASE_URL", "http://127.0.0.1")) or is_here(f"http://{parts.hostname}")
     if parts.password == "firekind" and not here:  # noqa: S105 (to refuse it)
         raise SettingError(

@@ -3,7 +3,7 @@
 import ipaddress
 import re
 from collections.abc import Mapping
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 
 LOOPBACK_HOSTS = ("localhost", "127.0.0.1", "[::1]")
 
@@ -12,8 +12,13 @@ class SettingError(ValueError):
     """A setting is missing or malformed; the message is one sentence that names it."""
 
 
-def url(given: Mapping[str, str], name: str, *, schemes: tuple[str, ...], default: str | None = None) -> str:
-    """Give an address of one of these schemes. Raises SettingError when it is missing or malformed."""
+def url(
+    given: Mapping[str, str], name: str, *, schemes: tuple[str, ...], default: str | None = None, several: bool = False
+) -> str:
+    """Give an address of one of these schemes, of one host or of several with commas between them.
+
+    Raises ``SettingError`` when it is missing or malformed.
+    """
     value = given.get(name, default)
     if value is None:
         raise SettingError(f"{name} is not set: set it, or use `make demo` or `make run`, which start what it names.")
@@ -23,7 +28,9 @@ def url(given: Mapping[str, str], name: str, *, schemes: tuple[str, ...], defaul
         raise SettingError(f"{name} must have no space in it; within a password it is written %20.")
     try:
         parts = urlsplit(value)
-        _ = parts.port
+        where = parts.netloc.rpartition("@")[2]
+        for host in where.split(",") if several else [where]:
+            _ = urlsplit(f"//{host}").port
     except ValueError:
         raise SettingError(
             f"{name} is not a valid address: in a password, write @ : / ? # and % as %40 and so on."
@@ -31,6 +38,14 @@ def url(given: Mapping[str, str], name: str, *, schemes: tuple[str, ...], defaul
     if parts.scheme not in schemes or not (parts.netloc or parts.query or parts.scheme == "redis+socket"):
         raise SettingError(f"{name} must be an address that starts with {schemes[0]}://.")
     return value
+
+
+def split(address: str) -> SplitResult:
+    """Return the parts of an address; what is none has none, and whoever reads the setting itself says so."""
+    try:
+        return urlsplit(address)
+    except ValueError:
+        return SplitResult("", "", "", "", "")
 
 
 def whole(given: Mapping[str, str], name: str, *, default: int, low: int, high: int) -> int:

@@ -39,8 +39,9 @@ OURS = ("audit", "config", "evidence", "incidents", "insights", "integrations", 
 @example("redis+socket", "run")
 def test_a_broker_of_either_kind_is_never_waited_for(scheme: str, host: str) -> None:
     url = f"{scheme}://{host}/0"
-    assert env.read({**GIVEN, "BROKER_URL": url}).broker_url == url
-    assert env.read({**GIVEN, "REDIS_URL": url}).broker_url == url
+    read = url + "?ssl_cert_reqs=required" * (scheme == "rediss")
+    assert env.read({**GIVEN, "BROKER_URL": url}).broker_url == read
+    assert env.read({**GIVEN, "REDIS_URL": url}).broker_url == read
     sends = broker.sending(url, queues=QUEUES)["broker_transport_options"]
     waits = [value for name, value in sends.items() if name.endswith("timeout") and name != "visibility_timeout"]
     assert waits == [broker.SEND_S, broker.SEND_S]
