@@ -1,9 +1,17 @@
-"""What is logged: what happened, never what people wrote. Bodies stay out of every logger."""
+"""What is logged: what happened, never what people wrote. Bodies stay out of every logger.
+
+Nor is what an unexpected error says of itself logged, whoever logs it: a database quotes the row that it refuses, and
+Python the value. Its class, where it happened, and what is known to be ours say enough.
+"""
 
 import json
 import logging
+import traceback
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Any, Final
+
+import psycopg
 
 from audit import log_ids
 from incidents.outages import database_watch
@@ -13,7 +21,26 @@ FORMS: Final = ("line", "json")
 UNTAKEN: Final = ("Couldn't ack", "Couldn't reject", "Error in timer")
 
 
-class JsonLines(logging.Formatter):
+# Errors whose words are those of code or of the system.
+IN_OUR_WORDS: Final = (AttributeError, NameError, ImportError, RecursionError, MemoryError)
+# What is shorter is left where it stands in a message: it would be found in every other word.
+SHORT: Final = 3
+
+
+class WithoutWords(logging.Formatter):
+    """A line for people, and below it where an error happened, without what it says."""
+
+    def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802 (logging's own name)
+        """Return the line; what is told of an error within it is its class."""
+        record.message = said(record)
+        return super().formatMessage(record)
+
+    def formatException(self, ei: Any) -> str:  # noqa: N802 (the same)
+        """Return where an error happened."""
+        return told(ei[1]) if ei[1] else ""
+
+
+class JsonLines(WithoutWords):
     """One JSON object a line: when, how bad, which logger, what, and the ids of request, incident and effect."""
 
     def format(self, record: logging.LogRecord) -> str:
@@ -22,12 +49,53 @@ class JsonLines(logging.Formatter):
             "at": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
             "level": record.levelname.lower(),
             "logger": record.name,
-            "says": record.getMessage(),
+            "says": said(record),
             **log_ids.now(),
         }
         if record.exc_info:
             line["traceback"] = self.formatException(record.exc_info)
         return json.dumps(line, ensure_ascii=False, default=str)
+
+
+def said(record: logging.LogRecord) -> str:
+    """Return what a record says; where it repeats an error that comes with it, as Celery's do, the error's class."""
+    says = record.getMessage()
+    for error in _with_causes(record.exc_info[1] if record.exc_info else None):
+        for words in (repr(error), str(error)):
+            if len(words) >= SHORT:
+                says = says.replace(words, type(error).__name__)
+    return says
+
+
+def told(error: BaseException) -> str:
+    """Return where an error and those that it came of happened, the newest last."""
+    parts = []
+    for one in reversed([*_with_causes(error)]):
+        where = "".join(traceback.format_tb(one.__traceback__))
+        parts.append(f"Traceback (most recent call last):\n{where}{type(one).__qualname__}{_ours(one)}")
+    return "\n\n".join(parts)
+
+
+def _with_causes(error: BaseException | None) -> Iterator[BaseException]:
+    seen: set[int] = set()
+    while error is not None and id(error) not in seen:
+        seen.add(id(error))
+        yield error
+        if isinstance(error, BaseExceptionGroup):
+            for one in error.exceptions:
+                yield from _with_causes(one)
+        error = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
+
+
+def _ours(error: BaseException) -> str:
+    """Return the part of an error's words that nobody wrote: PostgreSQL's code and names, or the system's reason."""
+    if isinstance(error, psycopg.Error):
+        words = [error.sqlstate, error.diag.table_name, error.diag.column_name, error.diag.constraint_name]
+    elif isinstance(error, OSError):
+        words = [error.strerror if isinstance(error.strerror, str) else None]
+    else:
+        words = [str(error) if isinstance(error, IN_OUR_WORDS) else None]
+    return "".join(f": {one}" for one in [" ".join(filter(None, words))] if one)
 
 
 def without_traceback(record: logging.LogRecord) -> bool:
@@ -51,7 +119,10 @@ STDERR: Final = {"class": "logging.StreamHandler", "filters": ["outages"]}
 LOGGING: dict[str, Any] = {
     "version": 1,
     "disable_existing_loggers": False,
-    "formatters": {"line": {"format": "{levelname} {name}: {message}", "style": "{"}, "json": {"()": JsonLines}},
+    "formatters": {
+        "line": {"()": WithoutWords, "fmt": "{levelname} {name}: {message}", "style": "{"},
+        "json": {"()": JsonLines},
+    },
     "handlers": {"stderr": {**STDERR, "formatter": "line"}},
     "filters": {"outages": {"()": "django.utils.log.CallbackFilter", "callback": without_traceback}},
     "root": {"handlers": ["stderr"], "level": "WARNING"},

@@ -42,8 +42,10 @@ def test_a_line_says_when_how_bad_where_and_what() -> None:
     assert found == {"level": "warning", "logger": "workflows.tests", "says": "effect 7: two\nlines, “quoted”"}
 
 
-def test_a_traceback_stays_on_its_line() -> None:
-    assert "nothing there" in line("it broke", failed=True)["traceback"]
+def test_a_traceback_stays_on_its_line_and_says_where() -> None:
+    told = line("it broke", failed=True)["traceback"]
+    assert told.endswith("\nKeyError")
+    assert "test_logs.py" in told
 
 
 def test_an_outage_is_one_line_and_a_slip_of_ours_is_not() -> None:

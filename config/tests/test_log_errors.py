@@ -1,0 +1,162 @@
+"""What an unexpected error says stays out of the log, whoever logs it: it may quote what people wrote."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import logging.config
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future
+from contextlib import contextmanager
+from io import StringIO
+from typing import Final
+
+import psycopg
+import pytest
+from celery import Celery
+from celery.app.trace import build_tracer
+from django.core.handlers.exception import response_for_exception
+from django.db import IntegrityError, connection
+from django.test import RequestFactory
+from slack_bolt.listener.listener_error_handler import DefaultListenerErrorHandler
+from slack_bolt.request import BoltRequest
+
+from config import logs
+from incidents.models import Person
+
+WORDS: Final = "Acme leaks\ncard numbers"
+Logged = Callable[[Exception], None]
+
+
+@contextmanager
+def heard(form: str) -> Iterator[StringIO]:
+    """Write what is logged as a process does, and give it."""
+    written = StringIO()
+    given = logs.written(form)
+    handler = logging.StreamHandler(written)
+    formatter = dict(given["formatters"][form])
+    handler.setFormatter(formatter.pop("()")(**formatter))
+    handler.addFilter(given["filters"]["outages"]["callback"])
+    root = logging.getLogger()
+    root.addHandler(handler)
+    try:
+        yield written
+    finally:
+        root.removeHandler(handler)
+
+
+def by_django(error: Exception) -> None:
+    caught(error, lambda: response_for_exception(RequestFactory().get("/incidents/"), error))
+
+
+def by_celery(error: Exception) -> None:
+    app = Celery("tried", set_as_current=False, fixups=[])
+
+    @app.task(name="tried")
+    def tried() -> None:
+        raise error
+
+    build_tracer("tried", tried, app=app)("id", [], {}, {"id": "id", "task": "tried", "hostname": "here"})
+
+
+def by_bolt(error: Exception) -> None:
+    handler = DefaultListenerErrorHandler(logging.getLogger("slack_bolt.App"))
+    caught(error, lambda: handler.handle(error, BoltRequest(body=""), None))
+
+
+def by_asyncio(error: Exception) -> None:
+    async def fails() -> None:
+        raise error
+
+    async def leave() -> None:
+        task = asyncio.create_task(fails())
+        await asyncio.sleep(0)
+        asyncio.get_running_loop().call_exception_handler(
+            {"message": "Task exception was never retrieved", "future": task, "exception": task.exception()}
+        )
+
+    asyncio.run(leave())
+
+
+def by_a_future(error: Exception) -> None:
+    def fails(_: object) -> None:
+        raise error
+
+    done = Future[None]()
+    done.add_done_callback(fails)
+    done.set_result(None)
+
+
+def by_us(error: Exception) -> None:
+    caught(error, lambda: logging.getLogger("workflows.tried").error("effect %s was interrupted", 7, exc_info=error))
+
+
+def caught(error: Exception, log: Callable[[], object]) -> None:
+    """Log where the error has just been caught."""
+    try:
+        fail(error)
+    except type(error):
+        log()
+
+
+def fail(error: Exception) -> None:
+    raise error
+
+
+def caused(error: Exception) -> Exception:
+    """Give one that came of another, and whose own words are harmless."""
+    second = RuntimeError("it broke")
+    second.__cause__ = error
+    return second
+
+
+ERRORS: Final[dict[str, Callable[[], Exception]]] = {
+    "a value": lambda: ValueError(f"invalid literal for int() with base 10: {WORDS!r}"),
+    "words alone": lambda: LookupError(WORDS),
+    "a key": lambda: KeyError(WORDS),
+    "a file": lambda: FileNotFoundError(2, "No such file or directory", WORDS),
+    "several": lambda: ExceptionGroup(WORDS, [ValueError(WORDS), KeyError(WORDS)]),
+    "another's": lambda: caused(ValueError(WORDS)),
+}
+LOGGERS: Final[dict[str, Logged]] = {
+    "django": by_django,
+    "celery": by_celery,
+    "bolt": by_bolt,
+    "asyncio": by_asyncio,
+    "a future": by_a_future,
+    "us": by_us,
+}
+
+
+@pytest.mark.parametrize("form", logs.FORMS)
+@pytest.mark.parametrize("logged", LOGGERS)
+@pytest.mark.parametrize("what", ERRORS)
+def test_what_an_error_says_is_in_no_line(what: str, logged: str, form: str) -> None:
+    with heard(form) as written:
+        LOGGERS[logged](ERRORS[what]())
+    lines = written.getvalue()
+    assert type(ERRORS[what]()).__name__ in lines
+    assert "Acme" not in lines
+    assert "card numbers" not in lines
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("logged", LOGGERS)
+def test_what_the_database_quotes_is_in_no_line_and_what_it_refused_by_is(logged: str) -> None:
+    Person.objects.create(name="Ada", email="ada@acme.example")
+    with heard("json") as written:
+        with pytest.raises(IntegrityError, match="Key") as refused, connection.cursor() as cursor:
+            cursor.execute("INSERT INTO incidents_person SELECT * FROM incidents_person")
+        LOGGERS[logged](refused.value)
+    lines = written.getvalue()
+    assert "23505 incidents_person" in lines
+    assert "Key (" not in lines
+    assert "ada@acme" not in lines
+    assert [json.loads(one) for one in lines.splitlines()]
+
+
+def test_an_error_whose_words_are_codes_keeps_them() -> None:
+    assert logs.told(AttributeError("'NoneType' object has no attribute 'room'")).endswith("attribute 'room'")
+    assert logs.told(OSError(28, "No space left on device")).endswith("OSError: No space left on device")
+    assert logs.told(psycopg.OperationalError("the server says: Acme")).endswith("OperationalError")
