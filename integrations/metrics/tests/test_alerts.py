@@ -6,6 +6,7 @@ import json
 import re
 import shutil
 import subprocess
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
@@ -25,7 +26,9 @@ from integrations.metrics import counting, door, figures
 from integrations.metrics.tests.test_metrics import ROOT, ada, effect, incident, opened, shipped, told
 from integrations.pagerduty.models import Webhook
 from workflows.effects import vendor_errors
+from workflows.effects.failing import failures
 from workflows.models import Effect, Limit, Planned, WorkerProcess
+from workflows.ports import VendorError
 from workflows.status import workers
 
 __all__ = ["ada", "incident", "opened", "shipped"]
@@ -211,6 +214,59 @@ def test_each_fault_fires_its_alert_and_no_other(well: Incident, tmp_path: Path,
     happens(well)
     assert firing([scraped()], tmp_path, grows=True) == {alert}
     Effect.objects.all().delete()
+
+
+def in_each_minute(happens: Sequence[Callable[[], object]]) -> list[Stood]:
+    """Return what Prometheus scrapes while something happens in each minute."""
+    story = [Stood([scraped()], minutes=1)]
+    for one in happens:
+        one()
+        story.append(Stood([scraped()], minutes=1))
+    return story
+
+
+def retried(code: str, *, minutes: int) -> list[Callable[[], None]]:
+    """Count the errors of one step that waits for a vendor, minute by minute, as it is tried again."""
+    error, at_s, tries = VendorError("", code=code, method="m", retryable=True), 0.0, Counter[int]()
+    for attempt in range(1, failures.ATTEMPTS):
+        tries[int(at_s // 60)] += 1
+        at_s += failures.retry_wait_s(error, attempt)
+    return [lambda n=n: often(tries[n], lambda: vendor_errors.count("chat", code)) for n in range(minutes)]
+
+
+@pytest.mark.parametrize("known", [False, True])
+def test_a_vendor_that_is_away_is_told_by_one_step_that_waits(well: Incident, tmp_path: Path, known: bool) -> None:
+    """Few commands wait for a vendor in an outage: its figures are those of one step."""
+    if known:
+        vendor_errors.count("chat", "unavailable")
+    assert firing_after(in_each_minute(retried("unavailable", minutes=14)), tmp_path) == {"FirekindVendorErrors"}
+
+
+def test_errors_of_one_moment_are_told_to_nobody(well: Incident, tmp_path: Path) -> None:
+    refused: list[Callable[[], object]] = [lambda: often(8, lambda: vendor_errors.count("chat", "user_not_found"))]
+    quiet: list[Callable[[], object]] = [lambda: None] * 16
+    refused[0]()
+    story = in_each_minute([*refused, *quiet])
+    for minutes in range(2, len(story)):
+        assert firing_after(story[:minutes], tmp_path) == set()
+
+
+def answered(status: int, *, times: int = 1) -> Callable[[], None]:
+    return lambda: often(times, lambda: counting.answered("/slack/commands", status=status, seconds=0.1))
+
+
+def test_a_door_that_few_use_and_that_fails_is_told(well: Incident, tmp_path: Path) -> None:
+    """One command a minute, and each of them fails."""
+    assert firing_after(in_each_minute([answered(500)] * 12), tmp_path) == {"FirekindAnswersFail"}
+    assert firing_after(in_each_minute([answered(200), answered(500), *[answered(200)] * 12]), tmp_path) == set()
+
+
+def test_that_every_door_fails_without_a_database_is_told_by_the_database(
+    well: Incident, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answered(503, times=20)()
+    away = Stood([without_database(monkeypatch, "a:8000")], grows=True)
+    assert firing_after([Stood([scraped()]), away], tmp_path) == WITHOUT_DATABASE
 
 
 @pytest.mark.parametrize("fault", FAULTS)

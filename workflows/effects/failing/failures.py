@@ -57,7 +57,7 @@ def record_error(work: Work, error: VendorError, *, at: datetime) -> None:
             unanswered=0,
             unsure=effect.unsure or error.unknown,
             **_tried(effect, error),
-            due_at=now + timedelta(seconds=_wait_s(error, attempt)),
+            due_at=now + timedelta(seconds=retry_wait_s(error, attempt)),
             leased_until=None,
             ended_at=at if final else None,
             error=f"{UNCHECKED} this was done. {error.says}" if error.looking else error.says,
@@ -76,7 +76,8 @@ def _tried(effect: Effect, error: VendorError) -> dict[str, datetime | None]:
     return {"tried_at": effect.tried_at if effect.unsure else None}
 
 
-def _wait_s(error: VendorError, attempt: int) -> float:
+def retry_wait_s(error: VendorError, attempt: int) -> float:
+    """Return how many seconds an effect waits after that many attempts."""
     if error.retry_after is not None:
         return error.retry_after
     return float(min(0.5 * 2 ** min(attempt, 20), BACK_OFF_AT_MOST_S))
