@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from datetime import timedelta
+from typing import Final
 
 import pytest
+from django.utils import timezone
 
 from incidents import lifecycle, visibility
 from incidents.models import Incident, IncidentType, Person
@@ -13,7 +16,7 @@ from integrations.slack.tests.straight import StraightWire
 from integrations.tests import house as building
 from integrations.tests.house import House
 from workflows import ports
-from workflows.channels import membership, rooms
+from workflows.channels import membership, room_looks, rooms
 from workflows.chat_port import Channel
 from workflows.reconcile import reconcile, retyping
 from workflows.usergroups import workspace_cache
@@ -139,6 +142,63 @@ def test_somebody_who_comes_in_as_the_room_is_being_closed_is_let_into_nothing(
     moved.refresh_from_db()
     assert moved.room == 2
     assert "out" not in house.slack.members(house.channel(moved))
+
+
+KNOWN_BY: Final[dict[str, Callable[[House, str], object]]] = {
+    "an event": lambda house, channel_id: rooms.converted(channel_id, public=False),
+    "the look at members": lambda house, channel_id: membership.poll(at=timezone.now() + timedelta(minutes=2)),
+    "the look at channels": lambda house, channel_id: room_looks.look(house.chat, channel_id, at=timezone.now()),
+}
+
+
+@pytest.mark.parametrize("known_by", KNOWN_BY)
+@pytest.mark.parametrize("came", ["before the retype", "after it"])
+def test_who_came_in_before_somebody_closed_the_room_by_hand_is_let_into_nothing(
+    house: House, incident: Incident, came: str, known_by: str
+) -> None:
+    """Anybody could come into the room until then: that it is private now says nothing of who is in it."""
+    channel_id = house.slack.channel(house.channel(incident)).id
+    if came == "before the retype":
+        house.slack.acts.join("out", channel_id)
+    house.confirm(incident, "security")
+    if came == "after it":
+        house.slack.acts.join("out", channel_id)
+    house.slack.acts.convert("dee", channel_id, is_private=True)
+    KNOWN_BY[known_by](house, channel_id)
+    membership.poll(at=timezone.now() + timedelta(minutes=4))
+    house.settle(incident)
+    membership.poll(at=timezone.now() + timedelta(minutes=6))
+    moved = house.settle(incident)
+    assert not visibility.may_see(house.person("out"), moved)
+    assert "out" not in house.slack.members(house.channel(moved))
+    assert house.slack.channel(house.channel(moved)).is_private
+    said = house.slack.messages(house.channel(moved))
+    assert "Someone has our keys" in str([[one.blocks, one.attachments] for one in said])
+
+
+@pytest.mark.parametrize("known_by", KNOWN_BY)
+def test_a_room_that_somebody_closes_by_hand_before_us_is_kept_where_only_its_people_are_in_it(
+    house: House, incident: Incident, known_by: str
+) -> None:
+    room = house.channel(incident)
+    house.confirm(incident, "security")
+    house.slack.acts.convert("dee", house.slack.channel(room).id, is_private=True)
+    KNOWN_BY[known_by](house, house.slack.channel(room).id)
+    moved = house.settle(incident)
+    assert (moved.room, house.channel(moved)) == (1, room)
+    assert house.slack.members(room) == {"firekind", "dee", "sam", "sia", "pat"}
+
+
+def test_a_room_that_is_still_to_be_closed_is_not_taken_for_one_that_was_opened(
+    house: House, incident: Incident
+) -> None:
+    """Slack may limit us for as long as the next look at who is in it takes to come."""
+    house.confirm(incident, "security")
+    reconcile.reconcile(incident.pk, at=timezone.now())
+    membership.poll(at=timezone.now() + timedelta(minutes=1))
+    moved = house.settle(incident)
+    assert moved.room == 1, "as the plan said"
+    assert not moved.events.filter(text__contains="made public").exists()
 
 
 def test_a_drill_keeps_its_room_though_somebody_in_it_took_their_agreement_back(house: House) -> None:

@@ -206,7 +206,7 @@ def _look(chat: Chat, channel: Resource, *, at: datetime, asks: bool) -> bool:
         closed = not asks or _is_closed(chat, channel)
     except VendorError as error:
         return _failed(error, channel, at=at)
-    if not closed:
+    if not closed and channel.spec.get("private"):  # one that we are still to close is no news
         _leave(channel, at=at)
     elif met or not before.inside or members & before.inside.keys():  # else all of them may have other ids by now
         # One that has just been closed lets nobody in until that is recorded: whoever came in before may not stay.

@@ -252,12 +252,13 @@ def converted(channel_id: str, *, public: bool, stamp: float = 0.0) -> bool:
     """Note that a person opened a room to everyone, or closed it; return whether that is how it is now.
 
     What is private is not said in an open one: the conversation of a private incident leaves it for a new private
-    channel, and takes its words along.
+    channel, and takes its words along. One that we are to close is not known as closed by that: whoever came in while
+    it was open is looked for first, as the step that closes it does.
     """
     room = channel_row(channel_id)
     if room is None or not _is_newest(room, "private", stamp=stamp):
         return False
-    if not public and _is_being_closed(room):
+    if not public and (_is_being_closed(room) or _is_to_be_closed(room)):
         return False
     room.spec = {**room.spec, "private": not public}
     room.save(update_fields=["spec"])
@@ -273,6 +274,12 @@ def _is_being_closed(room: Resource) -> bool:
     """Return whether we are closing a room just now: that is recorded once nobody is in it who may not be."""
     running = Effect.objects.filter(incident=room.incident_id, kind="closed", room=room.room)
     return running.filter(state=Effect.State.RUNNING).exists()
+
+
+def _is_to_be_closed(room: Resource) -> bool:
+    """Return whether people talk in a room that their incident's turning private found open; the incident is held."""
+    talks_there = Incident.objects.filter(pk=room.incident_id, private=True, room=room.room or 1)
+    return not room.spec.get("private") and talks_there.exists()
 
 
 def is_being_ended(room: Resource) -> bool:
