@@ -28,7 +28,8 @@ OF_CHANNEL: Final = f"""
 """
 OUT_OF_REACH: Final = """
     SELECT 1 FROM workflows_resource r
-     WHERE r.kind = 'channel' AND r.external_id = %s AND (r.state = 'gone' OR EXISTS (
+     WHERE r.kind = 'channel' AND r.external_id = %s
+       AND (r.state = 'gone' OR r.external ->> 'why' = 'outside' OR EXISTS (
            SELECT FROM workflows_effect e
             WHERE e.incident_id = r.incident_id AND e.room = r.room AND e.state = 'failed' AND e.error_code = ANY (%s)))
      LIMIT 1
@@ -164,13 +165,21 @@ def deleted(channel_id: str, *, at: datetime) -> None:
         lifecycle.remark(incident, "channel", text=f"{says[0].upper()}{says[1:]}", by=None, at=at, source=Source.SLACK)
 
 
-def in_sight(channel_id: str, *, at: datetime) -> None:
+def thrown_out(channel_id: str, *, at: datetime, stamp: float) -> None:
+    """Note that we were removed from a channel, unless we have come back since: plans say what cannot be done there."""
+    room = channel_row(channel_id)
+    if room is not None and _is_newest(room, "inside", stamp=stamp):
+        lost_channels.note_outside(room.incident_id, room=room.room or 1)
+
+
+def in_sight(channel_id: str, *, at: datetime, stamp: float = 0.0) -> None:
     """Note that we are in a channel, which may have been out of sight, and try again what we could not do outside."""
     room = channel_row(channel_id)
     if room is None:
         return
     with transaction.atomic():
-        timeline.hold(room.incident_id)
+        if not _is_newest(room, "inside", stamp=stamp):
+            return
         lost_channels.restore(room.incident_id, room=room.room or 1)
         failures.retry_all(_refused(room, REFUSED_OUTSIDE), at=at)
 
@@ -186,7 +195,9 @@ def within_reach(channel_id: str, *, inside: bool, archived: bool, at: datetime)
     if room is None:
         return False
     refused = (*(REFUSED_OUTSIDE if inside else ()), *(() if archived else REFUSED_ARCHIVED))
-    was_gone = lost_channels.restore(room.incident_id, room=room.room or 1)
+    was_gone = lost_channels.restore(room.incident_id, room=room.room or 1, inside=inside)
+    if not inside and not archived:
+        was_gone = lost_channels.note_outside(room.incident_id, room=room.room or 1) or was_gone
     return failures.retry_all(_refused(room, refused).exclude(recovering.LEFT_TO_PEOPLE), at=at) > 0 or was_gone
 
 

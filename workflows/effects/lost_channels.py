@@ -8,12 +8,14 @@ from __future__ import annotations
 from datetime import datetime
 
 from django.db import transaction
+from django.db.models import Q
 
 from incidents import timeline
 from workflows.chat_port import Chat
 from workflows.effects import effect_queue
 from workflows.effects.work import Work
 from workflows.models import Effect, Resource
+from workflows.planning import observed
 from workflows.planning.actions import KINDS
 from workflows.planning.observed import DELETED, GONE, THERE, UNSEEN
 from workflows.ports import VendorError
@@ -42,10 +44,31 @@ def note(incident_id: int, *, room: int, why: str) -> bool:
     return True
 
 
-def restore(incident_id: int, *, room: int) -> bool:
-    """Record that a room's channel is in sight again, in the caller's transaction; return whether it was gone."""
-    row = Resource.objects.filter(incident=incident_id, key=f"channel/{room}", state=GONE).first()
-    if row is None:
+def note_outside(incident_id: int, *, room: int) -> bool:
+    """Record that people removed us from a room's channel, which is there, in the caller's transaction.
+
+    Return whether that is news. A private one is not shown to us any more.
+    """
+    timeline.hold(incident_id)
+    row = Resource.objects.filter(incident=incident_id, key=f"channel/{room}", state=THERE).first()
+    if row is None or row.external.get("why") == observed.OUTSIDE:
+        return False
+    if row.spec.get("private"):
+        return note(incident_id, room=room, why=UNSEEN)
+    row.external |= {"why": observed.OUTSIDE}
+    row.save(update_fields=["external"])
+    effect_queue.plan_anew(incident_id)
+    return True
+
+
+def restore(incident_id: int, *, room: int, inside: bool = True) -> bool:
+    """Record that a room's channel is in sight again, and that we are in it, in the caller's transaction.
+
+    Return whether it was not. Not ``inside`` it is in sight and no more.
+    """
+    rows = Resource.objects.filter(incident=incident_id, key=f"channel/{room}")
+    row = rows.filter(Q(state=GONE) | Q(external__why=observed.OUTSIDE)).first()
+    if row is None or (row.state != GONE and not inside):
         return False
     row.state, row.external = THERE, {name: value for name, value in row.external.items() if name not in WHY}
     row.save(update_fields=["state", "external"])

@@ -20,7 +20,7 @@ from workflows.planning import captures
 from workflows.planning.captures import Trigger
 from workflows.planning.facts import Facts, Room, Stay
 from workflows.planning.invitee import Invitee
-from workflows.planning.observed import GONE, Observed
+from workflows.planning.observed import GONE, OUTSIDE, Observed
 
 BY_POLICY = {Participant.Reason.GROUP, Participant.Reason.ONE_OF, Participant.Reason.PAGED}
 
@@ -237,7 +237,8 @@ def _rooms(incident: Incident, rows: IncidentRows, observed: Observed) -> tuple[
         public = seen is not None and not gone and not seen.spec.get("private")
         shown = seen.label.removeprefix("#") if seen else name
         words, withdrawing = observing.has_words(code.room, observed), observing.is_withdrawing(code.room, observed)
-        rooms.append(Room(code.room, name, code.private, shown, public, gone, words, withdrawing))
+        outside = seen is not None and not gone and seen.why == OUTSIDE
+        rooms.append(Room(code.room, name, code.private, shown, public, gone, words, withdrawing, outside))
     return tuple(rooms)
 
 

@@ -41,7 +41,7 @@ def _talk(facts: Facts, who: Participation) -> Desired:
         return Desired(chat=False)
     if not (facts.active or opened or gone):
         return Desired(tuple(withdrawal.withdrawals(facts)), tuple(_kept_in_archives(facts)))
-    gaps = [*who.gaps, *_kept_in_archives(facts)]
+    gaps = [*who.gaps, *_kept_in_archives(facts), *_outside(facts)]
     if facts.active and not gone and not facts.is_there(f"archived/{facts.room}"):
         gaps += _turned_away(facts, who)
     if withdrawal.is_empty(facts):
@@ -234,6 +234,17 @@ def _kept_in_archives(facts: Facts) -> Iterator[Gap]:
         if kept and is_archived and not room.withdrawing and (room.public or not room.private):
             says = f"#{room.shown} was archived before our messages could be withdrawn: everyone can still read them."
             yield Gap(f"kept/{number}", f"{says} Unarchive it in Slack, and they are withdrawn.")
+
+
+def _outside(facts: Facts) -> Iterator[Gap]:
+    """Rooms that people removed us from, where something is to be done. Nobody is told there that we are not in it."""
+    for room in facts.rooms if facts.active or facts.private else ():
+        if not room.outside or facts.is_there(f"archived/{room.number}"):
+            continue
+        if room.number == facts.room:
+            yield Gap("outside", cards.outside(room), told=False)
+        elif not facts.is_there(f"farewell/{room.number}"):
+            yield Gap(f"outside/{room.number}", cards.outside_left(room), told=False)
 
 
 def _archived_gap(facts: Facts) -> Gap:

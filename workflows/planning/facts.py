@@ -21,8 +21,9 @@ class Room:
     """A place where people talk: ``name`` is the codename, empty while it is not known yet.
 
     ``public`` says that its channel exists and everyone in the workspace may read it, ``gone`` that it exists no more,
-    and how that is known; ``words`` that messages of ours stand there, or may, which were not withdrawn;
-    ``withdrawing`` that some of them just now may be, or are looked at to see whether they were.
+    and how that is known, ``outside`` that people removed us from it; ``words`` that messages of ours stand there, or
+    may, which were not withdrawn; ``withdrawing`` that some of them just now may be, or are looked at to see whether
+    they were.
     """
 
     number: int
@@ -33,6 +34,7 @@ class Room:
     gone: str = ""
     words: bool = False
     withdrawing: bool = False
+    outside: bool = False
 
 
 @dataclass(frozen=True, slots=True)

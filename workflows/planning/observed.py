@@ -19,6 +19,7 @@ SHOWN = "shown"  # how far that has come: it was said, and is said once more whe
 # Why a channel is gone: the vendor told of it, or shows us none of that id, or it is in a workspace that is not
 # connected now. The last is said of our messages outside channels of the incident, too.
 DELETED, UNSEEN, ELSEWHERE = "deleted", "unseen", "elsewhere"
+OUTSIDE = "outside"  # said of a channel that is there, and that people removed us from
 IN_WORKSPACE = f"{ELSEWHERE} "  # and its id: the error code of what may have been said in one not connected any more
 
 
@@ -31,7 +32,7 @@ class ObservedThing:
     state: str = THERE
     room: int | None = None
     label: str = ""
-    why: str = ""  # what the vendor said where it refused, or how it is known to be gone
+    why: str = ""  # what the vendor said where it refused, how it is known to be gone, or that we are outside
 
 
 @dataclass(frozen=True, slots=True)

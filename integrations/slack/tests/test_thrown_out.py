@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from collections.abc import Callable
+from typing import Final
 
 import pytest
 from django.db import connection
@@ -12,10 +14,12 @@ from django.utils import timezone
 
 from incidents import lifecycle
 from incidents.models import Incident
+from integrations.slack.interaction import plans
 from integrations.slack.tests.door import Door
-from workflows.channels import membership, rooms
+from workflows.channels import membership, room_looks, rooms
 from workflows.models import Effect
-from workflows.reconcile import reconcile
+from workflows.reconcile import reconcile, retyping
+from workflows.status import progress
 
 
 def meanwhile(door: Door, incident: Incident, what: str) -> None:
@@ -72,6 +76,61 @@ def test_what_was_refused_follows_once_the_app_is_invited_back(door: Door, type:
     is_said_once(door, incident, name)
     posted = Effect.objects.filter(incident=incident, thing__startswith="told/", room=incident.room, state="done")
     assert posted.count() >= 1
+
+
+def refused(door: Door, incident: Incident, channel_id: str) -> None:
+    door.slack.take_deliveries()
+    meanwhile(door, incident, "update")
+    door.house.settle(incident)
+
+
+KNOWN_BY: Final[dict[str, Callable[[Door, Incident, str], object]]] = {
+    "an event": lambda door, incident, channel_id: door.deliver(),
+    "a refusal": refused,
+    "a look": lambda door, incident, channel_id: room_looks.look(door.house.chat, channel_id, at=timezone.now()),
+}
+
+
+@pytest.mark.parametrize("known_by", KNOWN_BY)
+@pytest.mark.parametrize("to", ["major", "internal", "security"])
+def test_a_plan_says_that_the_app_is_not_in_the_channel_before_anyone_counts_on_it(
+    door: Door, to: str, known_by: str
+) -> None:
+    incident = door.declared()
+    name = door.house.channel(incident)
+    door.slack.acts.kick("ann", name, "firekind")
+    KNOWN_BY[known_by](door, incident, door.slack.channel(name).id)
+    incident = door.house.settle(incident)
+    plan = retyping.preview(incident, to=door.house.type(to), by=door.house.person("ann"))
+    said = [line.text for line in plan.lines if line.sign == "!" and f"removed from #{name}" in line.text]
+    assert [text for text in said if "/invite" in text] == said != []
+    assert f"`!`  {said[0]}" in str(plans.shown(plan))
+    assert to == "security" or said[0] in [line.text for line in plan.without_names().lines], "a guest reads it as well"
+    assert not [note.text for note in plan.notes if "the channel is archived" in note.text]
+    assert [gap.says for gap in progress.of(incident).gaps if f"removed from #{name}" in gap.says]
+    door.slack.acts.invite("ann", name, ["firekind"])
+    door.deliver()
+    incident = door.house.settle(incident)
+    assert not [gap.says for gap in progress.of(incident).gaps if "removed" in gap.says]
+    calls = len(door.slack.calls)
+    plan = retyping.preview(incident, to=door.house.type(to), by=door.house.person("ann"))
+    assert not [line for line in plan.lines if "removed from" in line.text]
+    assert len(door.slack.calls) == calls
+
+
+def test_a_plan_makes_another_channel_where_the_app_was_removed_from_a_private_one(door: Door) -> None:
+    """Slack shows an app no private channel that it is not in."""
+    incident = door.declared("keys", type="security")
+    name = door.house.channel(incident)
+    door.slack.acts.kick("ann", name, "firekind")
+    door.deliver()
+    incident = door.house.settle(incident)
+    plan = retyping.preview(incident, to=door.house.type("isolated"), by=door.house.person("ann"))
+    assert "~ move the conversation to a new private channel" in [str(line) for line in plan.lines]
+    door.slack.calls.clear()
+    incident = door.house.retype(incident, "isolated", by="ann")
+    assert [call.method for call in door.slack.calls if call.writes and not call.ok] == []
+    assert door.house.channel(incident) != name
 
 
 @pytest.mark.parametrize("tells", ["the app", "a person"])

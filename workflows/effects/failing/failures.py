@@ -12,7 +12,7 @@ from django.db.models import F
 from incidents import lifecycle, timeline
 from incidents.claiming.shared_clock import clock
 from incidents.models import Event, Incident
-from workflows.effects import effect_queue, rate_limits
+from workflows.effects import effect_queue, lost_channels, rate_limits
 from workflows.effects.failing import abandoned, manual_checks
 from workflows.effects.work import Work
 from workflows.models import Effect
@@ -64,6 +64,8 @@ def record_error(work: Work, error: VendorError, *, at: datetime) -> None:
             error_code=error.code,
         )
         if changed and final:
+            if error.code == lost_channels.OUTSIDE and effect.room is not None:
+                lost_channels.note_outside(effect.incident_id, room=effect.room)
             _tell_failure(effect, error, at=at)
         elif changed:
             timeline.nudge_readers(effect.incident_id)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from incidents.people.bidi import isolated, without
-from workflows.planning.facts import Facts, Published
+from workflows.planning.facts import Facts, Published, Room
 from workflows.planning.observed import DELETED, ELSEWHERE
 from workflows.planning.wording.card import Button, Card
 from workflows.planning.wording.headline import PAGE, STATUS_WORDS
@@ -147,6 +147,18 @@ def gone(facts: Facts) -> str:
         says = f"#{room.shown} is in a Slack workspace that is not connected now."
         return f"{says} {ANOTHER} Or connect that workspace again."
     return f"#{room.shown} was deleted in Slack, or Firekind was removed from it. /invite it again, or: {ANOTHER}"
+
+
+def outside(room: Room) -> str:
+    """Say that we were removed from the channel where people talk, and what to do about it."""
+    says = f"Firekind was removed from #{room.shown}, so it posts nothing there and invites no one."
+    return f"{says} /invite it again, and what is missing follows."
+
+
+def outside_left(room: Room) -> str:
+    """Say what is not done in a channel that the conversation left, as we were removed from it, and how it will be."""
+    says = f"Firekind was removed from #{room.shown}, so it can neither clear its topic nor archive it."
+    return f"{says} /invite it again, and that follows, or do both by hand."
 
 
 def left_elsewhere(where: Sequence[str]) -> str:

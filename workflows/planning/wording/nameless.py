@@ -11,7 +11,7 @@ from workflows.planning.plan_lines import PlanLine
 # The keys of lines that name nobody; all others may.
 NAMELESS: Final = frozenset(
     (
-        *("channel", "outlet", "post", "small", "picture", "archived", "closed", "capture"),
+        *("channel", "outlet", "post", "small", "picture", "archived", "outside", "closed", "capture"),
         *("chat", "pager", "private", "ticket", "reminder"),
     )
 )

@@ -122,6 +122,9 @@ def _old_room(before: Facts, shown: str) -> str:
     if before.is_there(f"archived/{before.room}"):
         return f"{shown} is archived already: what we posted there and its topic stay as they are."
     done = [_counted(ours, "of our messages is", "of our messages are") + " emptied"] if (ours := _ours(before)) else []
+    if before.room_of(before.room).outside:
+        said = f"In {shown}, {', '.join(done)}. " if done else ""
+        return f"{said}Nothing else is done in {shown} until Firekind, which was removed from it, is invited again."
     done += ["the topic is cleared"] if before.is_there(f"topic/{before.room}") else []
     return f"In {shown}, {', '.join([*done, 'one neutral line is posted'])}, and the channel is archived."
 

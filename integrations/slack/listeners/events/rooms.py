@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import datetime
 from functools import partial
 from typing import Any, Final
 
@@ -37,7 +36,7 @@ def joined(told: SlackEvent) -> Deed | None:
     Also of someone who is in as far as we know: that they had left before may be told after it.
     """
     if told.text("user") and told.text("user") == told.bot_user_id:
-        return _in_sight(told.text("channel"), at=told.at)
+        return _in_sight(told)
     news, catches_up = _brings(told)
     if not (news or catches_up):
         return None
@@ -50,7 +49,11 @@ def joined(told: SlackEvent) -> Deed | None:
 
 
 def left(told: SlackEvent) -> Deed | None:
-    """Note that someone left it, or was removed: they are not fetched back."""
+    """Note that someone left it, or was removed: they are not fetched back. So it is noted of us."""
+    if told.text("user") and told.text("user") == told.bot_user_id:
+        channel_id = told.text("channel")
+        ours = partial(rooms.thrown_out, channel_id, at=told.at, stamp=told.stamp)
+        return ours if rooms.channel_row(channel_id) else None
     return _moved(told, rooms.left)
 
 
@@ -108,9 +111,11 @@ def _greet(incident: Incident, *, person: Person, channel_id: str, **_: object) 
         afterwards.leave(partial(catching_up.greet, incident, person, channel_id))
 
 
-def _in_sight(channel_id: str, *, at: datetime) -> Deed | None:
+def _in_sight(told: SlackEvent) -> Deed | None:
     """Take note that we are in a channel that was said to be gone, or where something was refused without us."""
-    return partial(rooms.in_sight, channel_id, at=at) if rooms.was_out_of_reach(channel_id) else None
+    channel_id = told.text("channel")
+    back = partial(rooms.in_sight, channel_id, at=told.at, stamp=told.stamp)
+    return back if rooms.was_out_of_reach(channel_id) else None
 
 
 def _brings(told: SlackEvent) -> tuple[bool, bool]:
