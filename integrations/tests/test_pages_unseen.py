@@ -8,6 +8,7 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
+from incidents import lifecycle
 from incidents.models import Event
 from integrations.pagerduty.fake import events
 from integrations.pagerduty.tests import straight
@@ -17,6 +18,7 @@ from workflows.models import Page
 from workflows.oncall import pager_cache
 from workflows.paging import paging, poll_pages
 from workflows.reconcile import retyping
+from workflows.status import progress
 
 WHY = ["maintenance", "disabled", "nobody on call"]
 LATER = timedelta(minutes=5)
@@ -121,6 +123,45 @@ def test_a_plan_says_that_a_service_is_in_a_maintenance_window_before_anyone_cou
     (page,) = Event.objects.filter(incident=found.incident, kind="page")
     assert page.text.startswith("paged Major incidents: Max")
     assert ("maintenance window" in page.text) == paused
+
+
+def test_a_plan_says_that_no_one_is_on_call_and_that_pagerduty_will_not_take_the_page(found: Night) -> None:
+    levels = found.duty.account.policy("Major incidents").levels
+    before = levels.copy()
+    levels.clear()
+    pager_cache.refresh(at=timezone.now())
+    pager_cache.refresh_shifts(at=timezone.now())
+    house = found.duty.house
+    declaring = retyping.preview_declare(type=house.type("major"), by=house.person("dee"))
+    plan = retyping.preview(found.incident, to=house.type("major"), by=house.person("dee"))
+    for shown in (declaring, plan):
+        (said,) = [line.text for line in shown.lines if line.sign == "!"]
+        assert said.startswith("No one is on call for Major incidents, so PagerDuty does not take the page to it.")
+        assert shown.in_short.startswith("Sends 1 page (with no one on call)")
+        assert shown.reach.startswith("Sends 1 page (with no one on call)")
+    found.take("retype", "major")
+    found.settle(3)
+    assert found.duty.account.account.incidents == {}
+    assert said in [gap.says for gap in progress.of(found.incident).gaps], "for as long as it is not sent"
+    levels.extend(before)
+    pager_cache.refresh_shifts(at=timezone.now())
+    found.take("retype", "security")
+    found.settle(3)
+    found.take("retype", "major")
+    found.settle(3)
+    assert not [gap for gap in progress.of(found.incident).gaps if "on call" in gap.says]
+
+
+def test_that_a_page_went_out_does_not_end_the_window_that_was_warned_of(found: Night) -> None:
+    for service in found.duty.account.account.services.values():
+        service.status = "maintenance"
+    pager_cache.refresh(at=timezone.now())
+    found.take("retype", "major")
+    found.settle(3)
+    lifecycle.update(found.incident, text="we look", by=None, at=found.duty.house.now())
+    found.settle(3)
+    (closed,) = Event.objects.filter(incident=found.incident, kind="gap_closed", text__contains="Major")
+    assert closed.text == "The page to Major incidents was sent all the same"
 
 
 def test_a_page_through_the_fallback_says_nothing_of_a_window_of_another_service(found: Night) -> None:

@@ -132,16 +132,18 @@ def _callee(
         return _unheard(_ref(target), isolated(target.name), target.service_id or usual, gone=target.gone)
     people = tuple(_someone(one.person, f"on call for {isolated(target.name)}") for one in rung if one.person)
     names = tuple(one.person.name if one.person else one.user.name for one in rung)
+    nobody = not rung and _subject(target) not in unread
     return Callee(
         _ref(target),
         isolated(target.name),
         target.service_id or usual,
         _who_chat(people),
-        rings(names) or (NOT_READ if _subject(target) in unread else "no one is on call"),
+        rings(names) or ("no one is on call" if nobody else NOT_READ),
         ids=tuple(one.user.pager_id for one in rung),
         strangers=strangers([one.user for one in rung]),
         names=tuple(isolated(name) for name in names),
         gone=target.gone,
+        nobody=nobody,
     )
 
 

@@ -119,6 +119,8 @@ def _missing_callees(facts: Facts) -> Iterator[Gap]:
             yield Gap(key, says)
         for key, says in page_notes.unheard(wanted_pages, paged=facts.paged):
             yield Gap(key, says)
+        for key, says in page_notes.nobody_on_call(wanted_pages, paged=facts.paged):
+            yield Gap(key, says, told=False)  # that it could not be paged is told
         paged = wanted_pages if facts.chat else ()
         for key, says in page_notes.strangers(paged, private=facts.private):
             yield Gap(key, says)

@@ -40,7 +40,8 @@ class Callee:
     ``people`` are paged first and may be brought in. ``rings`` says who is paged, in words, strangers included, and
     ``ids`` are what the pager calls them, ``names`` how people do. ``strangers`` are those of them who cannot be
     brought in. ``gone`` once the pager lists it no more, as where another account is connected by now; ``paused`` while
-    its service is in a maintenance window, ``unheard`` where it goes to the user that pages are opened as.
+    its service is in a maintenance window, ``unheard`` where it goes to the user that pages are opened as, ``nobody``
+    where it is known that no one is on call for it.
     """
 
     ref: str
@@ -54,6 +55,7 @@ class Callee:
     gone: bool = False
     paused: bool = False
     unheard: bool = False
+    nobody: bool = False
 
     @property
     def label(self) -> str:
@@ -279,7 +281,7 @@ def _as_it_stands(one: WantedPage, page: Paged) -> WantedPage:
     """Return a page that was begun: one that is still on its way will ring whoever is on call by then."""
     callee = _callee(page)
     if page.status == OPENING:
-        callee = replace(callee, rings=one.callee.rings, names=one.callee.names)
+        callee = replace(callee, rings=one.callee.rings, names=one.callee.names, nobody=one.callee.nobody)
     return replace(one, callee=callee, before=page.says)
 
 

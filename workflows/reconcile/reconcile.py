@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from datetime import datetime, timedelta
 from typing import Final
 
@@ -29,6 +29,7 @@ from workflows.planning.desired import desired_state
 from workflows.planning.participation import Participation
 from workflows.planning.plan import Plan, plan
 from workflows.planning.things import Gap
+from workflows.planning.wording import page_notes
 from workflows.reconcile import admitting, offers
 
 SAID = ("kind", "title", "text", "fields", "sections")  # of a card, by what a reader would call it the same
@@ -70,7 +71,7 @@ def _reconciled(incident_id: int, *, at: datetime) -> Plan:
         raise Incident.DoesNotExist
     known = load_facts.one(incident, planned=_was_planned(incident))
     desired = desired_state(known.facts)
-    gaps = _note_gaps(incident, desired.gaps, known.gaps, at=at)
+    gaps = _note_gaps(incident, desired.gaps, known, at=at)
     asked = _note_offers(incident, known, at=at)
     if gaps or asked:
         known = load_facts.one(incident)  # both are told where people talk, and so are new to the plan
@@ -257,12 +258,12 @@ def _is_newest(incident: Incident) -> bool:
         return cursor.fetchone() is not None
 
 
-def _note_gaps(incident: Incident, gaps: Iterable[Gap], known: Mapping[str, Resource], *, at: datetime) -> bool:
+def _note_gaps(incident: Incident, gaps: Iterable[Gap], state: IncidentState, *, at: datetime) -> bool:
     """Write each new gap on the timeline once, and each closed one; return whether there was any of them.
 
     One that reads otherwise by now, because a second ticket is left there too, say, is shown as it reads now.
     """
-    now = {f"gap/{gap.key}": gap for gap in gaps}
+    now, known = {f"gap/{gap.key}": gap for gap in gaps}, state.gaps
     _note_words(incident, ((row, now[key].says) for key, row in known.items() if key in now))
     new = [key for key in now if key not in known]
     for key in new:
@@ -272,7 +273,9 @@ def _note_gaps(incident: Incident, gaps: Iterable[Gap], known: Mapping[str, Reso
     closed = [row for key, row in known.items() if key not in now]
     for row in closed:
         what, _how = sentences.first(row.label)  # how to mend it is nobody's task any more
-        timeline.append(incident, "gap_closed", at=at, text=f"No longer an issue: {what}", data={"gap": row.key})
+        sent = page_notes.sent_all_the_same(row.key.removeprefix("gap/"), paged=state.facts.paged)
+        text = sent or f"No longer an issue: {what}"
+        timeline.append(incident, "gap_closed", at=at, text=text, data={"gap": row.key})
         row.delete()
     return bool(new or closed)
 

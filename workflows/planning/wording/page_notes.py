@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from incidents import sentences
-from workflows.planning.pages import Callee, Paged, RequestedPage, WantedPage, asked_again, is_unsent
+from workflows.planning.pages import OPENING, Callee, Paged, RequestedPage, WantedPage, asked_again, is_unsent
+
+MAINTENANCE, UNHEARD, NOBODY = "maintenance/", "unheard/", "nobody/"  # keys of what is said of pages before they go out
 
 
 def missing(
@@ -34,23 +36,46 @@ def missing(
 
 def in_maintenance(wanted: Iterable[WantedPage], *, paged: Sequence[Paged]) -> Iterator[tuple[str, str]]:
     """Yield key and words for each page that is still to be opened on a service in a maintenance window."""
-    there = {one.key for one in paged if not one.called_off}
+    there = _sent(paged)
     for page in wanted:
         one = page.callee
         if one.paused and page.key not in there:
             says = f"The PagerDuty service for {one.name} is in a maintenance window, so the page may notify no one."
             whom = sentences.enumerated(one.names) or "the person on call"
-            yield f"maintenance/{one.ref}", f"{says} End the window in PagerDuty, or call {whom}."
+            yield f"{MAINTENANCE}{one.ref}", f"{says} End the window in PagerDuty, or call {whom}."
+
+
+def nobody_on_call(wanted: Iterable[WantedPage], *, paged: Sequence[Paged]) -> Iterator[tuple[str, str]]:
+    """Yield key and words for each page still to be opened that the pager will refuse, as no one is on call for it."""
+    there = _sent(paged)
+    for page in wanted:
+        one = page.callee
+        if one.nobody and page.key not in there:
+            says = f"No one is on call for {one.name}, so PagerDuty does not take the page to it."
+            yield f"{NOBODY}{one.ref}", f"{says} Page someone else, or put someone on call in PagerDuty."
 
 
 def unheard(wanted: Iterable[WantedPage], *, paged: Sequence[Paged]) -> Iterator[tuple[str, str]]:
     """Yield key and words for each page still to be opened that goes to the user it is opened as."""
-    there = {one.key for one in paged if not one.called_off}
+    there = _sent(paged)
     for page in wanted:
         one = page.callee
         if one.unheard and page.key not in there:
             says = f"The page to {one.name} notifies no one: it goes to the user in PAGERDUTY_FROM, who opens it."
-            yield f"unheard/{one.ref}", f"{says} Call someone, and set it to a user who is never on call."
+            yield f"{UNHEARD}{one.ref}", f"{says} Call someone, and set it to a user who is never on call."
+
+
+def sent_all_the_same(key: str, *, paged: Iterable[Paged]) -> str:
+    """Say that a page went out of which this gap warned; empty for any other gap, and where none was sent."""
+    if not key.startswith((MAINTENANCE, UNHEARD, NOBODY)):
+        return ""
+    ref = key.partition("/")[2]
+    sent = next((one for one in paged if one.ref == ref and one.is_open and one.status != OPENING), None)
+    return f"The page to {sent.name} was sent all the same" if sent else ""
+
+
+def _sent(paged: Iterable[Paged]) -> set[str]:
+    return {one.key for one in paged if not one.called_off and one.status != OPENING}
 
 
 def unsent(asked: Sequence[RequestedPage], *, paged: Sequence[Paged]) -> Iterator[tuple[str, str]]:

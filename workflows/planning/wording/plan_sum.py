@@ -44,7 +44,11 @@ SAID: Final = (
     (OTHER, "{} other change", "{} other changes"),
 )
 # What the first part adds where a page may reach no one, by the key of the line that warns of it.
-DOUBTS: Final = {"maintenance": "in a maintenance window", "unheard": "without notifying anyone"}
+DOUBTS: Final = {
+    "maintenance": "in a maintenance window",
+    "unheard": "without notifying anyone",
+    "nobody": "with no one on call",
+}
 REACH: Final = frozenset({"page", "over", "in", "more", "out", "people"})  # the parts about people
 
 
