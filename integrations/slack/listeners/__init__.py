@@ -41,6 +41,7 @@ class Shortcut:
 
 BUTTONS: Final[Mapping[str, Callable[[SlackRequest], Answer]]] = {
     "firekind:declare": declare.pressed,
+    "firekind:declare-lead": declare.chosen,
     "firekind:declare-type": declare.chosen,
     "firekind:retype": retype.pressed,
     retype.TYPE: retype.chosen,

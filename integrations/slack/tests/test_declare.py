@@ -7,7 +7,11 @@ import pytest
 from incidents.lifecycle import rules
 from incidents.models import Incident, IncidentType
 from incidents.policies import types
+from integrations.profilers.profiler import ListedProfiler
+from integrations.profilers.sources import Listed
 from integrations.slack.tests.door import Door
+from workflows import ports
+from workflows.usergroups import workspace_cache
 
 
 @pytest.mark.parametrize("word", ["declare", "new", "open", "create", "DECLARE"])
@@ -123,6 +127,34 @@ def test_without_a_title_a_form_opens_and_shows_what_a_type_brings_along(door: D
     shown = door.reads(door.modal("ann"))
     assert "(@support)" in shown
     assert "Key features or important customers are definitely hit." in shown
+
+
+@pytest.mark.parametrize("who", ["zoe", "gus"])
+def test_the_form_says_whom_the_chosen_lead_brings_along_before_it_is_sent(door: Door, who: str) -> None:
+    door.slack.add_person("zoe", name="Zoe")
+    door.slack.add_person("gus", name="Gus", is_restricted=True)
+    workspace_cache.refresh(everybody=True)
+    door.command("ann", "declare")
+    door.press("ann", "firekind:declare-lead", value=door.slack.person(who).id)
+    shown = door.reads(door.modal("ann"))
+    assert ("`+`  invite Zoe (leads)" in shown) == (who == "zoe")
+    assert ("Gus is a guest, so the app can't invite them." in shown) == (who == "gus")
+    door.submit("ann", title="db is full")
+    incident = door.house.settle(door.incident())
+    assert incident.lead == door.house.person(who)
+    assert (who in door.slack.members(door.house.channel(incident))) == (who == "zoe")
+
+
+def test_the_form_says_what_the_services_that_were_typed_have_captured(door: Door) -> None:
+    source = Listed("payments", "pprof", "http://127.0.0.1:6060", {"cpu": ""}, services=("checkout",), on=("declare",))
+    checkout = ListedProfiler([source], environ={})
+    with ports.using(chat=door.house.chat, profiler=checkout):
+        door.command("ann", "declare")
+        door.press("ann", "firekind:declare-type", value="major")
+        assert "from payments" not in door.reads(door.modal("ann"))
+        typed = {"services": {"services": "Checkout"}}
+        door.press("ann", "firekind:declare-type", value="isolated", values=typed)
+        assert "from payments" in door.reads(door.modal("ann"))
 
 
 def test_what_is_open_already_and_may_be_the_same_is_said(door: Door) -> None:

@@ -11,7 +11,7 @@ from incidents.lifecycle import rules
 from incidents.models import Incident, IncidentType, Person, Source
 from incidents.search import already_open
 from integrations.slack.interaction import carrying_out, incident_lookup, messages, plans
-from integrations.slack.interaction.answers import Answer, Open, Redraw, Replace, Say, Wrong
+from integrations.slack.interaction.answers import Answer, Nothing, Open, Redraw, Replace, Say, Wrong
 from integrations.slack.interaction.request import Form, SlackRequest, keep, short
 from integrations.slack.interaction.slack_event import moment
 from integrations.slack.listeners.incident import room_words, type_in_front
@@ -75,8 +75,10 @@ def from_message(asked: SlackRequest) -> Answer:
 
 
 def chosen(asked: SlackRequest) -> Answer:
-    """Show what the chosen type brings along, while the modal stays open."""
+    """Show what the chosen type and lead bring along, while the modal stays open."""
     form = asked.filled
+    if not form.text("type"):
+        return Nothing()
     view = _redrawn(form, incident_lookup.usable_type(form.text("type")), by=asked.by)
     return Redraw(view, form.id, form.hash)
 
@@ -84,7 +86,8 @@ def chosen(asked: SlackRequest) -> Answer:
 def _redrawn(form: Form, type: IncidentType, *, by: Person, doubt: str = "") -> blocks.Block:
     """Build the modal again, with what was typed and the plan of a type."""
     drill = bool(form.kept.get("d"))
-    plan = retyping.preview_declare(type=type, by=by, lead=form.person("lead"), is_drill=drill)
+    services = form.text("services").split(",")
+    plan = retyping.preview_declare(type=type, by=by, lead=form.person("lead"), services=services, is_drill=drill)
     return modal(
         title=form.text("title"),
         summary=form.text("summary"),
@@ -206,7 +209,13 @@ def modal(
             block_id="summary",
             optional=True,
         ),
-        blocks.field("Lead", blocks.person_select(action_id="lead", chosen=lead), block_id="lead", optional=True),
+        blocks.field(
+            "Lead",
+            blocks.person_select(action_id="firekind:declare-lead", chosen=lead),
+            block_id="lead",
+            optional=True,
+            tells=True,
+        ),
         blocks.field(
             "Affected services",
             blocks.text_input(action_id="services", initial=services, placeholder="checkout, payments"),
