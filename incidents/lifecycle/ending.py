@@ -40,7 +40,7 @@ STANDS = {
 }
 DOES = {"duplicate": "mark it as a duplicate"}
 # Whom reopening pages and brings in again is known above: a layer that knows registers its answer here.
-answers: Final[list[Callable[[Incident, Person], str]]] = []
+answers: Final[list[Callable[[Incident, Person | None], str]]] = []
 MOVES = {"mitigated", "resolved", "cancelled", "duplicated", "reopened"}
 
 
@@ -124,8 +124,11 @@ def duplicate(
     return _step(incident, DUPLICATE, by=by, at=at, source=source, since=since, of=of)
 
 
-def reach_again(incident: Incident, *, by: Person) -> str:
-    """Say whom reopening would reach, as this person may read it, in a sentence; empty where nobody knows."""
+def reach_again(incident: Incident, *, by: Person | None) -> str:
+    """Say whom reopening would reach, as this person may read it, in a sentence; empty where nobody knows.
+
+    Without a person it is the terminal, which sees everything.
+    """
     return " ".join(f"{one(incident, by)}." for one in answers)
 
 

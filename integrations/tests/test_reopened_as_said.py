@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from html import unescape
+from io import StringIO
 from itertools import product
 from typing import Final
 
 import pytest
+from django.core.management import call_command
 from django.test import Client
 
 from incidents import lifecycle
@@ -138,3 +140,31 @@ def test_whom_reopening_reaches_is_read_before(duty: Duty, type: str, before: st
     paged = {names[one.user] for one in duty.account.rang[rang:]}
     assert said["who"] == (", ".join(sorted(paged)) or "no one")
     assert int(said["many"] or 0) == len(story.inside() - inside)
+
+
+def typed_in_slack(duty: Duty, incident: Incident) -> str:
+    with behind(duty.house), ports.using(chat=duty.house.chat, pager=duty.pager):
+        return Door(duty.house).command("dee", "reopen it is back", channel=duty.house.channel(incident))
+
+
+def typed_in_a_terminal(duty: Duty, incident: Incident) -> str:
+    out = StringIO()
+    call_command("incident", "reopen", incident.codename, stdout=out)
+    return out.getvalue()
+
+
+@pytest.mark.parametrize("typed", [typed_in_slack, typed_in_a_terminal])
+@pytest.mark.parametrize(("before", "paged"), [("nobody answered", "Pages Max."), ("somebody acknowledged", "")])
+def test_whoever_types_the_verb_is_told_whom_it_reaches(
+    duty: Duty, typed: Callable[[Duty, Incident], str], before: str, paged: str
+) -> None:
+    """No form comes before it."""
+    incident = duty.house.declare(type="major")
+    BEFORE[before](duty)
+    lifecycle.resolve(incident, by=duty.house.person("dee"), at=duty.house.now())
+    said = typed(duty, duty.house.settle(incident))
+    assert paged in said
+    assert ("Pages Max" in said) == bool(paged)
+    rang = duty.times_rung("max")
+    duty.house.settle(incident)
+    assert duty.times_rung("max") - rang == bool(paged)

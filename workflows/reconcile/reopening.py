@@ -13,7 +13,7 @@ from workflows.planning.wording import plan_sum
 from workflows.reconcile import retyping
 
 
-def reach(incident: Incident, by: Person) -> str:
+def reach(incident: Incident, by: Person | None) -> str:
     """Say whom reopening pages and brings in, as this person may read it: *Pages Max · brings in 1 person*."""
     known = load_facts.one(incident)
     after = replace(known.facts, status=Status.OPEN, active=True, archive_asked=False)

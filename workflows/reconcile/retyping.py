@@ -167,7 +167,7 @@ def _shown_to(by: Person | None, whole: Plan) -> Plan:
     return whole.without_names() if by is not None and (by.is_guest or by.is_external) else whole
 
 
-def shown_to(by: Person, lines: Collection[PlanLine]) -> tuple[PlanLine, ...]:
+def shown_to(by: Person | None, lines: Collection[PlanLine]) -> tuple[PlanLine, ...]:
     """Return lines of a plan that was carried out, as someone may read them."""
     return _shown_to(by, Plan(lines=tuple(lines))).lines
 

@@ -13,7 +13,7 @@ from django.utils import timezone
 from incidents import lifecycle, visibility
 from incidents.audited import audit_notes
 from incidents.drills import replays
-from incidents.lifecycle import rules
+from incidents.lifecycle import ending, rules
 from incidents.models import Followup, Incident, IncidentType, Person, Source
 from incidents.people import person_matching
 from workflows import terminal
@@ -160,8 +160,9 @@ class Command(BaseCommand):
 
     def _worded(self, verb: str, by: Person | None, options: dict[str, Any]) -> None:
         incident = self._incident(by, options)
+        reach = [ending.reach_again(incident, by=by)] if verb == "reopen" else []
         WORDED[verb][0](incident, text=options["text"], by=by, at=timezone.now(), source=Source.TERMINAL)
-        self._done(self._incident(by, options), by, options, [])
+        self._done(self._incident(by, options), by, options, reach)
 
     def _add(self, verb: str, by: Person | None, options: dict[str, Any]) -> None:
         incident = self._incident(by, options)

@@ -17,6 +17,7 @@ from integrations.slack.interaction.request import SlackRequest, keep
 from integrations.slack.listeners.timeline import stating
 from integrations.slack.listeners.timeline.stating import UpdateDraft
 from integrations.slack.protocol import blocks, mrkdwn
+from workflows.planning.wording.plan_sum import NO_ONE
 
 CALLBACK: Final = "firekind:say"
 NOTHING: Final = UpdateDraft()
@@ -125,8 +126,9 @@ def command(verb: Verb) -> Callable[[SlackRequest, Incident], Answer]:
             return _opened(verb, incident, asked)
         if verb.states:
             return Say(stating.post(incident, stating.typed(asked), asked))
+        reach = _reach(verb, incident, by=asked.by)
         _do(verb, incident, asked, messages.typed(asked.words))
-        return Say(_done(verb, incident))
+        return Say(" ".join(filter(None, (_done(verb, incident), mrkdwn.escape(reach)))))
 
     return run
 
@@ -204,6 +206,13 @@ def _opened(verb: Verb, incident: Incident, asked: SlackRequest, *, said: Update
 def _form(verb: Verb, incident: Incident, *, by: Person) -> VerbForm:
     """Return the form of a verb's page, which says when it is offered and what it does."""
     return forms.VERBS[verb.name](incident=incident, person=by, asked={})
+
+
+def _reach(verb: Verb, incident: Incident, *, by: Person) -> str:
+    """Say whom a verb that reopens pages and brings in, where it is typed and no form says so; empty for no one."""
+    form = _form(verb, incident, by=by) if verb.explains else None
+    reach = form.reaches if isinstance(form, ReopenForm) else ""
+    return "" if reach == f"{NO_ONE}." else reach
 
 
 def _do(verb: Verb, incident: Incident, asked: SlackRequest, text: str, **rest: Any) -> None:
