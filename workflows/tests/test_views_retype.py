@@ -132,6 +132,20 @@ def test_somebody_else_gave_it_the_same_type_first(
     assert says in html.unescape(response.content.decode()).replace("\u2068", "").replace("\u2069", "")
 
 
+def test_a_form_that_is_sent_twice_leads_to_what_it_did(
+    incident: Incident, ada: Person, ben: Person, browse: Open
+) -> None:
+    """Pressed twice, or sent again by the browser: that nothing was done would not be true."""
+    client = browse(ada)
+    given = hidden(client.get(retype_page(incident, "?to=major")).content.decode())
+    for _ in range(3):
+        assert client.post(retype_page(incident), given)["Location"] == incident.get_absolute_url()
+    assert incident.events.filter(kind="retyped").count() == 1
+    theirs = client.post(retype_page(incident), given | {"to": ["isolated"]})
+    assert theirs.status_code == 422
+    assert browse(ben).post(retype_page(incident), given).status_code == 422
+
+
 def test_a_refusal_for_another_reason_says_nothing_of_what_happened_meanwhile(
     incident: Incident, ada: Person, browse: Open
 ) -> None:

@@ -70,8 +70,8 @@ def retype(request: Request, codename: str) -> HttpResponse:
     if request.method == "POST" and not AGAIN & given.keys():
         if asked.to is not None:
             return _confirm(request, incident, asked, asked.to)
-        if given.get("to") == incident.type.slug:  # somebody else made it that meanwhile
-            return _show_anew(request, incident, asked)
+        if given.get("to") == incident.type.slug:  # somebody made it that meanwhile
+            return redirect(incident) if _is_sent_again(request, incident) else _show_anew(request, incident, asked)
     return _show(request, incident, asked)
 
 
@@ -101,7 +101,8 @@ def _confirm(request: Request, incident: Incident, asked: RetypeQuery, to: Incid
     except retyping.PlanChanged as changed:
         return _show_anew(request, incident_or_404(request.person, incident.codename), asked, plan=changed.plan)
     except lifecycle.Stale:
-        return _show_anew(request, incident_or_404(request.person, incident.codename), asked)
+        now = incident_or_404(request.person, incident.codename)
+        return redirect(now) if _is_sent_again(request, now) else _show_anew(request, now, asked)
     except lifecycle.Refused as refused:
         return _show(request, incident_or_404(request.person, incident.codename), asked, wrong=str(refused))
     sees = visibility.may_see(request.person, incident)
@@ -109,6 +110,13 @@ def _confirm(request: Request, incident: Incident, asked: RetypeQuery, to: Incid
         return redirect(incident)  # whose page says what was done, and how much is left
     messages.success(request, f"Retyped to {to.policy.name}.")
     return redirect("incidents")
+
+
+def _is_sent_again(request: Request, incident: Incident) -> bool:
+    """Return whether this very person gave it this type since the form was opened: it was pressed twice, or resent."""
+    retyped = _meanwhile(request, incident, number(request.POST.get("since"))).retyped
+    is_theirs = retyped is not None and retyped.by_id == request.person.pk
+    return is_theirs and incident.type.slug == request.POST.get("to")
 
 
 def _show_anew(request: Request, incident: Incident, asked: RetypeQuery, *, plan: Plan | None = None) -> HttpResponse:
