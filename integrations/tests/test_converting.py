@@ -144,6 +144,22 @@ def test_somebody_who_comes_in_as_the_room_is_being_closed_is_let_into_nothing(
     assert "out" not in house.slack.members(house.channel(moved))
 
 
+def test_somebody_whose_account_was_deactivated_is_in_no_ones_way(house: House) -> None:
+    """Slack took them out of the channel: they are neither left behind in it, nor free to leave it."""
+    incident = house.declare("Someone has our keys")  # ann, ben and lea are in it
+    house.slack.acts.deactivate("lea")
+    house.slack.take_deliveries()
+    workspace_cache.refresh(everybody=True)
+    incident = house.settle(incident)
+    internal = retyping.preview(incident, to=house.type("internal"), by=house.person("dee"))
+    assert "Lea" not in "\n".join(map(str, internal.lines))
+    room = house.channel(incident)
+    assert f"~ make #{room} private" in lines(house, incident, bring=("ann", "ben"))
+    moved = house.retype(incident, "security", bring=("ann", "ben"))
+    assert (moved.room, house.channel(moved)) == (1, room)
+    assert house.slack.channel(room).is_private
+
+
 KNOWN_BY: Final[dict[str, Callable[[House, str], object]]] = {
     "an event": lambda house, channel_id: rooms.converted(channel_id, public=False),
     "the look at members": lambda house, channel_id: membership.poll(at=timezone.now() + timedelta(minutes=2)),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -105,6 +105,7 @@ def _someone(person: Person | None, why: str) -> Invitee | None:
 def _known(incident: Incident, rows: IncidentRows) -> IncidentState:
     ended = {page.key for page in rows.pages[incident.pk] if not page.is_open}
     elsewhere = {page.key for page in rows.pages[incident.pk] if page.elsewhere}
+    ended |= set(_left_for_good(incident, rows))
     observed = Observed(
         seen={
             one.key: observing.thing(one, ended, elsewhere) for one in rows.resources[incident.pk] if one.kind != "gap"
@@ -115,6 +116,12 @@ def _known(incident: Incident, rows: IncidentRows) -> IncidentState:
     gaps = {one.key: one for one in rows.resources[incident.pk] if one.kind == "gap"}
     waiting = [one for one in rows.requests[incident.pk] if one.let_in is None]
     return IncidentState(_facts(incident, rows, observed), observed, gaps, waiting)
+
+
+def _left_for_good(incident: Incident, rows: IncidentRows) -> Iterator[str]:
+    """Yield the keys of members whose account was deactivated: Slack took them out of the channel, and told nobody."""
+    gone = (one.person.chat_id for one in rows.participants[incident.pk] if one.person.deactivated)
+    yield from (f"member/{incident.room}/{chat_id}" for chat_id in gone if chat_id)
 
 
 def _facts(incident: Incident, rows: IncidentRows, observed: Observed) -> Facts:

@@ -26,7 +26,7 @@ WORDS: Final = frozenset({"post", "topic", "picture", "ticket", "channel"})
 
 
 def thing(resource: Resource, ended: Collection[str], elsewhere: Collection[str] = ()) -> ObservedThing:
-    """Return a thing as it was last seen; a page that ended, or is ``elsewhere``, is gone. Both hold keys."""
+    """Return a thing as it was last seen; what has ``ended``, or is ``elsewhere``, is gone. Both hold keys."""
     state = GONE if resource.key in ended or resource.key in elsewhere else resource.state
     why = str(resource.external.get("why", "")) if state in (REFUSED, GONE) or resource.kind == "channel" else ""
     why = ELSEWHERE if resource.key in elsewhere else why
