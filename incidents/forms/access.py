@@ -93,11 +93,6 @@ class TurnAwayForm(AnswerForm):
 class OpenUpForm(PrivateForm):
     heading, button, icon = "Write a public summary", "Request confirmation", "doc"
     said = "Saved. Someone else has to confirm it before anyone can read it."
-    explains = (
-        "Write what everyone may read. Once someone else confirms it, it is published on a page and in a new public "
-        "channel under a different codename, with a link in the announcement channel. This page, its history, "
-        "evidence and channel stay private."
-    )
     summary = lines(
         "The summary", rows=10, hint="Up to 3,000 characters. Nothing else is published, not even the title."
     )
@@ -106,20 +101,35 @@ class OpenUpForm(PrivateForm):
         known = opening.proposed(self.incident) or opening.published(self.incident)
         return {"summary": known.text if known else ""}
 
+    @property
+    def explains(self) -> str:  # type: ignore[override]  # where it is published depends on what is connected
+        """Say what becomes of it."""
+        return (
+            "Write what everyone may read. Once someone else confirms it, it is published "
+            f"{opening.where(self.incident)}. This page, its history, evidence and channel stay private."
+        )
+
     def run(self, *, at: datetime) -> object:
         return lifecycle.open_up(self.incident, summary=self.cleaned_data["summary"], by=self.person, at=at)
 
 
 class PublishForm(PrivateForm):
     heading, button, icon, tone = "Publish this summary", "Publish", "doc", "grave"
-    said = "Published. Opening its channel."
-    explains = "Everyone in the workspace will be able to read this text and nothing else. You cannot undo this."
+    said = "Published."
     text = ReadOnlyWords(label="The summary", required=False, widget=forms.Textarea(READ | {"rows": 12}))
     summary = ShownNumber(widget=forms.HiddenInput)
 
     def first(self, asked: Mapping[str, Any]) -> dict[str, Any]:
         known = opening.proposed(self.incident)
         return {"summary": numbered.written(known.pk, known.written_at), "text": known.text} if known else {}
+
+    @property
+    def explains(self) -> str:  # type: ignore[override]  # where it is published depends on what is connected
+        """Say who will read it, and where."""
+        return (
+            "Everyone in the workspace will be able to read this text and nothing else. It is published "
+            f"{opening.where(self.incident)}. You cannot undo this."
+        )
 
     @property
     def refusal(self) -> str:

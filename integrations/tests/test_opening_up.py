@@ -6,8 +6,11 @@ import pytest
 from django.utils import timezone
 
 from incidents import lifecycle
+from incidents.forms import access
+from incidents.lifecycle import opening
 from incidents.models import Incident, Summary
 from integrations.tests.house import House, announce_in
+from workflows import ports
 from workflows.effects.failing import announcements
 from workflows.models import Effect
 from workflows.status import progress
@@ -119,3 +122,42 @@ def test_a_summary_that_an_archived_channel_refused_follows_once_that_is_back(ho
     assert announcements.retry(at=timezone.now()) == 1
     house.settle(incident)
     assert "It was a wrong setting." in str([(one.text, one.blocks) for one in house.slack.messages(channel.id)])
+
+
+@pytest.mark.parametrize("channel", ["incidents", ""])
+def test_where_it_is_published_is_said_before_and_is_where_it_is(
+    house: House, channel: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """First in a new channel, which is announced where anything is, then in place of what stands there."""
+    announce_in(monkeypatch, channel)
+    incident = house.declare("our keys leaked", type="security")
+    says = opening.where(incident)
+    assert says.startswith("on a page and in a new public channel under a different codename")
+    assert ("#incidents" in says) == bool(channel)
+    done = publish(house, incident)
+    assert len(house.slack.texts("incidents")) == bool(channel)
+    says = opening.where(incident)
+    assert says == f"in place of the one before, on its page and in #inc-{done.codename}"
+    house.slack.calls.clear()
+    publish(house, incident, "Nobody used the key.")
+    public = {call.args["channel"] for call in house.slack.calls.writes() if "Nobody used" in str(call.args)}
+    assert house.slack.channel(f"inc-{done.codename}").id in public
+    assert not [call for call in house.slack.calls if call.method == "conversations.create"]
+
+
+def test_without_slack_no_channel_is_promised_at_once(house: House) -> None:
+    incident = house.declare("our keys leaked", type="security")
+    with ports.using(chat=None):
+        assert "Slack is not connected" in opening.where(incident)
+        publish(house, incident)
+    house.settle(incident)
+    assert [one for one in house.slack.workspace.channels.values() if one.kind == "public" and one.name != "incidents"]
+
+
+@pytest.mark.parametrize("form", ["open_up", "publish"])
+def test_the_forms_of_the_web_say_it_too(house: House, form: str) -> None:
+    incident = house.declare("our keys leaked", type="security")
+    lifecycle.open_up(incident, summary=TEXT, by=house.person("sam"), at=timezone.now())
+    name = {"open_up": "OpenUpForm", "publish": "PublishForm"}[form]
+    explains = getattr(access, name)(incident=incident, person=house.person("dee"), asked={}).explains
+    assert "with a link in #incidents" in explains

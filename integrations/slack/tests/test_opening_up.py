@@ -41,6 +41,7 @@ def test_a_wrong_codename_stays_written_down_and_five_are_enough(door: Door, inc
 def test_one_writes_a_summary_and_another_publishes_what_they_read(door: Door, incident: Incident) -> None:
     channel = door.house.channel(incident)
     door.command("sia", "open-up", channel=channel)
+    assert "with a link in #incidents" in door.reads(door.modal("sia"))
     assert incident.codename in str(door.submit("sia", summary=f"It was {incident.codename}."))
     door.submit("sia", summary="A token was public.")
     door.house.settle(incident)
@@ -48,6 +49,7 @@ def test_one_writes_a_summary_and_another_publishes_what_they_read(door: Door, i
     assert "wrote this summary" in door.slack.ephemerals("sia")[-1].text
     door.press("sam", "firekind:publish", channel=channel)
     assert "A token was public." in door.reads(door.modal("sam"))
+    assert "with a link in #incidents" in door.reads(door.modal("sam"))
     door.submit("sam")
     assert Summary.objects.get().published_at is not None
     door.house.settle(incident)

@@ -15,10 +15,11 @@ from integrations.slack.protocol import blocks, mrkdwn
 WRITE: Final = "firekind:open-up"
 CONFIRM: Final = "firekind:confirm-summary"
 ASKS: Final = (
-    "Write what everyone may read. Once someone else confirms it, it is published on a page and in a new public "
-    "channel under a different codename. Nothing else is, not even the title."
+    "Write what everyone may read. Once someone else confirms it, it is published {}. Nothing else is, not even the "
+    "title."
 )
-CONFIRMS: Final = "Everyone in the workspace will be able to read this and nothing else. You cannot undo this."
+CONFIRMS: Final = "*Everyone in the workspace will be able to read this and nothing else. You cannot undo this.*"
+PUBLISHED: Final = "It is published {}."
 
 
 def command(asked: SlackRequest, incident: Incident) -> Answer:
@@ -26,7 +27,10 @@ def command(asked: SlackRequest, incident: Incident) -> Answer:
     _must_be_private(incident)
     known = opening.proposed(incident) or opening.published(incident)
     text = blocks.text_input(action_id="summary", lines=True, initial=known.text if known else "")
-    parts = [blocks.section(ASKS), blocks.field("The summary", text, block_id="summary")]
+    parts = [
+        blocks.section(ASKS.format(mrkdwn.escape(opening.where(incident)))),
+        blocks.field("The summary", text, block_id="summary"),
+    ]
     kept = keep(i=incident.codename)
     return Open(
         blocks.modal("Public summary", parts, callback_id=WRITE, submit="Ask to confirm", close="Cancel", kept=kept)
@@ -48,7 +52,8 @@ def pressed(asked: SlackRequest) -> Answer:
     if waits is None:
         raise lifecycle.Refused("No summary waits to be confirmed: it was published, or another one was written.")
     opening.must_be_for(asked.by, waits)
-    parts = [blocks.section(f"*{CONFIRMS}*"), blocks.divider(), blocks.section(mrkdwn.escape(waits.text))]
+    says = f"{CONFIRMS}\n{PUBLISHED.format(mrkdwn.escape(opening.where(incident)))}"
+    parts = [blocks.section(says), blocks.divider(), blocks.section(mrkdwn.escape(waits.text))]
     kept = keep(i=incident.codename, s=numbered.written(waits.pk, waits.written_at))
     return Open(
         blocks.modal("Publish this summary", parts, callback_id=CONFIRM, submit="Publish", close="Cancel", kept=kept)
