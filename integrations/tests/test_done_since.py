@@ -180,6 +180,30 @@ def test_what_was_looked_for_once_is_as_sure_as_any(duty: Duty, fault: str) -> N
     assert not changes.filter(unsure=True).exists()
 
 
+@pytest.mark.parametrize("fault", ["drop", "fatal_error", "drop_before", "server_error"])
+@pytest.mark.parametrize("times", [1, 3])
+@pytest.mark.parametrize("type", ["ambiguous", "security"])
+def test_what_is_done_and_not_answered_after_a_restore_is_done_once(
+    duty: Duty, type: str, times: int, fault: str
+) -> None:
+    """It was looked for among what was lost before it was done; from then on it may be what was done here."""
+    house = duty.house
+    incident = house.declare()
+    restored(duty, incident)
+    for method in ("chat.postMessage", "bookmarks.add", "conversations.create", "files.completeUploadExternal"):
+        house.slack.faults.add(fault, method=method, times=times)
+    other = lifecycle.declare("Other", by=house.person("dee"), at=timezone.now(), type=house.type(type))
+    update(duty, incident)
+    update(duty, other)
+    retype("security")(duty, incident)
+    for one in (incident, other):
+        house.settle(Incident.objects.get(pk=one.pk), rounds=20)
+        assert not house.owed(one)
+    emptied = {cards.withdrawn().text, cards.withdrawn_announcement().text}
+    again = {what: count for what, count in said(duty, incident).items() if count > 1 and what[1] not in emptied}
+    assert not again
+
+
 @pytest.mark.parametrize("thing", ["announcement", "headline/1", "told"])
 def test_what_was_withdrawn_since_stays_so(duty: Duty, thing: str) -> None:
     """Words that people took away in the moments that were lost are not said again by whoever finds them."""

@@ -164,11 +164,17 @@ def plan_anew(incident_id: int) -> None:
 
 
 def note_try(work: Work, *, at: datetime, is_first: bool = False) -> None:
-    """Note that a request is sent now, and not when the effect was claimed; of the first one nothing is in doubt."""
+    """Note that a request is sent now, and not when the effect was claimed.
+
+    Of the first one nothing is in doubt: what was done before was looked for, and so it begins now.
+    """
     effect = work.effect
-    tried_at, unsure = clock.at(at), effect.unsure and not is_first
-    if CLAIMS.mine(effect).update(tried_at=tried_at, unsure=unsure):
-        effect.tried_at, effect.unsure = tried_at, unsure
+    sent: dict[str, Any] = {"tried_at": clock.at(at)}
+    if is_first:
+        sent |= {"unsure": False, "begun_at": sent["tried_at"]}
+    if CLAIMS.mine(effect).update(**sent):
+        for name, value in sent.items():
+            setattr(effect, name, value)
 
 
 def done_by_hand(effect: Effect, outcome: Outcome, *, at: datetime) -> bool:
