@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from evidence.formats.base.gather import Gather
 from evidence.formats.base.json_text.fields import mapped, scaled
+from evidence.profile import amounts
 from evidence.profile.errors import BadProfile, NotRecognised
 from evidence.profile.limits import Limits
 from evidence.profile.stacks import SampleType, Stacks
@@ -20,6 +21,8 @@ TIME = (SampleType("time", "nanoseconds"),)
 MICROSECOND = 1_000
 NO_SPANS = "This trace has no CPU samples and no spans (B, E, X events), so there's nothing to draw."
 SHOWN = 5
+CUT = 0.01  # of all time: less comes of times that are rounded
+CUTS = "Spans of one thread overlap, and end here with the one that they began in: {} of theirs is left out."
 Skipped = list[tuple[int, str]]
 
 
@@ -105,12 +108,16 @@ class SpanReader:
             raise NotRecognised(NO_SPANS)
         gather = Gather(TIME, limits=limits)
         labels: Counter[str] = Counter()
+        cut = 0
         for key in list(self._threads):
             spans = _paired(self._threads.pop(key), self._skipped)
+            cut += _cut(spans)
             for stack, value, place in _nested(spans, gather):
                 gather.add(stack, (value,), where=f"event {place}")
                 labels[self._titles.get(key, f"thread {key[1]}")] += value
         about: dict[str, Any] = {"labels": {"thread": {key: [value] for key, value in labels.most_common(100)}}}
+        if cut > CUT * labels.total():
+            about["caution"] = CUTS.format(amounts.amount(cut, TIME[0].unit))
         if self._skipped:
             about |= {"skipped": len(self._skipped), "skipped_at": [list(one) for one in self._skipped[:SHOWN]]}
         return gather.stacks(name, about=about)
@@ -148,9 +155,26 @@ def _closed(end: Mark, opened: list[Mark], skipped: Skipped) -> Iterator[TraceSp
             return
 
 
-def _nested(spans: list[TraceSpan], gather: Gather) -> Iterator[tuple[list[int], int, int]]:
-    """Yield what the open spans take until the next one begins or ends; a span ends no later than those around it."""
+def _cut(spans: list[TraceSpan]) -> int:
+    """Return for how many nanoseconds spans go on after the one that they began in; sorts them."""
     spans.sort()
+    ends: list[int] = []
+    cut = 0
+    for span in spans:
+        while ends and ends[-1] <= span.start:
+            ends.pop()
+        end = -span.negative_end
+        if ends and end > ends[-1]:
+            cut, end = cut + end - ends[-1], ends[-1]
+        ends.append(end)
+    return cut
+
+
+def _nested(spans: list[TraceSpan], gather: Gather) -> Iterator[tuple[list[int], int, int]]:
+    """Yield what the open spans take until the next one begins or ends; a span ends no later than those around it.
+
+    They come in their order.
+    """
     stack: list[int] = []
     ends: list[int] = []
     now = 0

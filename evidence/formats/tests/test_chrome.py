@@ -35,6 +35,14 @@ def test_spans_are_nested_by_time(events: tuple[Event, ...]) -> None:
     assert functions(spans(*events)) == {"a": (6_500, 9_000), "b": (2_500, 2_500)}
 
 
+def test_spans_that_overlap_say_what_is_left_out_of_them() -> None:
+    found = chrome.read(spans(event("X", 0, "a", dur=50), event("X", 25, "b", dur=50), event("X", 26, "c", dur=9)))
+    assert found.totals == [50_000]
+    assert "25.0 µs of theirs is left out" in found.about["caution"]
+    rounded = chrome.read(spans(event("X", 0, "a", dur=50), event("X", 25, "b", dur=25.2)))
+    assert "caution" not in rounded.about
+
+
 def test_the_time_of_a_thread_counts_where_no_other_is_told_and_what_tells_none_is_shown() -> None:
     data = spans(event("X", 0, "a", tdur=4, tts=9), event("X", 5, "b"), event("X", 6, "c", dur=1, tdur=9))
     assert functions(data) == {"a": (4_000, 4_000), "b": (0, 0), "c": (1_000, 1_000)}
