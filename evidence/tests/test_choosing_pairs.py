@@ -11,6 +11,7 @@ import pytest
 from evidence.models import Evidence
 from evidence.models.evidence import State
 from evidence.tests.conftest import FOLDED, Bring
+from evidence.views import choosing
 from incidents.models import Incident, Person
 from incidents.tests.conftest import Open
 
@@ -150,3 +151,14 @@ def test_a_comparison_of_what_was_withdrawn_says_so_and_leads_back_to_the_picker
 @pytest.mark.usefixtures("shops")
 def test_a_comparison_of_what_never_was_is_absent(incident: Incident, ada: Person, browse: Open) -> None:
     assert browse(ada).get(f"/incidents/{incident.codename}/evidence/compare/?control=1&with=99").status_code == 404
+
+
+def test_of_many_the_newest_and_the_control_can_be_picked(
+    incident: Incident, ada: Person, browse: Open, bring: Bring, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(choosing, "MOST", 3)
+    for n in range(6):
+        bring(incident, title=f"CPU {n}", is_control=n == 1)
+    page = browse(ada).get(f"/incidents/{incident.codename}/evidence/compare/").content.decode()
+    assert re.findall(r"\d · (CPU \d)", page) == ["CPU 1", "CPU 3", "CPU 4", "CPU 5"]
+    assert picked(page) == [[2, 4, 5, 6]]

@@ -18,6 +18,7 @@ from evidence.models import Evidence
 from evidence.profile.errors import Unreadable
 from evidence.reader import child
 from evidence.tests.conftest import FOLDED, Bring
+from evidence.views import listing
 from incidents.indexing import word_index
 from incidents.models import Event, Incident, Person
 from incidents.tests.conftest import Open
@@ -261,3 +262,23 @@ def test_what_could_be_read_at_last_leaves_nothing_behind_once_it_is_withdrawn(
     page = browse(ada).get(incident.get_absolute_url()).content.decode()
     assert "customer-names" not in page
     assert "line 7" not in page
+
+
+def test_older_evidence_than_fits_on_a_page_is_one_step_away(
+    incident: Incident, ada: Person, browse: Open, bring: Bring, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(listing, "MOST", 3)
+    for n in range(1, 8):
+        bring(incident, title=f"CPU {n}", read=False)
+    Evidence.objects.filter(incident=incident, n=4).update(state="withdrawn")
+    client, address = browse(ada), f"/incidents/{incident.codename}/evidence/"
+    met: list[list[str]] = []
+    here = address
+    while here:
+        shown, again = (client.get(here, headers=how).content.decode() for how in ({}, {"HX-Request": "true"}))
+        met.append(re.findall(r">(CPU \d)</a>", shown))
+        assert re.findall(r">(CPU \d)</a>", again) == met[-1], "a page that is open stays where it is"
+        assert ("Newest evidence" in shown) is (here != address)
+        older = re.search(r'href="([^"]+\?before=\d+)">Older', shown)
+        here = older[1] if older else ""
+    assert met == [["CPU 7", "CPU 6", "CPU 5"], ["CPU 3", "CPU 2", "CPU 1"]]

@@ -34,8 +34,9 @@ class ComparisonChoice:
 def page(request: Request, codename: str, *, says: str = "") -> HttpResponse:
     """Ask which measurements to lay side by side; ``says`` is what was wrong with an answer before."""
     incident = incident_or_404(request.person, codename)
-    ready = Evidence.objects.filter(incident=incident, state=State.READY, kind__in=KINDS).order_by("n")
-    found = list(ready.select_related("added_by")[:MOST])
+    ready = Evidence.objects.filter(incident=incident, state=State.READY, kind__in=KINDS).order_by("-n")
+    newest = [*ready.select_related("added_by")[:MOST], *ready.filter(is_control=True)[:MOST_AT_ONCE]]
+    found = sorted({one.n: one for one in newest}.values(), key=lambda one: one.n)
     profiles = [one for one in found if one.kind == Kind.PROFILE]
     groups = alike.grouped(profiles)
     kinds = [_choice(_called(group, among=groups), group.profiles, timed=True) for group in groups]

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from django.contrib import messages
+from django.db.models import Max
 from django.http import HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
@@ -18,6 +19,7 @@ from evidence.models.evidence import State
 from evidence.related import pairs, seen_before
 from evidence.views.finding import evidence_of
 from incidents import lifecycle
+from incidents.forms.given import number
 from incidents.models import Incident, Person
 from incidents.views import panels
 from incidents.views.panels import Panel, PanelState
@@ -30,13 +32,14 @@ MOST = 200
 EVIDENCE: Final = WrittenRows(Evidence, of="e", beside={"added_by": WrittenRows(Person, of="b")})
 NEWEST_FIRST: Final = """
     FROM evidence_evidence e LEFT JOIN incidents_person b ON b.id = e.added_by_id
-    WHERE e.incident_id = %s AND e.state <> %s ORDER BY e.n DESC LIMIT %s
+    WHERE e.incident_id = %s AND e.state <> %s AND e.n < %s ORDER BY e.n DESC LIMIT %s
 """
+LAST: Final = (1 << 31) - 1  # no evidence has a larger number
 
 
 @signed_in
 def listing(request: Request, codename: str) -> HttpResponse:
-    """Show everything that was measured, newest first."""
+    """Show everything that was measured, newest first; ``before`` is the number that older ones lie below."""
     incident = incident_or_404(request.person, codename)
     name = "evidence/list.html#all" if request.htmx else "evidence/list.html"
     return render(request, name, _context(request, incident))
@@ -44,7 +47,8 @@ def listing(request: Request, codename: str) -> HttpResponse:
 
 def _read(request: Request, incident: Incident, found: Sequence[Evidence]) -> PanelState:
     context = _about(request, incident, found)
-    return PanelState("", context | {"evidence": context["evidence"][:SHOWN], "total": len(context["evidence"])})
+    total = f"{MOST}+" if len(found) == MOST else len(found)
+    return PanelState("", context | {"evidence": context["evidence"][:SHOWN], "total": total})
 
 
 @require_http_methods(["GET", "POST"])
@@ -117,9 +121,11 @@ def read_again(request: Request, codename: str, n: int) -> HttpResponse:
 
 
 def _context(request: Request, incident: Incident) -> dict[str, Any]:
-    found = newest(incident)
+    before = number(request.GET.get("before")) or LAST
+    found = newest(incident, before=before)
     context = _about(request, incident, found)
-    shown = {"since": found[0].n if found else 0}
+    shown = {"since": _last(incident)}
+    context |= {"before": before if before < LAST else None, "older": _older(found)}
     forms = {"file_form": AddFile(initial=shown), "link_form": AddLink(initial=shown)}
     reading = any(one.state == State.READING for one in found)
     more = {"policy": incident.policy, "reading": reading, "comparable": pairs.comparable(found)}
@@ -128,14 +134,26 @@ def _context(request: Request, incident: Incident) -> dict[str, Any]:
     return {**context, **forms, **more, "withdrawable": withdrawable}
 
 
+def _older(found: Sequence[Evidence]) -> int | None:
+    """Return the number below which there is more than fits on a page; None where there is not."""
+    if len(found) < MOST:
+        return None
+    older = Evidence.objects.filter(incident=found[-1].incident_id, n__lt=found[-1].n).exclude(state=State.WITHDRAWN)
+    return found[-1].n if older.exists() else None
+
+
+def _last(incident: Incident) -> int:
+    return Evidence.objects.filter(incident=incident).aggregate(last=Max("n"))["last"] or 0
+
+
 def _about(request: Request, incident: Incident, found: Sequence[Evidence]) -> dict[str, Any]:
     before = seen_before.of(incident, actor=request.person) if found else []
     return {"incident": incident, "evidence": found, "pairs": pairs.of(found), "seen_before": before}
 
 
-def newest(incident: Incident) -> list[Evidence]:
-    """Return what was not withdrawn, newest first."""
-    found = EVIDENCE.read(NEWEST_FIRST, [incident.pk, State.WITHDRAWN.value, MOST])
+def newest(incident: Incident, *, before: int = LAST) -> list[Evidence]:
+    """Return what was not withdrawn, newest first: as much as fits on a page, from below a number."""
+    found = EVIDENCE.read(NEWEST_FIRST, [incident.pk, State.WITHDRAWN.value, min(before, LAST), MOST])
     for one in found:
         one.incident = incident
     return found
