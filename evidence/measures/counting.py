@@ -138,10 +138,25 @@ def merged(tables: Sequence[CountTable]) -> list[CountChange]:
         {key: [_named(table, numbers, name) for name in columns] for key, numbers in table.rows} for table in tables
     ]
     found = [CountChange(key, [rows.get(key, [None] * len(columns)) for rows in known]) for key in keys]
-    main = tables[0].main
-    if tables[0].apart:
+    main = shared(tables)
+    if tables[0].apart or main is None:
         return found
     return sorted(found, key=lambda one: -abs(one.of(-1, main) - one.of(0, main)))
+
+
+def shared(tables: Sequence[CountTable]) -> int | None:
+    """Return the first table's column that a comparison is about: its main one, else one that all have numbers in.
+
+    What a tool did not measure is not nothing: without such a column there is nothing to compare.
+    """
+    first = tables[0]
+    adding = [at for at, one in enumerate(first.columns) if one.adds or first.apart]
+    order = [first.main, *sorted(adding, key=lambda at: first.columns[at].unit != "s")]
+    return next((at for at in order if all(_has(table, first.columns[at].name) for table in tables)), None)
+
+
+def _has(table: CountTable, name: str) -> bool:
+    return any(_named(table, numbers, name) is not None for _, numbers in table.rows)
 
 
 def _named(table: CountTable, numbers: list[float | None], name: str) -> float | None:
@@ -153,8 +168,12 @@ def compared(tables: Sequence[CountTable]) -> str:
     first, last = tables[0], tables[-1]
     if first.key != last.key:
         return f"These count different things: {first.key}s and {last.key}s"
-    main, unit = first.main, first.columns[first.main].unit
-    whole = max(first.total(main), last.total(main), 1e-30)
+    main = shared(tables)
+    if main is None:
+        return f"These count different things of the same {first.key}s"
+    name, unit = first.columns[main].name, first.columns[main].unit
+    totals = [sum(_named(table, numbers, name) or 0 for _, numbers in table.rows) for table in (first, last)]
+    whole = max(*totals, 1e-30)
     changed = [one for one in merged(tables) if abs(one.of(-1, main) - one.of(0, main)) >= LITTLE * whole]
     if first.apart:
         changed = [one for one in merged(tables) if relative(one.of(0, 0), one.of(-1, 0)) not in {None, 0.0}]
@@ -164,7 +183,7 @@ def compared(tables: Sequence[CountTable]) -> str:
     for one in changed[:SHOWN]:
         its = unit_of(first, one.key) if first.apart else unit
         parts.append(f"`{name_of(first, one.key)}` {_step(one.of(0, main), one.of(-1, main), its)}")
-    total = "" if first.apart else f"; in all {_step(first.total(main), last.total(main), unit)}"
+    total = "" if first.apart else f"; in all {_step(totals[0], totals[1], unit)}"
     return "; ".join(parts) + total
 
 

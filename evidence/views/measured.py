@@ -153,7 +153,7 @@ def counted_apart(tables: Sequence[CountTable], labels: Sequence[str]) -> Contex
     """Return the rows of several tables side by side; the first one is the control."""
     from evidence.measures import counting, words
 
-    first = tables[0]
+    first, main = tables[0], counting.shared(tables)
     shown = [at for at, column in enumerate(first.columns) if column.adds or first.apart]
     rows = []
     for one in counting.merged(tables):
@@ -161,7 +161,8 @@ def counted_apart(tables: Sequence[CountTable], labels: Sequence[str]) -> Contex
         sides = []
         for side, numbers in enumerate(one.sides):
             cells = [counting.said(numbers[at], unit) for at, unit in zip(shown, units, strict=True)]
-            change = counting.relative(one.of(0, first.main), one.of(side, first.main)) if side else None
+            compared = side and main is not None
+            change = counting.relative(one.of(0, main or 0), one.of(side, main or 0)) if compared else None
             sides.append({"cells": cells, "change": words.share(change, sign=True) if change is not None else ""})
         rows.append({"key": counting.name_of(first, one.key), "sides": sides})
     columns = [first.columns[at].name for at in shown]

@@ -212,3 +212,25 @@ def test_counters_are_read_in_the_locale_that_they_were_printed_in(between: str)
         ("cycles", [1_234_567.0, 1.21]),
         ("elapsed (s)", [1.001829283, 0.06]),
     ]
+
+
+COUNT_ALONE = (
+    SYSCOUNT.replace("        TIME (us)", "").replace("       4455000.25", "").replace("           100.00", "")
+)
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_what_one_side_did_not_measure_is_not_nothing(turned: bool) -> None:
+    sides = [read(STRACE), read(COUNT_ALONE)]
+    said = counts.compared(sides[::-1] if turned else sides)
+    assert "4.46" not in said
+    assert "35,000" in said
+    assert "24,012" in said
+
+
+def test_tables_without_a_number_in_common_are_not_compared() -> None:
+    times, calls = (counting.CountTable("a tool", "syscall", [column], [("futex", [3.0])]) for column in (
+        counting.CountColumn("time", "s"), counting.CountColumn("calls")
+    ))  # fmt: skip
+    assert counting.compared([times, calls]) == "These count different things of the same syscalls"
+    assert counting.shared([times, times]) == 0
