@@ -136,6 +136,28 @@ def test_two_benchmarks_are_compared_as_benchstat_does(
     assert "~ no clear difference p = 0.218, n = 10" in page
 
 
+def test_benchmarks_of_different_places_say_so(incident: Incident, ada: Person, browse: Open, bring: Bring) -> None:
+    def ran(cpu: str, processors: int) -> bytes:
+        return OLD.replace(b"Two Cores", cpu.encode()).replace(b"-8 ", f"-{processors} ".encode())
+
+    here = bring(incident, ran("Xeon", 8), variant="old")
+    page = shown(browse, ada, compared(here, bring(incident, ran("EPYC", 4), variant="new")))
+    assert "Measured in different places: cpu Xeon (old), EPYC (new); GOMAXPROCS 8 (old), 4 (new)." in page
+    page = shown(browse, ada, compared(here, bring(incident, ran("Xeon", 8), variant="again")))
+    assert "different places" not in page
+
+
+def test_benchmarks_of_one_side_count_as_neither_faster_nor_slower(
+    incident: Incident, ada: Person, browse: Open, bring: Bring
+) -> None:
+    other = OLD.replace(b"Benchmark", b"BenchmarkOf")
+    page = shown(browse, ada, compared(bring(incident, OLD), bring(incident, other)))
+    assert "No benchmark in common: 4 measured on one side only" in page
+    page = shown(browse, ada, compared(bring(incident, OLD), bring(incident, OLD + other)))
+    assert "0 of 2 benchmarks faster, 0 slower" in page
+    assert "2 measured on one side only" in page
+
+
 def test_several_variants_are_compared_with_one_control(
     incident: Incident, ada: Person, browse: Open, bring: Bring
 ) -> None:

@@ -96,7 +96,7 @@ def label_of(evidence: Evidence) -> str:
 
 
 def _benchmarks(request: Request, evidences: Sequence[Evidence]) -> Context:
-    from evidence.measures.benchmarks import gotable
+    from evidence.measures.benchmarks import gobench, gotable
     from evidence.measures.benchmarks.gobench import Benchmarks
 
     values = [value_of(one) for one in evidences]
@@ -109,7 +109,9 @@ def _benchmarks(request: Request, evidences: Sequence[Evidence]) -> Context:
         for name, column in _columns(one, value)
     ]
     tables = gotable.tables(columns)
-    return {"tables": measured.shown(tables), "sentence": gotable.sentence_of(tables)}
+    places = {name: value.where for name, value in zip(_labelled(evidences), values, strict=True)}
+    said = {"sentence": gotable.sentence_of(tables), "elsewhere": gobench.elsewhere(places)}
+    return {"tables": measured.shown(tables), **said}
 
 
 def _columns(label: str, value: Benchmarks) -> list[tuple[str, Any]]:

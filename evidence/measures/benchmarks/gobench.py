@@ -28,6 +28,7 @@ CONFIGURATION = re.compile(r"([a-z][^\sA-Z:]*):[ \t]+(.+)")
 HEADING = re.compile(r"(?:==>|--|###?|\$ cat) (\S.*?)(?: <==| --)?")  # of head -n, of txtar, of Markdown, of a terminal
 WHERE = ("goos", "goarch", "cpu")
 PLACE = "pkg"
+PROCESSORS = "GOMAXPROCS"
 DASHES = "- "
 
 
@@ -126,7 +127,20 @@ class _Reading:
             for value, unit in result.values:
                 row.setdefault(unit, []).append(value)
         where = {key: self.results[0].settings[key] for key in (*WHERE, PLACE) if key in said - differ}
+        ends = {_end(name) for samples in columns.values() for name in samples}
+        if len(ends) == 1 and "" not in ends:
+            where[PROCESSORS] = ends.pop().removeprefix("-")
         return Benchmarks([Column(label, _plain(samples)) for label, samples in columns.items()], where, self.skipped)
+
+
+def elsewhere(places: Mapping[str, Mapping[str, str]]) -> str:
+    """Say in what the places differ at which variants were measured; empty where they don't, or don't say."""
+    said = []
+    for key in (*WHERE, PROCESSORS):
+        known = {label: where[key] for label, where in places.items() if key in where}
+        if len(set(known.values())) > 1:
+            said.append(f"{key} {', '.join(f'{value} ({label})' for label, value in known.items())}")
+    return f"Measured in different places: {'; '.join(said)}." if said else ""
 
 
 def _label(result: _Result, apart: list[str]) -> str:
@@ -142,8 +156,13 @@ def _row(result: _Result, *, placed: bool) -> str:
 
 def _plain(samples: Samples) -> Samples:
     """Leave out the number of processors (``-8``) when all benchmarks have the same one."""
-    ends = Counter(found[0] if (found := re.search(r"-\d+$", name)) else "" for name in samples)
+    ends = Counter(map(_end, samples))
     if len(ends) > 1 or "" in ends:
         return samples
     end = next(iter(ends))
     return {name.removesuffix(end): row for name, row in samples.items()}
+
+
+def _end(name: str) -> str:
+    found = re.search(r"-\d+$", name)
+    return found[0] if found else ""

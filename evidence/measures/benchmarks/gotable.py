@@ -233,11 +233,15 @@ def _moved(cell: BenchmarkCell) -> str:
 
 def _counts(table: BenchmarkTable) -> str:
     """Say how many benchmarks of two variants moved which way, and which one moved most."""
-    side = [(name, cells[-1]) for name, cells in table.rows]
-    moved = [(name, cell, cell.change) for name, cell in side if cell and cell.differs and cell.change is not None]
+    side = [(name, cell) for name, cells in table.rows if (cell := cells[-1]) and cells[0]]
+    alone = len(table.rows) - len(side)
+    if not side:
+        return f"No benchmark in common: {alone} measured on one side only"
+    moved = [(name, cell, cell.change) for name, cell in side if cell.differs and cell.change is not None]
     less, more = MOVED.get(table.unit, ("lower", "higher"))
     down = sum(change < 0 for _, _, change in moved)
     said = f"{down} of {len(side)} benchmarks {less}, {len(moved) - down} {more} {words.beside(table.labels[-1])}"
+    said += f"; {alone} measured on one side only" if alone else ""
     mean = table.changes[-1] if table.changes else None
     said += f"; geometric mean {words.share(mean, sign=True)}" if mean is not None else ""
     if not moved:
