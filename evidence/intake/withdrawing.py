@@ -21,7 +21,7 @@ from incidents.lifecycle import rules
 from incidents.models import Event, Person, Source
 
 log = logging.getLogger(__name__)
-READ: Final = ("state", "original", "tree")
+READ: Final = ("state", "original", "tree", "origin")
 AT_ONCE: Final = 50
 EVERY_S: Final = 5  # that often a sweep comes
 TURN: Final = "evidence.intake.withdrawing:"
@@ -42,7 +42,7 @@ def withdraw(evidence: Evidence, *, by: Person, at: datetime, because: str = "",
         if (
             not Evidence.objects.filter(pk=evidence.pk)
             .exclude(state=State.WITHDRAWN)
-            .update(state=State.WITHDRAWN, says="", summary={}, link="", origin={}, leased_until=None)
+            .update(state=State.WITHDRAWN, says="", summary={}, link="", origin=_left(evidence), leased_until=None)
         ):
             return
         HotFunction.objects.filter(evidence=evidence).delete()
@@ -55,6 +55,11 @@ def withdraw(evidence: Evidence, *, by: Person, at: datetime, because: str = "",
         else:
             timeline.nudge_readers(incident.pk)
         transaction.on_commit(lambda: remove(evidence))
+
+
+def _left(evidence: Evidence) -> dict[str, str]:
+    """Return what is kept of where evidence came from: the effect that owed it, or a capture would be taken again."""
+    return {name: value for name, value in evidence.origin.items() if name == "effect"}
 
 
 def _entries(evidence: Evidence) -> list[Event]:

@@ -15,6 +15,7 @@ from django.conf import settings
 from django.core.management import CommandError, call_command
 from django.utils import timezone
 
+from evidence.intake import withdrawing
 from evidence.models import Evidence
 from incidents import lifecycle
 from incidents.models import Event, Incident
@@ -185,6 +186,20 @@ def test_a_profile_that_was_kept_but_not_recorded_is_found_and_not_taken_again(c
     profiler = ports.profiler()
     assert profiler is not None
     capturing.capture(profiler, work)  # and then the worker dies
+    Effect.objects.filter(pk=work.effect.pk).update(leased_until=timezone.now() - timedelta(seconds=1))
+    captures.house.settle(incident)
+    assert (captures.calls(), Evidence.objects.filter(incident=incident).count()) == (1, 1)
+    assert owed(incident).state == "done"
+
+
+def test_a_profile_that_was_withdrawn_before_it_was_recorded_is_not_taken_again(captures: Captures) -> None:
+    incident = planned(captures)
+    (work,) = effect_queue.claim(incident.pk, at=timezone.now(), limit=1, kinds=["capture"])
+    profiler = ports.profiler()
+    assert profiler is not None
+    capturing.capture(profiler, work)  # and then the worker dies
+    kept = Evidence.objects.select_related("incident").get(incident=incident)
+    withdrawing.withdraw(kept, by=captures.house.person("dee"), at=timezone.now())
     Effect.objects.filter(pk=work.effect.pk).update(leased_until=timezone.now() - timedelta(seconds=1))
     captures.house.settle(incident)
     assert (captures.calls(), Evidence.objects.filter(incident=incident).count()) == (1, 1)
