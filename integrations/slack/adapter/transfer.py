@@ -20,6 +20,7 @@ CHUNK: Final = 1 << 18
 UPLOAD, DOWNLOAD = "files.getUploadURLExternal", "files.info"  # what a rate limit of the file server applies to
 TOO_MANY, SERVER_ERROR = 429, 500
 PAGE: Final = "text/html"  # what Slack shows to someone who has not signed in
+SAVED: Final = "attachment"  # what a file is sent as, a page that somebody shared, too
 TIMES: Final = 20  # so many time-outs, of one byte each, may a file take as a whole
 WAIT_AT_MOST_S: Final = 300.0  # and then it is asked again, whatever it said
 BROKEN: Final = (OSError, http.client.HTTPException, ValueError)  # the last for a redirect to what is no address
@@ -53,7 +54,7 @@ class FileTransfer:
         request = self._request(url, None, DOWNLOAD)
         request.add_header("Authorization", f"Bearer {self.token}")
         with closing(self._open(request, DOWNLOAD)) as answer:
-            if answer.headers.get_content_type() == PAGE:
+            if answer.headers.get_content_type() == PAGE and answer.headers.get_content_disposition() != SAVED:
                 raise _sign_in()
             yield from self._pieces(answer)
 

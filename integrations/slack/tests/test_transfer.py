@@ -123,6 +123,14 @@ def test_a_sign_in_is_told_from_the_file_and_not_followed(server: Server, answer
     assert [path for path, _, _ in server.asked] == ["/files/F1/a"]
 
 
+def test_a_page_that_somebody_shared_is_a_file(server: Server) -> None:
+    """Such as a flame graph of async-profiler, which writes HTML unless it is told otherwise."""
+    content = b"<!DOCTYPE html><title>Flame graph</title>"
+    kind = {"Content-Type": "text/html", "Content-Disposition": 'attachment; filename="cpu.html"'}
+    server.answer = lambda: (200, kind, content)
+    assert b"".join(server.wire.download(f"{server.url}/files/F1/a")) == content
+
+
 def test_what_passes_is_tried_again_and_what_does_not_is_not(server: Server) -> None:
     def ask() -> None:
         server.wire.upload(f"{server.url}/upload/F1", b"x")
