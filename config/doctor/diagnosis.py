@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import traceback
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Final
 
 from django.db import DatabaseError
 
 from config.doctor import clocks, own_database, own_settings, processes, reached, storage, vendors
+from config.process.told_plainly import NOT_THERE, OF_THE_ROLE
+from incidents.outages import database_watch
 from integrations.check_result import CheckResult, wrong
 
 Part = Callable[[], Iterator[CheckResult]]
@@ -34,5 +38,22 @@ def findings() -> Iterator[tuple[str, CheckResult]]:
         try:
             for found in part():
                 yield name, found
-        except DatabaseError:
-            yield name, wrong(NOT_LOOKED_AT)
+        except DatabaseError as error:
+            yield name, wrong(_unread(error))
+        except Exception as error:  # noqa: BLE001 (people look here when something is odd: one oddity hides no other)
+            yield name, wrong(f"This check itself failed, with {_place(error)}. Report that; the others went on.")
+
+
+def _unread(error: DatabaseError) -> str:
+    state, first = database_watch.state_of(error), (str(error).strip().splitlines() or [""])[0]
+    if state == OF_THE_ROLE:
+        return f"The database role may not look at this ({first}): run audit/grants.sql as the owner of the tables."
+    if database_watch.says_so(error) or state in NOT_THERE:
+        return NOT_LOOKED_AT
+    return f"PostgreSQL refuses a question of this check, with {state} at {_place(error)}. Report that."
+
+
+def _place(error: BaseException) -> str:
+    """Return an error's class and where it was raised, without its words, which may hold what was answered."""
+    *_, last = traceback.extract_tb(error.__traceback__)
+    return f"{type(error).__name__} at {Path(last.filename).name}:{last.lineno}"

@@ -20,7 +20,7 @@ from integrations.check_result import CheckResult, note, wrong
 FAR_S: Final = 0.1
 ROLE: Final = """
     SELECT current_user, rolsuper,
-           EXISTS (SELECT FROM pg_class WHERE oid = to_regclass('audit_entry') AND relowner = pg_roles.oid)
+           EXISTS (SELECT FROM pg_class WHERE oid = to_regclass('audit_entry') AND pg_has_role(relowner, 'MEMBER'))
       FROM pg_roles WHERE rolname = current_user
 """
 
@@ -32,7 +32,7 @@ def findings() -> Iterator[CheckResult]:
     if refused:
         return
     yield from distant(_round_trip_s())
-    yield _role()
+    yield role()
     behind = list(_migrations())
     yield from behind or [CheckResult("The database has every migration of this version, and no other.")]
     if not any(one for one in behind if not one.is_fine):
@@ -71,7 +71,8 @@ def _round_trip_s() -> float:
     return min(taken)
 
 
-def _role() -> CheckResult:
+def role() -> CheckResult:
+    """Say whether the role that is used owns what the application must not change."""
     with connection.cursor() as cursor:
         cursor.execute(ROLE)
         name, is_super, owns = cursor.fetchone()

@@ -9,14 +9,21 @@ from django.db import DatabaseError, connection, transaction
 
 OLDEST: Final = 15
 UTF8: Final = "UTF8"
-# Tables of ours that exist and that our role may not use, as after a migration without new grants.
+# Tables of ours that exist and that our role may not use as audit/grants.sql says, as after a migration without it.
 CLOSED: Final = """
     SELECT count(*), min(relname) FROM pg_class
-     WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p')
-       AND to_regclass('public.incidents_incident') IS NOT NULL
+     WHERE pg_table_is_visible(oid) AND relkind IN ('r', 'p') AND to_regclass('incidents_incident') IS NOT NULL
        AND relname ~ '^(audit|auth|django|evidence|identity|incidents|insights|mfa|pagerduty|reviews|slack|workflows)_'
        AND NOT (has_table_privilege(oid, 'SELECT') AND (relname = 'django_migrations'
-                OR has_table_privilege(oid, 'INSERT')))
+                OR has_table_privilege(oid, 'INSERT') AND (EXISTS (
+                    SELECT FROM pg_trigger WHERE tgrelid = pg_class.oid AND tgname = relname || '_rows_kept')
+                OR has_table_privilege(oid, 'UPDATE') AND has_table_privilege(oid, 'DELETE'))))
+"""
+# Where tables of ours are that our role does not see: it may not look there, or does not by its search_path.
+UNSEEN: Final = """
+    SELECT min(nspname), current_user, current_database()
+      FROM pg_class JOIN pg_namespace ON pg_namespace.oid = relnamespace
+     WHERE relname = 'incidents_incident' AND relkind IN ('r', 'p') AND to_regclass('incidents_incident') IS NULL
 """
 
 
@@ -29,8 +36,11 @@ def unfit() -> Iterator[str]:
         )
         return
     with connection.cursor() as cursor:
-        cursor.execute("SELECT current_setting('server_version_num')::int / 10000, current_setting('server_encoding')")
-        version, encoding = cursor.fetchone()
+        cursor.execute(
+            "SELECT current_setting('server_version_num')::int / 10000, current_setting('server_encoding'), "
+            "current_setting('datestyle'), current_database()"
+        )
+        version, encoding, dates, name = cursor.fetchone()
     if version < OLDEST:
         yield f"PostgreSQL is version {version}, and Firekind needs {OLDEST} or newer: upgrade the server."
     if encoding != UTF8:
@@ -39,10 +49,23 @@ def unfit() -> Iterator[str]:
             "`createdb --template template0 --encoding UTF8`, and set DATABASE_URL to it."
         )
 
+    if not dates.startswith("ISO"):
+        yield (
+            f"PostgreSQL writes times as {dates}, which cannot be read: have an owner say ALTER DATABASE {name} SET "
+            "datestyle = 'ISO', and leave PGDATESTYLE out."
+        )
+
 
 def closed() -> Iterator[str]:
-    """Yield a sentence where our role may not use tables that are there."""
+    """Yield a sentence where our role does not see the tables that are there, or may not use them."""
     with connection.cursor() as cursor:
+        cursor.execute(UNSEEN)
+        schema, role, name = cursor.fetchone()
+        if schema:
+            yield (
+                f"The tables are in the schema {schema}, where the database role {role} does not look: run "
+                f"audit/grants.sql as their owner, and ALTER ROLE {role} IN DATABASE {name} SET search_path = {schema}."
+            )
         cursor.execute(CLOSED)
         count, first = cursor.fetchone()
     if count:

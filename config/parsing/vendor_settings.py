@@ -16,6 +16,8 @@ SLACK_SHAPES = {
 }
 
 
+# By the address of PagerDuty's REST API, that of its events: an account is in one region, and so is each key of it.
+EVENTS = {"https://api.eu.pagerduty.com": "https://events.eu.pagerduty.com"}
 EMOJI = r":?[^\s:\"'<>]+:?"
 
 
@@ -92,12 +94,13 @@ def pagerduty(given: Mapping[str, str]) -> PagerDutySettings | None:
     routing_key = given.get("PAGERDUTY_ROUTING_KEY", "")
     if routing_key and not re.fullmatch(r"[A-Za-z0-9]{32}", routing_key):
         raise SettingError("PAGERDUTY_ROUTING_KEY must be an integration key of 32 letters and digits.")
+    api_url = safe(given, "PAGERDUTY_API_URL", default="https://api.pagerduty.com")
     return PagerDutySettings(
-        api_url=safe(given, "PAGERDUTY_API_URL", default="https://api.pagerduty.com"),
+        api_url=api_url,
         api_key=secret(given, "PAGERDUTY_API_KEY"),
         sender=shaped(given, "PAGERDUTY_FROM", "", r"[^@\s]+@[^@\s]+", "the email of a PagerDuty user"),
         service=given.get("PAGERDUTY_SERVICE", ""),
         webhook_secrets=secrets(given, "PAGERDUTY_WEBHOOK_SECRETS"),
-        events_url=safe(given, "PAGERDUTY_EVENTS_URL", default="https://events.pagerduty.com"),
+        events_url=safe(given, "PAGERDUTY_EVENTS_URL", default=EVENTS.get(api_url, "https://events.pagerduty.com")),
         routing_key=routing_key,
     )

@@ -35,6 +35,7 @@ REFUSED: Final = {
     "several servers": f"postgresql://someone:{SECRET}@/firekind?host=127.0.0.1,127.0.0.1&port=1,2",
     "an option of no such value": f"postgresql://someone:{SECRET}@127.0.0.1:1/firekind?sslmode=yes",
 }
+GRANTS: Final = (env.ROOT / "audit" / "grants.sql").read_text()
 STARTS: Final = (
     ["manage.py", "incident", "list"],
     ["manage.py", "migrate"],
@@ -137,6 +138,64 @@ def test_a_role_without_the_grants_is_told_to_run_them() -> None:
         (says,) = server_fitness.closed()
         cursor.execute("RESET ROLE")
     assert "audit/grants.sql" in says
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("lacks", ["SELECT", "INSERT", "UPDATE", "DELETE"])
+def test_a_role_that_lacks_one_right_is_told(lacks: str) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute("CREATE ROLE odd_role")
+        cursor.execute(GRANTS.replace("firekind_app", "odd_role"))
+        cursor.execute("SET ROLE odd_role")
+        assert list(server_fitness.closed()) == []
+        cursor.execute("RESET ROLE")
+        cursor.execute(f"REVOKE {lacks} ON workflows_effect FROM odd_role")
+        cursor.execute("SET ROLE odd_role")
+        (says,) = server_fitness.closed()
+        cursor.execute("RESET ROLE")
+    assert "workflows_effect" in says
+    assert "audit/grants.sql" in says
+
+
+@pytest.mark.django_db
+def test_a_member_of_the_owner_owns_the_tables() -> None:
+    with connection.cursor() as cursor:
+        cursor.execute("CREATE ROLE odd_owner")
+        cursor.execute("CREATE ROLE odd_role IN ROLE odd_owner")
+        cursor.execute("SET ROLE odd_role")
+        assert own_database.role().level == "ok"
+        cursor.execute("RESET ROLE")
+        cursor.execute("ALTER TABLE audit_entry OWNER TO odd_owner")
+        cursor.execute("SET ROLE odd_role")
+        assert own_database.role().level == "warning"
+        cursor.execute("RESET ROLE")
+
+
+@pytest.mark.django_db
+def test_times_that_cannot_be_read_are_named() -> None:
+    with connection.cursor() as cursor:
+        cursor.execute("SET LOCAL datestyle = 'German'")
+        (says,) = server_fitness.unfit()
+    assert "datestyle" in says
+
+
+@pytest.mark.slow
+def test_tables_in_a_schema_of_their_own_are_looked_at_there(made: psycopg.Connection[object], tmp_path: Path) -> None:
+    """And there is no schema public; the role gets its rights first, and then looks there."""
+    made.execute("CREATE DATABASE odd")
+    made.execute("CREATE ROLE odd_role LOGIN")
+    made.execute("ALTER DATABASE odd SET search_path = fire")
+    with psycopg.connect(url_of("odd"), autocommit=True) as owner:
+        owner.execute("DROP SCHEMA public; CREATE SCHEMA fire")
+        assert ended(["-m", "stack", "prepare"], url_of("odd"), tmp_path).returncode == 0
+        owner.execute(GRANTS.replace("firekind_app", "odd_role").encode())
+    role = url_of("odd", role="odd_role")
+    looks = ended(["manage.py", "doctor"], role, tmp_path).stdout
+    assert "ok       database   The database role odd_role owns nothing." in looks
+    assert "wrong    database" not in looks
+    made.execute("ALTER ROLE odd_role IN DATABASE odd SET search_path = public")
+    looks = ended(["manage.py", "doctor"], role, tmp_path).stdout
+    assert "The tables are in the schema fire, where the database role odd_role does not look" in looks
 
 
 @pytest.mark.django_db

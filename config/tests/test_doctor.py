@@ -15,7 +15,7 @@ from typing import NoReturn
 import pytest
 from django.conf import settings
 from django.core.management import CommandError, call_command
-from django.db import OperationalError, connection
+from django.db import DataError, OperationalError, connection
 from django.db.migrations.recorder import MigrationRecorder
 from django.utils import timezone
 
@@ -154,6 +154,22 @@ def test_a_database_that_is_away_is_said_once_by_each_part(
     assert "DATABASE_URL" in found["database"][0][1]
     assert found["groups"] == [("wrong", diagnosis.NOT_LOOKED_AT)]
     assert found["storage"][0][0] == "ok"
+
+
+@pytest.mark.parametrize("error", [TypeError("of Acme"), DataError("of Acme"), NotImplementedError("of Acme")])
+def test_a_check_that_fails_itself_hides_no_other_and_quotes_nothing(
+    error: Exception, alive: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails() -> Iterator[CheckResult]:
+        yield CheckResult("So far all is well.")
+        raise error
+
+    monkeypatch.setattr(diagnosis, "PARTS", {"slack": fails, "processes": processes.findings})
+    found = said()
+    assert [level for level, _ in found["slack"]] == ["ok", "wrong"]
+    assert f"{type(error).__name__} at test_doctor.py:" in found["slack"][1][1]
+    assert "Acme" not in found["slack"][1][1]
+    assert found["processes"]
 
 
 def test_storage_is_tried_and_left_as_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

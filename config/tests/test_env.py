@@ -297,3 +297,17 @@ def test_somebody_must_be_able_to_sign_in() -> None:
     with pytest.raises(env.SettingError, match="no one could sign in"):
         env.read({**GIVEN, "SIGN_IN_LOCAL": "off"})
     assert not env.read({**GIVEN, **OIDC, "SIGN_IN_LOCAL": "off"}).sign_in.local
+
+
+@pytest.mark.parametrize(
+    ("given", "events"),
+    [
+        ({}, "https://events.pagerduty.com"),
+        ({"PAGERDUTY_API_URL": "https://api.eu.pagerduty.com/"}, "https://events.eu.pagerduty.com"),
+        ({"PAGERDUTY_EVENTS_URL": "https://events.example"}, "https://events.example"),
+    ],
+)
+def test_events_go_to_the_region_of_the_account(given: dict[str, str], events: str) -> None:
+    pager = env.read({**GIVEN, "PAGERDUTY_API_KEY": "u+key", "PAGERDUTY_FROM": "fire@example.com", **given}).pagerduty
+    assert pager is not None
+    assert pager.events_url == events

@@ -6,11 +6,13 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import urlsplit
 
 from integrations.check_result import CheckResult, note, wrong
 from integrations.pagerduty.adapter import directory, route
 from integrations.pagerduty.adapter.lookup import utc
 from integrations.pagerduty.protocol.event_words import KINDS
+from integrations.pagerduty.protocol.setup import Setup
 from workflows.models import Page
 from workflows.ports import VendorError
 
@@ -19,6 +21,10 @@ if TYPE_CHECKING:  # the wire brings PagerDuty's client, which only those who ca
 
 AHEAD: Final = timedelta(days=14)
 HEARD: Final = frozenset(KINDS)
+REFUSED: Final = ("http_401", "2006")  # the key itself, and not what it asks for
+# PagerDuty's addresses in each of its regions: of the REST API, and of events.
+ELSEWHERE: Final = ("api.pagerduty.com", "events.pagerduty.com")
+IN_THE_EU: Final = ("api.eu.pagerduty.com", "events.eu.pagerduty.com")
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,9 +43,16 @@ def findings(pager: PagerDutyPager, *, webhook_url: str, at: datetime) -> Iterat
         try:
             yield from question(asking)
         except VendorError as error:
-            yield CheckResult(error.says, is_fine=False)
+            yield wrong(f"{error.says}{_elsewhere(pager)}" if error.code in REFUSED else error.says)
             if question is _key:
                 return
+
+
+def _elsewhere(pager: PagerDutyPager) -> str:
+    """Say where else the key may belong: PagerDuty's regions know nothing of each other's accounts."""
+    if urlsplit(pager.setup.api_url).hostname not in ELSEWHERE:
+        return ""
+    return f" If the account is in the EU, set PAGERDUTY_API_URL to https://{IN_THE_EU[0]}."
 
 
 def _key(asking: Asking) -> Iterator[CheckResult]:
@@ -96,7 +109,7 @@ def _service(asking: Asking) -> Iterator[CheckResult]:
         yield CheckResult(f"PAGERDUTY_SERVICE is the service {setup.service}.")
     else:
         yield wrong(f"PAGERDUTY_SERVICE is {setup.service}, which is not an enabled service there. Name one that is.")
-    yield from _fallback(setup.routing_key, services)
+    yield from _fallback(setup, services)
     for service in filter(directory.is_paused, services):
         yield note(
             f"The service {service['name']} is in a maintenance window: a page on it may notify no one, and one sent "
@@ -104,10 +117,12 @@ def _service(asking: Asking) -> Iterator[CheckResult]:
         )
 
 
-def _fallback(routing_key: str, services: list[directory.Thing]) -> Iterator[CheckResult]:
+def _fallback(setup: Setup, services: list[directory.Thing]) -> Iterator[CheckResult]:
+    routing_key = setup.routing_key
     if not routing_key:
         yield note("PAGERDUTY_ROUTING_KEY is not set: no one is paged while PagerDuty's REST API is down.")
         return
+    yield from _region(setup)
     leads_to = route.service_of(routing_key, services)
     service = next((one for one in services if one["id"] == leads_to), None)
     if service is None:
@@ -121,6 +136,17 @@ def _fallback(routing_key: str, services: list[directory.Thing]) -> Iterator[Che
             f"The service {service['name']} groups alerts ({grouping}): a page sent through the fallback can join an "
             "open incident there, and PagerDuty then notifies no one. Turn grouping off for it, or use a service of "
             "Firekind's own for PAGERDUTY_ROUTING_KEY."
+        )
+
+
+def _region(setup: Setup) -> Iterator[CheckResult]:
+    """Say where pages through the fallback would go to the other region, which drops them."""
+    api, events = urlsplit(setup.api_url).hostname, urlsplit(setup.events_url).hostname
+    if (api in IN_THE_EU) != (events in IN_THE_EU) and {api, events} <= {*IN_THE_EU, *ELSEWHERE}:
+        fits = IN_THE_EU[1] if api in IN_THE_EU else ELSEWHERE[1]
+        yield wrong(
+            f"PAGERDUTY_EVENTS_URL is in another region than PAGERDUTY_API_URL, so a page sent through the fallback "
+            f"reaches no one. Set it to https://{fits}, or leave it empty."
         )
 
 

@@ -10,6 +10,7 @@ from django.db.models import F
 
 from integrations.check_result import CheckResult, note, wrong
 from integrations.slack.adapter.client import SlackChat
+from integrations.slack.adapter.wire import Wire
 from integrations.slack.protocol import error_messages, installation
 from integrations.slack.protocol.setup import Setup
 from workflows.chat_port import UNTELLABLE
@@ -21,6 +22,7 @@ from workflows.ports import VendorError
 TRIED: Final = Card("tried", "A test message", "Firekind writes here when you have to do something by hand.")
 OLD: Final = "The app was installed from a manifest that is older than this Firekind"
 NEW: Final = "Paste the output of `manage.py slack_manifest` into the app's *App Manifest* page and reinstall the app."
+CONVERTS: Final = "admin.conversations:write"
 VERIFY: Final = (
     "If the app's page says under *Event Subscriptions* that the address is not verified, press Retry beside it: no "
     "event comes before that."
@@ -39,7 +41,9 @@ def findings(slack: SlackChat, given: Setup, *, base_url: str, tell: str = "") -
         return
     yield from _left_elsewhere()
     yield from _scopes(slack)
-    yield from _door(given)
+    yield from _door(slack, given)
+    if given.admin_token:
+        yield _admin(slack, given.admin_token)
     yield from _domain(base_url)
     yield _announcing(slack, given.announce_channel)
     yield _tried(slack, tell) if tell else _told()
@@ -52,6 +56,11 @@ def _token(slack: SlackChat, given: Setup) -> Iterator[CheckResult]:
         yield wrong(error_messages.words("missing_argument"))
     elif given.team_id and given.team_id != team_id:
         yield wrong(f"SLACK_TEAM_ID is {given.team_id}, but SLACK_BOT_TOKEN belongs to {team_id}. Set it to that.")
+    elif given.bot_user_id and given.bot_user_id != said.get("user_id"):
+        yield wrong(
+            f"SLACK_BOT_USER_ID is {given.bot_user_id}, but SLACK_BOT_TOKEN is that of {said.get('user_id')}. "
+            "Set it to that, or leave it empty."
+        )
     else:
         yield CheckResult(f"Slack accepts SLACK_BOT_TOKEN: it belongs to the workspace {team_id}.")
 
@@ -82,13 +91,42 @@ def _scopes(slack: SlackChat) -> Iterator[CheckResult]:
         yield note(f"The app has permissions that Firekind does not use: {', '.join(unused)}.")
 
 
-def _door(given: Setup) -> Iterator[CheckResult]:
+def _door(slack: SlackChat, given: Setup) -> Iterator[CheckResult]:
     if given.app_token:
-        yield CheckResult("SLACK_APP_TOKEN is set: requests come over Socket Mode.")
+        yield _taken(
+            slack.wire.lent(given.app_token),
+            "SLACK_APP_TOKEN",
+            by="apps.connections.open",
+            fine="requests come over Socket Mode",
+            else_="nothing that people do in Slack reaches Firekind: make a token with connections:write on the app's "
+            "Basic Information page, set it, and restart",
+        )
     elif not given.signing_secret:
         yield wrong(f"SLACK_SIGNING_SECRET is not set: requests from Slack are rejected. {VERIFY}")
     else:
         yield CheckResult(f"SLACK_SIGNING_SECRET is set. {VERIFY}")
+
+
+def _admin(slack: SlackChat, token: str) -> CheckResult:
+    wire, without = slack.wire.lent(token), "no channel is made private itself"
+    mend = f"set it to the token of an organisation's admin with {CONVERTS}, or remove it, and restart"
+    found = _taken(
+        wire, "SLACK_ADMIN_TOKEN", by="auth.test", fine="channels can be made private", else_=f"{without}: {mend}"
+    )
+    if found.level == "ok" and wire.granted is not None and CONVERTS not in wire.granted:
+        return wrong(f"SLACK_ADMIN_TOKEN lacks {CONVERTS}, so {without}: {mend}.")
+    return found
+
+
+def _taken(wire: Wire, name: str, *, by: str, fine: str, else_: str) -> CheckResult:
+    """Say whether Slack takes a token beside the app's own, by a call that changes nothing."""
+    try:
+        wire.call(by)
+    except VendorError as error:
+        if error.retryable:
+            return note(f"Whether Slack accepts {name} could not be seen: {error.says}")
+        return wrong(f"Slack does not accept {name} ({error.code}), so {else_}.")
+    return CheckResult(f"Slack accepts {name}: {fine}.")
 
 
 def _domain(base_url: str) -> Iterator[CheckResult]:

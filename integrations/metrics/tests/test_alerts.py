@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -231,7 +232,8 @@ def retried(code: str, *, minutes: int) -> list[Callable[[], None]]:
     for attempt in range(1, failures.ATTEMPTS):
         tries[int(at_s // 60)] += 1
         at_s += failures.retry_wait_s(error, attempt)
-    return [lambda n=n: often(tries[n], lambda: vendor_errors.count("chat", code)) for n in range(minutes)]
+    count = partial(vendor_errors.count, "chat", code)
+    return [partial(often, tries[n], count) for n in range(minutes)]
 
 
 @pytest.mark.parametrize("known", [False, True])

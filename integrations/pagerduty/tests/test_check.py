@@ -96,6 +96,25 @@ def test_a_key_that_is_not_accepted_ends_the_questions(account: fake.FakeAccount
     assert ended == "1 to fix."
 
 
+EU, ELSEWHERE = "https://{}.eu.pagerduty.com", "https://{}.pagerduty.com"
+
+
+@pytest.mark.parametrize(("api", "hinted"), [(ELSEWHERE, True), (EU, False)])
+def test_a_key_that_is_not_accepted_may_be_of_the_other_region(
+    account: fake.FakeAccount, api: str, hinted: bool
+) -> None:
+    (line,), _ = checked(pager_on(account, api_key="wrong", api_url=api.format("api")))
+    assert ("PAGERDUTY_API_URL to https://api.eu.pagerduty.com" in line) is hinted
+
+
+@pytest.mark.parametrize("api", [EU, ELSEWHERE])
+@pytest.mark.parametrize("events", [EU, ELSEWHERE])
+def test_a_fallback_into_the_other_region_is_named(account: fake.FakeAccount, api: str, events: str) -> None:
+    lines, _ = checked(pager_on(account, api_url=api.format("api"), events_url=events.format("events")))
+    named = [line for line in lines if line.startswith("fix  PAGERDUTY_EVENTS_URL is in another region")]
+    assert [api.format("events") in line for line in named] == [True] * (api != events)
+
+
 def test_a_missing_secret_is_to_be_mended(account: fake.FakeAccount) -> None:
     lines, _ = checked(pager_on(account, webhook_secrets=()))
     assert any("PAGERDUTY_WEBHOOK_SECRETS is not set" in line for line in lines if line.startswith("fix"))

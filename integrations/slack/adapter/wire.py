@@ -88,6 +88,7 @@ class Wire:
     """
 
     def __init__(self, *, api_url: str, token: str, timeout_s: int = TIMEOUT_S) -> None:
+        self._api_url = api_url
         # Reading the certificates takes longer than many a call, so the context is made once.
         tls = ssl.create_default_context() if api_url.startswith("https://") else None
         self._web = DirectClient(
@@ -101,6 +102,10 @@ class Wire:
     """The token's permissions as the last answer named them; None while none did."""
     ahead_s: float | None = None
     """How far Slack's clock was ahead of ours at the last answer; None while none said."""
+
+    def lent(self, token: str) -> Wire:
+        """Return the way to the same place with another token."""
+        return Wire(api_url=self._api_url, token=token)
 
     def call(self, method: str, **arguments: Any) -> dict[str, Any]:
         """Call one method and return its answer; raise ``VendorError`` for everything else.

@@ -23,6 +23,10 @@ class StraightWire(wire.Wire):
         self.slack = slack
         self.token = token
 
+    def lent(self, token: str) -> StraightWire:
+        """Return the way to the same workspace with another token."""
+        return StraightWire(self.slack, token=token)
+
     def call(self, method: str, **arguments: Any) -> dict[str, Any]:
         """Call one method and return its answer; raise ``VendorError`` for everything else."""
         form = {key: wire._flat(value) for key, value in arguments.items() if value is not None}

@@ -134,8 +134,40 @@ def test_what_settings_leave_out_is_said() -> None:
     assert any(one.startswith("SLACK_SIGNING_SECRET is not set") for one in said)
     assert any("SLACK_TEAM_ID is T0ELSEWHERE" in one for one in said)
     assert any("no domain name" in one for one in said)
-    socket = dataclasses.replace(given, signing_secret="", app_token="xapp-1")
+    socket = dataclasses.replace(given, signing_secret="", app_token="xapp-sandbox")
     assert any("Socket Mode" in one.says for one in findings(chat, socket, base_url="https://x.example"))
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("app_token", "xapp-revoked"),
+        ("app_token", TOKEN),
+        ("admin_token", "xoxp-revoked"),
+        ("admin_token", TOKEN),
+        ("bot_user_id", "U0ANOTHER"),
+        ("team_id", "T0ANOTHER"),
+    ],
+)
+def test_each_setting_of_another_app_or_that_is_not_taken_is_named(name: str, value: str) -> None:
+    given: Any = setup.current()
+    chat = chat_of(fake.FakeSlack(bot_token=TOKEN))
+    asked = dataclasses.replace(given, **{name: value})
+    (says,) = [one.says for one in findings(chat, asked, base_url="https://x.example") if one.level == "wrong"]
+    assert f"SLACK_{name.upper()} " in says
+    assert value not in says or name.endswith("_id")
+
+
+@pytest.mark.django_db
+def test_a_token_that_could_not_be_tried_is_not_called_wrong() -> None:
+    given: Any = setup.current()
+    slack = fake.FakeSlack(bot_token=TOKEN)
+    chat = chat_of(slack)
+    slack.faults.add("server_error", method="apps.connections.open", times=1)
+    asked = dataclasses.replace(given, app_token="xapp-sandbox")
+    found = [one for one in findings(chat, asked, base_url="https://x.example") if "SLACK_APP_TOKEN" in one.says]
+    assert [one.level for one in found] == ["warning"]
 
 
 @pytest.mark.django_db
