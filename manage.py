@@ -16,8 +16,9 @@ def main() -> None:
     from django.core.management import execute_from_command_line
 
     from audit import request_origin
-    from config.process.told_plainly import readable, told_plainly
+    from config.process.told_plainly import readable, say_what_can_be_said, told_plainly
 
+    say_what_can_be_said()
     with request_origin.at("terminal", request_origin.account()), told_plainly():
         execute_from_command_line(readable(sys.argv))
 

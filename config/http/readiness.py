@@ -24,6 +24,7 @@ MENDS: Final[Mapping[str, str]] = {
     WORKER: "No worker was seen lately: start `python -m stack worker`.",
     workers.EVIDENCE: "No worker of evidence was seen lately: start `python -m stack evidence`.",
 }
+REFUSED: Final = "PostgreSQL answers, and refuses what Firekind asks of it: `manage.py doctor` says why."
 # What is only seen through another part, so that nothing is known of it while that one is away.
 RESTS_ON: Final[Mapping[str, str]] = {MIGRATIONS: DATABASE, WORKER: MIGRATIONS, workers.EVIDENCE: MIGRATIONS}
 UNKNOWN: Final = "Unknown until what it depends on works. Fix that first."
@@ -33,19 +34,17 @@ _migrated: list[bool] = []  # once they are all applied, they stay so for this p
 def ready(request: HttpRequest) -> JsonResponse:
     """Answer 200 when a declare would be carried out, else 503; with each part and the sentence that mends it."""
     fine = dict.fromkeys(MENDS, False) | {BROKER: broker_probe.error() is None}
+    mends = dict(MENDS)
     try:
         fine |= _of_the_database()
     except Error as error:
-        database_watch.is_to_blame(error)
-    parts = {name: {"ok": ok} if ok else {"ok": ok, "mend": _mend(name, fine)} for name, ok in fine.items()}
+        if not database_watch.is_to_blame(error):
+            mends[DATABASE] = REFUSED
+    mends |= {name: UNKNOWN for name, rests_on in RESTS_ON.items() if not fine[rests_on]}
+    parts = {name: {"ok": ok} if ok else {"ok": ok, "mend": mends[name]} for name, ok in fine.items()}
     is_ready = all(fine[name] for name in NEEDED)
     answer = JsonResponse({"ready": is_ready, "parts": parts}, status=200 if is_ready else 503)
     return outage_answer.unlogged(answer)
-
-
-def _mend(name: str, fine: Mapping[str, bool]) -> str:
-    rests_on = RESTS_ON.get(name)
-    return UNKNOWN if rests_on and not fine[rests_on] else MENDS[name]
 
 
 def _of_the_database() -> dict[str, bool]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import logging
 import sys
 from collections.abc import Iterator, Sequence
@@ -46,6 +47,13 @@ def readable(words: Sequence[str]) -> list[str]:
             print(f"firekind: {shown} is not UTF-8. Type it again, or set the terminal to UTF-8.", file=sys.stderr)
             raise SystemExit(2) from None
     return list(words)
+
+
+def say_what_can_be_said() -> None:
+    """Have a terminal without all letters show a ? in place of one, and not end what was just done in a traceback."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
 
 
 def sentence(error: DatabaseError) -> str | None:

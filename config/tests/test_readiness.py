@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from django.db import connection
 from django.test import Client
 from django.utils import timezone
 
@@ -48,3 +49,17 @@ def test_a_database_of_another_version_is_all_that_is_said(client: Client, monke
     parts = client.get("/ready").json()["parts"]
     assert "prepare" in parts["migrations"]["mend"]
     assert parts["worker"]["mend"] == parts["evidence"]["mend"] == readiness.UNKNOWN
+
+
+@pytest.mark.django_db
+def test_a_database_that_refuses_is_not_said_to_be_away(client: Client) -> None:
+    """As after a migration whose tables nobody gave the role yet; nobody is sent to start PostgreSQL."""
+    with connection.cursor() as cursor:
+        cursor.execute("CREATE ROLE odd_role")
+        cursor.execute("GRANT SELECT ON django_migrations TO odd_role")
+        cursor.execute("SET ROLE odd_role")
+        answer = client.get("/ready")
+    assert answer.status_code == 503
+    parts = answer.json()["parts"]
+    assert parts["database"]["mend"] == readiness.REFUSED
+    assert parts["worker"]["mend"] == readiness.UNKNOWN

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import io
 import re
+import sys
 from pathlib import Path
 from typing import Any, Final
 
 import pytest
 from django.core.management import CommandError, ManagementUtility, get_commands
-from django.db import DatabaseError, transaction
+from django.db import DatabaseError, connections, transaction
 from django.utils import timezone
 
+import manage
 from config.process.told_plainly import readable, told_plainly
 from incidents import lifecycle
 from incidents.models import Person
@@ -134,3 +137,19 @@ def test_who_is_no_email_is_not_the_terminal_itself_and_nobody_new(
     assert (code, "is no email" in said) == (1, True)
     assert "Checkout" not in said
     assert Person.objects.count() == before
+
+
+@pytest.mark.parametrize("letters", ["ascii", "latin-1"])
+def test_a_terminal_without_all_letters_is_told_all_the_same(
+    letters: str, codename: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A traceback would end what was asked, or follow what is done already, which people then do again."""
+    incident = lifecycle.declare(
+        "Zahlung bröckelt 💥", by=Person.objects.get(email="ada@example.com"), at=timezone.now()
+    )
+    written = io.BytesIO()
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(written, encoding=letters, write_through=True))
+    monkeypatch.setattr(connections, "close_all", lambda: None)  # this test's is still needed
+    monkeypatch.setattr(sys, "argv", ["manage.py", "incident", "show", incident.codename])
+    manage.main()
+    assert "Zahlung br" in written.getvalue().decode(letters)
