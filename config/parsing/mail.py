@@ -37,12 +37,15 @@ def read(given: Mapping[str, str]) -> MailSettings | None:
     parts = urlsplit(url(given, "EMAIL_URL", schemes=("smtp", "smtps")))
     if not parts.hostname:
         raise SettingError("EMAIL_URL must name a server, like smtp://user:password@mail.example:587.")
+    user, password = unquote(parts.username or ""), unquote(parts.password or "")
+    if not (user + password).isascii():
+        raise SettingError("EMAIL_URL has a user or a password with letters that no mail server takes: use ASCII.")
     implicit = parts.scheme == "smtps"
     return MailSettings(
         host=parts.hostname,
         port=parts.port or (465 if implicit else 587),
-        user=unquote(parts.username or ""),
-        password=unquote(parts.password or ""),
+        user=user,
+        password=password,
         implicit_tls=implicit,
         sender=shaped(given, "EMAIL_FROM", "", r"[^@\s<>]+@[^@\s<>]+", "an email address"),
     )

@@ -29,15 +29,27 @@ def url(
     try:
         parts = urlsplit(value)
         where = parts.netloc.rpartition("@")[2]
-        for host in where.split(",") if several else [where]:
-            _ = urlsplit(f"//{host}").port
+        hosts = [urlsplit(f"//{host}") for host in (where.split(",") if several else [where])]
+        _ = [host.port for host in hosts]
     except ValueError:
         raise SettingError(
             f"{name} is not a valid address: in a password, write @ : / ? # and % as %40 and so on."
         ) from None
     if parts.scheme not in schemes or not (parts.netloc or parts.query or parts.scheme == "redis+socket"):
         raise SettingError(f"{name} must be an address that starts with {schemes[0]}://.")
+    for host in hosts:
+        if not _can_be_looked_up(host.hostname or ""):
+            raise SettingError(f"{name} has the host {(host.hostname or '')[:80]!r}, which no host can be called.")
     return value
+
+
+def _can_be_looked_up(host: str) -> bool:
+    """Return whether a name can be asked of DNS; Python itself ends in an error where it cannot."""
+    try:
+        host.encode("idna")
+    except UnicodeError:
+        return "%" in host  # the folder of a socket, or the zone of an address
+    return True
 
 
 def split(address: str) -> SplitResult:

@@ -41,6 +41,29 @@ def test_an_address_that_is_none_is_named(name: str, value: str) -> None:
         env.read({**GIVEN, **SLACK, **PAGER, **OIDC, name: value})
 
 
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("DATABASE_URL", "postgresql://me@db-a,x..y/fire"),
+        ("BROKER_URL", "redis://x..y/0"),
+        ("BROKER_URL", f"amqp://{'x' * 64}//"),
+        ("SLACK_API_URL", "https://slack..com"),
+        ("EMAIL_URL", "smtp://me:pw@.example"),
+    ],
+)
+def test_a_name_that_no_host_can_have_is_named(name: str, value: str) -> None:
+    """Python ends in an error that is none of the network's where it is to look one up."""
+    with pytest.raises(env.SettingError, match=rf"^{name} has the host"):
+        env.read({**GIVEN, **SLACK, "EMAIL_FROM": "a@example.com", "EMAIL_URL": "smtp://mail", name: value})
+
+
+@pytest.mark.parametrize("login", ["me:p%C3%A4ss", "m%C3%A9:pass", "mé:pass"])
+def test_a_login_that_no_mail_can_be_sent_with_is_named(login: str) -> None:
+    with pytest.raises(env.SettingError, match="EMAIL_URL has a user or a password") as refused:
+        env.read({**GIVEN, "EMAIL_FROM": "a@example.com", "EMAIL_URL": f"smtp://{login}@mail"})
+    assert "pass" not in str(refused.value).replace("password", "")
+
+
 @pytest.mark.parametrize("name", ["INCIDENT_TYPES_FILE", "RUNBOOK_FILE", "PROFILE_SOURCES_FILE"])
 def test_a_name_that_no_file_can_have_is_named(name: str) -> None:
     with pytest.raises(env.SettingError, match=name):
@@ -56,6 +79,7 @@ def test_a_name_that_no_file_can_have_is_named(name: str) -> None:
         ("postgresql://me:pw@[::1]:5432/fire", "::1", "5432"),
         ("postgresql://me:pw@%2Frun%2FMine/fire", "/run/Mine", ""),
         ("postgresql://me:pw@%2Frun%2FMine:5433/fire", "/run/Mine", "5433"),
+        (f"postgresql://me:pw@%2F{'x' * 80}/fire", f"/{'x' * 80}", ""),
         ("postgresql://me:p%40w@db/fire?host=db-a,db-b&port=1,2", "db-a,db-b", "1,2"),
     ],
 )
