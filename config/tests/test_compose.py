@@ -167,3 +167,12 @@ def test_the_procfile_starts_what_exists() -> None:
     lines = (env.ROOT / "Procfile").read_text().splitlines()
 
     assert {line.split()[-1] for line in lines} <= set(COMMANDS)
+
+
+@pytest.mark.parametrize("name", ["worker", "evidence"])
+def test_workers_may_finish_what_they_have_in_hand(name: str) -> None:
+    """As long as in Kubernetes: Docker's own ten seconds end a call that a silent vendor has not answered yet."""
+    pod = (env.ROOT / f"ops/helm/firekind/templates/{name}.yaml").read_text()
+    (seconds,) = re.findall(r"terminationGracePeriodSeconds: (\d+)", pod)
+    for variant in compose.VARIANTS:
+        assert SERVICES[variant][name]["stop_grace_period"] == f"{seconds}s"
