@@ -11,7 +11,7 @@ class Wiring(AppConfig):
 
     def ready(self) -> None:
         """Wire the parts together."""
-        from config import celery, checks  # noqa: F401  # importing the checks registers them
+        from config import celery, checks, logs  # noqa: F401  # importing the checks registers them
         from evidence.intake import fetching
         from integrations.pagerduty.adapter.current import pagerduty
         from integrations.profilers.current import profiler
@@ -20,6 +20,7 @@ class Wiring(AppConfig):
         from integrations.trackers.adapter.current import tracker
         from workflows import ports
 
+        logs.hear_threads()
         celery.app.set_default()
         ports.connect(chat=slack, profiler=profiler, pager=pagerduty, tracker=tracker)
         fetching.connect("slack", shared_files.fetch)

@@ -6,6 +6,7 @@ Python the value. Its class, where it happened, and what is known to be ours say
 
 import json
 import logging
+import threading
 import traceback
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -16,6 +17,7 @@ import psycopg
 from audit import log_ids
 from incidents.outages import database_watch
 
+log = logging.getLogger(__name__)
 FORMS: Final = ("line", "json")
 # What kombu says of a broker that is gone or refuses: a message stays on it, or it is not looked after this time.
 UNTAKEN: Final = ("Couldn't ack", "Couldn't reject", "Error in timer")
@@ -96,6 +98,17 @@ def _ours(error: BaseException) -> str:
     else:
         words = [str(error) if isinstance(error, IN_OUR_WORDS) else None]
     return "".join(f": {one}" for one in [" ".join(filter(None, words))] if one)
+
+
+def hear_threads() -> None:
+    """Log what ends a thread as everything else is logged; Python itself prints it, words and all."""
+    if threading.excepthook is threading.__excepthook__:  # else somebody hears them already: a test
+        threading.excepthook = _of_a_thread
+
+
+def _of_a_thread(ended: threading.ExceptHookArgs) -> None:
+    if ended.exc_value is not None and ended.exc_type is not SystemExit:
+        log.error("the thread %s ended", getattr(ended.thread, "name", ""), exc_info=ended.exc_value)
 
 
 def without_traceback(record: logging.LogRecord) -> bool:

@@ -5,11 +5,14 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-import logging.config
+import os
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from contextlib import contextmanager
 from io import StringIO
+from pathlib import Path
 from typing import Final
 
 import psycopg
@@ -22,7 +25,8 @@ from django.test import RequestFactory
 from slack_bolt.listener.listener_error_handler import DefaultListenerErrorHandler
 from slack_bolt.request import BoltRequest
 
-from config import logs
+from config import env, logs
+from config.tests.test_env import GIVEN
 from incidents.models import Person
 
 WORDS: Final = "Acme leaks\ncard numbers"
@@ -160,3 +164,19 @@ def test_an_error_whose_words_are_codes_keeps_them() -> None:
     assert logs.told(AttributeError("'NoneType' object has no attribute 'room'")).endswith("attribute 'room'")
     assert logs.told(OSError(28, "No space left on device")).endswith("OSError: No space left on device")
     assert logs.told(psycopg.OperationalError("the server says: Acme")).endswith("OperationalError")
+
+
+def test_what_ends_a_thread_is_logged_like_everything_else(tmp_path: Path) -> None:
+    given = {**os.environ, **dict.fromkeys(env.NAMES, ""), **GIVEN, "LOG_FORMAT": "json"}
+    given |= {"FIREKIND_DATA_DIR": str(tmp_path), "DJANGO_SETTINGS_MODULE": "config.settings"}
+    words = [
+        "import django; django.setup()",
+        "from threading import Thread",
+        "Thread(target=int, args=['Acme leaks']).start()",
+    ]
+    done = subprocess.run(
+        [sys.executable, "-c", "\n".join(words)], env=given, cwd=env.ROOT, capture_output=True, text=True, check=False
+    )
+    (line,) = done.stderr.splitlines()
+    assert json.loads(line)["traceback"].endswith("ValueError")
+    assert "Acme" not in line
