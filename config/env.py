@@ -20,7 +20,7 @@ from config.parsing.misspelt import meant
 from config.parsing.signing_in import SignInSettings
 from config.parsing.tracing_settings import TracingSettings
 from config.parsing.tracker import TrackerSettings
-from config.parsing.values import LOOPBACK_HOSTS, flag, networks, safe, shaped, url, whole
+from config.parsing.values import LOOPBACK_HOSTS, flag, networks, safe, shaped, url, whole, without_login
 from config.parsing.values import SettingError as SettingError  # noqa: PLC0414 (readers of settings catch it)
 from config.parsing.vendor_settings import PagerDutySettings, Slack
 
@@ -81,6 +81,7 @@ NAMES = (
     "FIREKIND_CRASH_AT",
 )
 RUNNING = "running.env"
+BUCKETS = ("s3", "gs", "az")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -245,7 +246,7 @@ def _storage(given: Mapping[str, str]) -> str:
     """Give where evidence is kept: a folder's path, or an address of object storage (s3://bucket/prefix)."""
     value = given.get("EVIDENCE_STORAGE_URL", "")
     if re.match(r"(?!file:)[a-z0-9+]+:/", value, re.IGNORECASE):
-        return url(given, "EVIDENCE_STORAGE_URL", schemes=("s3", "gs", "az"))
+        return without_login("EVIDENCE_STORAGE_URL", url(given, "EVIDENCE_STORAGE_URL", schemes=BUCKETS))
     folder = value.removeprefix("file://")
     return str(HOME / folder if folder else data_dir(given) / "evidence")
 

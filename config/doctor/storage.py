@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import errno
 import secrets
 import shutil
 import tempfile
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
@@ -17,6 +19,12 @@ from integrations.check_result import CheckResult, note, wrong
 
 CONTENT: Final = b"written by manage.py doctor, and removed again\n"
 LITTLE: Final = 2 << 30  # bytes
+MENDS: Final = {
+    errno.ENOSPC: "Make room on that disk",
+    errno.EDQUOT: "Make room, or raise the quota of the user that Firekind runs as",
+    errno.EROFS: "Mount it so that it can be written to",
+    errno.ENOTDIR: "Name a folder",
+}
 
 
 def findings() -> Iterator[CheckResult]:
@@ -27,8 +35,8 @@ def findings() -> Iterator[CheckResult]:
     except (StorageError, OSError) as error:
         why = (error.strerror or "") if isinstance(error, OSError) else str(error).rstrip(".")
         yield wrong(
-            f"Evidence storage at {place} cannot be used: {why or type(error).__name__}. Give the user that Firekind "
-            "runs as the right to write there, or set EVIDENCE_STORAGE_URL."
+            f"Evidence storage at {place} cannot be used: {why or type(error).__name__}. {_mend(place, error)}, or set "
+            "EVIDENCE_STORAGE_URL."
         )
         return
     yield CheckResult(f"Evidence storage at {place} can be written to and read.")
@@ -37,15 +45,31 @@ def findings() -> Iterator[CheckResult]:
         yield note(f"Only {free >> 20} MiB are left on the disk for evidence. Make room, or move it to a larger one.")
 
 
+def _mend(place: str, error: BaseException) -> str:
+    """Return what to do about an error where evidence is kept."""
+    if "://" in place:
+        return "Check the bucket, AWS_ENDPOINT, AWS_REGION and the credentials"
+    number = next((one.errno for one in (error, error.__cause__) if isinstance(one, OSError)), None)
+    return MENDS.get(number or 0, "Give the user that Firekind runs as the right to write there")
+
+
 def _try(store: storage.Store) -> None:
     key = f"doctor/{secrets.token_hex(8)}"
     with tempfile.NamedTemporaryFile(dir=store.scratch(), delete=False) as file:
         file.write(CONTENT)
     path = Path(file.name)
     try:
-        store.keep(key, path)
-        if store.local(key).read_bytes() != CONTENT:
-            raise StorageError("what was written there came back different.")
+        _there_and_back(store, key, path)
+    except (StorageError, OSError):
+        with suppress(StorageError, OSError):  # what went wrong first is what is said
+            store.drop(key)
+        raise
     finally:
         path.unlink(missing_ok=True)
-        store.drop(key)
+    store.drop(key)
+
+
+def _there_and_back(store: storage.Store, key: str, path: Path) -> None:
+    store.keep(key, path)
+    if store.local(key).read_bytes() != CONTENT:
+        raise StorageError("what was written there came back different.")

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 
-from config.parsing.values import SettingError, flag, require, safe, shaped, whole
+from config.parsing.values import SettingError, flag, require, safe, shaped, whole, without_login
 from integrations.identity.providers.provider import Provider
 
 NAMES = (
@@ -71,7 +71,7 @@ def _oidc(given: Mapping[str, str]) -> Provider | None:
     return Provider(
         key="oidc",
         name=shaped(given, "OIDC_NAME", "your company account", r".{1,60}", "at most 60 characters"),
-        issuer=safe(given, "OIDC_ISSUER", default=""),
+        issuer=without_login("OIDC_ISSUER", safe(given, "OIDC_ISSUER", default="")),
         client_id=given["OIDC_CLIENT_ID"],
         vouches=flag(given, "OIDC_EMAILS_VERIFIED"),
         client_secret=given["OIDC_CLIENT_SECRET"],

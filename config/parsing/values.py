@@ -52,6 +52,13 @@ def _can_be_looked_up(host: str) -> bool:
     return True
 
 
+def without_login(name: str, value: str) -> str:
+    """Give an address that is shown to people. Raises ``SettingError`` where it holds a user or a password."""
+    if "@" in split(value).netloc:
+        raise SettingError(f"{name} must have no user or password in it: they have settings of their own.")
+    return value
+
+
 def split(address: str) -> SplitResult:
     """Return the parts of an address; what is none has none, and whoever reads the setting itself says so."""
     try:

@@ -158,3 +158,12 @@ def listening(certificate: Path) -> Iterator[tuple[int, list[bytes]]]:
         yield server.getsockname()[1], heard
         server.shutdown(socket.SHUT_RDWR)
         thread.join(10)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("EVIDENCE_STORAGE_URL", "s3://AKIA:{}@bucket/p"), ("OIDC_ISSUER", "https://me:{}@id.example")]
+)
+def test_what_the_doctor_shows_holds_no_password(name: str, value: str) -> None:
+    with pytest.raises(env.SettingError, match=name) as refused:
+        env.read({**GIVEN, **OIDC, name: value.format(PASSWORD)})
+    assert PASSWORD not in str(refused.value)

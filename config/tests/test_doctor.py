@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -21,6 +22,7 @@ from django.utils import timezone
 
 from config.doctor import clocks, diagnosis, own_database, processes, storage, vendors
 from config.process import broker_probe
+from evidence.intake import storage as evidence_storage
 from incidents.models import IncidentType
 from incidents.outages import database_watch
 from incidents.tests import shipped
@@ -183,6 +185,29 @@ def test_storage_is_tried_and_left_as_it_was(tmp_path: Path, monkeypatch: pytest
     (tmp_path / "file").write_text("no folder")
     (says,) = wrong(iter(kept_in(tmp_path / "file" / "evidence")))
     assert "EVIDENCE_STORAGE_URL" in says
+
+
+@pytest.mark.parametrize(
+    ("error", "says"),
+    [
+        (OSError(errno.ENOSPC, "No space left on device"), "Make room on that disk"),
+        (OSError(errno.EROFS, "Read-only file system"), "Mount it"),
+        (OSError(errno.EACCES, "Permission denied"), "the right to write"),
+    ],
+)
+@pytest.mark.parametrize("wrapped", [False, True])
+def test_what_is_to_be_done_about_storage_fits_what_is_wrong(
+    error: OSError, says: str, wrapped: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(*_: object) -> NoReturn:
+        if wrapped:
+            raise evidence_storage.StorageError("It cannot be used.") from error
+        raise error
+
+    monkeypatch.setattr(settings, "FIREKIND", replace(settings.FIREKIND, evidence_storage=str(tmp_path)))
+    monkeypatch.setattr(type(evidence_storage.store()), "keep", fails)
+    (found,) = wrong(storage.findings())
+    assert says in found
 
 
 @pytest.mark.parametrize("dead", sorted(processes.WITHOUT))
