@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import logging
+import os
+import signal
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -19,22 +22,51 @@ from incidents.outages import database_watch
 WAIT_S: Final = 5.0  # for a connection: somebody sits before the terminal
 OF_THE_ROLE: Final = "42501"
 NOT_THERE: Final = ("42P01", "42703")  # a table or a column
+UNREAD: Final = 128 + signal.SIGPIPE
 
 
 @contextmanager
 def told_plainly() -> Iterator[None]:
-    """End the process with 1 and a sentence where the database is to blame; any other error goes on its way."""
+    """End the process with 1 and a sentence where the database is to blame; any other error goes on its way.
+
+    So it ends where what it says cannot be written; where nobody reads on, as behind ``head``, with 141.
+    """
     logging.getLogger("psycopg.pool").setLevel(logging.ERROR)  # it says each try; the sentence has the reason
     if (pool := settings.DATABASES["default"].get("OPTIONS", {}).get("pool")) is not None:
         pool["timeout"] = WAIT_S
     try:
-        yield
+        with written_out():
+            yield
     except DatabaseError as error:
         says = sentence(error)
         if says is None:
             raise
         print(f"firekind: {says}", file=sys.stderr)
         raise SystemExit(1) from None
+
+
+@contextmanager
+def written_out() -> Iterator[None]:
+    """Write all that was said before the block is over, and end the process plainly where that cannot be done."""
+    try:
+        try:
+            yield
+        finally:
+            sys.stdout.flush()
+    except BrokenPipeError:
+        _say_no_more()
+        raise SystemExit(UNREAD) from None
+    except OSError as error:
+        if error.errno != errno.ENOSPC or error.filename is not None:
+            raise
+        _say_no_more()
+        print("firekind: The output could not be written: there is no space left where it goes.", file=sys.stderr)
+        raise SystemExit(1) from None
+
+
+def _say_no_more() -> None:
+    """Let what is still to be written go nowhere: Python writes it as it ends, and would complain."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def readable(words: Sequence[str]) -> list[str]:

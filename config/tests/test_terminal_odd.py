@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import io
 import re
+import shlex
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any, Final
@@ -14,6 +16,7 @@ from django.db import DatabaseError, connections, transaction
 from django.utils import timezone
 
 import manage
+from config.env import ROOT
 from config.process.told_plainly import readable, told_plainly
 from incidents import lifecycle
 from incidents.models import Person
@@ -153,3 +156,14 @@ def test_a_terminal_without_all_letters_is_told_all_the_same(
     monkeypatch.setattr(sys, "argv", ["manage.py", "incident", "show", incident.codename])
     manage.main()
     assert "Zahlung br" in written.getvalue().decode(letters)
+
+
+@pytest.mark.parametrize(("into", "code"), [("| head -0", 141), ("> /dev/full", 1)])
+def test_where_its_words_cannot_go_it_ends_without_a_traceback(into: str, code: int, db: None) -> None:
+    """Of a pipe that nobody reads, and of a disk that is full."""
+    long = "import sys; print('x' * 100_000)"
+    told = f"import sys\nfrom config.process.told_plainly import written_out\nwith written_out():\n    {long}"
+    line = f"set -o pipefail; {shlex.quote(sys.executable)} -c {shlex.quote(told)} {into}"
+    ended = subprocess.run(["bash", "-c", line], capture_output=True, text=True, cwd=ROOT, check=False)
+    assert (ended.returncode, "Traceback" in ended.stderr) == (code, False), ended.stderr
+    assert ("no space left" in ended.stderr) == (code == 1)
