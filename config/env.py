@@ -234,7 +234,7 @@ def read(given: Mapping[str, str]) -> Env:
 
 def data_dir(given: Mapping[str, str]) -> Path:
     """Give the folder that holds what the stack keeps on disk."""
-    return HOME / (given.get("FIREKIND_DATA_DIR") or ".data")
+    return _at(given.get("FIREKIND_DATA_DIR") or ".data")
 
 
 def port(given: Mapping[str, str]) -> int:
@@ -248,7 +248,7 @@ def _storage(given: Mapping[str, str]) -> str:
     if re.match(r"(?!file:)[a-z0-9+]+:/", value, re.IGNORECASE):
         return without_login("EVIDENCE_STORAGE_URL", url(given, "EVIDENCE_STORAGE_URL", schemes=BUCKETS))
     folder = value.removeprefix("file://")
-    return str(HOME / folder if folder else data_dir(given) / "evidence")
+    return str(_at(folder) if folder else data_dir(given) / "evidence")
 
 
 def _file(given: Mapping[str, str], name: str) -> Path | None:
@@ -266,7 +266,15 @@ def _file(given: Mapping[str, str], name: str) -> Path | None:
 
 def _named(name: str) -> Path:
     """Give where a file lies: in ``HOME``, or among those that come with the code."""
-    return next((path for path in (HOME / name, ROOT / name) if path.exists()), HOME / name)
+    return next((path for path in (_at(name), ROOT / name) if path.exists()), _at(name))
+
+
+def _at(name: str) -> Path:
+    """Give where a path leads: from ``HOME``, or from a person's own folder, ``~``, which no shell put in its place."""
+    try:
+        return HOME / Path(name).expanduser()
+    except RuntimeError:  # of somebody who is not known here
+        return HOME / name
 
 
 def _secret_key(given: Mapping[str, str]) -> str:

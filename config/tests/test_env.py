@@ -31,6 +31,14 @@ def test_what_is_left_out_has_sensible_values() -> None:
     assert not read.https
 
 
+def test_a_folder_may_be_ones_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In a file of settings no shell puts anything in the place of ~."""
+    monkeypatch.setenv("HOME", "/home/ada")
+    read = env.read({**GIVEN, "FIREKIND_DATA_DIR": "~/firekind", "EVIDENCE_STORAGE_URL": "~nobody-here/evidence"})
+    assert read.data_dir == Path("/home/ada/firekind")
+    assert read.evidence_storage == str(env.HOME / "~nobody-here/evidence")
+
+
 def test_slack_is_read_whole() -> None:
     slack = env.read({**GIVEN, **SLACK, "SLACK_ANNOUNCE_CHANNEL": "#alerts"}).slack
 
