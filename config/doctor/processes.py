@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+from django.conf import settings
 from django.utils import timezone
 
 from config.http import readiness
@@ -17,6 +18,10 @@ WITHOUT: Final = {
     workers.WORKER: "nothing is carried out in Slack and PagerDuty",
     workers.EVIDENCE: "no evidence is read and nothing is captured",
 }
+UNHEARD: Final = (
+    "No process that hears Slack in Socket Mode was seen lately: start `python -m stack socket`, or leave out "
+    "SLACK_APP_TOKEN where Slack sends its requests over HTTP. Without one, Slack's commands are not answered."
+)
 
 
 def findings() -> Iterator[CheckResult]:
@@ -34,6 +39,9 @@ def findings() -> Iterator[CheckResult]:
             yield CheckResult(f"A process {name} is alive.")
         else:
             yield wrong(f"{readiness.MENDS[name]} Without one, {without}.")
+    slack = settings.FIREKIND.slack
+    if slack is not None and slack.app_token:
+        yield CheckResult("Slack is heard in Socket Mode.") if workers.SOCKET in living else wrong(UNHEARD)
     alone_since = workers.now(at=now).alone_since
     if alone_since is not None:
         yield note(f"A worker has heard nothing from the broker since {alone_since:%H:%M:%S} UTC. Look at its log.")

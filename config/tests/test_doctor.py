@@ -218,6 +218,22 @@ def test_a_process_that_was_not_seen_lately_is_named(dead: str, alive: None) -> 
     assert f"python -m stack {dead}" in says
 
 
+@pytest.mark.parametrize("seen_s", [0, 60])
+def test_whether_slack_is_heard_in_socket_mode_is_told_where_that_is_used(
+    seen_s: int, alive: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    at = timezone.now() - timedelta(seconds=seen_s)
+    workers.say_alive("socket@here", kind=workers.SOCKET, alone_since=None, at=at)
+    assert not any("Socket Mode" in one.says for one in processes.findings())
+
+    slack = settings.FIREKIND.slack
+    assert slack is not None
+    heard = replace(settings.FIREKIND, slack=replace(slack, app_token="xapp-1"))
+    monkeypatch.setattr(settings, "FIREKIND", heard)
+    (found,) = [one for one in processes.findings() if "Socket Mode" in one.says]
+    assert ("python -m stack socket" in found.says) == (found.level == "wrong") == bool(seen_s)
+
+
 def test_a_broker_that_does_not_answer_is_wrong(alive: None, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(broker_probe, "error", lambda: OSError("invalid username-password pair"))
 

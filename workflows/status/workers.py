@@ -33,6 +33,7 @@ LATELY: Final = timedelta(seconds=20)
 KEPT: Final = timedelta(days=1)
 ALIVE: Final = WrittenInsert(WorkerProcess, unique=["name"], update=["seen_at", "alone_since"])
 KINDS = WORKER, EVIDENCE = "worker", "evidence"
+SOCKET: Final = "socket"  # hears Slack in Socket Mode, where that is used
 # As SQL, because every page of an incident asks it.
 SEEN: Final = """
     SELECT max(seen_at), min(alone_since) FILTER (WHERE seen_at >= %s) FROM workflows_workerprocess WHERE kind = %s

@@ -11,6 +11,7 @@ from typing import Any
 from unittest.mock import patch
 
 import pytest
+from django.utils import timezone
 from slack_sdk import WebClient
 from slack_sdk.socket_mode.client import BaseSocketModeClient
 from slack_sdk.socket_mode.request import SocketModeRequest
@@ -22,6 +23,7 @@ from integrations.slack.interaction import afterwards
 from integrations.slack.management.commands import slack_socket
 from integrations.slack.protocol import setup
 from integrations.slack.tests.door import Door
+from workflows.status import workers
 
 
 class Client:
@@ -119,3 +121,12 @@ def test_it_connects_once_slack_says_where_whatever_it_said_before(odd: Any, mon
     assert not answers
     assert "Slack" in said.getvalue()
     assert PAGE not in said.getvalue()
+
+
+@pytest.mark.parametrize("connected", [True, False])
+def test_it_is_seen_to_live_while_it_hears_slack(connected: bool, db: None) -> None:
+    stop, handler = threading.Event(), SimpleNamespace(client=SimpleNamespace(is_connected=lambda: connected))
+    stop.set()
+    with patch.object(slack_socket, "close_old_connections"):  # the test's own must stay open
+        slack_socket.Command().listen(handler, stop)  # type: ignore[arg-type]  # what is used of it
+    assert (workers.SOCKET in workers.living(at=timezone.now())) is connected

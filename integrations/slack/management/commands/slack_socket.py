@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 import itertools
+import os
 import signal
+import socket
 import threading
+from contextlib import suppress
 from types import FrameType
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
+from django.db import close_old_connections
+from django.utils import timezone
 from slack_sdk.errors import SlackApiError
 
 from audit import straight
+from incidents.outages import database_watch
 from integrations.slack.adapter.wire import CODE
 from integrations.slack.doors import socket_mode
 from integrations.slack.protocol import setup
+from workflows.status import workers
 
 FIRST_WAITS_S = (1, 2, 4, 8, 15)
 LATER_WAIT_S = 30
@@ -39,8 +46,19 @@ class Command(BaseCommand):
         self.stdout.flush()
         handler = socket_mode.handler(given)
         if self.connected(handler, stop):
-            stop.wait()
+            self.listen(handler, stop)
         handler.close()  # type: ignore[no-untyped-call]  # Bolt's
+
+    def listen(self, handler: socket_mode.Handler, stop: threading.Event) -> None:
+        """Say regularly that Slack is heard, while it is, until told to stop."""
+        name = f"{workers.SOCKET}@{socket.gethostname()}:{os.getpid()}"
+        while True:
+            if handler.client.is_connected():
+                with suppress(*database_watch.FAILURES):  # it says so again soon
+                    workers.say_alive(name, kind=workers.SOCKET, alone_since=None, at=timezone.now())
+            close_old_connections()  # so that one that broke is not asked again
+            if stop.wait(workers.EVERY_S):
+                return
 
     def connected(self, handler: socket_mode.Handler, stop: threading.Event) -> bool:
         """Connect, however long Slack is out of reach; once connected, the client reconnects automatically."""
