@@ -14,6 +14,7 @@ class WorkflowsConfig(AppConfig):
         from workflows.effects import forgetting
         from workflows.reconcile import (
             admitting,  # noqa: F401  # importing it answers whom a type lets in
+            out_of_reach,  # noqa: F401  # importing it answers what an end cannot reach
             publishing,  # noqa: F401  # importing it answers where a summary is published
             reopening,  # noqa: F401  # importing it answers whom reopening reaches
         )

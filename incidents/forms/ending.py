@@ -53,11 +53,17 @@ class ResolveForm(StepForm):
         """Say what ending it does, and what would be left undone, which keeps nobody from it."""
         open_ = ", ".join(_still_open(self.incident))
         told = "The incident is over: the channel is told, open pages are resolved, and update reminders stop."
+        told = _limited(told, self.incident)
         return f"{told} Still open: {open_}." if open_ else told
 
     def run(self, *, at: datetime) -> object:
         text = self.cleaned_data["text"]
         return lifecycle.resolve(self.incident, text=text, by=self.person, at=at, since=self.seen)
+
+
+def _limited(told: str, incident: Incident) -> str:
+    """Say what an end does, and what of it cannot be done now."""
+    return f"{told} {ending.beyond_reach(incident)}".rstrip()
 
 
 def _still_open(incident: Incident) -> Iterator[str]:
@@ -102,8 +108,13 @@ class CancelForm(StepForm):
     verb = "cancel"
     heading, button, icon, tone = "Cancel the incident", "Cancel incident", "cross", "grave"
     said = "Cancelled."
-    explains = "This was not an incident: open pages are resolved, update reminders stop. You can reopen it later."
     text = lines("Why? (optional)", needed=False)
+
+    @property
+    def explains(self) -> str:  # type: ignore[override]  # what cannot be reached depends on the incident
+        """Say what cancelling does."""
+        told = "This was not an incident: open pages are resolved, update reminders stop. You can reopen it later."
+        return _limited(told, self.incident)
 
     def run(self, *, at: datetime) -> object:
         text = self.cleaned_data["text"]
@@ -114,12 +125,18 @@ class DuplicateForm(StepForm):
     verb = "duplicate"
     heading, button, icon, tone = "Mark as duplicate", "Mark as duplicate", "tag", "grave"
     said = "Marked as a duplicate."
-    explains = "This incident ends: open pages are resolved, and its page links to the other one."
     of = forms.CharField(
         label="Codename of the other incident",
         max_length=300,
         widget=forms.TextInput(attrs={"autocapitalize": "none", "spellcheck": "false", "placeholder": "amber-otter"}),
     )
+
+    @property
+    def explains(self) -> str:  # type: ignore[override]  # what cannot be reached depends on the incident
+        """Say what it does."""
+        return _limited(
+            "This incident ends: open pages are resolved, and its page links to the other one.", self.incident
+        )
 
     def clean_of(self) -> Incident:
         try:

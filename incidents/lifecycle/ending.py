@@ -41,6 +41,8 @@ STANDS = {
 DOES = {"duplicate": "mark it as a duplicate"}
 # Whom reopening pages and brings in again is known above: a layer that knows registers its answer here.
 answers: Final[list[Callable[[Incident, Person | None], str]]] = []
+# What an end cannot reach outside is known above, too.
+limits: Final[list[Callable[[Incident], str]]] = []
 MOVES = {"mitigated", "resolved", "cancelled", "duplicated", "reopened"}
 
 
@@ -130,6 +132,11 @@ def reach_again(incident: Incident, *, by: Person | None) -> str:
     Without a person it is the terminal, which sees everything.
     """
     return " ".join(f"{one(incident, by)}." for one in answers)
+
+
+def beyond_reach(incident: Incident) -> str:
+    """Say which pages would stay open and whom nobody would tell, in sentences; empty where nobody knows of any."""
+    return " ".join(filter(None, (one(incident) for one in limits)))
 
 
 def archive_channel(incident: Incident, *, by: Person | None, at: datetime, source: str = Source.WEB) -> Incident:

@@ -1,0 +1,42 @@
+"""What the end of an incident cannot reach now, for the domain to say before anyone ends it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from incidents.lifecycle import ending
+from incidents.models import Incident
+from workflows.loading import load_facts
+from workflows.planning.facts import Facts
+
+
+def of_ending(incident: Incident) -> str:
+    """Say which pages stay open and whom nobody tells, in sentences; empty where all is within reach."""
+    facts = load_facts.one(incident).facts
+    return " ".join([*_pages(facts), *_channel(facts)])
+
+
+def _pages(facts: Facts) -> Iterator[str]:
+    still_open = [one for one in facts.paged if one.is_open and not one.unsent]
+    elsewhere = sum(one.elsewhere for one in still_open)
+    if len(still_open) > elsewhere and not facts.pager:
+        yield "PagerDuty is not connected, so open pages are resolved once it is."
+    if elsewhere:
+        one, it = ("1 page is", "it") if elsewhere == 1 else (f"{elsewhere} pages are", "them")
+        yield f"{one} in a PagerDuty account that is not connected now: resolve {it} there."
+
+
+def _channel(facts: Facts) -> Iterator[str]:
+    room = facts.room_of(facts.room)
+    shown = f"#{room.shown}"
+    if not facts.chat:
+        yield "Slack is not connected, so no one is told there until it is."
+    elif room.gone:
+        yield f"{shown} is gone, so no one is told there."
+    elif facts.is_there(f"archived/{facts.room}"):
+        yield f"{shown} is archived, so no one is told there."
+    elif room.outside:
+        yield f"Firekind was removed from {shown}, so no one is told there until it is invited again."
+
+
+ending.limits.append(of_ending)
