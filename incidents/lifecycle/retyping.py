@@ -3,12 +3,15 @@ from __future__ import annotations
 from collections.abc import Collection
 from datetime import datetime
 
-from incidents import timeline
+from django.db.models import F
+
+from incidents import sentences, timeline
 from incidents.drills import agreement
 from incidents.lifecycle import circle, rules, turned_private
 from incidents.lifecycle.circle import Admission, Entrant
 from incidents.lifecycle.people import take_part
 from incidents.models import Incident, IncidentType, Participant, Person, PolicyVersion, Source
+from incidents.people.bidi import isolated
 from incidents.policies.policy import moves_room, private_after
 
 TAKEN = (
@@ -121,18 +124,33 @@ def _take(incident: Incident, to: IncidentType, version: PolicyVersion, *, at: d
     incident.update_due_at = rules.next_update_at(incident, at=at)
 
 
-def leave_room(incident: Incident, *, room: int) -> bool:
-    """Let the conversation of a private incident go on in a new room, because this one could not be made private.
+def leave_room(incident: Incident, *, room: int, opened_at: datetime | None = None) -> bool:
+    """Let the conversation of a private incident go on in a new room, because this one is not private, or was not.
 
-    Tells whether it was still there. In the caller's transaction; nobody comes in or goes by it.
+    Tells whether it was still there. In the caller's transaction; nobody comes in by it, and nobody goes but those who
+    came into a room that was opened to everyone without anybody letting them in.
     """
     with rules.changing(incident, by=None) as now:
         if not now.private or now.room != room:
             return False
         rules.take_room(now)
+        if opened_at is not None:
+            _shut_out_who_came_in(now, since=opened_at)
         rules.save(now, "room", "archive_asked")
     incident.room = now.room
     return True
+
+
+def _shut_out_who_came_in(incident: Incident, *, since: datetime) -> None:
+    """Shut out those who came into a room that was open to everyone, and whom nobody is known to have let in."""
+    here = Participant.objects.filter(incident=incident, left_at=None, since_at__gte=since)
+    came = list(here.filter(reason=Participant.Reason.JOINED, by=None).select_related("person").order_by("pk"))
+    if not came:
+        return
+    Participant.objects.filter(pk__in=[one.pk for one in came]).update(left_at=F("since_at"))
+    names = sentences.enumerated([isolated(one.person.name) for one in came])
+    text = f"{names} came into the channel while it was open to everyone. Nobody let them in, so they lost access."
+    timeline.append(incident, "warned", at=since, text=text, data={"about": "opened", "room": incident.room})
 
 
 def open_another_room(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Final
 
 from django.db import connection, transaction
@@ -267,7 +267,12 @@ def converted(channel_id: str, *, public: bool, stamp: float = 0.0) -> bool:
     it was open is looked for first, as the step that closes it does.
     """
     room = channel_row(channel_id)
-    if room is None or not _is_newest(room, "private", stamp=stamp):
+    opened_at = datetime.fromtimestamp(stamp, tz=UTC) if public and stamp else None
+    if room is None:
+        return False
+    if not _is_newest(room, "private", stamp=stamp):
+        if opened_at is not None:
+            _leave_as_it_was_open(room, since=opened_at)
         return False
     if not public and (_is_being_closed(room) or _is_to_be_closed(room)):
         return False
@@ -277,8 +282,20 @@ def converted(channel_id: str, *, public: bool, stamp: float = 0.0) -> bool:
         Resource.objects.filter(incident=room.incident_id, key=f"closed/{room.room}").update(state=GONE)
     effect_queue.plan_anew(room.incident_id)
     if public:
-        lifecycle.leave_room(room.incident, room=room.room or 1)
+        lifecycle.leave_room(room.incident, room=room.room or 1, opened_at=opened_at)
     return True
+
+
+def _leave_as_it_was_open(room: Resource, *, since: datetime) -> None:
+    """Leave a room that is private again, and that was open for a while, as is told late: anybody may have come in.
+
+    One that we closed ourselves after that is not left: whoever was in it was looked for.
+    """
+    closed = Resource.objects.filter(incident=room.incident_id, key=f"closed/{room.room}", state=THERE)
+    if not room.spec.get("private") or closed.filter(since_at__gte=since).exists():
+        return
+    if lifecycle.leave_room(room.incident, room=room.room or 1, opened_at=since):
+        effect_queue.plan_anew(room.incident_id)
 
 
 def _is_being_closed(room: Resource) -> bool:

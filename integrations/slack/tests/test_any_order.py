@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from itertools import permutations, product
+from datetime import timedelta
+from itertools import count, permutations, product
 from typing import Any
 
 import pytest
 from django.utils import timezone
 
-from incidents import lifecycle, timeline
+from incidents import lifecycle, timeline, visibility
 from incidents.models import Incident, Participant
 from integrations.slack.fake import PendingDelivery
 from integrations.slack.fake.server import shapes
 from integrations.slack.tests.door import Door
+from workflows.channels import membership
 from workflows.models import Resource
 from workflows.planning.observed import GONE, THERE
 from workflows.reconcile import sweep
@@ -131,6 +133,32 @@ def test_a_channel_that_was_deleted_stays_so_whatever_is_told_after(door: Door, 
     assert Resource.objects.get(incident=incident, external_id=channel_id).state == GONE
     assert not Resource.objects.filter(incident=incident, key="archived/1").exists()
     assert sweep.unsettled() == []
+
+
+@pytest.mark.parametrize("order", list(permutations(range(3))), ids=lambda order: "".join(map(str, order)))
+@pytest.mark.parametrize("looked_at", ["each time", "at last"])
+def test_who_came_into_a_private_channel_while_it_was_open_is_let_into_nothing(
+    door: Door, order: tuple[int, ...], looked_at: str
+) -> None:
+    """It may be private again before anybody hears that it was opened."""
+    incident, minutes = door.led_in_private(), count(1)
+    channel_id = door.slack.channel(door.house.channel(incident)).id
+    door.slack.take_deliveries()
+    acts = [by("convert", "sam", is_private=False), by("join", "out"), by("convert", "sam", is_private=True)]
+    told = [list(news(door, act, channel_id)) for act in acts]
+    for n in order:
+        for delivery in told[n]:
+            door.post(delivery)
+        if looked_at == "each time":
+            membership.poll(at=timezone.now() + timedelta(minutes=next(minutes)))
+            door.house.settle(incident)
+    for _ in range(2):
+        membership.poll(at=timezone.now() + timedelta(minutes=next(minutes)))
+        incident = door.house.settle(incident)
+    assert not visibility.may_see(door.house.person("out"), incident)
+    assert visibility.may_see(door.house.person("sia"), incident)
+    assert "out" not in door.slack.members(door.house.channel(incident))
+    assert incident.room == 2
 
 
 LATE = {
