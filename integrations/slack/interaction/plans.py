@@ -55,9 +55,15 @@ def _noted(plan: Plan) -> list[blocks.Block]:
 
 
 def _fitting(lines: Sequence[PlanLine]) -> list[PlanLine]:
-    """Return the first lines, as many as a window holds."""
-    ends = accumulate(len(json.dumps(line.text)) for line in lines)
-    return [line for line, end in zip(lines[:SHOWN], ends, strict=False) if end <= SHOWN_BYTES]
+    """Return as many lines as a window holds, in their order: rather warnings and whom it pages than any others."""
+    by_weight = sorted(enumerate(lines), key=lambda numbered: not _weighs(numbered[1]))[:SHOWN]
+    ends = accumulate(len(json.dumps(line.text)) for _, line in by_weight)
+    fitting = {n for (n, _), end in zip(by_weight, ends, strict=True) if end <= SHOWN_BYTES}
+    return [line for n, line in enumerate(lines) if n in fitting]
+
+
+def _weighs(line: PlanLine) -> bool:
+    return line.sign == "!" or line.key.startswith("page")
 
 
 def _line(line: PlanLine) -> str:

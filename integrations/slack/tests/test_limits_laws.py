@@ -60,3 +60,17 @@ def test_slack_takes_every_plan_with_every_type_to_choose_from(letter: str, line
 def kind(number: int, said: str) -> IncidentType:
     policy = replace(POLICIES["major"], slug=f"type-{number}", name=f"{number} {said[:80]}", says=said)
     return IncidentType(slug=policy.slug, current=PolicyVersion(body=policy.as_dict()))
+
+
+LINE = st.sampled_from([("+", "invite"), ("~", "post"), ("!", "invite/U1"), ("=", "page/policy/P1")])
+
+
+@given(lines=st.lists(LINE, min_size=plans.SHOWN - 1, max_size=2 * plans.SHOWN))
+def test_however_long_a_plan_is_its_warnings_and_who_is_not_paged_are_shown(lines: list[tuple[str, str]]) -> None:
+    plan = Plan(lines=tuple(PlanLine(sign, f"line {n} of it", key) for n, (sign, key) in enumerate(lines)))
+    shown = str(plans.shown(plan))
+    needed = [one.text for one in plan.lines if one.sign in "!="]
+    assert sum(text in shown for text in needed) == min(len(needed), plans.SHOWN)
+    assert sum(one.text in shown for one in plan.lines) == min(len(lines), plans.SHOWN)
+    numbers = [shown.index(one.text) for one in plan.lines if one.text in shown]
+    assert numbers == sorted(numbers)
