@@ -27,6 +27,7 @@ N: Final = {"n": 1}
 # What a button carries; None where it names no incident.
 BUTTONS: Final[Mapping[str, str | None]] = {
     "firekind:declare": None,
+    "firekind:declare-lead": None,
     "firekind:declare-type": None,
     "firekind:drills": None,
     "firekind:show-next": "THAT",
