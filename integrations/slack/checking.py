@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Final
 
 from django.db.models import F
 
 from integrations.check_result import CheckResult, note, wrong
 from integrations.slack.adapter.client import SlackChat
-from integrations.slack.adapter.wire import Wire
 from integrations.slack.protocol import error_messages, installation
 from integrations.slack.protocol.setup import Setup
 from workflows.chat_port import UNTELLABLE
@@ -93,10 +92,10 @@ def _scopes(slack: SlackChat) -> Iterator[CheckResult]:
 
 def _door(slack: SlackChat, given: Setup) -> Iterator[CheckResult]:
     if given.app_token:
+        lent = slack.wire.lent(given.app_token)
         yield _taken(
-            slack.wire.lent(given.app_token),
+            lambda: lent.call("apps.connections.open"),
             "SLACK_APP_TOKEN",
-            by="apps.connections.open",
             fine="requests come over Socket Mode",
             else_="nothing that people do in Slack reaches Firekind: make a token with connections:write on the app's "
             "Basic Information page, set it, and restart",
@@ -111,17 +110,20 @@ def _admin(slack: SlackChat, token: str) -> CheckResult:
     wire, without = slack.wire.lent(token), "no channel is made private itself"
     mend = f"set it to the token of an organisation's admin with {CONVERTS}, or remove it, and restart"
     found = _taken(
-        wire, "SLACK_ADMIN_TOKEN", by="auth.test", fine="channels can be made private", else_=f"{without}: {mend}"
+        lambda: wire.call("auth.test"),
+        "SLACK_ADMIN_TOKEN",
+        fine="channels can be made private",
+        else_=f"{without}: {mend}",
     )
     if found.level == "ok" and wire.granted is not None and CONVERTS not in wire.granted:
         return wrong(f"SLACK_ADMIN_TOKEN lacks {CONVERTS}, so {without}: {mend}.")
     return found
 
 
-def _taken(wire: Wire, name: str, *, by: str, fine: str, else_: str) -> CheckResult:
+def _taken(call: Callable[[], object], name: str, *, fine: str, else_: str) -> CheckResult:
     """Say whether Slack takes a token beside the app's own, by a call that changes nothing."""
     try:
-        wire.call(by)
+        call()
     except VendorError as error:
         if error.retryable:
             return note(f"Whether Slack accepts {name} could not be seen: {error.says}")
