@@ -10,12 +10,23 @@ from integrations.slack.protocol.installation import (
     EVENT_SCOPES,
     METHODS,
     WITH_ADMIN_TOKEN,
+    WITH_APP_TOKEN,
     needed,
     scopes,
     unfurl_domains,
 )
 
-__all__ = ["ADDRESS", "EVENT_SCOPES", "METHODS", "WITH_ADMIN_TOKEN", "events", "manifest", "needed", "scopes"]
+__all__ = [
+    "ADDRESS",
+    "EVENT_SCOPES",
+    "METHODS",
+    "WITH_ADMIN_TOKEN",
+    "WITH_APP_TOKEN",
+    "events",
+    "manifest",
+    "needed",
+    "scopes",
+]
 
 ADDRESS: Final = "/slack/events"
 

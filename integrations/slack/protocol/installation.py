@@ -49,6 +49,9 @@ METHODS: Final = (
 WITH_ADMIN_TOKEN: Final = ("admin.conversations.convertToPrivate",)
 """Those for which an organisation's admin lends a token of their own: the app asks for nothing."""
 
+WITH_APP_TOKEN: Final = ("apps.connections.open",)
+"""Those that are asked with the token for Socket Mode, which has a permission of its own."""
+
 CHANNELS: Final = frozenset({"channels:read", "groups:read"})
 EVENT_SCOPES: Final[dict[str, frozenset[str]]] = {
     "app_home_opened": frozenset(),

@@ -39,7 +39,7 @@ def made(base_url: str = "https://firekind.example", **changes: Any) -> dict[str
 
 
 def test_every_method_that_is_called_is_known() -> None:
-    assert written() == {*manifest.METHODS, *manifest.WITH_ADMIN_TOKEN}
+    assert written() == {*manifest.METHODS, *manifest.WITH_ADMIN_TOKEN, *manifest.WITH_APP_TOKEN}
 
 
 def test_every_method_has_a_permission_that_suffices_in_public_and_in_private_channels() -> None:
