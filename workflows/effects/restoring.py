@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from typing import Any, Final
 
 from django.db import connection, transaction
-from django.db.models import DateTimeField, Max, Value
+from django.db.models import Case, DateTimeField, F, Max, Q, Value, When
 from django.db.models.functions import Coalesce
 
 from incidents.claiming.shared_clock import clock
@@ -68,6 +68,21 @@ def put_back_at(since: datetime | None) -> datetime | None:
         return None
     last: datetime | None = Restored.objects.filter(at__gt=since).aggregate(at=Max("at"))["at"]
     return last
+
+
+def doubted_again() -> dict[str, Any]:
+    """Return what is written of effects that are tried again: what was last tried before a restore is looked for first.
+
+    It is looked for among what was lost, as what was owed then is.
+    """
+    last: datetime | None = Restored.objects.aggregate(at=Max("at"))["at"]
+    if last is None:
+        return {}
+    before = Q(tried_at__lt=last) | Q(tried_at=None, begun_at__lt=last)
+    return {
+        "unsure": Case(When(before, then=True), default=F("unsure")),
+        "tried_at": Case(When(before, then=None), default=F("tried_at")),
+    }
 
 
 @transaction.atomic

@@ -12,7 +12,7 @@ from django.db.models import F
 from incidents import lifecycle, timeline
 from incidents.claiming.shared_clock import clock
 from incidents.models import Event, Incident
-from workflows.effects import effect_queue, lost_channels, rate_limits
+from workflows.effects import effect_queue, lost_channels, rate_limits, restoring
 from workflows.effects.failing import abandoned, manual_checks
 from workflows.effects.work import Work
 from workflows.models import Effect
@@ -148,8 +148,11 @@ def take_over(incident: Incident, *, retries: Collection[str], awaits: Collectio
 
 
 def from_the_start(at: datetime) -> dict[str, Any]:
-    """Return how a failed effect stands that is to be tried as if it never had been."""
-    calm = {"ended_at": None, "error": "", "error_code": ""}
+    """Return how a failed effect stands that is to be tried as if it never had been.
+
+    One that failed before the database was put back may have been tried again, and done, in the moments that were lost.
+    """
+    calm = {"ended_at": None, "error": "", "error_code": "", **restoring.doubted_again()}
     return calm | {"state": Effect.State.WAITING, "attempt": 0, "unanswered": 0, "due_at": clock.at(at)}
 
 
