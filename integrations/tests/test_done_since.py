@@ -22,7 +22,6 @@ from integrations.tests import losing
 from integrations.tests.duty import Duty
 from integrations.tests.test_clock_jumps import HOUR_S, clock_off
 from workflows.effects import effect_queue
-from workflows.effects.failing import failures, recovering
 from workflows.effects.work import Work
 from workflows.models import Effect, Resource, Restored
 from workflows.performing import perform, performers
@@ -179,68 +178,6 @@ def test_what_was_looked_for_once_is_as_sure_as_any(duty: Duty, fault: str) -> N
     changes = Effect.objects.filter(incident=incident, verb="change", state="waiting")
     assert changes.exists()
     assert not changes.filter(unsure=True).exists()
-
-
-@pytest.mark.parametrize("fault", ["drop", "fatal_error", "drop_before", "server_error"])
-@pytest.mark.parametrize("times", [1, 3])
-@pytest.mark.parametrize("type", ["ambiguous", "security"])
-def test_what_is_done_and_not_answered_after_a_restore_is_done_once(
-    duty: Duty, type: str, times: int, fault: str
-) -> None:
-    """It was looked for among what was lost before it was done; from then on it may be what was done here."""
-    house = duty.house
-    incident = house.declare()
-    restored(duty, incident)
-    for method in ("chat.postMessage", "bookmarks.add", "conversations.create", "files.completeUploadExternal"):
-        house.slack.faults.add(fault, method=method, times=times)
-    other = lifecycle.declare("Other", by=house.person("dee"), at=timezone.now(), type=house.type(type))
-    update(duty, incident)
-    update(duty, other)
-    retype("security")(duty, incident)
-    for one in (incident, other):
-        house.settle(Incident.objects.get(pk=one.pk), rounds=20)
-        assert not house.owed(one)
-    emptied = {cards.withdrawn().text, cards.withdrawn_announcement().text}
-    again = {what: count for what, count in said(duty, incident).items() if count > 1 and what[1] not in emptied}
-    assert not again
-
-
-def again_by_itself(at: Duty, it: Incident) -> None:
-    recovering.retry(at=timezone.now())
-
-
-def again_by_somebody(at: Duty, it: Incident) -> None:
-    failed = Effect.objects.filter(incident=it, state="failed").order_by("pk")
-    failures.retry_all(failed, at=timezone.now())
-
-
-@pytest.mark.parametrize("again", [again_by_itself, again_by_somebody, retype("time-bomb")])
-@pytest.mark.parametrize("since", [again_by_itself, again_by_somebody, retype("time-bomb")])
-@pytest.mark.parametrize("type", ["ambiguous", "security"])
-def test_what_had_failed_and_was_done_once_tried_again_is_not_done_again(
-    duty: Duty, type: str, since: Verb, again: Verb
-) -> None:
-    """The database remembers that it failed, and nothing of the try in which it was done."""
-    house = duty.house
-    incident = house.declare(type=type)
-    house.slack.faults.add("error", method="*", error="token_revoked")
-    update(duty, incident)
-    lead(duty, incident)
-    house.settle(incident)
-    assert Effect.objects.filter(incident=incident, state="failed").exists()
-    house.slack.faults.clear()
-    moment = transaction.savepoint()
-    since(duty, incident)
-    house.settle(Incident.objects.get(pk=incident.pk))
-    assert not house.owed(incident)
-    transaction.savepoint_rollback(moment)
-
-    call_command("restored")
-    again(duty, Incident.objects.get(pk=incident.pk))
-    house.settle(Incident.objects.get(pk=incident.pk), rounds=20)
-    assert not house.owed(incident)
-    told = {text: count for (_, text), count in said(duty, incident).items() if "Half" in text or "lead" in text}
-    assert max(told.values()) == 1, told
 
 
 @pytest.mark.parametrize("thing", ["announcement", "headline/1", "told"])
