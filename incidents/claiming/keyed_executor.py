@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from typing import Any, Final, Generic, TypeVar
 from weakref import WeakSet
 
 from django.db import connection
-
-from incidents.outages import database_watch
 
 log = logging.getLogger(__name__)
 Key = TypeVar("Key", bound=Hashable)
@@ -33,6 +32,21 @@ def begun(
         log.warning("a thread could not be started: %s", error)
         waits()
     return True
+
+
+@contextmanager
+def _heard(key: Hashable) -> Iterator[None]:
+    """Log what interrupts a thread, which must not die unheard, and give its connection back.
+
+    The sweep asks for what is left.
+    """
+    try:
+        yield
+    except BaseException:
+        log.exception("%s was interrupted", key)
+        raise
+    finally:
+        connection.close()
 
 
 class Aside(Generic[Key]):
@@ -57,12 +71,9 @@ class Aside(Generic[Key]):
 
     def _run(self, key: Key) -> None:
         try:
-            self._do(key)
-        except BaseException:  # a thread must not die unheard: the sweep asks for what is left
-            log.exception("%s was interrupted", key)
-            raise
+            with _heard(key):
+                self._do(key)
         finally:
-            connection.close()
             with self._lock:
                 again = self._again.pop(key)
             if again:
@@ -105,16 +116,8 @@ class Lane(Generic[Key]):
             if not self._waiting:
                 return
             key = self._next()
-        try:
+        with _heard(key):
             self._do(key)
-        except BaseException as error:  # a thread must not die unheard: the sweep asks for what is left
-            if database_watch.is_to_blame(error) and not database_watch.is_deadlock(error):
-                log.warning("%s was interrupted: the database does not answer", key)
-            else:
-                log.exception("%s was interrupted", key)
-            raise
-        finally:
-            connection.close()
 
     def _next(self) -> Key:
         key = next(reversed(self._waiting) if self._newest_next else iter(self._waiting))

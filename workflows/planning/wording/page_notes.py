@@ -36,10 +36,8 @@ def missing(
 
 def in_maintenance(wanted: Iterable[WantedPage], *, paged: Sequence[Paged]) -> Iterator[tuple[str, str]]:
     """Yield key and words for each page that is still to be opened on a service in a maintenance window."""
-    there = _sent(paged)
-    for page in wanted:
-        one = page.callee
-        if one.paused and page.key not in there:
+    for one in _still_to_page(wanted, paged=paged):
+        if one.paused:
             says = f"The PagerDuty service for {one.name} is in a maintenance window, so the page may notify no one."
             whom = sentences.enumerated(one.names) or "the person on call"
             yield f"{MAINTENANCE}{one.ref}", f"{says} End the window in PagerDuty, or call {whom}."
@@ -47,20 +45,16 @@ def in_maintenance(wanted: Iterable[WantedPage], *, paged: Sequence[Paged]) -> I
 
 def nobody_on_call(wanted: Iterable[WantedPage], *, paged: Sequence[Paged]) -> Iterator[tuple[str, str]]:
     """Yield key and words for each page still to be opened that the pager will refuse, as no one is on call for it."""
-    there = _sent(paged)
-    for page in wanted:
-        one = page.callee
-        if one.nobody and page.key not in there:
+    for one in _still_to_page(wanted, paged=paged):
+        if one.nobody:
             says = f"No one is on call for {one.name}, so PagerDuty does not take the page to it."
             yield f"{NOBODY}{one.ref}", f"{says} Page someone else, or put someone on call in PagerDuty."
 
 
 def unheard(wanted: Iterable[WantedPage], *, paged: Sequence[Paged]) -> Iterator[tuple[str, str]]:
     """Yield key and words for each page still to be opened that goes to the user it is opened as."""
-    there = _sent(paged)
-    for page in wanted:
-        one = page.callee
-        if one.unheard and page.key not in there:
+    for one in _still_to_page(wanted, paged=paged):
+        if one.unheard:
             says = f"The page to {one.name} notifies no one: it goes to the user in PAGERDUTY_FROM, who opens it."
             yield f"{UNHEARD}{one.ref}", f"{says} Call someone, and set it to a user who is never on call."
 
@@ -74,8 +68,9 @@ def sent_all_the_same(key: str, *, paged: Iterable[Paged]) -> str:
     return f"The page to {sent.name} was sent all the same" if sent else ""
 
 
-def _sent(paged: Iterable[Paged]) -> set[str]:
-    return {one.key for one in paged if not one.called_off and one.status != OPENING}
+def _still_to_page(wanted: Iterable[WantedPage], *, paged: Iterable[Paged]) -> Iterator[Callee]:
+    sent = {one.key for one in paged if not one.called_off and one.status != OPENING}
+    return (page.callee for page in wanted if page.key not in sent)
 
 
 def unsent(asked: Sequence[RequestedPage], *, paged: Sequence[Paged]) -> Iterator[tuple[str, str]]:
