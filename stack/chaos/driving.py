@@ -19,6 +19,7 @@ from stack.chaos.acting import ELSEWHERE, ActOutcome, Cast, Rooms, WebForms
 from stack.chaos.judging import gathering, invariants, known_rooms, learned
 from stack.chaos.judging.aftermath import Aftermath
 from stack.chaos.judging.invariants import Violation
+from stack.chaos.outages import Outage
 from stack.chaos.planned import PlannedAct, PlannedFault, Scenario
 from stack.chaos.restores import Restore
 from stack.chaos.scenario import AT_DRILLS, AT_THE_WEB, GUESTS, OUTSIDERS
@@ -88,6 +89,7 @@ class FaultDoer(Protocol):
 
     counts: Counter[str]
     restores: list[Restore]
+    outages: list[Outage]
 
     def do(self, fault: PlannedFault, over: threading.Event) -> None:
         """Have one thing broken for its time, or until the run is over, and mend it."""
@@ -118,7 +120,7 @@ def played(
     for _ in range(LOOKS):
         _settle(run, stack, tell, settle_s=settle_s)
         newest = _newest_entry(stack)
-        run.aftermath = gathering.gathered(stack, run.outcomes, restores=breaker.restores)
+        run.aftermath = gathering.gathered(stack, run.outcomes, restores=breaker.restores, outages=breaker.outages)
         run.violations = invariants.violations(run.aftermath)
         if run.trouble or not run.violations or _newest_entry(stack) == newest:
             break

@@ -9,6 +9,7 @@ import time
 from collections import Counter, deque
 from collections.abc import Callable
 from pathlib import Path
+from statistics import median
 from typing import Final
 
 from config.env import ROOT
@@ -16,6 +17,7 @@ from stack.chaos import accounts, houses, scenario
 from stack.chaos.acting import ACCEPTED, IDLE, REFUSED, UNANSWERED
 from stack.chaos.driving import ChaosRun, played
 from stack.chaos.faults.breaking import FaultMaker
+from stack.chaos.judging import held_up
 from stack.chaos.judging.aftermath import Aftermath
 from stack.chaos.judging.unnamed_failures import UnnamedFailures
 from stack.chaos.planned import Scenario
@@ -118,6 +120,7 @@ def _figures(run: ChaosRun) -> list[str]:
     waited = [f"{what} {seconds:.0f}" for what, seconds in sorted(run.waited_for.items(), key=lambda one: -one[1])]
     figures = {
         **_put_back(found),
+        **_out(found),
         "incidents": f"{len(found.incidents)}, of them private {private}",
         "entries on timelines": len(found.events),
         "calls to Slack, writes and reads": len(found.calls),
@@ -145,6 +148,17 @@ def _put_back(found: Aftermath) -> dict[str, str]:
         "accepted commands that may be lost": f"{lost}",
         "incidents that had turned private meanwhile": f"{private}",
     }
+
+
+def _out(found: Aftermath) -> dict[str, str]:
+    """Say which vendor was out, and how long half of what others were asked for meanwhile took."""
+    figures = {}
+    for one in found.outages:
+        seconds = held_up.waited(found, one)
+        took = f"{len(seconds)}, half of them within {median(seconds):.1f}" if seconds else "0"
+        figures[f"{one.vendor} was out, s"] = f"{one.ended_at - one.began_at:.0f}"
+        figures["opened at others meanwhile, s"] = took
+    return figures
 
 
 def keep(run: ChaosRun, folder: Path) -> None:

@@ -6,7 +6,7 @@ import random
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
-from stack.chaos import exchanges, restores
+from stack.chaos import exchanges, outages, restores
 from stack.chaos.planned import PlannedAct, PlannedFault, Scenario, word
 from workflows.effects import failpoints
 from workflows.planning.actions import KINDS
@@ -65,6 +65,8 @@ def drawn(seed: int, *, minutes: float, incidents: int | None = None) -> Scenari
     acts = sorted(_acts(chance, seed, length_s=minutes * 60, count=count), key=lambda one: (one.at_s, one.n))
     found = [one for lane in LANES for one in _lane(seed, lane, length_s=minutes * 60)]
     found += exchanges.drawn(seed, length_s=minutes * 60)
+    if outage := outages.drawn(seed, length_s=minutes * 60):
+        found.append(outage)
     if restore := restores.drawn(seed, length_s=minutes * 60):
         found.append(restore)
         acts = sorted([*acts, *restores.turned_private(acts, restore, seed=seed)], key=lambda one: (one.at_s, one.n))

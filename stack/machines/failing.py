@@ -12,6 +12,7 @@ from typing import Final
 import psycopg
 
 from stack.chaos.faults.freezing import frozen
+from stack.chaos.outages import Outage
 from stack.chaos.planned import PlannedFault
 from stack.chaos.restores import Restore
 from stack.errors import StackError
@@ -54,6 +55,7 @@ class MachineFaults:
     tell: Tell
     counts: Counter[str] = field(default_factory=Counter)
     restores: list[Restore] = field(default_factory=list)  # none
+    outages: list[Outage] = field(default_factory=list)  # none
     figures: dict[str, str] = field(default_factory=dict)
 
     def do(self, fault: PlannedFault, over: threading.Event) -> None:

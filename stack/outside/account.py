@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from stack.outside.control import Json, ask
+from stack.outside.control import Json, ask, lift_fault, order_fault
 
 DOOR = "/sandbox/pagerduty"
 
@@ -59,9 +59,13 @@ class SandboxAccount:
         """
         return int(self._ask(f"idle{'?hurry=1' if hurry else ''}")["left"])
 
-    def fault(self, kind: str, *, path: str = "*", method: str = "*", **how: Any) -> None:
-        """Order a fault."""
-        self._ask("faults", {"kind": kind, "path": path, "method": method, **how})
+    def fault(self, kind: str, *, path: str = "*", method: str = "*", **how: Any) -> int:
+        """Order a fault and return its number."""
+        return order_fault(f"{self.url}{DOOR}", kind=kind, path=path, method=method, **how)
+
+    def lift(self, fault: int) -> None:
+        """Lift one fault."""
+        lift_fault(f"{self.url}{DOOR}", fault)
 
     def no_faults(self) -> None:
         """Lift all faults."""

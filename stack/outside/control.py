@@ -30,3 +30,13 @@ def ask(url: str, body: Json | None = None, *, method: str | None = None, **quer
     except OSError as error:
         raise StackError(f"The sandbox did not answer {path}: {error}") from None
     return found
+
+
+def order_fault(door: str, **about: Any) -> int:
+    """Order a fault at a vendor's door and return its number."""
+    return max(int(one["id"]) for one in ask(f"{door}/faults", about)["faults"])
+
+
+def lift_fault(door: str, fault: int) -> None:
+    """Lift one fault of a vendor's door."""
+    ask(f"{door}/faults", method="DELETE", id=fault)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from stack.outside.control import Json, ask
+from stack.outside.control import Json, ask, lift_fault, order_fault
 
 DOOR = "/sandbox/tracker"
 
@@ -28,9 +28,13 @@ class SandboxTracker:
         """Wait until no webhook is under way."""
         ask(f"{self.url}{DOOR}/idle")
 
-    def fault(self, kind: str, *, method: str = "*", **how: Any) -> None:
-        """Order a fault: down, lost, refused, limited or latency."""
-        ask(f"{self.url}{DOOR}/faults", {"kind": kind, "method": method, **how})
+    def fault(self, kind: str, *, method: str = "*", **how: Any) -> int:
+        """Order a fault (down, lost, refused, limited or latency) and return its number."""
+        return order_fault(f"{self.url}{DOOR}", kind=kind, method=method, **how)
+
+    def lift(self, fault: int) -> None:
+        """Lift one fault."""
+        lift_fault(f"{self.url}{DOOR}", fault)
 
     def no_faults(self) -> None:
         """Lift all faults."""

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from stack.errors import StackError
-from stack.outside.control import Json, ask
+from stack.outside.control import Json, ask, lift_fault, order_fault
 
 
 class SandboxWorkspace:
@@ -57,12 +57,11 @@ class SandboxWorkspace:
 
     def fault(self, kind: str, *, method: str = "*", **how: Any) -> int:
         """Order a fault and return its number."""
-        in_force = self._ask("/sandbox/faults", {"kind": kind, "method": method, **how})["faults"]
-        return max(int(one["id"]) for one in in_force)
+        return order_fault(f"{self.url}/sandbox", kind=kind, method=method, **how)
 
     def lift(self, fault: int) -> None:
         """Lift one fault."""
-        ask(f"{self.url}/sandbox/faults?id={fault}", method="DELETE")
+        lift_fault(f"{self.url}/sandbox", fault)
 
     def no_faults(self) -> None:
         """Lift all faults."""

@@ -10,6 +10,7 @@ import pytest
 
 from stack.chaos.acting import IDLE, ActOutcome
 from stack.chaos.driving import ActingTime, ChaosRun
+from stack.chaos.outages import Outage
 from stack.chaos.planned import PlannedAct, PlannedFault, Scenario
 from stack.chaos.restores import Restore
 
@@ -30,6 +31,7 @@ class Breaker:
     def __init__(self) -> None:
         self.counts: Counter[str] = Counter()
         self.restores: list[Restore] = []
+        self.outages: list[Outage] = []
         self.ended_early = False
 
     def do(self, fault: PlannedFault, over: threading.Event) -> None:

@@ -10,9 +10,11 @@ import pytest
 from stack.chaos.judging import invariants, standing
 from stack.chaos.judging.aftermath import Accepted, Aftermath
 from stack.chaos.judging.unnamed_failures import UnnamedFailures
+from stack.chaos.outages import Outage
 from stack.chaos.restores import Restore, may_be_lost
 
 BOT, ADA, WEI = "UBOT", "UADA", "UWEI"
+OUT, PAGER_OUT = Outage("slack", 20.0, 60.0), Outage("pager", 20.0, 60.0)
 KEPT: dict[str, Any] = {"metadata": {"event_payload": {"mark": "m1"}}}
 
 
@@ -25,6 +27,10 @@ def accepted(**other: Any) -> Accepted:
         "act": "update",
     }
     return Accepted(**{**given, "began_at": 9.0, "ended_at": 10.0, **other})
+
+
+def opened(kind: str, *waited: float, times: int = 6) -> list[dict[str, Any]]:
+    return [{"kind": kind, "asked_at": 30.0, "done_at": 30.0 + seconds} for seconds in waited for _ in range(times)]
 
 
 def call(method: str, at: float = 1.0, **args: Any) -> dict[str, Any]:
@@ -195,6 +201,8 @@ BREAKS: list[tuple[str, dict[str, Any]]] = [
     ("how channels stand is known", {"rooms": [{**ROOM, "state": "gone"}]}),
     ("how channels stand is known", {"rooms": [ROOM, {**ROOM, "channel": "C9", "room": 2}]}),
     ("the audit verifies", {"audit": "seal 7 does not hold"}),
+    ("an outage holds up its vendor alone", {"outages": [OUT], "opened": opened("page", 61.0)}),
+    ("an outage holds up its vendor alone", {"outages": [PAGER_OUT], "opened": opened("channel", 61.0)}),
     ("no channel is made twice", {"calls": [*GOOD.calls, call("conversations.create", name="inc-red-fox-2")]}),
     ("a restore names what may have turned private", {"restores": [replace(RESTORE, closed=("red-fox",))]}),
     (
@@ -315,6 +323,20 @@ def test_only_what_was_answered_between_a_copy_and_the_web_that_reads_it_may_be_
 def test_a_direct_message_is_no_channel_of_an_incident() -> None:
     written = channel(id="D1", name="", kind="im", members=[BOT, ADA])
     assert invariants.violations(replace(GOOD, channels=[*GOOD.channels, written])) == []
+
+
+@pytest.mark.parametrize(
+    "found",
+    [
+        opened("channel", 300.0),  # Slack's own
+        opened("page", 300.0, times=4),  # few
+        opened("page", 300.0, 2.0, 2.0),  # one of three, as other things break as well
+        [{**one, "asked_at": 55.0} for one in opened("page", 300.0)],  # as it ended
+        [{**one, "asked_at": 10.0} for one in opened("page", 300.0)],  # before
+    ],
+)
+def test_what_an_outage_may_hold_up(found: list[dict[str, Any]]) -> None:
+    assert invariants.violations(replace(GOOD, outages=[OUT], opened=found)) == []
 
 
 def test_who_agreed_to_drills_or_does_something_in_one_may_be_invited() -> None:

@@ -7,6 +7,7 @@ from integrations.pagerduty.fake import seed as account
 from integrations.sandbox import keys
 from stack.chaos import accounts, scenario
 from stack.chaos.exchanges import EXCHANGED, KEYS
+from stack.chaos.outages import OUT, WAYS
 from stack.chaos.restores import RESTORED
 from workflows.planning.actions import KINDS
 
@@ -85,3 +86,13 @@ def test_with_two_other_seeds_of_seven_two_keys_are_exchanged_and_each_in_some()
     assert {seed % 7 for seed, found in drawn.items() if found} == set(EXCHANGED)
     assert all(len({one.more["key"] for one in found}) == 2 for found in drawn.values() if found)
     assert {one.more["key"] for found in drawn.values() for one in found} == set(KEYS) == set(keys.EXCHANGED)
+
+
+def test_with_two_more_seeds_of_seven_a_vendor_is_out_once_in_each_way_and_time_is_left() -> None:
+    drawn = {
+        seed: [one for one in scenario.drawn(seed, minutes=1).faults if one.kind == "outage"] for seed in range(700)
+    }
+    assert {seed % 7 for seed, found in drawn.items() if found} == set(OUT)
+    assert all(len(found) == 1 and found[0].at_s + found[0].length_s < 40 for found in drawn.values() if found)
+    ways = {(one.more["vendor"], one.more["fault"]) for found in drawn.values() for one in found}
+    assert ways == {(vendor, way) for vendor, ways in WAYS.items() for way in ways}

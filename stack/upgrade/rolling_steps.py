@@ -11,6 +11,7 @@ from typing import Final
 
 import psycopg
 
+from stack.chaos.outages import Outage
 from stack.chaos.planned import PlannedFault
 from stack.chaos.restores import Restore
 from stack.errors import StackError
@@ -46,6 +47,7 @@ class UpgradeSteps:
     tell: Tell
     counts: Counter[str] = field(default_factory=Counter)
     restores: list[Restore] = field(default_factory=list)  # none
+    outages: list[Outage] = field(default_factory=list)  # none
     figures: dict[str, str] = field(default_factory=dict)
     wrong: list[str] = field(default_factory=list)  # what a step did not do as it should
 

@@ -9,12 +9,13 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 import redis
 
 from stack.chaos.faults import announcing, refusing, restoring, staffing
 from stack.chaos.faults.freezing import frozen
+from stack.chaos.outages import Outage
 from stack.chaos.planned import PlannedFault
 from stack.chaos.restores import Restore
 from stack.chaos.scenario import LOST, REVOKED
@@ -94,18 +95,36 @@ class Keeper:
             process.start(env={"FIREKIND_CRASH_AT": places} if places else None)
 
 
+class Vendor(Protocol):
+    """A stand-in at which faults are ordered and lifted one by one."""
+
+    def fault(self, kind: str, **how: Any) -> int:
+        """Order a fault and return its number."""
+        ...
+
+    def lift(self, fault: int) -> None:
+        """Lift one fault."""
+        ...
+
+
 class FaultMaker:
     """Carries out faults on one stack."""
 
     def __init__(self, stack: Stack, *, clocks: Path) -> None:
         self.counts: Counter[str] = Counter()
         self.restores: list[Restore] = []
+        self.outages: list[Outage] = []
         self._lanes: defaultdict[str, threading.Lock] = defaultdict(threading.Lock)
         self._stack, self._clocks = stack, clocks
         self._keeper = Keeper(stack, self.counts)
         self._workspace = SandboxWorkspace(stack.sandbox_url)
         self._account = SandboxAccount(stack.sandbox_url)
-        self._tracker_door = SandboxTracker(stack.sandbox_url)
+        self._tracker = SandboxTracker(stack.sandbox_url)
+        self._vendors: dict[str, Vendor] = {
+            **dict.fromkeys(("slack", "slack_events"), self._workspace),
+            "pager": self._account,
+            "tracker": self._tracker,
+        }
 
     def do(self, fault: PlannedFault, over: threading.Event) -> None:
         """Have one thing broken for its time, or until the run is over, and mend it."""
@@ -119,7 +138,7 @@ class FaultMaker:
         self._keeper.close()
         self._workspace.no_faults()
         self._account.no_faults()
-        self._tracker_door.no_faults()
+        self._tracker.no_faults()
         announcing.bring_back(self._workspace)
         for kind in stepped_clock.KINDS:
             stepped_clock.step(self._clocks, kind, 0)
@@ -171,23 +190,18 @@ class FaultMaker:
         over.wait(fault.length_s)
         server.start()
 
-    def _slack(self, fault: PlannedFault, over: threading.Event) -> None:
-        ordered = [self._workspace.fault(kind, method=fault.more["method"], **how) for kind, how in _hows(fault.more)]
+    def _at_vendor(self, fault: PlannedFault, over: threading.Event) -> None:
+        vendor = self._vendors[fault.more.get("vendor", fault.kind)]
+        where = {name: fault.more[name] for name in ("method", "path") if name in fault.more}
+        ordered = [vendor.fault(kind, **where, **how) for kind, how in _hows(fault.more)]
         over.wait(fault.length_s)
         for one in ordered:
-            self._workspace.lift(one)
+            vendor.lift(one)
 
-    def _pager(self, fault: PlannedFault, over: threading.Event) -> None:
-        for kind, how in _hows(fault.more):
-            self._account.fault(kind, method=fault.more["method"], path=fault.more["path"], **how)
-        over.wait(fault.length_s)
-        self._account.no_faults()
-
-    def _tracker(self, fault: PlannedFault, over: threading.Event) -> None:
-        for kind, how in _hows(fault.more):
-            self._tracker_door.fault(kind, method=fault.more["method"], **how)
-        over.wait(fault.length_s)
-        self._tracker_door.no_faults()
+    def _outage(self, fault: PlannedFault, over: threading.Event) -> None:
+        began_at = time.time()
+        self._at_vendor(fault, over)
+        self.outages.append(Outage(fault.more["vendor"], began_at, time.time()))
 
     def _lose_announcing(self, fault: PlannedFault, over: threading.Event) -> None:
         announcing.lose(self._workspace, fault.kind)
@@ -260,9 +274,8 @@ FAULTS: Final[Mapping[str, Fault]] = {
     **dict.fromkeys(REFUSING, FaultMaker._refuse),  # noqa: SLF001
     "flush_redis": FaultMaker._flush_redis,  # noqa: SLF001
     "restart_redis": FaultMaker._restart_redis,  # noqa: SLF001
-    **dict.fromkeys(("slack", "slack_events"), FaultMaker._slack),  # noqa: SLF001
-    "pager": FaultMaker._pager,  # noqa: SLF001
-    "tracker": FaultMaker._tracker,  # noqa: SLF001
+    **dict.fromkeys(("slack", "slack_events", "pager", "tracker"), FaultMaker._at_vendor),  # noqa: SLF001
+    "outage": FaultMaker._outage,  # noqa: SLF001
     **dict.fromkeys(LOST, FaultMaker._lose_announcing),  # noqa: SLF001
     "regroup": FaultMaker._regroup,  # noqa: SLF001
     "deactivate": FaultMaker._deactivate,  # noqa: SLF001

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from stack.chaos.outages import Outage
 from stack.chaos.restores import Restore
 
 Row = Mapping[str, Any]
@@ -60,6 +61,8 @@ class Aftermath:
     words: Mapping[str, Sequence[str]] = field(default_factory=dict)  # by codename, every word that was said of it
     lost_words: Mapping[str, Sequence[str]] = field(default_factory=dict)  # the same, of what may be lost
     restores: Sequence[Restore] = ()
+    opened: Sequence[Row] = ()  # kind, asked_at, done_at: channels and pages that were opened
+    outages: Sequence[Outage] = ()
 
 
 def channels(found: Aftermath) -> dict[str, Row]:

@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from stack.chaos.acting import ACCEPTED, ActOutcome
 from stack.chaos.judging.aftermath import Accepted, Aftermath, Row
+from stack.chaos.outages import Outage
 from stack.chaos.restores import Restore, may_be_lost
 from stack.chaos.scenario import AT_THE_WEB
 from stack.outside import Records, SandboxAccount, SandboxTracker, SandboxWorkspace, Visitor
@@ -30,6 +31,10 @@ EFFECTS: Final = """
            e.attempt, e.due_at::text, e.abandoned
       FROM workflows_effect e JOIN incidents_incident i ON i.id = e.incident_id
      WHERE e.state IN ('waiting', 'running', 'failed') ORDER BY e.id
+"""
+OPENED: Final = """
+    SELECT kind, extract(epoch FROM created_at)::float AS asked_at, extract(epoch FROM ended_at)::float AS done_at
+      FROM workflows_effect WHERE kind IN ('channel', 'page') AND verb = 'create' AND state = 'done'
 """
 ROOMS: Final = """
     SELECT i.codename, r.room, r.external_id AS channel, r.state, r.kind, r.label,
@@ -130,7 +135,13 @@ print("ASKED " + json.dumps({"wanted": wanted, "stands": stands, "unsettled": [n
 """
 
 
-def gathered(stack: Stack, outcomes: Sequence[ActOutcome], *, restores: Sequence[Restore] = ()) -> Aftermath:
+def gathered(
+    stack: Stack,
+    outcomes: Sequence[ActOutcome],
+    *,
+    restores: Sequence[Restore] = (),
+    outages: Sequence[Outage] = (),
+) -> Aftermath:
     """Read everything, once."""
     workspace, account = SandboxWorkspace(stack.sandbox_url), SandboxAccount(stack.sandbox_url)
     state, asked = workspace.state(), _asked(stack)
@@ -138,6 +149,7 @@ def gathered(stack: Stack, outcomes: Sequence[ActOutcome], *, restores: Sequence
         incidents, events = records.rows(INCIDENTS), records.rows(EVENTS)
         rest: dict[str, Any] = {
             "effects": records.rows(EFFECTS),
+            "opened": records.rows(OPENED),
             "rooms": records.rows(ROOMS),
             "gaps": records.rows(GAPS),
             "takes_part": records.rows(TAKES_PART),
@@ -170,6 +182,7 @@ def gathered(stack: Stack, outcomes: Sequence[ActOutcome], *, restores: Sequence
         words=_words([one for one in outcomes if not may_be_lost(restores, one.ended_at)]),
         lost_words=_words([one for one in outcomes if may_be_lost(restores, one.ended_at)]),
         restores=list(restores),
+        outages=list(outages),
         **rest,
     )
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
-from stack.chaos.judging import known_rooms, learned, private, put_back, standing
+from stack.chaos.judging import held_up, known_rooms, learned, private, put_back, standing
 from stack.chaos.judging.aftermath import JOINS, Aftermath, Row, channels, current_rooms, place
 
 OWED: Final = {"waiting", "running"}
@@ -242,6 +242,7 @@ LAWS: Final[dict[str, Callable[[Aftermath], Broken]]] = {
     **put_back.LAWS,
     **standing.LAWS,
     **known_rooms.LAWS,
+    **held_up.LAWS,
     "the audit verifies": _the_audit_verifies,
 }
 
