@@ -16,6 +16,7 @@ from incidents.models import Incident, IncidentType, Person
 from integrations.slack.protocol import blocks, mrkdwn, setup
 
 SUFFIX: Final = re.compile(r"-\d$")  # of a channel whose name was taken
+EMOJI: Final = re.compile(r"(?::[a-z0-9_+'\-]+:\s*)+")
 WORD: Final = re.compile(r"\s*(?P<word>(?:<[^<>]*>|[^\s<>])+)\s*(?P<rest>.*)", re.DOTALL)
 NEAR: Final = 0.7  # of what difflib counts: *secure* and *majro*, and no word that only shares some letters
 PIECE: Final = 4
@@ -169,8 +170,9 @@ def _likeness(wanted: str, first: str, name: str) -> float:
 
 
 def names(type: IncidentType) -> set[str]:
-    """Return what a type is called, as ``bare`` writes it."""
-    return {bare(type.slug), bare(type.policy.name)} - {""}
+    """Return what a type is called, as ``bare`` writes it, with the emoji of its name and without."""
+    name = type.policy.name
+    return {bare(type.slug), bare(name), bare(EMOJI.sub("", name))} - {""}
 
 
 def bare(said: str) -> str:

@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from string import ascii_lowercase
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from incidents.models import Incident, IncidentType
+from incidents.models import Incident, IncidentType, PolicyVersion
 from incidents.policies import types
+from integrations.slack.listeners.incident import retype, type_in_front
+from integrations.slack.protocol import mrkdwn
 from integrations.slack.tests.door import Door
+from workflows.tests.shipped_facts import POLICIES
 
 NAMES = (
     "Security", "Legal & privacy", "Vie privée", "Безопасность", "HR / people", "セキュリティ",
+    "New secrets", "R&D > secrets", ":lock: Vault", "सुरक्षा उल्लंघन की बड़ी घटना",
 )  # fmt: skip
 WRITTEN = (
     "{}: keys leaked", "{} : keys leaked", "{}\uff1akeys leaked", "\u201c{}: keys leaked\u201d", '"{}: keys leaked"',
@@ -27,7 +34,7 @@ def many(door: Door) -> Door:
     """A workspace in which several types are private, named in other languages."""
     policy = IncidentType.objects.get(slug="security").policy
     for n, name in enumerate(NAMES[1:]):
-        types.add(replace(policy, slug=f"secret-{'abcdef'[n]}", name=name), by=None, at=door.house.now())
+        types.add(replace(policy, slug=f"secret-{ascii_lowercase[n]}", name=name), by=None, at=door.house.now())
     return door
 
 
@@ -41,6 +48,21 @@ def test_nothing_is_public_whose_title_begins_with_a_private_type(many: Door, na
         made = many.incident()
         assert made.private, written
         assert (made.policy.name, made.title) == (name, "keys leaked"), written
+
+
+ODD = ("Because", "R&D", "<3", ">", "P1:", ":lock:", "/", "Zugriff", "सुरक्षा", "ปลอดภัย")
+WORDS = st.sampled_from([*sorted(type_in_front.BEFORE | retype.BEFORE), *ODD])
+JOINED = st.sampled_from([": ", " ", " - ", "\uff1a", ", ", "\u00a0", " : "])
+
+
+@given(words=st.lists(WORDS, max_size=5), upper=st.booleans(), joined=JOINED)
+def test_a_type_is_known_by_its_whole_name_whatever_words_that_has(words: list[str], upper: bool, joined: str) -> None:
+    name = " ".join([*words, "x"])
+    policy = replace(POLICIES["security"], slug="qq", name=name)
+    type = IncidentType(slug="qq", current=PolicyVersion(body=policy.as_dict()))
+    said = mrkdwn.escape(name.upper() if upper else name)
+    for after in (type_in_front.BEFORE, retype.BEFORE):
+        assert type_in_front.leading(f"{said}{joined}keys leaked", [type], after=after) == (type, "keys leaked")
 
 
 def declare(door: Door, typed: str) -> None:
@@ -101,6 +123,7 @@ def test_an_incident_is_no_title(door: Door, typed: str) -> None:
         ("major: nobody can pay", "major", "nobody can pay"),
         ("major\nnobody can pay", "major", "nobody can pay"),
         ("major nobody can pay because cards fail", "major", "nobody can pay because cards fail"),
+        ("major BECAUSE cards fail", "major", "cards fail"),
     ],
 )
 def test_a_retype_understands_a_type_however_it_is_written(
@@ -111,3 +134,17 @@ def test_a_retype_understands_a_type_however_it_is_written(
     incident.refresh_from_db()
     assert incident.type.slug == slug
     assert incident.events.get(kind="retyped").text == because
+
+
+@pytest.mark.parametrize("name", ["Broken because of us", "To do", "As designed", "Into the dark", "Latency > target"])
+@pytest.mark.parametrize("typed", ["{}", "to {}", "{} because it is", "{}: it is"])
+def test_a_retype_understands_a_type_whose_name_has_words_that_mean_something_else(
+    door: Door, incident: Incident, name: str, typed: str
+) -> None:
+    policy = replace(IncidentType.objects.get(slug="major").policy, slug="other", name=name)
+    types.add(policy, by=None, at=door.house.now())
+    door.command("ann", f"retype {typed.format(name)}", channel=door.house.channel(incident))
+    door.submit("ann")
+    incident.refresh_from_db()
+    assert incident.type.slug == "other"
+    assert incident.events.get(kind="retyped").text == ("it is" if "it is" in typed else "")

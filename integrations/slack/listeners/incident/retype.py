@@ -21,6 +21,7 @@ from workflows.reconcile import retyping
 
 CALLBACK: Final = "firekind:retype"
 BECAUSE: Final = re.compile(r"(?P<type>.*?)\s*\bbecause\b\s*(?P<because>.*)", re.IGNORECASE | re.DOTALL)
+REASON: Final = re.compile(r"because\b\s*", re.IGNORECASE)
 BEFORE: Final = frozenset(("to", "into", "as"))
 SUBMIT_CHARS: Final = 24  # that Slack takes on a window's button
 COME, STAY_OUT = "come", "stay-out"
@@ -50,18 +51,11 @@ def command(asked: SlackRequest, incident: Incident) -> Answer:
     said = messages.typed(asked.words)
     if not said:
         return Open(modal(incident))
-    match = BECAUSE.fullmatch(said)
-    if match:
-        written, because = match["type"], match["because"]
+    (to, because), written = _named(said), said
+    if to is None:
+        match = BECAUSE.fullmatch(said)
+        written, because = (match["type"], match["because"]) if match else said.partition(" ")[::2]
         to = incident_lookup.type_named(written)
-        if to is None:
-            to, rest = _named(written)
-            because = f"{rest} because {because}" if to is not None and rest else because
-    else:
-        to, because = _named(said)
-        written = said
-    if to is None and not match:
-        written, _, because = said.partition(" ")
     if to is not None and to.pk == incident.type_id:
         raise lifecycle.Refused(f"{incident.codename} is already {incident.policy.name}.")
     if to is not None:
@@ -73,8 +67,10 @@ def command(asked: SlackRequest, incident: Incident) -> Answer:
 
 
 def _named(said: str) -> tuple[IncidentType | None, str]:
-    """Split the type off the front of what was typed: *to time bomb certificates expire*."""
-    return type_in_front.leading(said, IncidentType.objects.usable(), after=BEFORE, apart=True)
+    """Split the type off the front of what was typed, and the reason behind it: *to time bomb certificates expire*."""
+    to, rest = type_in_front.leading(said, IncidentType.objects.usable(), after=BEFORE, apart=True)
+    because = REASON.match(rest)
+    return to, rest[because.end() :] if because else rest
 
 
 def pressed(asked: SlackRequest) -> Answer:

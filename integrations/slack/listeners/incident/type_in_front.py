@@ -12,12 +12,11 @@ from integrations.slack.interaction import incident_lookup, messages
 from integrations.slack.protocol import mrkdwn
 
 Typed = tuple[IncidentType | None, str, IncidentType | None]
-EMOJI: Final = re.compile(r"(?::[a-z0-9_+'\-]+:\s*)+")
 TYPED: Final = re.compile(r"\s*([^:\uff1a\n<]{1,60}?)\s*[:\uff1a]\s*(\S.*)", re.DOTALL)
 WORD: Final = re.compile(r"[^\W_]+")
 BETWEEN: Final = re.compile(r"^[\s\W_]+?(?=[\w<&@#]|$)")
 APART: Final = re.compile(r"[\W_]*(?:\s|$)")
-MOST_WORDS: Final = 8  # of a name
+ESCAPES: Final = {"&amp;": "&    ", "&lt;": "<   ", "&gt;": ">   "}  # in place of each as many characters
 # What may stand before a type's name: *a possible security incident*.
 BEFORE: Final = frozenset(
     ("a", "an", "the", "as", "new", "type", "possible", "potential", "suspected", "probable", "maybe")
@@ -46,7 +45,7 @@ def split(said: str) -> Typed:
 
 def undressed(said: str) -> str:
     """Take the emoji in front of what was typed away, and the quotes around it."""
-    emoji = EMOJI.match(said)
+    emoji = incident_lookup.EMOJI.match(said)
     return messages.unquoted(said[emoji.end() :] if emoji else said)
 
 
@@ -55,12 +54,16 @@ def leading(
 ) -> tuple[IncidentType | None, str]:
     """Split the type off whose name these words begin with, the longest one, however its words are joined.
 
-    Words of ``after`` may stand before it. With ``apart`` a space follows the name, or nothing.
+    Words of ``after`` may stand before it, or begin it. With ``apart`` a space follows the name, or nothing.
     """
-    words = list(WORD.finditer(said.replace("&amp;", "&    ")))
+    read = said
+    for escape, instead in ESCAPES.items():
+        read = read.replace(escape, instead)
+    words, types = list(WORD.finditer(read)), list(among)
+    ends = [(_end_of_name(one, words), one) for one in types]
     while words and words[0].group().casefold() in after:
         words = words[1:]
-    ends = [(_end_of_name(one, words), one) for one in among]
+        ends += [(_end_of_name(one, words), one) for one in types]
     end, found = max(ends, key=lambda one: one[0], default=(0, None))
     if not end or (apart and not APART.match(said, end)):
         return None, said
@@ -84,7 +87,10 @@ def _private(said: str) -> Typed | None:
 def _end_of_name(type: IncidentType, words: list[re.Match[str]]) -> int:
     """Return where the name of a type ends that these words begin with; 0 where they do not."""
     names, said, end = incident_lookup.names(type), "", 0
-    for word in words[:MOST_WORDS]:
+    longest = max(map(len, names), default=0)
+    for word in words:
         said += incident_lookup.bare(word.group())
+        if len(said) > longest:
+            break
         end = word.end() if said in names else end
     return end
