@@ -193,19 +193,26 @@ def _who_chat(people: tuple[Invitee, ...]) -> tuple[Invitee, ...]:
 
 
 def _named(names: Collection[str]) -> dict[str, Invitee]:
-    """Find people by email, chat id or name: who a type names when no one is on call."""
-    if not names:
-        return {}
-    said = {name.lstrip("@").casefold(): name for name in names}
+    """Find people by email, chat id or name: who a type names when no one is on call.
+
+    Anyone may call themselves anything: an email or an id is its owner's, also once they have left, and a name that
+    several have is no one's.
+    """
+    said = {name: name.lstrip("@").casefold() for name in names}
     by = Q(chat_id__in=[name.lstrip("@") for name in names])
-    for name in said:
-        by |= Q(email__iexact=name) | Q(name__iexact=name)
-    found: dict[str, Invitee] = {}
-    for person in Person.objects.filter(by).exclude(chat_id=None).order_by("-pk"):
-        for key in (emails.key_of(person.email), (person.chat_id or "").casefold(), person.name.casefold()):
-            if key in said and person.can_join:
-                found[said[key]] = _someone(person, "named by the type")
-    return found
+    for key in said.values():
+        by |= Q(email__iexact=key) | Q(name__iexact=key)
+    people = list(Person.objects.filter(by).exclude(chat_id=None)) if names else []
+    found = ((name, _meant(key, people)) for name, key in said.items())
+    return {name: _someone(able[0], "named by the type") for name, able in found if len(able) == 1}
+
+
+def _meant(key: str, people: Iterable[Person]) -> list[Person]:
+    """Return those who may be meant and can join: whose email or id it is, else who is called that."""
+    people = list(people)
+    owners = [one for one in people if key in (emails.key_of(one.email), (one.chat_id or "").casefold())]
+    called = [one for one in people if one.name.casefold() == key and "@" not in key]
+    return [one for one in owners or called if one.can_join]
 
 
 def _usual_service(listed: Sequence[PagerTarget]) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from incidents.policies.policy import OneOf, Policy
+from incidents.sentences import enumerated
 from workflows.planning.facts import Facts
 from workflows.planning.invitee import Invitee
 from workflows.planning.things import Gap
@@ -124,6 +125,7 @@ def _nobody(role: OneOf, facts: Facts) -> Gap:
     if role.schedule:
         where += [f"no one is on call for {role.schedule}" if facts.pager else "PagerDuty is not connected"]
     where += [f"@{role.group} has no one who can be invited"] if role.group else []
+    where += [f"“{role.otherwise}” is not exactly one person who can be invited"] if role.otherwise else []
     if facts.is_closed:
         where = ["no one in this incident can take the role"]
-    return Gap(f"one-of/{role.role}", f"No one is {role.role}: {' and '.join(where)}. Choose someone.")
+    return Gap(f"one-of/{role.role}", f"No one is {role.role}: {enumerated(where)}. Choose someone.")
