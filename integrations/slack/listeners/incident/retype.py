@@ -15,7 +15,7 @@ from integrations.slack.interaction.answers import Answer, Nothing, Open, Redraw
 from integrations.slack.interaction.request import Form, SlackRequest, keep
 from integrations.slack.listeners.incident import type_in_front
 from integrations.slack.listeners.incident.declare import type_options
-from integrations.slack.protocol import blocks, mrkdwn
+from integrations.slack.protocol import blocks, mrkdwn, setup
 from workflows.planning.plan import Plan
 from workflows.reconcile import retyping
 
@@ -27,6 +27,7 @@ SUBMIT_CHARS: Final = 24  # that Slack takes on a window's button
 COME, STAY_OUT = "come", "stay-out"
 TYPE, MEANT, MEANT_TYPE = "firekind:retype-type", "firekind:retype-meant", "firekind:retype-meant-type"
 DOUBT: Final = "There is no type “{}”, so nothing has changed. {}"
+ALONE_IN_USE: Final = "There is no other type than {} yet. Add one on {}/types/."
 CHANGED: Final = "*The plan changed while you were reading.* This is what would happen now."
 
 
@@ -147,10 +148,13 @@ def modal(
     """Build the modal, with the plan once a type is chosen; ``changed`` says that it is not the one shown before.
 
     ``doubt`` is said above all else. ``field`` is what the type is chosen in: Slack keeps what stands in a field, so
-    that a type which was not chosen there needs another one.
+    that a type which was not chosen there needs another one. Raises ``Refused`` where there is no other type, as Slack
+    draws no list of nothing.
     """
     is_now = f"{incident_lookup.linked(incident)} is *{mrkdwn.escape(incident.policy.name)}* now."
     types = [one for one in IncidentType.objects.usable() if one.pk != incident.type_id]
+    if not types:
+        raise lifecycle.Refused(ALONE_IN_USE.format(incident.policy.name, setup.base_url()))
     parts = [
         *carrying_out.warned(),
         *doubt,
