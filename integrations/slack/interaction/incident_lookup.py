@@ -123,21 +123,21 @@ def options(incidents: Iterable[Incident]) -> list[blocks.Option]:
 
 
 def type_named(said: str) -> IncidentType | None:
-    """Return the type of a slug or a name, if there is one."""
-    wanted = bare(said)
-    return next((one for one in IncidentType.objects.usable() if wanted in names(one)), None)
+    """Return the type of a name, or else of a slug, if there is one."""
+    wanted, types = bare(said), list(IncidentType.objects.usable())
+    return next((one for called in CALLED for one in types if wanted in called(one)), None)
 
 
-def usable_type(said: str) -> IncidentType:
-    """Return the type of a slug or a name; raise ``Refused`` with the closest one when there is none."""
-    found = type_named(said)
+def usable_type(slug: str) -> IncidentType:
+    """Return the type of a slug, whatever others are called; raise ``Refused`` with the closest when there is none."""
+    types = list(IncidentType.objects.usable())
+    found = next((one for one in types if one.slug == slug), None)
     if found is not None:
         return found
-    types = list(IncidentType.objects.usable())
     known = ", ".join(one.slug for one in types)
-    near = near_type(said, types)
+    near = near_type(slug, types)
     meant = f" Did you mean {near.slug}?" if near else ""
-    raise lifecycle.Refused(f"There is no type “{said.strip()}”.{meant} The types are: {known}.")
+    raise lifecycle.Refused(f"There is no type “{slug}”.{meant} The types are: {known}.")
 
 
 def meant_type(said: str) -> IncidentType | None:
@@ -157,7 +157,10 @@ def meant_type(said: str) -> IncidentType | None:
 def near_type(said: str, types: Collection[IncidentType]) -> IncidentType | None:
     """Return the type that someone most likely means who did not quite write its name, if any."""
     wanted, first = bare(said), bare(said.strip().partition(" ")[0])
-    scores = [(max(_likeness(wanted, first, name) for name in names(one)), -n, one) for n, one in enumerate(types)]
+    scores = [
+        (max(_likeness(wanted, first, name) for called in CALLED for name in called(one)), -n, one)
+        for n, one in enumerate(types)
+    ]
     best, _, meant = max(scores, default=(0.0, 0, None))
     return meant if best >= NEAR else None
 
@@ -172,7 +175,15 @@ def _likeness(wanted: str, first: str, name: str) -> float:
 def names(type: IncidentType) -> set[str]:
     """Return what a type is called, as ``bare`` writes it, with the emoji of its name and without."""
     name = type.policy.name
-    return {bare(type.slug), bare(name), bare(EMOJI.sub("", name))} - {""}
+    return {bare(name), bare(EMOJI.sub("", name))} - {""}
+
+
+def slugs(type: IncidentType) -> set[str]:
+    """Return a type's slug, as ``bare`` writes it."""
+    return {bare(type.slug)}
+
+
+CALLED: Final = (names, slugs)  # how people name a type, that which they read first
 
 
 def bare(said: str) -> str:

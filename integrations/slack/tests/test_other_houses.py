@@ -1,6 +1,9 @@
-"""Other houses than ours have other types: one alone, say; every window works there."""
+"""Other houses have other types: one alone, or with names that are others' slugs; every window works there."""
 
 from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -17,6 +20,13 @@ def alone(door: Door, slug: str) -> None:
     types.make_default(IncidentType.objects.get(slug=slug), by=None)
     for one in IncidentType.objects.exclude(slug=slug):
         types.archive(one, by=None, at=door.house.now())
+
+
+def around(door: Door) -> None:
+    """Call each type by the slug of the next one."""
+    every = list(IncidentType.objects.usable())
+    for type, after in zip(every, [*every[1:], every[0]], strict=True):
+        types.edit(type, policy=replace(type.policy, name=after.slug.capitalize()), by=None, at=door.house.now())
 
 
 @pytest.mark.parametrize("left", ["ambiguous", "major", "security"])
@@ -38,3 +48,38 @@ def test_with_no_other_type_a_retype_says_where_to_add_one(door: Door, incident:
     assert door.command("ann", typed, channel=channel) == ONE
     door.press("ann", "firekind:retype", channel=channel)
     assert door.slack.ephemerals("ann")[-1].text == ONE
+
+
+def options(view: dict[str, Any]) -> dict[str, str]:
+    """The types that a window lists: the slug of each by its name."""
+    fields = (one for one in view["blocks"] if one.get("block_id") == "type")
+    return {one["text"]["text"]: one["value"] for field in fields for one in field["element"]["options"]}
+
+
+def test_a_type_that_is_chosen_is_the_one_that_was_listed_whatever_others_are_called(door: Door) -> None:
+    around(door)
+    door.command("ann", "declare")
+    for name, slug in options(door.modal("ann")).items():
+        door.command("ann", "declare")
+        door.press("ann", "firekind:declare-type", value=slug)
+        door.submit("ann", title=f"as {name}")
+        incident = door.incident()
+        assert (incident.title, incident.policy.name) == (f"as {name}", name)
+        incident = door.house.settle(incident)
+        channel = door.house.channel(incident)
+        door.command("ann", "retype", channel=channel)
+        to, other = next(iter(options(door.modal("ann")).items()))
+        door.press("ann", "firekind:retype-type", value=other)
+        assert door.modal("ann")["submit"]["text"] == f"Retype to {to}"
+        door.submit("ann")
+        assert Incident.objects.get(pk=incident.pk).policy.name == to
+
+
+def test_a_type_that_is_typed_is_the_one_of_that_name(door: Door) -> None:
+    around(door)
+    for type in IncidentType.objects.usable():
+        door.command("ann", f"declare {type.policy.name}: checkout is slow")
+        assert door.incident().policy.name == type.policy.name
+        door.command(
+            "ann", f"retype {type.policy.name}", channel=door.house.channel(door.house.settle(door.incident()))
+        )

@@ -60,10 +60,10 @@ def leading(
     for escape, instead in ESCAPES.items():
         read = read.replace(escape, instead)
     words, types = list(WORD.finditer(read)), list(among)
-    ends = [(_end_of_name(one, words), one) for one in types]
-    while words and words[0].group().casefold() in after:
-        words = words[1:]
-        ends += [(_end_of_name(one, words), one) for one in types]
+    first = next((n for n, word in enumerate(words) if word.group().casefold() not in after), len(words))
+    starts = [words[n:] for n in range(first + 1)]
+    called = [(names(one), one) for names in incident_lookup.CALLED for one in types]
+    ends = [(_end_of_name(names, start), one) for names, one in called for start in starts]
     end, found = max(ends, key=lambda one: one[0], default=(0, None))
     if not end or (apart and not APART.match(said, end)):
         return None, said
@@ -84,10 +84,9 @@ def _private(said: str) -> Typed | None:
     return None, title, named if named.archived_at is None else incident_lookup.meant_type(named.slug)
 
 
-def _end_of_name(type: IncidentType, words: list[re.Match[str]]) -> int:
-    """Return where the name of a type ends that these words begin with; 0 where they do not."""
-    names, said, end = incident_lookup.names(type), "", 0
-    longest = max(map(len, names), default=0)
+def _end_of_name(names: Collection[str], words: Iterable[re.Match[str]]) -> int:
+    """Return where the longest of these names ends that these words begin with; 0 where they do not."""
+    longest, said, end = max(map(len, names), default=0), "", 0
     for word in words:
         said += incident_lookup.bare(word.group())
         if len(said) > longest:
