@@ -14,33 +14,43 @@ from workflows.chat_port import UserGroup
 from workflows.ports import VendorError
 
 PAGE: Final = 500
+HANDLE_CHARS: Final = 80  # of one that a type can name
 PATIENCE: Final = 60  # times that reading everyone waits for Slack before it gives up
 SLACKBOT: Final = "USLACKBOT"
 
 
 def people(wire: Wire, *, team_id: str) -> list[ChatProfile]:
-    """Read everyone, page by page."""
-    return [known(one, team_id=team_id) for one in members(wire)]
+    """Read everyone, page by page; whoever is on two of them, as the list grows meanwhile, counts once."""
+    return [*{str(one["id"]): known(one, team_id=team_id) for one in members(wire)}.values()]
 
 
 def groups(wire: Wire) -> list[UserGroup]:
-    """Read the groups that are in use, each with its members: one call."""
+    """Read the groups that are in use, each with its members: one call.
+
+    One without a handle, or with that of another, as an import may leave, can be named by nobody.
+    """
     try:
         answer = wire.call("usergroups.list", include_users=True, include_disabled=False)
     except VendorError as error:
         if error.code == "plan_upgrade_required":
             return []  # a free workspace has no groups: each one that a policy names is a gap
         raise
-    return [
-        UserGroup(
-            handle=str(one["handle"]),
-            chat_id=str(one["id"]),
-            name=str(one.get("name") or one["handle"]),
-            members=tuple(one.get("users") or ()),
-            channels=_channels(one.get("prefs") or {}),
-        )
-        for one in answer["usergroups"]
-    ]
+    found: dict[str, UserGroup] = {}
+    for one in answer["usergroups"]:
+        handle = str(one.get("handle") or "")
+        if handle and len(handle) <= HANDLE_CHARS:
+            found.setdefault(handle, _group(one, handle))
+    return list(found.values())
+
+
+def _group(one: Mapping[str, Any], handle: str) -> UserGroup:
+    return UserGroup(
+        handle=handle,
+        chat_id=str(one["id"]),
+        name=str(one.get("name") or handle)[:200],
+        members=tuple(one.get("users") or ()),
+        channels=_channels(one.get("prefs") or {}),
+    )
 
 
 def _channels(prefs: Mapping[str, Any]) -> tuple[str, ...]:
