@@ -22,6 +22,7 @@ EVERYWHERE: Final = {
         "vendor/htmx.min.js",
         "vendor/idiomorph-ext.min.js",
         "morph",  # tells the one before how to merge
+        "order",
         "times",
         "countdown",
         "focus",  # before what moves the focus

@@ -23,6 +23,7 @@ function seek() {
 
 function latest() {
   sifted().replaceChildren();
+  sifted().dispatchEvent(new CustomEvent("firekind:emptied", { bubbles: true }));
   document.getElementById("sift")?.reset();
 }
 

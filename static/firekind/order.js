@@ -1,0 +1,15 @@
+// Answers are shown in the order in which they were asked for: one that comes after that to a later question of the same
+// place is old by then, such as the rows of a filter that was changed meanwhile. What was sent is always answered.
+const numbers = new WeakMap(), shown = new Map();
+let last = 0;
+
+const place = (node) => node.id || node;
+
+document.addEventListener("htmx:beforeRequest", ({ detail }) => { numbers.set(detail.requestConfig, ++last); });
+document.addEventListener("htmx:beforeSwap", ({ detail }) => {
+  if (detail.requestConfig.verb !== "get") return;
+  const number = numbers.get(detail.requestConfig), there = place(detail.target);
+  if (number < (shown.get(there) ?? 0)) detail.shouldSwap = false;
+  else shown.set(there, number);
+});
+document.addEventListener("firekind:emptied", ({ target }) => { shown.set(place(target), ++last); });
