@@ -30,6 +30,7 @@ from incidents.views.signed_in import Request, incident_or_404, signed_in
 
 SHOWN = 40
 MOST_SHOWN = 160
+MOST_EARLIER = 400  # in a part that was fetched before: what is told late may be of any time
 ENDINGS = ("resolved", "cancelled", "duplicated")
 STEPS = ("mitigate", "resolve", "reopen")
 REST = ("impact", "next-step", "lead", "bring", "rename", "summary", "services", "duplicate", "cancel", "archive")
@@ -77,16 +78,19 @@ def _news(request: Request, incident: Incident, *, seen: int | None) -> tuple[di
         shown = timeline.latest(incident, limit=limit + 1, reader=request.person)
     context = told(shown, incident, request.person, limit=limit, tints=reading.tints, new_after=seen)
     context |= head(incident, request.person, known, reading) | {"restart": oldest is None}
+    context |= {"oldest": place(*oldest)} if oldest else {}
     return context | {"arrived": _arrived(incident, seen or 0, request.person)}, reading.facts
 
 
 @signed_in
 def earlier(request: Request, codename: str) -> HttpResponse:
-    """Show the page of entries before a place in the timeline."""
+    """Show the page of entries before a place in the timeline; with ``from``, all of them from that place on."""
     incident = incident_or_404(request.person, codename)
-    before = read_place(request.GET.get("before", ""))
-    entries = timeline.latest(incident, limit=SHOWN + 1, reader=request.person, before=before)
-    context = told(entries, incident, request.person, limit=SHOWN, tints=tints()) | {"incident": incident}
+    before, oldest = read_place(request.GET.get("before", "")), read_place(request.GET.get("from", ""))
+    limit = MOST_EARLIER if oldest else SHOWN
+    entries = timeline.latest(incident, limit=limit + 1, reader=request.person, before=before, after=oldest)
+    context = told(entries, incident, request.person, limit=limit, tints=tints()) | {"incident": incident}
+    context |= {"oldest": place(*oldest)} if oldest else {}
     context |= {"before": before[1] if before else "all", "place": request.GET.get("before", "")}
     return render(request, "incidents/earlier.html" + ("#page" if request.htmx else ""), context)
 
@@ -186,21 +190,25 @@ def told(
     tints: Mapping[str, str],
     new_after: int | None = None,
 ) -> dict[str, Any]:
-    """Lay out at most ``limit`` entries; one more than that means that there are earlier ones."""
-    shown = oldest_first[-limit:]
+    """Lay out at most ``limit`` entries; one more than that means that there are earlier ones.
+
+    ``oldest`` is from where on they are shown: from the beginning where there are no earlier ones.
+    """
+    shown, has_more = oldest_first[-limit:], len(oldest_first) > limit
+    begins = place(shown[0].event.at, shown[0].event.n) if has_more else place(*catch_up_reading.BEGINNING)
     return {
         "drawn": shown_entries.drawn(shown, incident, reader=reader, tints=tints, new_after=new_after),
         "tints": tints,
         "days": timeline_layout.days(reversed(shown)),
-        "more": place(shown[0]) if len(oldest_first) > limit else "",
-        "oldest": place(shown[0]) if shown else "",
+        "more": begins if has_more else "",
+        "oldest": begins,
         "count": len(shown),
     }
 
 
-def place(entry: TimelineEntry) -> str:
+def place(at: datetime, n: int) -> str:
     """Write a place in the timeline as an address may hold it."""
-    return f"{entry.event.at.isoformat()}_{entry.event.n}"
+    return f"{at.isoformat()}_{n}"
 
 
 def read_place(text: str) -> tuple[datetime, int] | None:

@@ -136,6 +136,10 @@ def test_entries_fetched_from_earlier_stay_true(sit: Sit, running_stack: Stack) 
     expect(page.locator("[id^='earlier-'] .event").filter(has_text="never so")).to_be_visible()
     expect(old).to_have_count(0)
     expect_focus(page, after="change")
+    page.get_by_text("Filter, or jump to a time").click()
+    page.get_by_label("Words").fill("note")
+    expect(page.locator("#sifted")).to_contain_text("note 49")
+    expect(page.locator("main [id^='earlier-'] .event:visible")).to_have_count(0)
 
 
 def test_an_answer_that_comes_after_its_news_loses_no_focus(sit: Sit) -> None:
