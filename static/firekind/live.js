@@ -1,5 +1,5 @@
 // Hears that the incident changed, and lets the page look again. The page also looks by itself every few
-// seconds, so a stream that cannot be had costs nothing but those seconds. On other pages it does nothing.
+// seconds, so a stream that cannot be had costs nothing but those seconds. On other pages it only leaves what is gone.
 const RESTS_MS = [1000, 2000, 5000, 15000, 60000];
 const GATHERS_MS = 400; // what comes of one verb is heard several times in a row: the page looks at once, and once after
 // A part that is being fetched drops what it hears meanwhile: the next look waits for its answer.
@@ -62,13 +62,13 @@ function returned() {
 }
 
 function refused(event) {
-  if (event.detail.elt.matches("#live") && event.detail.xhr.status === 404) gone();
+  if (event.detail.elt.matches("[data-poll]") && event.detail.xhr.status === 404) gone();
 }
 
+document.addEventListener("htmx:responseError", refused);
 if (cursor()) {
   document.addEventListener("htmx:afterRequest", heard);
   document.addEventListener("visibilitychange", returned);
-  document.addEventListener("htmx:responseError", refused);
   addEventListener("pagehide", () => source?.close());
   connect();
 }

@@ -45,6 +45,29 @@ def test_what_is_dropped_is_read_and_shown_to_everybody_on_the_incident(ada: Pag
     expect(other.locator("#evidence")).to_contain_text("cpu.folded")
 
 
+def test_what_others_do_with_evidence_is_seen_on_its_pages(ada: Page, sit: Sit) -> None:
+    here = f"{ada.url}evidence/"
+    every, one = sit("Mateo"), sit("Hannah")
+    every.goto(here)
+    ada.goto(here)
+    ada.set_input_files("#files", [payload("cpu.folded", FOLDED)])
+    expect(every.locator("#proof-1 .measured")).to_contain_text("61 % of samples", timeout=30_000)
+    one.goto(f"{here}1/")
+    ada.goto(f"{here}../findings/")
+    ada.get_by_label("Hypothesis").fill("It hashes each basket twice")
+    ada.get_by_role("button", name="Add hypothesis").click()
+    ada.get_by_role("radio", name="Supported").check()
+    ada.get_by_label("Evidence 1 is for it").check()
+    ada.get_by_label("Why?").fill("Half of it is the second time.")
+    ada.get_by_role("button", name="Save verdict").click()
+    expect(ada.get_by_text("Saved round")).to_be_visible()
+    expect(one.locator(".resting")).to_contain_text("It hashes each basket twice")
+    ada.goto(f"{here}1/withdraw")
+    ada.get_by_role("button", name="Withdraw").click()
+    expect(one.get_by_role("heading", name="Page not found")).to_be_visible()
+    expect(every.locator("#proof-1")).to_have_count(0)
+
+
 def test_a_file_is_dropped_anywhere_on_the_page(ada: Page) -> None:
     ada.goto(f"{ada.url}evidence/")
     ada.evaluate(
