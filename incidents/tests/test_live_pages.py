@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 import pytest
 from django.db import transaction
@@ -50,6 +51,20 @@ def test_nobody_is_told_aloud_what_they_did_themselves(incident: Incident, ada: 
     ask = cursor(client.get(page_of(incident)).content.decode())
     lifecycle.note(incident, text="my own", by=ada, at=timezone.now())
     assert 'id="arrived"' not in client.get(ask).content.decode()
+
+
+@pytest.mark.parametrize("taken", [lifecycle.retract, lifecycle.redact])
+def test_what_was_taken_back_is_not_read_out_and_what_was_edited_as_it_is_now(
+    taken: Callable[..., object], incident: Incident, ada: Person, ben: Person, browse: Open
+) -> None:
+    lifecycle.set_lead(incident, lead=ben, by=ben, at=timezone.now())
+    client = browse(ada)
+    ask = cursor(client.get(page_of(incident)).content.decode())
+    note = lifecycle.note(incident, text="the pasword is swordfish", by=ben, at=timezone.now())
+    lifecycle.edit(incident, n=note.n, text="the password is swordfish", by=ben, at=timezone.now())
+    assert "Ben: the password is swordfish" in client.get(ask).content.decode()
+    taken(incident, n=note.n, by=ben, at=timezone.now())
+    assert "swordfish" not in client.get(ask).content.decode()
 
 
 def test_no_entry_is_lost_between_what_is_shown_and_what_arrives(incident: Incident, ada: Person, browse: Open) -> None:

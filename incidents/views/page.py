@@ -79,7 +79,7 @@ def _news(request: Request, incident: Incident, *, seen: int | None) -> tuple[di
     context = told(shown, incident, request.person, limit=limit, tints=reading.tints, new_after=seen)
     context |= head(incident, request.person, known, reading) | {"restart": oldest is None}
     context |= {"oldest": place(*oldest)} if oldest else {}
-    return context | {"arrived": _arrived(incident, seen or 0, request.person)}, reading.facts
+    return context | {"arrived": _arrived(incident, seen, request.person)}, reading.facts
 
 
 @signed_in
@@ -237,12 +237,15 @@ def _roles(incident: Incident) -> list[tuple[str, Person | None]]:
     return [("Lead", incident.lead), *((name, holders.get(pk or 0)) for name, pk in zip(names, ids, strict=True))]
 
 
-def _arrived(incident: Incident, seen: int, person: Person) -> str:
-    """Say the newest thing that others did since, for screen readers."""
-    others = timeline.since(incident, seen).exclude(by=person).exclude(kind__in=event_kinds.QUIET)
-    newest = others.order_by("-n").first()
-    if newest is None:
+def _arrived(incident: Incident, seen: int | None, person: Person) -> str:
+    """Say the newest thing that others did since and that stands, for screen readers; nothing on a page drawn anew."""
+    if seen is None:
         return ""
-    (newest,) = timeline.naming([newest], reader=person)
-    words = event_kinds.sentence(newest.kind, text=newest.text, data=newest.data)
-    return f"{isolated(newest.by.name)}: {words}" if newest.by else words
+    others = timeline.since(incident, seen).exclude(by=person).exclude(kind__in=event_kinds.QUIET)
+    newest = timeline.entries(timeline.naming(others.order_by("-n")[:1], reader=person))
+    return next((_heard(entry) for entry in newest if entry.stands), "")
+
+
+def _heard(entry: TimelineEntry) -> str:
+    by = entry.event.by
+    return f"{isolated(by.name)}: {entry.sentence}" if by else entry.sentence

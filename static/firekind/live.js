@@ -4,7 +4,8 @@ const RESTS_MS = [1000, 2000, 5000, 15000, 60000];
 const GATHERS_MS = 400; // what comes of one verb is heard several times in a row: the page looks at once, and once after
 // A part that is being fetched drops what it hears meanwhile: the next look waits for its answer.
 const FETCHED = "[hx-trigger*='firekind:changed'].htmx-request";
-let source, failures = 0, resting, gathering, more = false;
+const SPOKEN_MS = 5000; // what arrived was read aloud by then, and goes: it may be taken back
+let source, failures = 0, resting, gathering, hushing, more = false;
 
 const cursor = () => document.getElementById("live");
 
@@ -49,6 +50,8 @@ function heard(event) {
   const { requestConfig, xhr } = event.detail; // the element that asked is replaced by now
   if (requestConfig.elt.id !== "live" || xhr.status !== 200) return;
   document.body.className = cursor().dataset.look;
+  clearTimeout(hushing);
+  hushing = setTimeout(() => document.getElementById("arrived").replaceChildren(), SPOKEN_MS);
 }
 
 function returned() {

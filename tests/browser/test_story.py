@@ -64,6 +64,7 @@ def test_an_update_arrives_in_a_second_browser_without_a_reload(sit: Sit) -> Non
     expect(mateo.locator("#newest")).to_contain_text("filling it again", timeout=5_000)
     expect(mateo.locator("#now")).to_contain_text("filling it again")
     expect(mateo.locator("#arrived")).to_contain_text("Ada Okafor")
+    expect(mateo.locator("#arrived")).to_be_empty()  # it was read aloud
     assert mateo.evaluate("window.sameWindow")
     expect(ada.get_by_label("Update or note")).to_have_value("")
 
