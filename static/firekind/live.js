@@ -4,8 +4,10 @@ const RESTS_MS = [1000, 2000, 5000, 15000, 60000];
 const GATHERS_MS = 400; // what comes of one verb is heard several times in a row: the page looks at once, and once after
 // A part that is being fetched drops what it hears meanwhile: the next look waits for its answer.
 const FETCHED = "[hx-trigger*='firekind:changed'].htmx-request";
+const SEEN = /\bn=[^&]*&/; // the newest entry on the page; without it the answer has all entries that the page shows
 const SPOKEN_MS = 5000; // what arrived was read aloud by then, and goes: it may be taken back
 let source, failures = 0, resting, gathering, hushing, more = false;
+let whole = false; // what this page named has closed: other entries than new ones say less now
 
 const cursor = () => document.getElementById("live");
 
@@ -50,8 +52,18 @@ function heard(event) {
   const { requestConfig, xhr } = event.detail; // the element that asked is replaced by now
   if (requestConfig.elt.id !== "live" || xhr.status !== 200) return;
   document.body.className = cursor().dataset.look;
+  if (!SEEN.test(requestConfig.path)) whole = false;
   clearTimeout(hushing);
   hushing = setTimeout(() => document.getElementById("arrived").replaceChildren(), SPOKEN_MS);
+}
+
+function asking({ detail }) {
+  if (whole && detail.elt.id === "live") detail.path = detail.path.replace(SEEN, "");
+}
+
+function closed() {
+  whole = true;
+  changed();
 }
 
 function returned() {
@@ -71,6 +83,8 @@ function refused(event) {
 document.addEventListener("htmx:responseError", refused);
 if (cursor()) {
   document.addEventListener("htmx:afterRequest", heard);
+  document.addEventListener("htmx:configRequest", asking);
+  document.addEventListener("firekind:closed", closed);
   document.addEventListener("visibilitychange", returned);
   addEventListener("pagehide", () => source?.close());
   connect();

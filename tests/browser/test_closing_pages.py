@@ -13,6 +13,7 @@ from playwright.sync_api import expect
 from incidents.models import page_routes
 from incidents.tests.test_pages_access import routes
 from tests.browser.conftest import Sit, declare
+from tests.browser.truth import expect_true
 
 if TYPE_CHECKING:
     from playwright.sync_api import FilePayload, Page
@@ -174,6 +175,25 @@ def test_every_list_drops_it_at_once(sit: Sit) -> None:
         assert LISTED not in tab.locator("body").inner_text(), path
     expect(tabs["/"].locator(f"#i-{other}")).to_be_visible()
     expect(tabs["/declare"].get_by_label("What is wrong?")).to_have_value("zincographic printer leak")
+
+
+def test_a_page_that_stays_says_no_more_of_what_closed_than_one_that_is_loaded_anew(sit: Sit) -> None:
+    ada, left = sit("Ada"), sit("Marcus")
+    first, second = (declare(ada, f"The {what} is torn") for what in ("tympan", "frisket"))
+    here = f"/incidents/{declare(ada, 'The bed is stuck')}/"
+    for of in (first, second):
+        send(ada, f"{here}duplicate", of=of)
+        if of == first:
+            send(ada, f"{here}reopen")
+    left.goto(here)
+    for of in (first, second):
+        expect(left.locator("#newest")).to_contain_text(f"duplicate of {of}")
+    for of in (first, second):
+        retype_to_private(ada, f"/incidents/{of}/")
+        expect(left.locator("main")).not_to_contain_text(of, timeout=SOON_MS)
+        expect(left.locator("#newest").get_by_text("marked it as a duplicate", exact=False)).to_have_count(2)
+    expect_true(left, after="both closed")
+    expect(left.locator("#head .facts")).not_to_contain_text("duplicate of")
 
 
 def test_a_page_that_gets_no_stream_asks(sit: Sit) -> None:
