@@ -1,5 +1,7 @@
 // Times in the reader's zone. The server is told the zone in a cookie and writes it from the next page on;
-// until then this module rewrites what it wrote. It also keeps ages and due times going.
+// until then this module rewrites what it wrote. It also keeps ages and due times going, by the server's clock: each of
+// its answers says how far this one is off. Before the first of them, what the server wrote stands for a while.
+const PATIENCE_MS = 20_000, SMALL_MS = 10_000;
 const secure = location.protocol === "https:";
 const cookie = `${secure ? "__Host-" : ""}zone=`;
 const told = document.cookie.split("; ").find((one) => one.startsWith(cookie));
@@ -37,8 +39,18 @@ function write(node, words) {
   if (node.textContent !== words) node.textContent = words;
 }
 
+let ahead; // of the server's clock, in milliseconds
+
+function heard({ detail }) {
+  const off = Date.now() - Date.parse(detail.xhr.getResponseHeader("Date"));
+  if (!Number.isFinite(off)) return;
+  ahead = Math.abs(off) > SMALL_MS ? off : 0; // what an answer takes on its way is none of it
+  tick();
+}
+
 function tick() {
-  const now = Date.now();
+  if (ahead === undefined) return;
+  const now = Date.now() - ahead;
   for (const node of document.querySelectorAll("[data-since]")) {
     write(node, span(Math.max(0, (now - Date.parse(node.dataset.since)) / 1000)));
   }
@@ -73,5 +85,7 @@ function moved() {
 localise();
 if (told) requestAnimationFrame(() => setTimeout(moved));
 setInterval(tick, 5000);
+setTimeout(() => { ahead ??= 0; }, PATIENCE_MS);
+document.addEventListener("htmx:afterRequest", heard);
 document.addEventListener("htmx:afterSettle", localise);
 document.addEventListener("visibilitychange", tick);
