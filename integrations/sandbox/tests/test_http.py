@@ -101,6 +101,17 @@ def test_server_errors_carry_their_status(sandbox: Sandbox) -> None:
     assert sandbox.client.auth_test()["ok"]
 
 
+@pytest.mark.parametrize("door", ["/sandbox", "/sandbox/pagerduty", "/sandbox/tracker"])
+def test_a_fault_is_lifted_by_its_number_and_others_stay(sandbox: Sandbox, door: str) -> None:
+    for ms in (1, 2, 3):
+        found = sandbox.ask("POST", f"{door}/faults", {"kind": "latency", "ms": ms})["faults"]
+    number = {one["ms"]: one["id"] for one in found}
+    sandbox.ask("DELETE", f"{door}/faults?id={number[2]}")
+    left = sandbox.ask("POST", f"{door}/faults", {"kind": "latency", "ms": 4})["faults"]
+    assert [one["ms"] for one in left] == [1, 3, 4]
+    sandbox.ask("DELETE", f"{door}/faults")
+
+
 def by_begin(calls: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return sorted(calls, key=lambda call: float(call["began_at"]))
 

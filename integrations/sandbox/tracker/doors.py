@@ -53,17 +53,18 @@ async def idle(request: Request) -> Response:
 
 
 async def faults(request: Request) -> Response:
-    """Order a fault, or lift all."""
+    """Order a fault, or lift one or all."""
     board = at(request).board
     if request.method == "DELETE":
-        board.faults.clear()
+        id = request.query_params.get("id")
+        board.faults.clear(int(id) if id else None)
     else:
         try:
             board.faults.add(**await asked.body(request))
         except (TypeError, ValueError) as wrong:
             raise asked.Bad(str(wrong)) from None
     board.changed()
-    return JSONResponse({"ok": True})
+    return JSONResponse({"ok": True, "faults": [fault.as_json() for fault in board.faults]})
 
 
 async def act(request: Request) -> Response:
