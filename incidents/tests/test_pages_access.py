@@ -135,6 +135,17 @@ def test_a_codename_is_understood_as_people_write_it(
     assert secret.duplicate_of == incident
 
 
+@pytest.mark.parametrize("said", ["ключ-выдра", "jörg-otter", "日本", "\u0661", "a" * 81, "amber otter"])
+def test_what_is_no_codename_is_refused_in_words_and_led_nowhere(said: str, ada: Person, browse: Open) -> None:
+    client = browse(ada)
+    answer = client.post("/access/", {"codename": said, "because": "it is mine"})
+    assert answer.status_code == 422
+    assert "two words with a hyphen" in answer.content.decode()
+    came = client.get("/access/", headers={"Referer": f"http://testserver/incidents/{said}/"})
+    assert came.status_code == 200
+    assert said not in came.content.decode()
+
+
 @pytest.mark.parametrize("who", ["ada", "ben"])
 def test_those_brought_in_see_the_private_page(
     who: str, secret: Incident, browse: Open, request: pytest.FixtureRequest

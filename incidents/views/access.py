@@ -20,8 +20,8 @@ from incidents.views.signed_in import Request, incident_or_404, signed_in
 
 UNPROCESSABLE, TOO_MANY = 422, 429
 ANSWERS = (("let-in", "Let in"), ("turn-away", "Not now"))
-CODENAME = re.compile(r"[\w-]{1,80}")
-CAME_FROM = re.compile(r"/incidents/([\w-]{1,80})/")
+CODENAME = re.compile(r"[\w-]{1,80}", re.ASCII)  # as addresses take it
+CAME_FROM = re.compile(r"/incidents/([\w-]{1,80})/", re.ASCII)
 
 
 @require_http_methods(["GET", "POST"])
