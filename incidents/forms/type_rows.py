@@ -79,7 +79,8 @@ class RowsField(forms.Field):
             try:
                 found.append(self.kind.read(one.text or self.kind.line(**one.parts)))
             except (capture_lines.UnclearCapture, one_of_lines.UnclearRole) as unclear:
-                wrong.append(forms.ValidationError(str(unclear), params={"row": number}))
+                # The message quotes what was typed, in which a % is only that.
+                wrong.append(forms.ValidationError("%(says)s", params={"says": str(unclear), "row": number}))
         if wrong:
             raise forms.ValidationError(wrong)
         return tuple(found)

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import pytest
 from django.http import QueryDict
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from incidents.forms import TypeForm
@@ -19,6 +19,9 @@ from incidents.tests.test_one_of import one_ofs
 FIELDS = {"name": "Rumour", "slug": "rumour", "says": "Somebody said so.", "colour": "green"}
 Rows = Mapping[str, Sequence[str]]
 ROLE = ("role", "schedule", "group", "otherwise")
+
+
+TYPED = st.text(st.sampled_from("a1% (s)d:@,{é"), max_size=8)
 
 
 def sent(more: Rows | None = None, *, roles: Sequence[OneOf] = (), found: Sequence[Capture] = ()) -> QueryDict:
@@ -50,6 +53,21 @@ def test_profiles_that_are_filled_in_are_those_of_the_policy(found: list[Capture
     form = TypeForm(sent({"captures.seconds": snapshots}, found=found))
     assert form.is_valid(), form.errors
     assert form.policy().captures == tuple(found)
+
+
+@settings(max_examples=60)
+@given(st.tuples(*[TYPED] * 4), st.tuples(*[TYPED] * 2))
+@example(("50%", "", "%s", ""), ("%(row)s", "5%"))
+def test_a_row_that_is_refused_comes_back_as_it_was_typed(
+    role: tuple[str, str, str, str], capture: tuple[str, str]
+) -> None:
+    source, seconds = capture
+    captured = {"captures.source": [source], "captures.kind": ["cpu"], "captures.seconds": [seconds]}
+    form = TypeForm(sent({f"one_of.{part}": [one] for part, one in zip(ROLE, role, strict=True)} | captured))
+    for rows in (form.role_rows(), form.capture_rows()):
+        assert form.is_valid() or all(str(one) for row in rows for one in row.wrong)
+    shown = [[row.value[part] for part in ROLE] for row in form.role_rows() if row.wrong]
+    assert shown in ([], [[" ".join(one.split()) for one in role]])
 
 
 @settings(max_examples=40)
