@@ -122,7 +122,7 @@ def _choice(request: Request, user: PagerUser) -> dict[str, Any]:
 def _next(request: Request) -> str:
     """Return the address of ours to go back to; empty for none."""
     to = (request.POST or request.GET).get("next", "")
-    return to if url_has_allowed_host_and_scheme(to, allowed_hosts=None) else ""
+    return to if to.startswith("/") and url_has_allowed_host_and_scheme(to, allowed_hosts=None) else ""
 
 
 def _alike(user: PagerUser, *, by: Person) -> list[Person]:
