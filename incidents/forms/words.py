@@ -113,7 +113,7 @@ class ServeForm(VerbForm):
 
     def run(self, *, at: datetime) -> object:
         services = self.cleaned_data["services"].splitlines()
-        return lifecycle.serve(self.incident, services=services, by=self.person, at=at)
+        return lifecycle.serve(self.incident, services=services, by=self.person, at=at, since=self.seen)
 
 
 class CheckForm(VerbForm):
@@ -173,8 +173,8 @@ class EditForm(EntryForm):
         return super().first(asked) | ({"text": entry.text} if entry else {})
 
     def run(self, *, at: datetime) -> object:
-        given = self.cleaned_data
-        return lifecycle.edit(self.incident, n=given["n"], text=given["text"], by=self.person, at=at)
+        n, text = self.cleaned_data["n"], self.cleaned_data["text"]
+        return lifecycle.edit(self.incident, n=n, text=text, by=self.person, at=at, since=self.seen)
 
 
 class RetractForm(EntryForm):

@@ -168,15 +168,29 @@ def captured(incident: Incident, ref: str) -> Event | None:
     return Event.objects.filter(incident=incident, kind="captured", data__ref=ref).select_related("by").first()
 
 
-def edit(incident: Incident, *, n: int, text: str, by: Person | None, at: datetime, source: str = Source.WEB) -> Event:
+def edit(
+    incident: Incident,
+    *,
+    n: int,
+    text: str,
+    by: Person | None,
+    at: datetime,
+    source: str = Source.WEB,
+    since: int | None = None,
+) -> Event:
     """Change the words of an entry by writing another one; the first stays in its history.
 
-    Raises ``Refused`` unless ``by`` wrote it, leads the incident, or is the system following the message's author, and
-    for an entry that was taken back: changing it would bring it back.
+    With ``since``, the last event number that the person saw, nothing is written where it says so already. Raises
+    ``Stale`` where it was edited after that, and ``Refused`` unless ``by`` wrote it, leads the incident, or is the
+    system following the message's author, and for an entry that was taken back: changing it would bring it back.
     """
     text = rules.text(text)
     with rules.changing(incident, by=by) as now:
-        return _change(now, _owned(now, n, by), "edited", text=text, by=by, at=at, source=source)
+        event = _owned(now, n, by)
+        if since is not None and timeline.entries([event])[0].text == text:
+            return event
+        rules.must_be_fresh(now, since=since, clash={"edited"}, about=n)
+        return _change(now, event, "edited", text=text, by=by, at=at, source=source)
 
 
 def retract(

@@ -80,7 +80,7 @@ def changing(
         yield now
 
 
-def must_be_fresh(incident: Incident, *, since: int | None, clash: Collection[str], **data: str) -> None:
+def must_be_fresh(incident: Incident, *, since: int | None, clash: Collection[str], **data: str | int) -> None:
     """Raise ``Stale`` if any event of the kinds ``clash`` came after ``since``, the last one that the person saw.
 
     ``data`` is what such an event holds.

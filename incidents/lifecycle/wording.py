@@ -19,8 +19,9 @@ def rename(
 ) -> Incident:
     """Give the incident another title; the codename stays. All of a long one goes before the summary."""
     title, whole = rules.short_title(title)
-    with rules.changing(incident, by=by, since=since, clash={"renamed"}) as now:
+    with rules.changing(incident, by=by) as now:
         if title != now.title:
+            rules.must_be_fresh(now, since=since, clash={"renamed"})
             data = {"from": now.title, "room": now.room}
             now.title = title
             timeline.append(now, "renamed", at=at, by=by, source=source, text=title, data=data)
@@ -41,8 +42,9 @@ def describe(
 ) -> Incident:
     """Write the summary that a latecomer reads first."""
     summary = rules.text(summary, field="summary", needed=False)
-    with rules.changing(incident, by=by, since=since, clash={"described"}) as now:
+    with rules.changing(incident, by=by) as now:
         if summary != now.summary:
+            rules.must_be_fresh(now, since=since, clash={"described"})
             now.summary = summary
             timeline.append(now, "described", at=at, by=by, source=source, text=summary)
             rules.save(now, "summary")
@@ -50,12 +52,19 @@ def describe(
 
 
 def serve(
-    incident: Incident, *, services: Collection[str], by: Person | None, at: datetime, source: str = Source.WEB
+    incident: Incident,
+    *,
+    services: Collection[str],
+    by: Person | None,
+    at: datetime,
+    source: str = Source.WEB,
+    since: int | None = None,
 ) -> Incident:
     """Name the services affected."""
     names = rules.names(services)
     with rules.changing(incident, by=by) as now:
         if names != now.services:
+            rules.must_be_fresh(now, since=since, clash={"served"})
             now.services = names
             timeline.append(now, "served", at=at, by=by, source=source, text=", ".join(names))
             rules.save(now, "services")
