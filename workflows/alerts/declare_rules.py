@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, Final
 
 from django.db import transaction
 from django.db.models import Max, Q, QuerySet
@@ -21,6 +22,20 @@ from workflows.models import Alert, DeclareRule
 LOOKED_BACK = timedelta(days=30)
 LOOKED_AT = 2_000
 SHOWN = 12
+SAID: Final = ("name", "service_id", "priority", "pattern", "type_id", "window_min")
+
+
+class RuleOvertaken(Refused):
+    """Somebody changed a rule while a form of it was open; ``now`` is what it is."""
+
+    def __init__(self, now: DeclareRule) -> None:
+        super().__init__(f"The rule “{now.name}” changed while you wrote. Review it, then save again.")
+        self.now = now
+
+
+def said(rule: DeclareRule) -> str:
+    """Return what a rule asks for, as a form bears it: it tells whether that is so still."""
+    return json.dumps([getattr(rule, name) for name in SAID])
 
 
 def add(asked: dict[str, Any], *, by: Person, at: datetime) -> DeclareRule:
@@ -34,11 +49,18 @@ def add(asked: dict[str, Any], *, by: Person, at: datetime) -> DeclareRule:
 
 
 @transaction.atomic
-def edit(rule: DeclareRule, asked: dict[str, Any], *, by: Person) -> None:
-    """Change what a rule asks for; storms that it began go on. Raises ``Refused`` where it was deleted."""
-    if not _held().filter(pk=rule.pk).exists():
+def edit(rule: DeclareRule, asked: dict[str, Any], *, by: Person, seen: str = "") -> None:
+    """Change what a rule asks for; storms that it began go on.
+
+    ``seen`` is what it said as its form was opened, if any. Raises ``RuleOvertaken`` where it says something else now,
+    and ``Refused`` where it was deleted.
+    """
+    now = _held().select_related("type__current").filter(pk=rule.pk).first()
+    if now is None:
         raise Refused(f"The rule “{rule.name}” was deleted while you wrote.")
-    was = {name: str(getattr(rule, name)) for name in asked}
+    if seen and seen != said(now) and any(getattr(now, name) != value for name, value in asked.items()):
+        raise RuleOvertaken(now)
+    was = {name: str(getattr(now, name)) for name in asked}
     for name, value in asked.items():
         setattr(rule, name, value)
     rule.save(update_fields=list(asked))

@@ -128,9 +128,9 @@ class EditGroup(_OfRule):
     asked: GroupSources
 
     @classmethod
-    def of(cls, rule: GroupRule, asked: GroupSources) -> EditGroup:
-        """Return what a form asks for."""
-        return cls(rule.handle, rule.pk, GroupSources.now(rule), asked)
+    def of(cls, rule: GroupRule, asked: GroupSources, *, was: GroupSources | None = None) -> EditGroup:
+        """Return what a form asks for; ``was`` is what it showed, if that was read before."""
+        return cls(rule.handle, rule.pk, was or GroupSources.now(rule), asked)
 
     @classmethod
     def read(cls, payload: Payload) -> EditGroup:

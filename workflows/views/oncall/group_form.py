@@ -13,6 +13,7 @@ from incidents.models import Person
 from incidents.views.panels import digest_of
 from workflows.models import Group, GroupRule, PagerTarget
 from workflows.usergroups import group_membership
+from workflows.usergroups.changes import GroupSources
 from workflows.usergroups.groups import Subject
 
 Kind = PagerTarget.Kind
@@ -29,6 +30,7 @@ class GroupForm(forms.Form):
         super().__init__(data, label_suffix="")
         self.given = data if data is not None else QueryDict()
         self.rule = rule
+        self.was = GroupSources.now(rule) if rule is not None else None
         if rule is not None:
             del self.fields["handle"]
             return
@@ -75,7 +77,22 @@ class GroupForm(forms.Form):
             self.add_error(None, "One of these is no longer in PagerDuty. Choose again.")
         if not self.chosen() and not self.permanent():
             self.add_error(None, "Choose a schedule, a level or at least one person: a group can't be empty.")
+        if self.was is not None and self.given.get("seen", self.seen) != self.seen and not self.was.is_as(self.asked()):
+            self.add_error(
+                None,
+                f"Someone else changed this while you were choosing: @{self.group()} now {self.was.words()}. "
+                "Review it, then save again.",
+            )
         return self.cleaned_data
+
+    def asked(self) -> GroupSources:
+        """Return who is to belong in the group."""
+        return GroupSources.of(self.chosen(), self.permanent())
+
+    @property
+    def seen(self) -> str:
+        """What the group follows now, for the form to bear: sent with what it followed before, it is held up."""
+        return digest_of((sorted(self.was.subjects()), sorted(self.was.permanent))) if self.was is not None else ""
 
     def digest(self) -> str:
         """Return a digest of the input, to check that what was previewed is what gets saved."""

@@ -20,7 +20,6 @@ from workflows import ports
 from workflows.models import GroupRule
 from workflows.oncall import freshness
 from workflows.usergroups import changes, group_rules, rule_display, sync, workspace_cache
-from workflows.usergroups.changes import GroupSources
 from workflows.usergroups.history import Synced
 from workflows.views.oncall.group_form import GroupForm
 from workflows.views.oncall.members import member_or_404
@@ -169,8 +168,9 @@ def _write(request: Request, form: GroupForm, *, rule: GroupRule | None) -> Http
 
 
 def _change(form: GroupForm, rule: GroupRule | None) -> Change:
-    asked = GroupSources.of(form.chosen(), form.permanent())
-    return changes.EditGroup.of(rule, asked) if rule is not None else changes.AddGroup(form.group(), asked)
+    if rule is None:
+        return changes.AddGroup(form.group(), form.asked())
+    return changes.EditGroup.of(rule, form.asked(), was=form.was)
 
 
 def _saved(request: Request, change: Change) -> HttpResponse:

@@ -9,6 +9,7 @@ from django.http import QueryDict
 
 from evidence.profile import searching
 from incidents.models import IncidentType
+from workflows.alerts import declare_rules
 from workflows.models import DeclareRule, PagerTarget
 
 MOST_MIN = 1_440
@@ -69,9 +70,11 @@ class RuleForm(forms.Form):
         "a new incident.",
         error_messages=dict.fromkeys(("required", "invalid", "min_value", "max_value"), MINUTES),
     )
+    seen = forms.CharField(required=False, strip=False, widget=forms.HiddenInput)  # what the rule said as it was opened
 
     def __init__(self, data: QueryDict | None = None, *, rule: DeclareRule | None = None) -> None:
         super().__init__(data, initial=_shown(rule) if rule else None, label_suffix="")
+        self.given = data or QueryDict()
         kept = rule.service_id if rule else ""
         _field(self, "service_id").choices = [ANY_SERVICE, *services(kept=kept)]
 
@@ -87,7 +90,24 @@ class RuleForm(forms.Form):
 
     def asked(self) -> dict[str, Any]:
         """Return the rule's fields, once they are valid."""
-        return {name: self.cleaned_data[name] for name in self.fields}
+        return {name: self.cleaned_data[name] for name in self.fields if name != "seen"}
+
+    def overtaken(self, now: DeclareRule) -> None:
+        """Say what the rule is now, and take that as seen: sent once more, the form goes through."""
+        shown = _shown(now)
+        named = {
+            "service_id": dict(services(kept=now.service_id)).get(now.service_id, ""),
+            "type": now.type.policy.name,
+        }
+        mine = self.asked() | {"type": self.cleaned_data["type"].slug}
+        differs = [
+            f"{self[name].label}: {named.get(name, shown[name]) or 'any'}" for name in mine if mine[name] != shown[name]
+        ]
+        says = f"Someone else changed this rule while you were writing. It now has {'; '.join(differs)}."
+        self.add_error(None, f"{says} Review it, then save again.")
+        given = self.given.copy()
+        given["seen"] = shown["seen"]
+        self.data = given
 
 
 class TryForm(forms.Form):
@@ -120,4 +140,5 @@ def _field(form: forms.Form, name: str) -> forms.ChoiceField:
 
 def _shown(rule: DeclareRule) -> dict[str, Any]:
     plain = ("name", "service_id", "priority", "pattern", "window_min")
-    return {name: getattr(rule, name) for name in plain} | {"type": rule.type.slug}
+    said = {"type": rule.type.slug, "seen": declare_rules.said(rule)}
+    return {name: getattr(rule, name) for name in plain} | said

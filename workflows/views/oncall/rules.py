@@ -110,6 +110,9 @@ def _write(request: Request, form: RuleForm, *, rule: DeclareRule | None) -> Htt
     if right and "try" not in request.POST:
         try:
             return _saved(request, form, rule)
+        except declare_rules.RuleOvertaken as overtaken:
+            form.overtaken(overtaken.now)
+            right = False
         except Refused as refused:
             form.add_error(None, str(refused))
             right = False
@@ -124,7 +127,7 @@ def _saved(request: Request, form: RuleForm, rule: DeclareRule | None) -> HttpRe
     if rule is None:
         rule = declare_rules.add(form.asked(), by=request.person, at=timezone.now())
     else:
-        declare_rules.edit(rule, form.asked(), by=request.person)
+        declare_rules.edit(rule, form.asked(), by=request.person, seen=form.cleaned_data["seen"])
     messages.success(request, f"Rule “{rule.name}” is on." if rule.active else "Saved. The rule is off.")
     return redirect("oncall-rules")
 
