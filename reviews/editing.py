@@ -65,11 +65,20 @@ def write_again(incident: Incident, *, section: str, to: int, by: Person | None,
         _changed(one.review, by=by, at=at, about=now.codename, did="wrote again", section=section)
 
 
-def comment(incident: Incident, *, section: str, text: str, by: Person | None, at: datetime) -> ReviewComment:
-    """Say something about a section. Raises ``BadInput`` and ``NoSuchSection``."""
+def comment(
+    incident: Incident, *, section: str, text: str, by: Person | None, at: datetime, after: int | None = None
+) -> ReviewComment:
+    """Say something about a section. Raises ``BadInput`` and ``NoSuchSection``.
+
+    ``after`` is the last comment that the person saw there, 0 for none: the same words of theirs after it are one form
+    that was sent twice, and make one.
+    """
     said = rules.text(text, field="comment")
     with rules.changing(incident, by=by) as now:
         one = _section(now, section, at=at)
+        mine = ReviewComment.objects.filter(section=one, by=by, text=said, pk__gt=after or 0)
+        if after is not None and (sent := mine.order_by("pk").first()) is not None:
+            return sent
         made = ReviewComment.objects.create(section=one, text=said, by=by, at=at)
         _changed(one.review, by=by, at=at, about=now.codename, did="commented", section=section)
     return made

@@ -27,6 +27,8 @@ from incidents import lifecycle
 from incidents.models import Event, Followup, Incident, Person
 from incidents.outages import database_watch
 from incidents.tests import shipped
+from reviews import editing
+from reviews.models import ReviewComment
 
 FOLDED = b"main;work 3\nmain;rest 1\n"
 
@@ -51,6 +53,7 @@ class Sender:
     client: Client
     incident: Incident
     secret: str
+    borne: str = ""
     since: str = field(default_factory=lambda: str(int(timezone.now().timestamp())))
 
     def form(self, verb: str, **given: Any) -> Any:
@@ -60,6 +63,16 @@ class Sender:
     def add(self, **given: Any) -> Any:
         """Send a form of the page of evidence, as it stands there while there is none."""
         return self.client.post(f"{self.incident.get_absolute_url()}evidence/add", {"since": "0", **given})
+
+    def comment(self) -> Any:
+        """Send a comment on a review as its page has it, once the incident has ended."""
+        if self.incident.is_active:
+            self.incident = lifecycle.resolve(self.incident, text="", by=None, at=timezone.now())
+        page = self.borne or self.client.get(f"{self.incident.get_absolute_url()}review").content.decode()
+        self.borne = page
+        form = page[page.index("/review/hard/comment") :]
+        given = dict(re.findall(r'<input type="hidden" name="(\w+)" value="(\w*)"', form[: form.index("</form>")]))
+        return self.client.post(f"{self.incident.get_absolute_url()}review/hard/comment", {**given, "comment": "Why?"})
 
     def declare(self) -> Any:
         """Send the form that declares."""
@@ -97,6 +110,7 @@ WAYS: dict[str, tuple[Any, str, Callable[[Sender], Any], Callable[[], int]]] = {
         *(lifecycle, "update", lambda by: by.form("update", text="We roll back")),
         lambda: Event.objects.filter(kind="updated").count(),
     ),
+    "a comment on a review": (editing, "comment", Sender.comment, ReviewComment.objects.count),
     "a declaration": (lifecycle, "declare", Sender.declare, Incident.objects.filter(title="Search is slow").count),
     "evidence by REST": (receiving, "receive", Sender.upload, Evidence.objects.count),
     "evidence on the page": (

@@ -69,10 +69,11 @@ def again(request: Request, codename: str, section: str) -> HttpResponse:
 def comment(request: Request, codename: str, section: str) -> HttpResponse:
     """Take a comment on a section."""
     incident, text = _about(request, codename, section), request.POST.get("comment", "")
+    after = number(request.POST.get("after"))
     return _done(
         request,
         incident,
-        lambda at: editing.comment(incident, section=section, text=text, by=request.person, at=at),
+        lambda at: editing.comment(incident, section=section, text=text, by=request.person, at=at, after=after),
         said="Comment added.",
         unsaved=UnsavedText(section, comment=text),
     )
