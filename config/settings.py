@@ -41,6 +41,7 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
+    "config.http.methods.Head",
     "config.http.request_origin.ProxyDoubts",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
@@ -60,7 +61,7 @@ MIDDLEWARE = [
     "django_htmx.middleware.HtmxMiddleware",
     "integrations.identity.second_factor.SecondFactor",
     "evidence.views.storing.StorageOutages",
-    "config.http.forms_only.FormsOnly",
+    "config.http.methods.FormsOnly",
 ]
 SIGNED_MIDDLEWARE = [  # of what vendors send: config/http/signed_doors.py
     "config.http.request_origin.ProxyDoubts",

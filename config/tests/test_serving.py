@@ -148,6 +148,23 @@ def test_what_a_response_leaves_for_later_begins_once_all_of_it_is_sent(monkeypa
     assert seen == ["http.response.start", "http.response.body taken", "late"]
 
 
+@pytest.mark.parametrize("path", ["/stream", "/file"])
+def test_nothing_is_streamed_to_who_asks_by_head(path: str) -> None:
+    async def ask() -> list[dict[str, Any]]:
+        talk = Talk(Application(), scope(path, method="HEAD"))
+        await talk.send_input({"type": "http.request", "body": b""})
+        said = [await talk.receive_output(5), await talk.receive_output(5)]
+        await talk.wait(5)
+        return said
+
+    with override_settings(MIDDLEWARE=["config.http.methods.Head"]):
+        head, body = asyncio.run(ask())
+    assert head["status"] == 200
+    assert not body.get("body")
+    assert not body.get("more_body")
+    assert not seen
+
+
 def test_a_stream_ends_when_its_reader_goes_away() -> None:
     async def come_and_go() -> bytes:
         talk = Talk(Application(), scope("/stream"))

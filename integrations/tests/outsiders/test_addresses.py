@@ -102,6 +102,20 @@ def test_members_find_something_at_each_of_them_and_nothing_is_kept(scene: Scene
         held(response.headers, address, relaxed=route in table.POLICY_OF_THEIR_OWN)
 
 
+def test_head_is_answered_as_get_is_without_what_it_shows(scene: Scene, hidden: Incident) -> None:
+    """What monitors, previews of links and ``curl -I`` ask; a stream is not opened for them."""
+    token = scene.token(MEMBER)
+    for route, row in (*there(OF_INCIDENTS), *there(OF_NONE)):
+        for address in row.addresses(route, hidden.codename):
+            given = {"Authorization": f"Bearer {token}"} if route.startswith("api/") else {}
+            shown, asked = (scene.browser(MEMBER).generic(one, address, headers=given) for one in ("GET", "HEAD"))
+            if not getattr(shown, "is_async", False):
+                alike.text(shown)  # which closes the file that it is read from
+            assert asked.status_code == shown.status_code, address
+            assert not alike.text(asked), address
+            assert asked.headers.get("Content-Type") == shown.headers.get("Content-Type"), address
+
+
 @pytest.mark.parametrize("who", [ANONYMOUS, OUTSIDER])
 def test_other_pages_are_as_guarded(who: str, scene: Scene) -> None:
     for route, row in there(OF_NONE):
