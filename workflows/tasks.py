@@ -121,8 +121,8 @@ def sweep() -> None:
     unplanned = sweeping.unplanned(at=at) if waiting & {"moved", "plan again"} else []
     for incident_id in unplanned:
         hint_sender.found(reconcile, incident_id, fresh_s=FRESH_S)
-    for incident_id, queue in sweeping.due(at=at):
-        if queue != EVIDENCE and incident_id not in unplanned:
+    for incident_id in sweeping.due(at=at, kinds=effect_queue.HASTY):
+        if incident_id not in unplanned:
             hint_sender.found(drain, incident_id, fresh_s=FRESH_S)
     apart.each([name for name in CARRIED if name in waiting], lambda name: CARRIED[name](at=at), what="the sweep")
 
@@ -146,9 +146,8 @@ def tell_of_misses() -> None:
 @acts_on(captures=lambda now: effect_queue.ready(now, effect_queue.SLOW))
 def sweep_captures() -> None:
     """Begin the captures that are due, in a worker of evidence."""
-    for incident_id, queue in sweeping.due(at=timezone.now()):
-        if queue == EVIDENCE:
-            measure(incident_id)
+    for incident_id in sweeping.due(at=timezone.now(), kinds=effect_queue.SLOW):
+        measure(incident_id)
 
 
 @shared_task

@@ -40,9 +40,9 @@ from integrations.tests.house import House
 from integrations.tests.house import house as opened
 from stack.outside import until
 from workflows import ports, tasks
+from workflows.effects.effect_queue import HASTY, SLOW
 from workflows.models import DirectoryRead, Effect, GroupRule, PagerRead, Planned, Shift, Unplanned
 from workflows.oncall import refresh
-from workflows.planning.actions import EFFECTS, EVIDENCE
 from workflows.reconcile import sweep
 from workflows.usergroups import sync, workspace_cache
 
@@ -123,12 +123,11 @@ EVERYTHING = Glance({(task, name): look for task, named in glance.LOOKS.items() 
 
 def acted_on(at: datetime) -> set[tuple[str, str]]:
     """Return what the looks would act on at a moment, by what they themselves ask."""
-    queues = {queue for _, queue in sweep.due(at=at)}
     would = {
         ("workflows.tasks.follow_workspace", "workspace"): workspace_cache.is_known_old(),
         ("workflows.tasks.tell_of_misses", "misses"): misses.to_tell(at).exists(),
-        ("workflows.tasks.sweep", "effects"): EFFECTS in queues,
-        ("workflows.tasks.sweep_captures", "captures"): EVIDENCE in queues,
+        ("workflows.tasks.sweep", "effects"): bool(sweep.due(at=at, kinds=HASTY)),
+        ("workflows.tasks.sweep_captures", "captures"): bool(sweep.due(at=at, kinds=SLOW)),
         ("workflows.tasks.keep_groups", "groups"): bool(sync.due(at=at)),
         ("integrations.pagerduty.tasks.sweep", "webhooks"): inbox.waiting(at=at) is not None,
         ("integrations.slack.tasks.redraw_homes", "tabs"): OnHome.closable().exists(),

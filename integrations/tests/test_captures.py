@@ -27,6 +27,7 @@ from integrations.profilers.sources import Listed
 from integrations.tests.house import House
 from workflows import ports
 from workflows.effects import effect_queue
+from workflows.effects.effect_queue import HASTY, SLOW
 from workflows.models import Effect
 from workflows.performing import capturing, perform
 from workflows.planning.actions import EFFECTS, EVIDENCE
@@ -126,7 +127,8 @@ def test_neither_queue_takes_the_others_effects(captures: Captures) -> None:
     incident = planned(captures)
     perform.drain(incident.pk, side_by_side=False)
     assert (captures.calls(), owed(incident).state) == (0, "waiting")
-    assert sweep.due(at=timezone.now()) == [(incident.pk, EVIDENCE)]
+    assert sweep.due(at=timezone.now(), kinds=SLOW) == [incident.pk]
+    assert not sweep.due(at=timezone.now(), kinds=HASTY)
     captures.house.slack.calls.clear()
     perform.drain(incident.pk, queue=EVIDENCE, side_by_side=False)
     assert (captures.calls(), owed(incident).state) == (1, "done")

@@ -16,6 +16,7 @@ from integrations.pagerduty.tasks import _take_all as act_on_webhooks
 from integrations.pagerduty.webhooks import inbox
 from integrations.tests import duty as building
 from integrations.tests.duty import Duty
+from workflows.effects.effect_queue import HASTY
 from workflows.models import Page, Unplanned
 from workflows.paging import poll_pages
 from workflows.reconcile import sweep
@@ -32,7 +33,7 @@ def look(duty: Duty) -> None:
 
 def work(duty: Duty, incident: Incident) -> None:
     """Let workers do what is known to wait, and plan nothing that nobody asked to have planned."""
-    if Unplanned.objects.filter(incident=incident).exists() or sweep.due(at=timezone.now()):
+    if Unplanned.objects.filter(incident=incident).exists() or sweep.due(at=timezone.now(), kinds=HASTY):
         duty.house.settle(incident)
 
 

@@ -18,6 +18,7 @@ from integrations.pagerduty.tests.straight import StraightTransport
 from integrations.slack.tests.straight import StraightWire
 from integrations.tests.duty import Duty, duty
 from workflows import tasks
+from workflows.effects.effect_queue import HASTY
 from workflows.models import Effect, Planned
 from workflows.performing import perform
 from workflows.planning.actions import EFFECTS, KINDS, of_queue
@@ -61,7 +62,7 @@ def look() -> None:
     """Do what a worker's regular look does."""
     for incident in sweep.unplanned(at=timezone.now()):
         tasks.reconcile(incident)
-    for incident, _ in sweep.due(at=timezone.now()):
+    for incident in sweep.due(at=timezone.now(), kinds=HASTY):
         tasks.drain(incident)
 
 

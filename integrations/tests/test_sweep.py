@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from typing import Final
 
 import pytest
 from django.db import connection
@@ -12,7 +13,9 @@ from psycopg import sql
 from incidents import lifecycle
 from incidents.models import Codename, Event, Incident, Participant
 from integrations.tests.house import House
+from workflows.effects.effect_queue import HASTY
 from workflows.models import Effect, Planned, Resource
+from workflows.planning.actions import KINDS
 from workflows.reconcile import sweep
 
 TWINS = """
@@ -53,10 +56,10 @@ def test_a_sweep_over_a_thousand_settled_incidents_calls_nobody_and_asks_no_more
     copies(incident, 9)
     house.slack.calls.clear()
 
-    def look() -> tuple[list[object], int]:
+    def look() -> tuple[list[int], int]:
         at = timezone.now()
         with CaptureQueriesContext(connection) as asked:
-            found = [*sweep.unsettled(), *sweep.unplanned(at=at), *sweep.due(at=at)]
+            found = [*sweep.unsettled(), *sweep.unplanned(at=at), *sweep.due(at=at, kinds=HASTY)]
         return found, len(asked)
 
     few, queries_for_ten = look()
@@ -85,3 +88,34 @@ def test_an_update_that_falls_due_is_said_once(house: House) -> None:
     assert sweep.fall_due(at=later) == 0
     house.settle(incident)
     assert sum("update is due" in text for text in house.slack.texts(house.channel(incident))) == 1
+
+
+KIND_OF: Final = {KINDS[kind].port: kind for kind in HASTY}
+
+
+def owe(incident: Incident, kind: str) -> None:
+    """Let an effect of a kind wait that is due."""
+    at = timezone.now()
+    state = {"state": "waiting", "due_at": at, "created_at": at, "rank": 1, "revision": incident.revision}
+    Effect.objects.create(incident=incident, key=f"{kind}/drawn", thing=kind, kind=kind, verb="create", **state)
+
+
+@pytest.mark.parametrize("port", KIND_OF)
+def test_what_waits_for_one_port_hides_nothing_that_others_are_asked_for(
+    house: House, monkeypatch: pytest.MonkeyPatch, port: str
+) -> None:
+    """However many wait, and for however long: a vendor may be silent for hours, or have been disconnected."""
+    monkeypatch.setattr(sweep, "AT_MOST", 4)
+    first = house.declare()
+    owe(first, KIND_OF[port])
+    copies(first, 40)
+    others = {house.declare(): kind for one, kind in KIND_OF.items() if one != port}
+    for incident, kind in others.items():
+        owe(incident, kind)
+    last = house.declare()
+    owe(last, KIND_OF[port])
+    found = sweep.due(at=timezone.now(), kinds=HASTY)
+    assert {last.pk, *(incident.pk for incident in others)} <= {*found}
+    assert len(found) == 4 + len(others)
+    turns = range(1000)
+    assert any(first.pk in sweep.due(at=timezone.now(), kinds=HASTY) for _ in turns), "it waits for good"

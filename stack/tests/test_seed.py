@@ -15,6 +15,7 @@ from incidents.models import Codename, Event, Incident, Participant, Person
 from incidents.search import IncidentFilters, find
 from stack import seed
 from workflows.effects import effect_queue
+from workflows.planning.actions import KINDS
 from workflows.reconcile import sweep
 
 pytestmark = pytest.mark.django_db
@@ -59,7 +60,7 @@ def test_private_ones_are_seen_by_their_people_alone(seeded: seed.Seeded) -> Non
 
 def test_nothing_is_owed_outside(seeded: seed.Seeded) -> None:
     assert sweep.unplanned(at=timezone.now()) == []
-    assert effect_queue.ready_incidents(at=timezone.now(), limit=5) == []
+    assert effect_queue.ready_incidents(at=timezone.now(), kinds=list(KINDS)) == {}
 
 
 def test_verbs_go_on_where_the_seed_ended(seeded: seed.Seeded) -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
+from itertools import groupby
+from operator import itemgetter
 from typing import Any, Final
 
 from django.conf import settings
@@ -197,11 +199,16 @@ def put_back(work: Work, *, until: datetime) -> None:
     )
 
 
-def ready_incidents(*, at: datetime, limit: int) -> list[tuple[int, str]]:
-    """Return incidents that have an effect to perform right now, with its queue: one query, however many there are."""
+def ready_incidents(*, at: datetime, kinds: Sequence[str]) -> dict[str, list[int]]:
+    """Return incidents that have an effect of these kinds to perform right now, by the port that is asked for it.
+
+    The oldest come first; one query, however many there are.
+    """
+    ports = [KINDS[kind].port for kind in kinds]
     with connection.cursor() as cursor:
-        cursor.execute(READY_INCIDENTS, {"at": clock.at(at), "limit": limit, "slow": SLOW})
-        return [(pk, EVIDENCE if slow else EFFECTS) for pk, slow in cursor.fetchall()]
+        cursor.execute(READY_INCIDENTS, {"at": clock.at(at), "kinds": list(kinds), "ports": ports})
+        found = cursor.fetchall()
+    return {port: [pk for _, pk in rows] for port, rows in groupby(found, key=itemgetter(0))}
 
 
 def ready(now: Moment, kinds: Sequence[str]) -> Sql:

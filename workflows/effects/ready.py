@@ -52,5 +52,7 @@ CLAIM = """
 
 
 READY_INCIDENTS = f"""
-    SELECT DISTINCT incident_id, kind = ANY(%(slow)s) FROM workflows_effect WHERE id IN ({READY}) LIMIT %(limit)s
+    SELECT DISTINCT asked.port, incident_id FROM workflows_effect
+      JOIN unnest(%(kinds)s::text[], %(ports)s::text[]) AS asked (kind, port) USING (kind) WHERE id IN ({READY})
+     ORDER BY asked.port, incident_id
 """  # noqa: S608  # a constant of this module

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+import random
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import partial
+from itertools import chain
 from typing import Final
 
 from django.db.models import F, OuterRef, QuerySet, Subquery
@@ -69,9 +71,23 @@ def _to_plan_again(at: datetime) -> QuerySet[Planned]:
     return Planned.objects.filter(look_again_at__lte=at)
 
 
-def due(*, at: datetime) -> list[tuple[int, str]]:
-    """Return incidents with an effect to perform now, waiting and due or running past its lease, and whose queue."""
-    return effect_queue.ready_incidents(at=at, limit=AT_MOST)
+def due(*, at: datetime, kinds: Sequence[str]) -> list[int]:
+    """Return incidents with an effect of these kinds to perform now, waiting and due or running past its lease.
+
+    Each port has a share of its own: a vendor who is silent, or not connected any more, hides nothing that others are
+    asked for. Where more wait for one than are returned, half of them are the newest, and the others are drawn, so
+    that none waits for good.
+    """
+    shares = (_share(waiting) for waiting in effect_queue.ready_incidents(at=at, kinds=kinds).values())
+    return list(dict.fromkeys(chain.from_iterable(shares)))
+
+
+def _share(waiting: Sequence[int]) -> Sequence[int]:
+    if len(waiting) <= AT_MOST:
+        return waiting
+    half = AT_MOST // 2
+    older = random.sample(waiting[:-half], AT_MOST - half)
+    return [*reversed(waiting[-half:]), *older]
 
 
 def unsettled() -> list[int]:
