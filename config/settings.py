@@ -41,7 +41,7 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
-    "config.http.methods.Head",
+    "config.http.methods.HeadAsGet",
     "config.http.request_origin.ProxyDoubts",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",

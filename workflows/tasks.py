@@ -25,7 +25,7 @@ from incidents.outages import hint_sender, spare_connections
 from incidents.outages.hint_sender import HintTask
 from incidents.second_manager import notices
 from workflows import ports
-from workflows.alerts import intake
+from workflows.alerts import intake, poll_alerts
 from workflows.channels import membership, room_looks
 from workflows.effects import effect_queue, workspaces
 from workflows.effects.failing import announcements, recovering
@@ -168,8 +168,9 @@ def watch_members() -> None:
 
 @shared_task
 def look_at_pages() -> None:
-    """Ask the pager about open pages that nobody told us about lately."""
+    """Ask the pager about open pages, and alerts of active incidents, that nobody told us about lately."""
     poll_pages.look_again(at=timezone.now())
+    poll_alerts.look_again(at=timezone.now())
 
 
 @shared_task

@@ -9,7 +9,7 @@ from django.http.response import HttpResponseBase, HttpResponseNotAllowed, Strea
 from django.shortcuts import render
 
 
-class Head:
+class HeadAsGet:
     """Middleware: HEAD is answered as GET is, without its body, as RFC 9110 (9.3.2) asks of every address.
 
     Monitors ask with it, previews of links, and ``curl -I``. What would stream ends before its first byte.

@@ -157,7 +157,7 @@ def test_nothing_is_streamed_to_who_asks_by_head(path: str) -> None:
         await talk.wait(5)
         return said
 
-    with override_settings(MIDDLEWARE=["config.http.methods.Head"]):
+    with override_settings(MIDDLEWARE=["config.http.methods.HeadAsGet"]):
         head, body = asyncio.run(ask())
     assert head["status"] == 200
     assert not body.get("body")

@@ -34,7 +34,8 @@ class Alert(models.Model):
     """An incident of the pager that the pager opened, not us. It declared one here, joined one, or concerns none.
 
     Those without an ``incident`` are kept for a while: news may come in the wrong order, and a rule can be
-    tried on what came. ``at`` is when the pager opened it; news from before ``status_at`` change nothing.
+    tried on what came. ``at`` is when the pager opened it; news from before ``status_at`` change nothing. It was
+    last asked about at ``looked_at``.
     """
 
     incident = models.ForeignKey(Incident, null=True, on_delete=models.CASCADE, related_name="alerts", db_index=False)
@@ -51,6 +52,7 @@ class Alert(models.Model):
     status_by = models.CharField(max_length=200, blank=True)
     at = models.DateTimeField()
     joined_at = models.DateTimeField(null=True)
+    looked_at = models.DateTimeField(null=True)
 
     class Meta:
         indexes = [

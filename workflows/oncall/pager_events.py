@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Final
 
 TRIGGERED, ACKNOWLEDGED, RESOLVED = "triggered", "acknowledged", "resolved"
@@ -18,6 +18,12 @@ STATUS_OF: Final = {
 }
 # Of two statuses from the same moment the one further on holds, whichever was heard of first.
 RANK: Final = {"opening": 0, TRIGGERED: 1, ACKNOWLEDGED: 2, RESOLVED: 3}
+SECOND: Final = timedelta(seconds=1)
+
+
+def latest(at: datetime) -> datetime:
+    """Return the last moment that a time may mean: one without a fraction is any of its second."""
+    return at if at.microsecond else at + SECOND - timedelta(microseconds=1)
 
 
 @dataclass(frozen=True, slots=True)

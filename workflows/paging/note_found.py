@@ -12,7 +12,7 @@ from incidents import lifecycle
 from incidents.models import Source
 from workflows.models import Page
 from workflows.oncall import page_reach
-from workflows.oncall.pager_events import PagerEvent, PagerIncident, Who
+from workflows.oncall.pager_events import SECOND, PagerEvent, PagerIncident, Who
 from workflows.pager_port import PageStatus
 from workflows.paging import apply_page_event, called_off, pager_names, poll_dedup
 
@@ -145,7 +145,7 @@ def _is_since(page: Page, rung: PageStatus, *, until: datetime) -> bool:
     Where alerts of others keep its incident open there, we took the page for ended all the same.
     """
     # What followed each other within a second is known as one moment after the other at its end.
-    return page.is_open or rung.id != page.pager_id or until + poll_dedup.SECOND > page.status_at
+    return page.is_open or rung.id != page.pager_id or until + SECOND > page.status_at
 
 
 def _is_reopened(page: Page, rung: PageStatus) -> bool:

@@ -6,15 +6,14 @@ A look says since when a page has its status, mostly to the second. News of that
 from __future__ import annotations
 
 from collections.abc import Iterable
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Final
 
-from workflows.oncall.pager_events import PagerEvent
+from workflows.oncall.pager_events import PagerEvent, latest
 
 PREFIX: Final = "look"
 PASSED: Final = "passed"  # noted where someone else was found to be paged
 ON: Final = {"escalated", "reassigned", "delegated"}  # the kinds of news that say so
-SECOND: Final = timedelta(seconds=1)
 
 
 def note(status: str, *, since: datetime, until: datetime) -> str:
@@ -25,11 +24,6 @@ def note(status: str, *, since: datetime, until: datetime) -> str:
 def span(at: datetime) -> tuple[datetime, datetime]:
     """Return the moments between which something happened that is known to the second."""
     return at.replace(microsecond=0), latest(at)
-
-
-def latest(at: datetime) -> datetime:
-    """Return the last moment that a time may mean: one without a fraction is any of its second."""
-    return at if at.microsecond else at + SECOND - timedelta(microseconds=1)
 
 
 def told(notes: Iterable[str], news: PagerEvent) -> bool:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import logging
 
 from workflows import ports
-from workflows.oncall.pager_events import PagerEvent, PagerIncident, Who
-from workflows.paging.poll_dedup import latest
+from workflows.alerts import poll_alerts
+from workflows.oncall.pager_events import PagerEvent
 from workflows.ports import VendorError
 
 log = logging.getLogger(__name__)
@@ -29,7 +29,4 @@ class AlertNow:
             log.warning("could not ask how alert %s stands: %s", id, error)
             self._is_away = True
             return None
-        if found is None or found.at is None:
-            return None
-        by = Who(found.by_id, found.by) if found.by_id else None
-        return PagerEvent(f"look {id}", found.status, latest(found.at), PagerIncident(id), "", "", by=by)
+        return poll_alerts.as_news(id, found)
