@@ -201,7 +201,7 @@ def _original(of: Incident, incident: Incident, *, by: Person | None) -> Inciden
         raise rules.BadInput("of", "There is no such incident.") from None
     if found.pk == incident.pk:
         raise rules.Refused("An incident cannot be a duplicate of itself.")
-    if incident.pk in _originals(found):
+    if incident.pk in originals(found):
         says = f"{found.codename} is itself a duplicate of {incident.codename}, directly or through others."
         raise rules.Refused(f"{says} Reopen {found.codename} first.")
     if found.is_drill != incident.is_drill:
@@ -211,8 +211,8 @@ def _original(of: Incident, incident: Incident, *, by: Person | None) -> Inciden
     return found
 
 
-def _originals(incident: Incident) -> set[int]:
-    """Return what an incident is a duplicate of, what that is one of, and so on."""
+def originals(incident: Incident) -> set[int]:
+    """Return the keys of what an incident is a duplicate of, what that is one of, and so on."""
     found: set[int] = set()
     step: int | None = incident.duplicate_of_id
     while step is not None and step not in found:

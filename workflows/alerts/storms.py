@@ -7,15 +7,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Final
 
 from django.db import connection
 from django.db.models import Q, QuerySet
 
 from incidents import lifecycle
+from incidents.lifecycle import ending
 from incidents.models import Incident, Source, Status
 from workflows.alerts import matching
 from workflows.models import Alert, DeclareRule
 
+ANY: Final = Q()
 SERVICE_CHARS = 80  # of a service's name on an incident
 
 # The incident to which the last of a rule's alerts of a service went within the window, locked as writing an entry
@@ -98,12 +101,18 @@ def _original(rule: DeclareRule, alert: Alert) -> Incident | None:
     """Return what the storm's incident was marked a duplicate of, while people respond to that."""
     around = (alert.at - _window(rule), alert.at + _window(rule))
     storm = Alert.objects.filter(rule=rule, service_id=alert.service_id, at__range=around)
-    last = storm.filter(incident__status=Status.DUPLICATE).order_by("-at").first()
-    if last is None:
-        return None
     # What a rule for a private type takes stays out of public incidents.
     closed = Q(private=True) if rule.type.policy.private else Q()
-    return _locked(Incident.objects.filter(closed, duplicates__alerts=last, active=True))
+    return _led_to(storm.order_by("-at"), closed)
+
+
+def _led_to(newest_first: QuerySet[Alert], only: Q = ANY) -> Incident | None:
+    """Return what people respond to in place of the incident of the last of some alerts that is a duplicate's."""
+    last = newest_first.filter(incident__status=Status.DUPLICATE).select_related("incident").first()
+    if last is None or last.incident is None:
+        return None
+    # That may be a duplicate itself by now, and so on: of all of them people respond to one at most.
+    return _locked(Incident.objects.filter(only, pk__in=ending.originals(last.incident), active=True))
 
 
 def _window(rule: DeclareRule) -> timedelta:
@@ -116,11 +125,19 @@ def _locked(incidents: QuerySet[Incident]) -> Incident | None:
 
 def _beside(alert: Alert) -> Incident | None:
     """Return the open incident of a storm of the same service, for an alert that no rule takes: it may be related."""
-    ruled = Alert.objects.filter(service_id=alert.service_id, rule__isnull=False, incident__active=True)
-    last = ruled.select_related("rule").order_by("-at").first()
-    if last is None or last.rule is None or abs(alert.at - last.at) > _window(last.rule):
-        return None
-    return _locked(Incident.objects.filter(alerts=last, active=True))
+    ruled = Alert.objects.filter(service_id=alert.service_id, rule__isnull=False).order_by("-at")
+    active = _last_near(ruled.filter(incident__active=True), alert)
+    if active is not None:
+        return _locked(Incident.objects.filter(alerts=active, active=True))
+    double = _last_near(ruled.filter(incident__status=Status.DUPLICATE), alert)
+    return _led_to(ruled.filter(pk=double.pk)) if double is not None else None
+
+
+def _last_near(newest_first: QuerySet[Alert], alert: Alert) -> Alert | None:
+    """Return the last of some alerts that rules took, where this one is within that rule's window of it."""
+    last = newest_first.select_related("rule").first()
+    is_near = last is not None and last.rule is not None and abs(alert.at - last.at) <= _window(last.rule)
+    return last if is_near else None
 
 
 def _declared(rule: DeclareRule, alert: Alert, *, at: datetime) -> Incident:

@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import partial
 
+import pytest
 from django.db import connections, transaction
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -78,6 +79,48 @@ def test_a_duplicates_storm_goes_on_at_the_original(major: IncidentType, ada: Pe
     hear(said("Q2", minute=3))
     assert Alert.objects.get(pager_id="Q2").incident == original
     assert entries(original) == ["Alert from checkout, P1: p95 above 2 s"]
+
+
+@pytest.mark.parametrize("takes", ["a rule", "no rule"])
+@pytest.mark.parametrize("length", [1, 2, 4])
+@pytest.mark.parametrize("end", ["open", "resolved"])
+def test_a_storm_goes_on_where_people_respond_to_it_however_far_duplicates_lead(
+    major: IncidentType, ada: Person, length: int, end: str, takes: str
+) -> None:
+    ruled(major, priority="P1")
+    hear(said("Q1"))
+    chain = [Incident.objects.get()]
+    for n in range(length):
+        chain.append(lifecycle.declare(f"Checkout is slow {n}", by=ada, at=NINE))
+        lifecycle.duplicate(chain[-2], of=chain[-1], by=ada, at=at(1 + n / 10))
+    if end == "resolved":
+        lifecycle.resolve(chain[-1], by=ada, at=at(2))
+    known = Incident.objects.count()
+    hear(said("Q2", minute=3, priority="P1" if takes == "a rule" else "P4"))
+    joined = Alert.objects.get(pager_id="Q2").incident
+    if end == "open":
+        assert joined == chain[-1], "nobody is paged again for what people respond to"
+        assert Incident.objects.count() == known
+    else:
+        assert joined not in chain, "it is over"
+
+
+@pytest.mark.parametrize("length", [1, 3])
+def test_what_a_private_rule_takes_follows_duplicates_to_a_private_end_alone(
+    shipped: dict[str, IncidentType], ada: Person, length: int
+) -> None:
+    ruled(shipped["security"])
+    hear(said("Q1"))
+    chain = [Incident.objects.get()]
+    for n in range(length):
+        chain.append(lifecycle.declare(f"Keys leaked {n}", by=ada, at=NINE))
+        lifecycle.duplicate(chain[-2], of=chain[-1], by=None, at=at(1 + n / 10))
+    hear(said("Q2", minute=2, title="credentials"))
+    assert Alert.objects.get(pager_id="Q2").incident.private  # type: ignore[union-attr]  # it was placed
+    lifecycle.retype(chain[-1], to=shipped["security"], by=ada, at=at(3))
+    Alert.objects.filter(pager_id="Q2").delete()
+    hear(said("Q3", minute=4, title="credentials"))
+    assert Alert.objects.get(pager_id="Q3").incident == chain[-1]
 
 
 def test_what_was_retyped_to_private_keeps_collecting_its_storm_silently(
