@@ -41,8 +41,15 @@ def _declared(text: str, data: Data) -> str:
     return f"{'opened a drill' if data.get('drill') else 'declared it'} as {data['type_name']}: {text}"
 
 
+def is_of_own_type(data: Data) -> bool:
+    """Return whether a retype gave an incident the type that it had, because that had turned private."""
+    return bool(data.get("from")) and data.get("from") == data.get("to")
+
+
 def _retyped(text: str, data: Data) -> str:
     said = f"retyped it from {data['from_name']} to {data['to_name']}"
+    if is_of_own_type(data):
+        said = f"retyped it to {data['to_name']}, which is private now"
     return _because(f"{said} and stays out" if data.get("stays_out") else said, text)
 
 

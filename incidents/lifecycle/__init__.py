@@ -24,7 +24,7 @@ from incidents.lifecycle.misses import TooManyMisses
 from incidents.lifecycle.opening import open_up, publish
 from incidents.lifecycle.people import bring_in, fill, joined, left, set_lead, set_role
 from incidents.lifecycle.redaction import redact
-from incidents.lifecycle.retyping import adopt, go_back_to_room, leave_room, open_another_room, retype
+from incidents.lifecycle.retyping import adopt, go_back_to_room, leave_room, may_retype, open_another_room, retype
 from incidents.lifecycle.rules import BadInput, NotThere, Refused, Stale
 from incidents.lifecycle.stating import state_impact, state_next_step
 from incidents.lifecycle.to_do.followups import (
@@ -75,6 +75,7 @@ __all__ = [
     "leave_room",
     "left",
     "let_in",
+    "may_retype",
     "mitigate",
     "note",
     "open_another_room",

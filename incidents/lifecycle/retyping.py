@@ -87,6 +87,14 @@ def retype(
     return now
 
 
+def may_retype(incident: Incident, to: IncidentType) -> bool:
+    """Return whether it is a retype to give an incident this type: another one, or its own that turned private since.
+
+    A public incident cannot adopt that, as people lose access by it: they have to be shown the plan.
+    """
+    return to.pk != incident.type_id or (to.current is not None and moves_room(incident.private, to.policy))
+
+
 def adopt(incident: Incident, *, by: Person | None, at: datetime, source: str = Source.WEB) -> Incident:
     """Take the newest version of the incident's own type, after its policy was edited.
 
@@ -110,7 +118,7 @@ def adopt(incident: Incident, *, by: Person | None, at: datetime, source: str = 
 def _usable(incident: Incident, to: IncidentType) -> PolicyVersion:
     if to.archived_at is not None or to.current is None:
         raise rules.Refused(f"The type {to.slug} is archived; choose another one.")
-    if to.pk == incident.type_id:
+    if not may_retype(incident, to):
         raise rules.Refused(f"{incident.codename} is already {to.policy.name}.")
     return to.current
 

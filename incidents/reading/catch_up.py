@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, Final
 
+from incidents import event_kinds
 from incidents.event_kinds import RESETS_UPDATE
 from incidents.people.bidi import isolated
 from incidents.sentences import capital
@@ -111,7 +112,9 @@ def _type(kinds: Newest, now: StandsNow) -> Iterator[CatchUpLine]:
         if one.kind == "declared":
             yield CatchUpLine("Type", str(one.data["type_name"]), (one.n,), one.at, one.by)
         else:
-            was = f"{isolated(one.data['to_name'])}, was {isolated(one.data['from_name'])}"
+            is_own = event_kinds.is_of_own_type(one.data)
+            before = "private now" if is_own else f"was {isolated(one.data['from_name'])}"
+            was = f"{isolated(one.data['to_name'])}, {before}"
             yield CatchUpLine("Type", _because(was, one.text, LONG), (one.n,), one.at, one.by)
 
 

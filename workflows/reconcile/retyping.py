@@ -77,7 +77,7 @@ def confirm(
     with transaction.atomic():
         now = rules.held(incident, by=by, several=to.policy.private)
         found = None
-        if now.is_active and now.type_id != to.pk:
+        if now.is_active and lifecycle.may_retype(now, to):
             found = _work_out(now, to.policy, by=by, bring=bring, come=come)
             if digest is not None and found.plan.digest != digest:
                 raise PlanChanged(_shown_to(by, found.plan))

@@ -77,8 +77,8 @@ def retype(request: Request, codename: str) -> HttpResponse:
 
 def read(incident: Incident, given: QueryDict) -> RetypeQuery:
     """Read what was asked; types that cannot be chosen and people who are not responders are left out."""
-    usable = IncidentType.objects.filter(archived_at=None).exclude(pk=incident.type_id).select_related("current")
-    to = usable.filter(slug=given.get("to", "")).first()
+    to = IncidentType.objects.usable().filter(slug=given.get("to", "")).first()
+    to = to if to is not None and lifecycle.may_retype(incident, to) else None
     ids = numbers(given.getlist("bring"))
     readers = visibility.readers(incident).filter(person__in=ids) if ids else visibility.readers(incident).none()
     return RetypeQuery(to, [one.person for one in readers], come=not given.get("stay_out"))
@@ -122,7 +122,7 @@ def _is_sent_again(request: Request, incident: Incident) -> bool:
 def _show_anew(request: Request, incident: Incident, asked: RetypeQuery, *, plan: Plan | None = None) -> HttpResponse:
     """Show the plan as it is by now, and say what changed since the page was opened: that and nothing else."""
     given = request.POST
-    if plan is None and asked.to is not None and asked.to.pk != incident.type_id:
+    if plan is None and asked.to is not None and lifecycle.may_retype(incident, asked.to):
         plan = retyping.preview(incident, to=asked.to, by=request.person, bring=asked.bring, come=asked.come)
     meanwhile = _meanwhile(request, incident, number(given.get("since")))
     what = _who_retyped(meanwhile.retyped) if meanwhile.retyped is not None else "The plan changed"
@@ -186,6 +186,7 @@ def _context(request: Request, incident: Incident, asked: RetypeQuery, plan: Pla
         "incident": incident,
         "policy": incident.policy,
         "types": types,
+        "taken": {one.pk for one in types if not lifecycle.may_retype(incident, one)},
         "to": asked.to,
         "chosen": asked.to.policy if asked.to else None,
         "moves": moves,

@@ -107,6 +107,7 @@ UNASKED: Final[Mapping[str, str]] = {
     "joined": "lets one in from outside: the chat says who is in the channel",
     "leave_room": "is Firekind, when the channel could not be made private",
     "left": "is Firekind, which hears from the chat who has gone",
+    "may_retype": "reads the incident that a door was given, and the type",
     "track_followup": "is Firekind, recording which ticket it opened",
     "unarchived": "is Firekind, which hears from the chat what became of the channel",
     "update_fell_due": "is the clock",

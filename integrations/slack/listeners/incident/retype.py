@@ -57,12 +57,12 @@ def command(asked: SlackRequest, incident: Incident) -> Answer:
         match = BECAUSE.fullmatch(said)
         written, because = (match["type"], match["because"]) if match else said.partition(" ")[::2]
         to = incident_lookup.type_named(written)
-    if to is not None and to.pk == incident.type_id:
+    if to is not None and not lifecycle.may_retype(incident, to):
         raise lifecycle.Refused(f"{incident.codename} is already {incident.policy.name}.")
     if to is not None:
         plan = retyping.preview(incident, to=to, bring=(), by=asked.by)
         return Open(modal(incident, to=to, plan=plan, because=because.strip()))
-    others = [one for one in IncidentType.objects.usable() if one.pk != incident.type_id]
+    others = [one for one in IncidentType.objects.usable() if lifecycle.may_retype(incident, one)]
     doubt = _doubt(written, incident_lookup.near_type(written, others))
     return Open(modal(incident, because=because.strip(), doubt=doubt))
 
@@ -124,7 +124,7 @@ def submitted(asked: SlackRequest) -> Answer:
             since=form.kept["n"],
         )
     except lifecycle.Stale:
-        if to.pk == incident.type_id:
+        if not lifecycle.may_retype(incident, to):
             raise
         plan = retyping.preview(incident, to=to, bring=along.bring, come=along.come, by=asked.by)
         return Replace(modal(incident, to=to, plan=plan, along=along, because=because, changed=True))
@@ -152,7 +152,7 @@ def modal(
     draws no list of nothing.
     """
     is_now = f"{incident_lookup.linked(incident)} is *{mrkdwn.escape(incident.policy.name)}* now."
-    types = [one for one in IncidentType.objects.usable() if one.pk != incident.type_id]
+    types = [one for one in IncidentType.objects.usable() if lifecycle.may_retype(incident, one)]
     if not types:
         raise lifecycle.Refused(ALONE_IN_USE.format(incident.policy.name, setup.base_url()))
     parts = [
