@@ -12,8 +12,10 @@ from incidents.forms.given import number
 from incidents.forms.people import joinable, narrow
 from incidents.lifecycle import rules
 from incidents.models import Incident, IncidentType, Person
+from incidents.policies import current_types
 
 LATEST = 32503680000  # the year 3000, in seconds: no form is opened later
+ARCHIVED = "This type is no longer in use. Nothing is declared yet: check the type that is chosen now, then declare."
 
 
 class DeclareForm(forms.Form):
@@ -29,6 +31,7 @@ class DeclareForm(forms.Form):
         queryset=IncidentType.objects.filter(archived_at=None).select_related("current"),
         to_field_name="slug",
         required=False,
+        error_messages={"invalid_choice": ARCHIVED},
     )
     summary = forms.CharField(
         label="Summary", required=False, widget=forms.Textarea(attrs={"rows": 3, "data-send": ""})
@@ -62,10 +65,15 @@ class DeclareForm(forms.Form):
 
     @property
     def chosen(self) -> IncidentType | None:
-        """The type that is picked now; the default one until then."""
-        asked = self.data.get("type") if self.is_bound else None
-        by_slug = {one.slug: one for one in self.types}
-        return by_slug.get(asked or "") or next((one for one in self.types if one.is_default), None)
+        """The type that is picked now; the default one until then.
+
+        In place of a private one that somebody archived meanwhile it is a private one, where there is any.
+        """
+        asked = self.data.get("type", "") if self.is_bound else ""
+        found = next((one for one in self.types if one.slug == asked), None)
+        if found is None and asked and any(one.slug == asked for one in current_types.private()):
+            found = next((one for one in self.types if one.policy.private), None)
+        return found or next((one for one in self.types if one.is_default), None)
 
     @property
     def picked_lead(self) -> Person | None:

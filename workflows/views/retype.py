@@ -72,6 +72,7 @@ def retype(request: Request, codename: str) -> HttpResponse:
             return _confirm(request, incident, asked, asked.to)
         if given.get("to") == incident.type.slug:  # somebody made it that meanwhile
             return redirect(incident) if _is_sent_again(request, incident) else _show_anew(request, incident, asked)
+        return _show(request, incident, asked, wrong=_not_there(given.get("to", "")))
     return _show(request, incident, asked)
 
 
@@ -136,6 +137,13 @@ def _show_anew(request: Request, incident: Incident, asked: RetypeQuery, *, plan
         meanwhile=meanwhile,
         causes=basis.changed(given.get("basis", ""), plan.basis) if plan is not None else (),
     )
+
+
+def _not_there(slug: str) -> str:
+    """Say that a type cannot be chosen, as when somebody archived it after its plan was shown."""
+    archived = IncidentType.objects.filter(slug=slug).exclude(archived_at=None).select_related("current").first()
+    why = "There is no such type." if archived is None else f"{archived.policy.name} was archived."
+    return f"{why} Nothing was done. Choose another type."
 
 
 def _who_retyped(event: Event) -> str:

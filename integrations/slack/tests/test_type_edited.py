@@ -43,10 +43,10 @@ class Web:
         self.client.force_login(account(door.house.person("ann")))
         self.page = self.client.get("/declare").content.decode()
 
-    def send(self) -> str:
+    def send(self, type: str = "security") -> str:
         """Send the form as it stands, and return what comes back."""
         held = {name: value for name, value, _ in FIELD.findall(self.page)}
-        given = {"title": "Keys leaked", "type": "security", "versions": held.get("versions", "")}
+        given = {"title": "Keys leaked", "type": type, "versions": held.get("versions", "")}
         self.page = self.client.post("/declare", given).content.decode()
         return self.page
 
@@ -61,8 +61,39 @@ class Window:
 
     def send(self) -> str:
         """Send the window as it stands, and return what it shows then."""
-        self.door.submit("ann", title="Keys leaked")
-        return str(self.door.slack.modal("ann"))
+        answer = self.door.submit("ann", title="Keys leaked")
+        return f"{answer} {self.door.slack.modal('ann')}"
+
+
+def picked(page: str) -> str:
+    """The type that is chosen on the page."""
+    found: list[str] = [value for name, value, more in FIELD.findall(page) if name == "type" and "checked" in more]
+    return found[0]
+
+
+@pytest.mark.parametrize("opened", [Web, Window])
+def test_what_was_archived_meanwhile_is_not_declared_and_that_is_said(
+    door: Door, opened: Callable[[Door], Web | Window]
+) -> None:
+    form = opened(door)
+    types.archive(door.house.type("security"), by=None, at=door.house.now())
+    shown = form.send()
+    assert not Incident.objects.exists()
+    assert "Keys leaked" in shown, "what was typed is not lost"
+    assert "no longer in use" in shown or "There is no type" in shown
+
+
+@pytest.mark.parametrize("others", [True, False])
+def test_in_place_of_a_private_type_that_was_archived_a_private_one_is_chosen(door: Door, others: bool) -> None:
+    if others:
+        edit(door, "isolated", private=True, announce=False)
+    form = Web(door)
+    types.archive(door.house.type("security"), by=None, at=door.house.now())
+    page = form.send()
+    assert picked(page) == ("isolated" if others else "ambiguous")
+    assert "check the type that is chosen now" in page
+    form.send(picked(page))
+    assert Incident.objects.get().private == others
 
 
 @pytest.mark.parametrize("opened", [Web, Window])
