@@ -13,4 +13,4 @@ class IncidentsConfig(AppConfig):
         from incidents.policies import type_changes  # noqa: F401  # importing the changes makes them known
 
         rows.keep(sealed_rows.TIMELINE)
-        copies.keepers.append(replays.let_go)
+        copies.keepers.append(replays.forget)

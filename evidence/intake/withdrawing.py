@@ -50,7 +50,7 @@ def withdraw(evidence: Evidence, *, by: Person, at: datetime, because: str = "",
         for entry in entries:
             lifecycle.take_back(incident, n=entry.n, by=by, at=at, because=because, source=source)
         if entries:
-            replays.let_go(incident, [str(entry.data.get(word_index.SAYS, "")) for entry in entries])
+            replays.let_go(incident, [entry.n for entry in entries])
             word_index.index_again(incident)
         else:
             timeline.nudge_readers(incident.pk)

@@ -173,13 +173,16 @@ def _first_type(past: Incident) -> IncidentType | None:
     return IncidentType.objects.usable().select_related("current").filter(slug=slug).first()
 
 
-def let_go(past: Incident, said: Iterable[str]) -> None:
-    """Redact what a replay showed of words that were taken out of the past."""
-    words = [one for one in said if one.strip()]
-    for shown in (
-        Event.objects.filter(incident__replays=past, kind="replayed", redacted=None)
-        .select_related("incident")
-        .defer("incident__words")
-    ):
-        if any(one in shown.text for one in words):
-            redaction.redact(shown.incident, n=shown.n, by=None, at=timezone.now(), source=Source.SYSTEM)
+def forget(past: Incident, _said: Sequence[str]) -> None:
+    """Redact what replays showed of the entries whose words were taken out of the past."""
+    let_go(past, Event.objects.filter(incident=past).exclude(redacted=None).values_list("n", flat=True))
+
+
+def let_go(past: Incident, entries: Iterable[int]) -> None:
+    """Redact what replays showed of some entries of the past, by their numbers, however that reads there.
+
+    What else was shown stays, also where the same words are in it, as it stays in the past.
+    """
+    shown = Event.objects.filter(incident__replays=past, kind="replayed", redacted=None, data__past__in=[*entries])
+    for one in shown.select_related("incident").defer("incident__words"):
+        redaction.redact(one.incident, n=one.n, by=None, at=timezone.now(), source=Source.SYSTEM)

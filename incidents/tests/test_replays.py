@@ -72,6 +72,30 @@ def test_everything_is_shown_once_and_what_was_said_stands_beside_what_was_done(
         replays.show_next(drill, by=ben, at=at)
 
 
+# What people write: short, within what others write, in lines, and from right to left.
+WRITTEN = ("ok", "looks ok, the token stays", "token", "one\n\ntwo", "הסיסמה היא\nזברה", "\u2067open", "a" * 300)
+
+
+@pytest.mark.parametrize("which", range(len(WRITTEN)))
+def test_a_redaction_takes_out_of_a_replay_what_it_showed_of_the_entry_and_nothing_else(
+    shipped: Shipped, ada: Person, ben: Person, which: int
+) -> None:
+    at = timezone.now() - BEGAN
+    past = lifecycle.declare("Checkout is slow", by=ada, at=at, type=shipped["ambiguous"])
+    notes = [
+        lifecycle.note(past, text=text, by=ada, at=at + timedelta(minutes=n)).n for n, text in enumerate(WRITTEN, 1)
+    ]
+    lifecycle.resolve(past, by=ada, at=at + timedelta(hours=1))
+    drill = replays.start(past, by=ben, at=timezone.now(), speed=600)
+    play(drill, timezone.now(), minutes=20)
+    before = {one.data["past"]: one.text for one in shown(drill)}
+    assert before.keys() >= set(notes)
+    lifecycle.redact(past, n=notes[which], by=None, at=timezone.now())
+    gone = [one.data["past"] for one in shown(drill) if one.redacted]
+    assert gone == [notes[which]]
+    assert {one.data["past"]: one.text for one in shown(drill)} == before | {notes[which]: ""}
+
+
 def test_words_that_were_redacted_are_redacted_before_and_after_they_were_shown(
     past: Incident, ada: Person, ben: Person
 ) -> None:
