@@ -42,6 +42,12 @@ def when(at: datetime, one_day: bool) -> SafeString:
 
 
 @register.filter
+def dated(at: datetime) -> str:
+    """Write a moment with its year: a file is read in any."""
+    return as_markdown.at(at)
+
+
+@register.filter
 def said(sentence: ReviewSentence) -> SafeString:
     """Say a sentence after the name of who did it; names between backticks are code."""
     if sentence.by:

@@ -18,6 +18,7 @@ SAYS = {
     "drill": re.compile(r"Drill: Checkout"),
     "cut": re.compile(r"reads its oldest 2 entries"),
 }
+TAG = re.compile(r"<[^>]*>")
 
 
 @pytest.mark.parametrize("is_drill", [True, False])
@@ -34,3 +35,13 @@ def test_a_file_says_what_it_is(
         text = browse(ada).get(f"{incident.get_absolute_url()}review.{form}").content.decode()
         expected = {"private": slug == "security", "drill": is_drill, "cut": most == 2}
         assert {name: bool(said.search(text)) for name, said in SAYS.items()} == expected
+
+
+@pytest.mark.parametrize("form", ["md", "html"])
+@pytest.mark.usefixtures("shipped")
+def test_a_file_says_in_words_in_which_year_it_was(form: str, ada: Person, browse: Open) -> None:
+    at = timezone.now()
+    incident = lifecycle.declare("Checkout", by=ada, at=at)
+    lifecycle.resolve(incident, by=ada, at=at)
+    text = TAG.sub("", browse(ada).get(f"{incident.get_absolute_url()}review.{form}").content.decode())
+    assert f"{at.day} {at:%b %Y, %H:%M}" in text
