@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Final
 from urllib.parse import urlencode
 
@@ -84,9 +84,13 @@ class TimelineFilters:
 
 
 def _moment(text: str) -> datetime | None:
-    """Read a minute as a browser's field holds it; None for what is none."""
+    """Read a minute as a browser's field holds it; None for what is none.
+
+    It is the later one where clocks showed it twice, so that all that came up to then is shown.
+    """
     try:
-        at = timezone.make_aware(datetime.fromisoformat(text[:16]))
+        said = datetime.fromisoformat(text[:16])
+        at = max(timezone.make_aware(said.replace(fold=fold)).astimezone(UTC) for fold in (0, 1))
     except (ValueError, OverflowError):
         return None
     return at if 1970 <= at.year <= 9000 else None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import cache
 
 from django import template
@@ -166,6 +166,17 @@ def moment(at: datetime) -> SafeString:
     return _time(here, "moment", f"{here.day} {here:%b}{year}, {here:%H:%M}")
 
 
+def twice(here: datetime) -> str:
+    """Say which hour it is of one that comes twice, as clocks are put back: ``UTC+2``, ``UTC-3:30``; else nothing."""
+    first, second = (here.replace(fold=fold).utcoffset() for fold in (0, 1))
+    if first == second:
+        return ""
+    minutes = int((here.utcoffset() or timedelta()).total_seconds() // 60)
+    hours, rest = divmod(abs(minutes), 60)
+    sign = "+" if minutes > 0 else "-"
+    return f"UTC{sign}{hours}{f':{rest:02}' if rest else ''}" if minutes else "UTC"
+
+
 @register.simple_tag
 def zone() -> SafeString:
     """Name the zone in which times are shown; where the page was written for another one, a script corrects it."""
@@ -181,7 +192,8 @@ def zone_name() -> str:
 def _time(here: datetime, show: str, words: str, *, more: str = "") -> SafeString:
     whole = f"{here:%a} {here.day} {here:%b %Y, %H:%M:%S %Z}"
     attributes = f'datetime="{here.isoformat()}" title="{whole}" data-show="{show}"'
-    return mark_safe(f"<time {attributes}>{words}{more}</time>")  # noqa: S308 (made of a datetime alone)
+    which = f'<span class="twice"> {said}</span>' if (said := twice(here)) else ""
+    return mark_safe(f"<time {attributes}>{words}{more}{which}</time>")  # noqa: S308 (made of a datetime alone)
 
 
 @register.simple_tag

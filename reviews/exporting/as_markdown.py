@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from incidents.models import Incident
 from incidents.sentences import capital
-from incidents.templatetags.firekind import span
+from incidents.templatetags.firekind import span, twice
 from reviews.composing.passage import Passage, ReviewSentence
 from reviews.models import Review, ReviewState
 from reviews.reading import ReviewDocument, ReviewPart
@@ -94,7 +94,7 @@ def plain(text: str) -> str:
 def at(moment: datetime) -> str:
     """Write a moment in the reader's zone."""
     here = timezone.localtime(moment)
-    return f"{here.day} {here:%b %Y, %H:%M}"
+    return f"{here.day} {here:%b %Y, %H:%M} {twice(here)}".rstrip()
 
 
 def taken(seconds: float) -> str:

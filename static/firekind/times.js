@@ -69,6 +69,7 @@ function localise() {
       const words = said(node.dataset.show, at);
       if (node.firstChild.data !== words) node.firstChild.data = words;
       node.title = said("whole", at);
+      node.querySelector(".twice")?.remove(); // which of two hours it was in the zone that the server wrote for
     }
     for (const node of document.querySelectorAll("[data-zone-name]")) write(node, zone);
   }
