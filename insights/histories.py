@@ -82,6 +82,7 @@ _took = Case(When(state=Followup.State.DONE, then=Extract(F("ended_at") - F("mad
 # What each part of a history is read by.
 PARTS: Final[Mapping[str, Any]] = {
     "steps": ArraySubquery(_retyped.values(one=JSONList("at", "data__from", "data__to"))),
+    "clear_at": F("clear_at"),
     "rests": ArraySubquery(_moves.values(one=JSONList("kind", "at"))),
     "first_type": Subquery(_retyped.values("data__from")[:1]),
     # Looked at in the order in which they happened, so that the index ends the search at the first.
@@ -177,6 +178,7 @@ def _pieces(rows: Sequence[Sequence[Any]]) -> tuple[EvidencePiece, ...]:
 _at = datetime.fromisoformat
 # How each part is read from JSON, where there is any; steps need the declaration as well, and are read with it.
 READ: Final[Mapping[str, Callable[[Any], Any]]] = {
+    "clear_at": _maybe,
     "first_human_at": _maybe,
     "led_at": _maybe,
     "first_type": _as_is,

@@ -24,7 +24,6 @@ class TypeLook:
     slug: str
     name: str
     colour: str = "slate"
-    is_default: bool = False
 
 
 Key = TypeVar("Key", bound=Hashable)

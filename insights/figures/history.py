@@ -61,11 +61,12 @@ class EvidencePiece(NamedTuple):
 class IncidentHistory(NamedTuple):
     """What figures know of one incident.
 
-    ``steps`` are its types in order, the one it was declared as first. ``rests`` are the whiles in which it had ended,
-    before it was reopened. ``first_type`` is the type it was declared as, where it was retyped and no more than that
-    was asked for. ``first_human_at`` is the first entry of a person who did not declare it, ``led_at`` the first lead.
-    ``picked`` are those who were brought in by name. ``seen_before`` is whether an earlier incident was hot in the same
-    places; none without a profile. Parts that were not asked for are empty.
+    ``steps`` are its types in order, the one it was declared as first. ``clear_at`` is when it first had a type that
+    was not the default then. ``rests`` are the whiles in which it had ended, before it was reopened. ``first_type`` is
+    the type it was declared as, where it was retyped and no more than that was asked for. ``first_human_at`` is the
+    first entry of a person who did not declare it, ``led_at`` the first lead. ``picked`` are those who were brought in
+    by name. ``seen_before`` is whether an earlier incident was hot in the same places; none without a profile. Parts
+    that were not asked for are empty.
     """
 
     codename: str
@@ -76,6 +77,7 @@ class IncidentHistory(NamedTuple):
     mitigated_at: datetime | None = None
     ended_at: datetime | None = None
     steps: tuple[TypeStep, ...] = ()
+    clear_at: datetime | None = None
     rests: tuple[EndedUntil, ...] = ()
     first_type: str | None = None
     first_human_at: datetime | None = None
@@ -96,6 +98,11 @@ class IncidentHistory(NamedTuple):
     def type(self) -> str:
         """The type that it has now, or had when it ended."""
         return self.steps[-1].slug
+
+    @property
+    def cleared(self) -> TypeStep | None:
+        """The retype from the default to the first type that was another one; none where it was declared as such."""
+        return next((step for step in self.steps[1:] if step.at == self.clear_at), None)
 
     @property
     def eased_at(self) -> datetime | None:

@@ -24,14 +24,12 @@ STEPS = 3  # retypes of one incident that are drawn
 
 
 def clarity(histories: Sequence[IncidentHistory], types: Types) -> list[FigureRow]:
-    """Return the time from the declaration to the first type that says something, by what that was."""
-    unclear = {slug for slug, look in types.items() if look.is_default}
-    found = []
-    for one in histories:
-        if one.declared_as in unclear:
-            clear = next((step for step in one.steps if step.slug not in unclear), None)
-            if clear is not None:
-                found.append((clear.slug, CountedThing(one, one.since_declared_s(clear.at))))
+    """Return the time from the declaration to the first type that says something, by what that was.
+
+    Which type said nothing is asked of the incident: another one may be the default by now.
+    """
+    cleared = ((one, one.cleared) for one in histories)
+    found = [(step.slug, CountedThing(one, one.since_declared_s(step.at))) for one, step in cleared if step is not None]
     return by_type(found, types, whole="All that became clear")
 
 
@@ -84,7 +82,7 @@ FIGURES = (
         "From declaring an incident without knowing what it is to the first type that says what it is.",
         TIMES,
         clarity,
-        needs=("steps",),
+        needs=("steps", "clear_at"),
     ),
     InsightFigure(
         "paths",

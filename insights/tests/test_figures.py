@@ -20,6 +20,7 @@ from django.utils.text import slugify
 
 from incidents import lifecycle
 from incidents.models import IncidentType, Participant, Person, Source
+from incidents.policies import types
 from incidents.tests.conftest import Open
 from insights import histories
 from insights.figures import distribution, of_evidence, of_followups, of_interruptions, strip
@@ -47,6 +48,14 @@ def drawn(slug: str, person: Person) -> list[FigureRow]:
     """The rows of a figure over what somebody may see."""
     figure, filters = FIGURES[slug], InsightFilters.read(QueryDict())
     return figure.rows(histories.read(filters.incidents(person), *figure.needs, known=filters.known(person)), looks())
+
+
+def whole(slug: str, person: Person) -> dict[str, list[tuple[str, float | None, bool]]]:
+    """Everything that a figure counts, by row."""
+    found = {
+        row.key: [(one.history.codename, one.seconds, one.marked) for one in row.counted] for row in drawn(slug, person)
+    }
+    return {key: sorted(some, key=str) for key, some in found.items()}
 
 
 def worked_out(slug: str, person: Person) -> dict[str, tuple[float, ...]]:
@@ -99,6 +108,28 @@ def test_figures_equal_what_sql_says(seed: int, shipped: Shipped, ada: Person, b
         found, said = worked_out(slug, ada), lived.asked(sql)
         alone = next(iter(found.values()), None)  # one type needs no row of all
         assert found.get("all", alone) == said.get("all"), slug
+
+
+@pytest.mark.parametrize("now_default", ["ambiguous", "isolated", "major"])
+def test_another_default_type_changes_no_figure_of_the_past(
+    now_default: str, shipped: Shipped, ada: Person, ben: Person
+) -> None:
+    lived.live(shipped, (ada, ben), now=timezone.now(), count=9, seed=1)
+    before = {slug: whole(slug, ada) for slug in FIGURES}
+    types.make_default(shipped[now_default], by=None)
+    assert {slug: whole(slug, ada) for slug in FIGURES} == before
+    assert worked_out("clarity", ada)["all"] == lived.asked(lived.CLARITY)["all"]
+
+
+def test_what_is_clear_is_asked_of_the_default_there_was(shipped: Shipped, ada: Person) -> None:
+    began = timezone.now() - timedelta(hours=9)
+    made = lifecycle.declare("Something is slow", by=ada, at=began)
+    types.make_default(shipped["isolated"], by=None)
+    for hours, slug in enumerate(("isolated", "major", "ambiguous"), 1):
+        to = IncidentType.objects.get(slug=slug)
+        made = lifecycle.retype(made, to=to, by=ada, at=began + timedelta(hours=hours))
+    (row,) = drawn("clarity", ada)
+    assert (row.key, [one.seconds for one in row.counted]) == ("major", [2 * 3_600])
 
 
 def test_a_csv_has_a_line_for_each_thing_that_a_figure_counts(

@@ -114,7 +114,7 @@ def as_csv(request: Request, slug: str) -> HttpResponse:
 def looks() -> Types:
     """Return how every type is written, in their order; archived ones too, as incidents had them."""
     rows = IncidentType.objects.select_related("current").order_by("position", "slug")
-    return {one.slug: TypeLook(one.slug, one.policy.name, one.policy.colour, one.is_default) for one in rows}
+    return {one.slug: TypeLook(one.slug, one.policy.name, one.policy.colour) for one in rows}
 
 
 def _read(filters: InsightFilters, person: Person, needs: tuple[str, ...]) -> list[IncidentHistory]:
