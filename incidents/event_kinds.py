@@ -297,7 +297,8 @@ KINDS: dict[str, EventKind] = {
 
 WHY = ". Why: "  # after which the entry of a page repeats what whoever asked for it typed
 
-# The kinds of entries that hold what someone typed, and where in ``data`` more of it stands: it can be redacted.
+# The kinds of entries that hold what someone typed, or what the pager was told, and where in ``data`` more of it
+# stands: it can be redacted.
 TYPED: Mapping[str, tuple[str, ...]] = {
     "declared": ("summary",),
     "retyped": ("changes",),
@@ -310,6 +311,7 @@ TYPED: Mapping[str, tuple[str, ...]] = {
     "noted": (),
     "captured": (),
     "paged": (),
+    "alert": ("title",),
     "renamed": ("from",),
     "described": (),
     "mitigated": (),

@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from datetime import datetime
 from typing import Any, Final
 
+from django.db.models import Q
+
 import audit
 from audit.sealed import redacting
 from incidents import event_kinds, timeline
@@ -32,8 +34,10 @@ def redact(incident: Incident, *, n: int, by: Person | None, at: datetime, sourc
     """
     with rules.changing(incident, by=by) as now:
         entry = _of_lead(now, n, by)
-        _must_be_changed_first(now, entry)
         entries = [entry, *_quoting(now, entry.event)]
+        for one in entries:
+            if one is entry or one.event.kind == "declared":
+                _must_be_changed_first(now, one)
         rows = [event for one in entries for event in (one.event, *one.history)]
         said = [words for event in rows for words in _taken_out(event, by=by, at=at)]
         _forget(now, said)
@@ -72,7 +76,8 @@ def _of_lead(incident: Incident, n: int, by: Person | None) -> TimelineEntry:
 def _must_be_changed_first(incident: Incident, entry: TimelineEntry) -> None:
     """Refuse what is still shown elsewhere: the title, which names the incident, and the summary."""
     event = entry.event
-    if event.kind in {"declared", "renamed"} and event.text == incident.title:
+    is_title = event.kind in {"declared", "renamed"} and event.text == incident.title
+    if is_title or (event.kind == "alert" and _is_called(event, incident.title)):
         raise rules.Refused("This is still the title. Rename the incident first, then redact the entry.")
     summary = event.text if event.kind == "described" else event.data.get("summary", "")
     if incident.summary and summary == incident.summary:
@@ -82,16 +87,28 @@ def _must_be_changed_first(incident: Incident, entry: TimelineEntry) -> None:
 def _quoting(incident: Incident, event: Event) -> list[TimelineEntry]:
     """Return other entries that hold the same words.
 
-    A title is told again by the one that replaced it, and why someone was paged by what became of the page.
+    A title is told again by the one that replaced it, and was an alert's where that declared the incident. Why someone
+    was paged is told again by what became of the page.
     """
     others = Event.objects.filter(incident=incident).exclude(n=event.n)
     if event.kind in {"declared", "renamed"}:
-        told = others.filter(kind="renamed", data__from=event.text)
+        alerts = [one.n for one in others.filter(kind="alert") if _is_called(one, event.text)]
+        told = others.filter(Q(kind="renamed", data__from=event.text) | Q(n__in=alerts))
+    elif event.kind == "alert":
+        titles = [one.text for one in others.filter(kind="declared") if _is_called(event, one.text)]
+        told = others.filter(Q(kind="declared", text__in=titles) | Q(kind="renamed", data__from__in=titles))
     elif event.kind == "paged" and event.text:
         told = others.filter(kind="page", text__contains=f"{event_kinds.WHY}{event.text[:HEAD_CHARS]}")
     else:
         return []
     return [one for one in timeline.entries(told) if one.redacted is None]
+
+
+def _is_called(alert: Event, title: str) -> bool:
+    """Return whether an alert's title is that of its incident, which is cut where it is long."""
+    called, begins = str(alert.data.get("title", "")), title.removesuffix("…")
+    is_cut = begins != title and len(begins) >= HEAD_CHARS
+    return bool(title) and (called == title or (is_cut and called.startswith(begins)))
 
 
 def _forget(incident: Incident, said: list[str]) -> None:

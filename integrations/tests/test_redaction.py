@@ -25,7 +25,9 @@ from incidents.search import IncidentFilters
 from integrations.slack.tests.door import Door
 from integrations.tests.duty import Duty
 from integrations.tests.house import House
+from workflows.models import Alert
 from workflows.paging import paging
+from workflows.tests.oncall import alerted
 
 SECRET = "hunter2-zebracorn"
 SAID = f"The root password is {SECRET} and everybody saw it, so look at what it opens and change it everywhere at once"
@@ -126,7 +128,7 @@ WAYS: dict[str, Callable[[House], Way]] = {
 
 def test_every_kind_that_holds_what_someone_typed_is_walked() -> None:
     """Edits and retractions go with what they are about; the others that are left out have tests of their own below."""
-    left_out = {"edited", "retracted", "declared", "paged", "replayed", "would_do"}
+    left_out = {"edited", "retracted", "declared", "paged", "replayed", "would_do", "alert"}
     assert event_kinds.TYPED.keys() - left_out == WAYS.keys()
 
 
@@ -240,6 +242,46 @@ def test_what_was_declared_is_nowhere_once_it_has_another_title_and_summary(hous
     assert list(kept(SECRET)) == []
     sealing.seal(at=timezone.now())
     verifying.verify(at=timezone.now())
+
+
+@pytest.mark.parametrize("first", ["declared", "alert"])
+@pytest.mark.parametrize("title", [SAID, f"{'Checkout is slow, ' * 12}{SECRET}"], ids=["short", "cut"])
+def test_what_an_alert_was_called_is_nowhere_once_its_incident_is_called_otherwise(
+    house: House, title: str, first: str
+) -> None:
+    dee = house.person("dee")
+    alerted.ruled(house.type("ambiguous"))
+    alerted.hear(alerted.said("Q1", title=title))
+    incident = house.settle(Incident.objects.get())
+    lifecycle.set_lead(incident, lead=dee, by=dee, at=timezone.now())
+    lifecycle.note(incident, text="Alert from checkout, as ever", by=dee, at=timezone.now())
+    n = of(incident, first)
+    with pytest.raises(lifecycle.Refused, match="still the"):
+        lifecycle.redact(incident, n=n, by=dee, at=timezone.now())
+    lifecycle.rename(incident, title="Checkout is slow", by=dee, at=timezone.now())
+    if title != SAID:
+        with pytest.raises(lifecycle.Refused, match="still the summary"):
+            lifecycle.redact(incident, n=n, by=dee, at=timezone.now())
+    lifecycle.describe(incident, summary="", by=dee, at=timezone.now())
+    incident = house.settle(incident)
+    lifecycle.redact(incident, n=n, by=dee, at=timezone.now())
+    alerted.hear(alerted.said("Q1", "acknowledged", minute=9, title=title))
+    house.settle(incident)
+    assert list(kept(SECRET)) == []
+    assert posted(house) == []
+    assert Event.objects.get(incident=incident, kind="noted").text == "Alert from checkout, as ever"
+    assert Alert.objects.get().status == "acknowledged", "it is followed all the same"
+
+
+def test_an_alert_that_is_called_otherwise_keeps_its_name(house: House) -> None:
+    dee = house.person("dee")
+    alerted.ruled(house.type("ambiguous"))
+    alerted.hear(alerted.said("Q1", title=SAID), alerted.said("Q2", title="The root password", minute=1))
+    incident = house.settle(Incident.objects.get())
+    lifecycle.rename(incident, title="Checkout is slow", by=dee, at=timezone.now())
+    lifecycle.redact(incident, n=of(incident, "alert"), by=None, at=timezone.now())
+    assert Alert.objects.get(pager_id="Q2").title == "The root password"
+    assert list(kept(SECRET)) == []
 
 
 def test_pages_api_and_terminal_say_that_it_was_redacted_and_by_whom(house: House, incident: Incident) -> None:

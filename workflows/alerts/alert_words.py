@@ -14,7 +14,7 @@ def first(incident: Incident, alert: Alert, *, declared: bool, at: datetime) -> 
     about = ", ".join(filter(None, (alert.service, alert.priority)))
     came = f"Alert from {about}: {alert.title}" if about else f"Alert: {alert.title}"
     why = f" (declared by the rule “{alert.rule}”)" if declared else ""
-    _write(incident, came + why, happened_at=alert.at, at=at, link=alert.url)
+    _write(incident, came + why, happened_at=alert.at, at=at, link=alert.url, data={"title": alert.title})
 
 
 def count(incident: Incident, alert: Alert, *, count: int, at: datetime) -> None:

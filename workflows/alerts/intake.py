@@ -14,6 +14,7 @@ from incidents.claiming.shared_clock import clock
 from incidents.column_names import column_names
 from incidents.models import Incident
 from workflows.alerts import alert_words, storms
+from workflows.effects import forgetting
 from workflows.models import Alert
 from workflows.oncall.pager_events import RANK, RESOLVED, TRIGGERED, PagerEvent
 
@@ -119,6 +120,8 @@ def _new_in(alert: Alert, news: PagerEvent) -> dict[str, Any]:
     status, said = _status(news) or alert.status, _said(news)
     if (news.at, RANK[status]) < (alert.status_at, RANK[alert.status]):
         return {} if alert.service_id else said  # the first that was heard may have said little
+    if alert.title == forgetting.STANDS:
+        said.pop("title", None)  # it was redacted: the pager says it again with each of its news
     none = {"priority": ""} if news.kind == PRIORITY or news.page.status else {}  # all of it was told: there is none
     return none | said | {"status": status}
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from incidents.models import Incident
-from workflows.models import Effect, Page, Resource
+from workflows.models import Alert, Effect, Page, Resource
 
 STANDS: Final = "[redacted]"
 BEGINNING: Final = 24  # of what may have been cut: a message takes only so much
@@ -17,6 +17,7 @@ LOOSE: Final = 4  # letters from which on words are also looked for within other
 def forget(incident: Incident, said: Sequence[str]) -> None:
     """Replace every text of the incident's effects, resources and pages that holds what was said, or its beginning.
 
+    So are the titles of alerts that were called just that.
     What should be posted differs from then on, so the next plan edits messages that still say it.
     """
     for rows, fields in (
@@ -28,6 +29,7 @@ def forget(incident: Incident, said: Sequence[str]) -> None:
             clean = {name: _without(getattr(row, name), said) for name in fields}
             if any(clean[name] != getattr(row, name) for name in fields):
                 rows.filter(pk=row.pk).update(**clean)
+    Alert.objects.filter(incident=incident, title__in=said).update(title=STANDS)
 
 
 def _without(value: Any, said: Sequence[str]) -> Any:
