@@ -10,6 +10,7 @@ from typing import Final
 
 from incidents import sentences, timeline
 from incidents.models import Event, Incident, IncidentType
+from incidents.policies.policy import moves_room
 from workflows.planning.actions import CREATE, RETIRE
 from workflows.status.progress import EffectLine, Progress
 
@@ -66,7 +67,7 @@ def of(incident: Incident, now: Progress, *, at: datetime) -> RetypedLine | None
         left=left,
         failed=sum(one.state == "failed" for one in effects),
         is_planned=now.planned,
-        back=_back(event),
+        back=_back(event, incident),
     )
 
 
@@ -81,8 +82,9 @@ def _done(effects: Iterable[EffectLine], *, moved: bool) -> list[str]:
     return [*counted, *said]
 
 
-def _back(event: Event) -> str:
-    """Return the type that it had, if that may be chosen and nobody was shut out."""
-    slug = str(event.data["from"])
-    usable = not event.data["closed"] and IncidentType.objects.filter(slug=slug, archived_at=None).exists()
-    return slug if usable else ""
+def _back(event: Event, incident: Incident) -> str:
+    """Return the type that it had, if that may be chosen, and nobody was shut out, or would be as it is private now."""
+    if event.data["closed"]:
+        return ""
+    found = IncidentType.objects.usable().filter(slug=str(event.data["from"])).first()
+    return found.slug if found is not None and not moves_room(incident.private, found.policy) else ""

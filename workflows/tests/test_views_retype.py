@@ -203,6 +203,11 @@ def test_a_retype_offers_the_plan_back_where_that_loses_nothing(
     assert f'<a href="{retype_page(incident, "?to=ambiguous")}">Undo</a>' in said
     assert "under way" not in said
     assert "Retype to Ambiguous" in client.get(retype_page(incident, "?to=ambiguous")).content.decode()
+    ambiguous = IncidentType.objects.get(slug="ambiguous")
+    types.edit(ambiguous, policy=replace(ambiguous.policy, private=True), by=None, at=timezone.now())
+    now = client.get(incident.get_absolute_url()).content.decode()
+    assert "<strong>Retyped from Ambiguous to Major</strong>" in now
+    assert ">Undo</a>" not in now, "people would be shut out, for good"
     IncidentType.objects.filter(slug="major").update(archived_at=timezone.now())
     assert ">Undo</a>" not in retyped("internal"), "the type it had is not to be chosen any more"
     assert ">Undo</a>" not in retyped("security"), "people were shut out"

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from incidents.models import Incident, Person
+from incidents.policies import types
 from integrations.slack.fake import Message
 from integrations.slack.tests.door import Door
 
@@ -60,6 +63,18 @@ def test_turning_private_is_not_undone_and_names_nobody_in_public(door: Door, in
     old = door.slack.channel(door.house.channel(private, 1)).messages[old.ts]
     assert old.attachments == []
     assert "Major" not in str([old.text, old.blocks])
+
+
+def test_what_turned_private_meanwhile_is_no_undo(door: Door, incident: Incident) -> None:
+    channel = door.house.channel(incident)
+    posted = card(door, door.house.retype(incident, "major", by="ann"))
+    ambiguous = door.house.type("ambiguous")
+    types.edit(ambiguous, policy=replace(ambiguous.policy, private=True), by=None, at=door.house.now())
+    door.press("ben", "firekind:undo-retype", channel=channel, ts=posted.ts)
+    assert door.slack.modal("ben") is None
+    assert "Ambiguous is private now" in door.slack.ephemerals("ben")[-1].text
+    door.command("ben", "type ambiguous", channel=channel)
+    assert "private channel" in door.reads(door.modal("ben")), "the plan says whom that shuts out"
 
 
 def test_while_a_guest_is_in_the_channel_its_card_names_nobody_the_type_brings(door: Door, incident: Incident) -> None:

@@ -8,6 +8,7 @@ from django.db.models import QuerySet
 
 from incidents import lifecycle, numbered
 from incidents.models import Event, Incident
+from incidents.policies.policy import moves_room
 from integrations.slack.interaction import incident_lookup, plans
 from integrations.slack.interaction.answers import Answer, Open
 from integrations.slack.interaction.request import SlackRequest
@@ -28,6 +29,8 @@ def undo(asked: SlackRequest) -> Answer:
     if event.data.get("closed"):
         raise lifecycle.Refused("Turning private cannot be undone: people were shut out, and its channel was left.")
     to = incident_lookup.usable_type(str(event.data["from"]))
+    if moves_room(incident.private, to.policy):
+        raise lifecycle.Refused(f"{to.policy.name} is private now: people would be shut out. Press Retype to see whom.")
     plan = retyping.preview(incident, to=to, bring=(), by=asked.by)
     return Open(retype.modal(incident, to=to, plan=plan))
 
