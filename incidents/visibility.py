@@ -140,7 +140,8 @@ def one(actor: Actor, where: str, params: Sequence[int | str]) -> Incident | Non
 
 def find(actor: Actor, name: str) -> Incident:
     """Return the incident of a codename, old or new; raise ``Incident.DoesNotExist`` when hidden or absent."""
-    found = one(actor, OF_CODENAME, [name])
+    # What cannot be printed is in no codename, and the database does not take all of it as text.
+    found = one(actor, OF_CODENAME, [name]) if name.isprintable() else None
     if found is None:
         raise Incident.DoesNotExist
     return found

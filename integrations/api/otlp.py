@@ -24,7 +24,7 @@ from evidence.models.token import Scope
 from incidents import lifecycle
 from incidents.models import Incident
 from integrations.api import admitting, asking, wire
-from integrations.api.wire import NotProtobuf
+from integrations.api.wire import NotProtobuf, TooManyFields
 
 KIND: Final = "application/x-protobuf"
 MOST: Final = 64 << 20  # after decompression
@@ -32,6 +32,7 @@ CHUNK: Final = 1 << 18
 HEADER, ATTRIBUTE, SERVICE = "X-Firekind-Incident", "firekind.incident", "service.name"
 A_MINUTE: Final = 30  # pushes by one token: each becomes an entry that people are told of
 TOO_LARGE: Final = f"More than {MOST >> 20} MiB after decompression."
+TOO_MANY: Final = f"More than {wire.FIELDS_AT_MOST:,} fields: send smaller batches."
 NOT_KNOWN: Final = "Send a valid token: Authorization: Bearer fk_…"
 NOT_FOUND: Final = "There is no such incident."
 
@@ -142,6 +143,8 @@ def _resources(file: IO[bytes]) -> list[dict[str, str]]:
             return wire.resources(data)
         except NotProtobuf as wrong:
             raise PushRefused(400, f"Not an ExportProfilesServiceRequest: {wrong}.") from wrong
+        except TooManyFields as wrong:
+            raise PushRefused(413, TOO_MANY) from wrong
 
 
 def _decoded(request: HttpRequest) -> Iterator[bytes]:

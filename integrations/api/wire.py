@@ -7,13 +7,17 @@ from __future__ import annotations
 
 import mmap
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Final
+from itertools import islice
+from typing import Final, NamedTuple
 
 Buffer = bytes | mmap.mmap
 FIXED: Final = {1: 8, 5: 4}
 VARINT, LENGTH = 0, 2
-ATTRIBUTES_AT_MOST, STRINGS_AT_MOST, LONGEST = 1_000, 100_000, 1_000
+RESOURCES_AT_MOST, ATTRIBUTES_AT_MOST, STRINGS_AT_MOST, LONGEST = 1_000, 1_000, 100_000, 1_000
+OF_ALL_AT_MOST: Final = 20_000  # attributes of all resources together: each may repeat a long string of the dictionary
+FIELDS_AT_MOST: Final = (
+    2_000_000  # that are looked at, a few seconds; a body of two bytes a field has sixteen times that
+)
 # Numbers of fields in opentelemetry/proto: collector/profiles/v1development and what it is made of.
 RESOURCE_PROFILES, DICTIONARY, RESOURCE, ATTRIBUTES, STRING_TABLE = 1, 2, 1, 1, 5
 KEY, VALUE, KEY_INDEX, STRING, STRING_INDEX = 1, 2, 3, 1, 8
@@ -23,8 +27,11 @@ class NotProtobuf(ValueError):
     """These bytes are no message."""
 
 
-@dataclass(frozen=True, slots=True)
-class WireField:
+class TooManyFields(ValueError):
+    """A message has more fields than are looked at."""
+
+
+class WireField(NamedTuple):
     """One field of a message: its number, its value when that is a number, and where its bytes are."""
 
     number: int
@@ -34,81 +41,104 @@ class WireField:
     end: int
 
 
-def fields(data: Buffer, start: int, end: int) -> Iterator[WireField]:
-    """Go through a message's fields; raise ``NotProtobuf`` when they do not fill it exactly."""
-    at = start
-    while at < end:
-        tag, at = _varint(data, at, end)
-        number, kind = tag >> 3, tag & 7
-        if number == 0:
-            raise NotProtobuf("field 0")
-        value, length = 0, FIXED.get(kind, 0)
-        if kind == VARINT:
-            value, at = _varint(data, at, end)
-        elif kind == LENGTH:
-            length, at = _varint(data, at, end)
-        elif kind not in FIXED:
-            raise NotProtobuf(f"kind {kind}")
-        if at + length > end:
-            raise NotProtobuf("a field goes beyond the end")
-        yield WireField(number, kind, value, at, at + length)
-        at += length
-
-
 def resources(data: Buffer) -> list[dict[str, str]]:
-    """Return the text attributes of each resource of an ExportProfilesServiceRequest; raise ``NotProtobuf``."""
-    top = list(fields(data, 0, len(data)))
-    if any(one.number in (RESOURCE_PROFILES, DICTIONARY) and one.kind != LENGTH for one in top):
-        raise NotProtobuf("not such a message")
-    strings = [text for one in top if one.number == DICTIONARY for text in _strings(data, one)]
-    return [_attributes(data, one, strings) for one in top if one.number == RESOURCE_PROFILES]
+    """Return the text attributes of each resource of an ExportProfilesServiceRequest, of the first thousand.
+
+    Raises ``NotProtobuf``, and ``TooManyFields`` for what would take long to look at.
+    """
+    return _Walk(data).resources()
 
 
-def _strings(data: Buffer, dictionary: WireField) -> Iterator[bytes]:
-    for count, one in enumerate(_numbered(data, dictionary, STRING_TABLE)):
-        if count >= STRINGS_AT_MOST:
-            return
-        yield data[one.start : min(one.end, one.start + LONGEST)]
+class _Walk:
+    """One message, and how many fields and attributes of it are still looked at."""
 
+    def __init__(self, data: Buffer) -> None:
+        self.data = data
+        self.left = FIELDS_AT_MOST
+        self.attributes_left = OF_ALL_AT_MOST
 
-def _attributes(data: Buffer, resource_profiles: WireField, strings: list[bytes]) -> dict[str, str]:
-    found: dict[str, str] = {}
-    for resource in _numbered(data, resource_profiles, RESOURCE):
-        for attribute in _numbered(data, resource, ATTRIBUTES):
-            if len(found) >= ATTRIBUTES_AT_MOST:
-                return found
-            key, value = _pair(data, attribute, strings)
-            found[key] = value
-    return found
+    def fields(self, start: int, end: int) -> Iterator[WireField]:
+        """Go through a message's fields; raise ``NotProtobuf`` when they do not fill it exactly."""
+        at = start
+        while at < end:
+            self.left -= 1
+            if self.left < 0:
+                raise TooManyFields
+            tag, at = _varint(self.data, at, end)
+            number, kind = tag >> 3, tag & 7
+            if number == 0:
+                raise NotProtobuf("field 0")
+            value, length = 0, FIXED.get(kind, 0)
+            if kind == VARINT:
+                value, at = _varint(self.data, at, end)
+            elif kind == LENGTH:
+                length, at = _varint(self.data, at, end)
+            elif kind not in FIXED:
+                raise NotProtobuf(f"kind {kind}")
+            if at + length > end:
+                raise NotProtobuf("a field goes beyond the end")
+            yield WireField(number, kind, value, at, at + length)
+            at += length
 
+    def resources(self) -> list[dict[str, str]]:
+        """Return the text attributes of each resource; the whole message is looked at before any of them."""
+        profiles: list[WireField] = []
+        dictionaries: list[WireField] = []
+        for one in self.fields(0, len(self.data)):
+            held = profiles if one.number == RESOURCE_PROFILES else dictionaries if one.number == DICTIONARY else None
+            if held is None:
+                continue
+            if one.kind != LENGTH:
+                raise NotProtobuf("not such a message")
+            if len(held) < RESOURCES_AT_MOST:
+                held.append(one)
+        strings = list(islice((text for one in dictionaries for text in self._strings(one)), STRINGS_AT_MOST))
+        return [self._attributes(one, strings) for one in profiles]
 
-def _pair(data: Buffer, attribute: WireField, strings: list[bytes]) -> tuple[str, str]:
-    key = value = b""
-    for part in fields(data, attribute.start, attribute.end):
-        if part.number == KEY and part.kind == LENGTH:
-            key = data[part.start : min(part.end, part.start + LONGEST)]
-        elif part.number == KEY_INDEX and part.kind == VARINT:
-            key = _string(strings, part.value)
-        elif part.number == VALUE and part.kind == LENGTH:
-            value = _text(data, part, strings)
-    return key.decode("utf-8", "replace"), value.decode("utf-8", "replace")
+    def _strings(self, dictionary: WireField) -> Iterator[bytes]:
+        for one in self._numbered(dictionary, STRING_TABLE):
+            yield self._bytes(one)
 
+    def _attributes(self, resource_profiles: WireField, strings: list[bytes]) -> dict[str, str]:
+        found: dict[str, str] = {}
+        for resource in self._numbered(resource_profiles, RESOURCE):
+            for attribute in self._numbered(resource, ATTRIBUTES):
+                if len(found) >= ATTRIBUTES_AT_MOST or self.attributes_left <= 0:
+                    return found
+                self.attributes_left -= 1
+                key, value = self._pair(attribute, strings)
+                found[key] = value
+        return found
 
-def _text(data: Buffer, any_value: WireField, strings: list[bytes]) -> bytes:
-    for part in fields(data, any_value.start, any_value.end):
-        if part.number == STRING and part.kind == LENGTH:
-            return data[part.start : min(part.end, part.start + LONGEST)]
-        if part.number == STRING_INDEX and part.kind == VARINT:
-            return _string(strings, part.value)
-    return b""
+    def _pair(self, attribute: WireField, strings: list[bytes]) -> tuple[str, str]:
+        key = value = b""
+        for part in self.fields(attribute.start, attribute.end):
+            if part.number == KEY and part.kind == LENGTH:
+                key = self._bytes(part)
+            elif part.number == KEY_INDEX and part.kind == VARINT:
+                key = _string(strings, part.value)
+            elif part.number == VALUE and part.kind == LENGTH:
+                value = self._text(part, strings)
+        return key.decode("utf-8", "replace"), value.decode("utf-8", "replace")
+
+    def _text(self, any_value: WireField, strings: list[bytes]) -> bytes:
+        for part in self.fields(any_value.start, any_value.end):
+            if part.number == STRING and part.kind == LENGTH:
+                return self._bytes(part)
+            if part.number == STRING_INDEX and part.kind == VARINT:
+                return _string(strings, part.value)
+        return b""
+
+    def _bytes(self, field: WireField) -> bytes:
+        return self.data[field.start : min(field.end, field.start + LONGEST)]
+
+    def _numbered(self, message: WireField, number: int) -> Iterator[WireField]:
+        inside = self.fields(message.start, message.end)
+        return (one for one in inside if one.number == number and one.kind == LENGTH)
 
 
 def _string(strings: list[bytes], index: int) -> bytes:
     return strings[index] if index < len(strings) else b""
-
-
-def _numbered(data: Buffer, message: WireField, number: int) -> Iterator[WireField]:
-    return (one for one in fields(data, message.start, message.end) if one.number == number and one.kind == LENGTH)
 
 
 def _varint(data: Buffer, at: int, end: int) -> tuple[int, int]:

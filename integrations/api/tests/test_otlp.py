@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import gzip
+import tracemalloc
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -69,6 +71,14 @@ def test_hidden_and_absent_answer_alike(case: Case, send: Send) -> None:
     }
     assert {status for status, _ in answers} == {404}
     assert len(answers) == 1
+
+
+@pytest.mark.parametrize(
+    "name", ["\0", "a\0b", "\x01", "\n", "\ufffd", "\u202e", "é" * 500, "x" * 5_000, "%", "{}", "-"]
+)
+def test_whatever_stands_where_the_incident_is_named_there_is_none(case: Case, send: Send, name: str) -> None:
+    absent = push(send, case.token(), pushed(firekind_incident="no-such-thing"))
+    assert push(send, case.token(), pushed(firekind_incident=f"{name}x")) == absent
 
 
 def test_gzip_is_unpacked_and_other_codings_are_not_taken(case: Case, send: Send) -> None:
@@ -172,6 +182,76 @@ def test_the_attributes_read_are_those_written(attributes: dict[str, str]) -> No
 def test_any_bytes_are_read_or_refused(body: bytes) -> None:
     with contextlib.suppress(wire.NotProtobuf):
         assert isinstance(wire.resources(body), list)
+
+
+def _field(number: int, inside: bytes) -> bytes:
+    length, shown = len(inside), bytearray()
+    while length >= 0x80:
+        shown.append(length & 0x7F | 0x80)
+        length >>= 7
+    return bytes([number << 3 | wire.LENGTH, *shown, length]) + inside
+
+
+TINY = b"\x18\x01"  # the smallest field there is, of a number that nobody reads
+# Where tiny fields may stand: 32 million of them fit into a body, and 64 KiB of gzip into which that is packed.
+BOMBS: dict[str, Callable[[int], bytes]] = {
+    "the message": lambda n: TINY * n,
+    "resources": lambda n: b"\x0a\x00" * n,
+    "dictionaries": lambda n: b"\x12\x00" * n,
+    "a dictionary": lambda n: _field(wire.DICTIONARY, TINY * n) + _field(wire.RESOURCE_PROFILES, b""),
+    "strings": lambda n: _field(wire.DICTIONARY, b"\x2a\x00" * n) + _field(wire.RESOURCE_PROFILES, b""),
+    "resource profiles": lambda n: _field(wire.RESOURCE_PROFILES, TINY * n),
+    "a resource": lambda n: _field(wire.RESOURCE_PROFILES, _field(wire.RESOURCE, TINY * n)),
+    "attributes": lambda n: _field(wire.RESOURCE_PROFILES, _field(wire.RESOURCE, b"\x0a\x00" * n)),
+    "an attribute": lambda n: _field(wire.RESOURCE_PROFILES, _field(wire.RESOURCE, _field(wire.ATTRIBUTES, TINY * n))),
+}
+
+
+@pytest.mark.parametrize("where", BOMBS)
+def test_no_message_is_looked_at_for_longer_than_a_moment_or_takes_more_than_its_size(
+    where: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    body = BOMBS[where](1 << 19)
+    monkeypatch.setattr(wire, "FIELDS_AT_MOST", 10_000)
+    tracemalloc.start()
+    try:
+        with contextlib.suppress(wire.TooManyFields):
+            assert len(wire.resources(body)) <= wire.RESOURCES_AT_MOST
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < len(body)
+
+
+def test_strings_that_are_repeated_by_their_index_take_no_more_than_they_would_once() -> None:
+    request = ExportProfilesServiceRequest()
+    request.dictionary.string_table.extend(f"{n:04}" + "é" * 498 for n in range(1_000))
+    for _ in range(30):
+        one = request.resource_profiles.add()
+        for n in range(1_000):
+            one.resource.attributes.add(key_strindex=n).value.string_value_strindex = n
+    body = request.SerializeToString()
+    tracemalloc.start()
+    try:
+        found = wire.resources(body)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert len(found[0]) == wire.ATTRIBUTES_AT_MOST
+    assert sum(map(len, found)) == wire.OF_ALL_AT_MOST
+    assert peak < 100 << 20
+
+
+def test_a_push_with_too_many_fields_is_refused_in_words(
+    case: Case, send: Send, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(wire, "FIELDS_AT_MOST", 1_000)
+    status, answer = push(
+        send, case.token(incident=case.open), gzip.compress(TINY * 2_000), **{"Content-Encoding": "gzip"}
+    )
+    assert status == 413
+    assert b"smaller batches" in answer
+    assert not Evidence.objects.exists()
 
 
 def test_a_bomb_of_attributes_is_read_no_further_than_is_needed(tmp_path: Path) -> None:
