@@ -34,7 +34,7 @@ def deleted(duty: Duty, name: str) -> None:
 
 def thrown_out(duty: Duty, name: str) -> None:
     duty.house.slack.acts.kick("dee", name, "firekind")
-    rooms.thrown_out(duty.house.slack.channel(name).id, at=duty.house.now(), stamp=0.0)
+    rooms.thrown_out(duty.house.slack.channel(name).id, stamp=0.0)
 
 
 OUT_OF_REACH: Final[dict[str, Callable[[Duty, str], None]]] = {

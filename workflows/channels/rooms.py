@@ -17,7 +17,7 @@ from workflows.effects import effect_queue, lost_channels
 from workflows.effects.failing import failures, recovering
 from workflows.models import Effect, MembersRead, Resource
 from workflows.planning.actions import CREATE
-from workflows.planning.observed import DELETED, GONE, THEIRS, THERE
+from workflows.planning.observed import DELETED, GONE, THEIRS, THERE, UNSEEN
 
 REFUSED_OUTSIDE: Final = (lost_channels.OUTSIDE, lost_channels.OUTSIDE_TOO)
 REFUSED_ARCHIVED: Final = ("is_archived", "is_inactive")
@@ -165,11 +165,18 @@ def deleted(channel_id: str, *, at: datetime) -> None:
         lifecycle.remark(incident, "channel", text=f"{says[0].upper()}{says[1:]}", by=None, at=at, source=Source.SLACK)
 
 
-def thrown_out(channel_id: str, *, at: datetime, stamp: float) -> None:
-    """Note that we were removed from a channel, unless we have come back since: plans say what cannot be done there."""
+def thrown_out(channel_id: str, *, is_shown: bool = True, stamp: float) -> None:
+    """Note that we were removed from a channel, unless we have come back since: plans say what cannot be done there.
+
+    One that is not shown to us any more may be gone as well. In the caller's transaction.
+    """
     room = channel_row(channel_id)
-    if room is not None and _is_newest(room, "inside", stamp=stamp):
+    if room is None or not _is_newest(room, "inside", stamp=stamp):
+        return
+    if is_shown:
         lost_channels.note_outside(room.incident_id, room=room.room or 1)
+    else:
+        lost_channels.note(room.incident_id, room=room.room or 1, why=UNSEEN)
 
 
 def in_sight(channel_id: str, *, at: datetime, stamp: float = 0.0) -> None:

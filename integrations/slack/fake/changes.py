@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from integrations.slack.fake.server import shapes
 
+from .state import BOT_USER
 from .workspace import Channel, Ephemeral, File, Group, Json, Kind, Message, Note, SharedLinks
 
 WHISPERS_KEPT = 2_000
@@ -173,12 +174,18 @@ def join(slack: WorkspaceState, channel: Channel, user: str, *, inviter: str = "
 
 
 def leave(slack: WorkspaceState, channel: Channel, user: str, *, kicked_by: str = "") -> None:
-    """End someone's membership; the app is told about its own removal as well."""
+    """End someone's membership. The app itself is out before anyone is told, and is told that alone.
+
+    https://docs.slack.dev/reference/events/channel_left, https://github.com/slackapi/node-slack-sdk/issues/931
+    """
+    channel.members.remove(user)
     text = f"<@{user}> was removed from the channel" if kicked_by else f"<@{user}> has left the channel"
     system(slack, channel, user, "leave", text)
+    if user == BOT_USER:
+        slack.emit(f"{_family(channel)}_left", channel=channel.id)
+        return
     extra = {"kicker": kicked_by} if kicked_by else {}
     slack.emit("member_left_channel", seen_in=channel, user=user, **_where(slack, channel), **extra)
-    channel.members.remove(user)
 
 
 def _where(slack: WorkspaceState, channel: Channel) -> Json:

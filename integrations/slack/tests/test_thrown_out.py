@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable
+from itertools import permutations, product
 from typing import Final
 
 import pytest
@@ -14,10 +15,12 @@ from django.utils import timezone
 
 from incidents import lifecycle
 from incidents.models import Incident
+from integrations.slack.fake import BOT_USER, PendingDelivery
 from integrations.slack.interaction import plans
 from integrations.slack.tests.door import Door
 from workflows.channels import membership, room_looks, rooms
-from workflows.models import Effect
+from workflows.models import Effect, Resource
+from workflows.planning.observed import GONE, OUTSIDE
 from workflows.reconcile import reconcile, retyping
 from workflows.status import progress
 
@@ -146,6 +149,66 @@ def test_the_app_knows_its_own_acts_whoever_slack_says_an_event_is_for(door: Doo
             told.payload["authorizations"][0] |= {"user_id": door.slack.person("ann").id, "is_bot": False}
         door.post(told)
     assert incident.events.count() == before
+
+
+def comings_and_goings(door: Door, name: str, kinds: str) -> list[list[PendingDelivery]]:
+    """Remove the app and invite it back so many times; return what Slack tells of each."""
+    told = []
+    for kind in kinds:
+        if kind == "-":
+            door.slack.acts.kick("ann", name, "firekind")
+        else:
+            door.slack.acts.invite("ann", name, ["firekind"])
+        told.append(door.slack.take_deliveries())
+    return told
+
+
+def is_said_to_be_out(incident: Incident) -> bool:
+    channel = Resource.objects.get(incident=incident, key=f"channel/{incident.room}")
+    return channel.state == GONE or channel.external.get("why") == OUTSIDE
+
+
+@pytest.mark.parametrize("type", ["ambiguous", "security"])
+@pytest.mark.parametrize(
+    ("kinds", "order"),
+    [(kinds, order) for kinds in ("-", "-+", "-+-") for order in permutations(range(len(kinds)))],
+)
+def test_in_whatever_order_it_hears_of_its_own_comings_and_goings_it_knows_where_it_is(
+    door: Door, type: str, kinds: str, order: tuple[int, ...]
+) -> None:
+    incident = door.declared(type=type)
+    told = comings_and_goings(door, door.house.channel(incident), kinds)
+    for n, _ in product(order, range(2)):
+        for delivery in told[n]:
+            assert door.post(delivery).status_code == 200
+    assert is_said_to_be_out(incident) == (kinds[-1] == "-")
+
+
+@pytest.mark.parametrize("heard", ["first", "last"])
+def test_a_channel_that_was_archived_is_not_said_to_have_thrown_the_app_out(door: Door, heard: str) -> None:
+    """Slack takes apps out of what is archived, and tells them so."""
+    incident = door.declared()
+    channel = door.slack.channel(door.house.channel(incident))
+    door.slack.acts.archive("ann", channel.name)
+    archived = [one for one in door.slack.take_deliveries() if one.type == "channel_archive"]
+    channel.members.remove(BOT_USER)
+    door.slack.emit("channel_left", channel=channel.id)
+    left = door.slack.take_deliveries()
+    for delivery in left + archived if heard == "first" else archived + left:
+        assert door.post(delivery).status_code == 200
+    assert not is_said_to_be_out(incident)
+    assert [text for _, text in door.told(incident) if "archived" in text] == [f"archived #{channel.name} in Slack"]
+
+
+def test_a_look_that_fails_is_left_to_the_next_one(door: Door) -> None:
+    incident = door.declared()
+    name = door.house.channel(incident)
+    door.slack.acts.kick("ann", name, "firekind")
+    door.slack.faults.add("server_error", method="conversations.info", times=1)
+    assert set(door.deliver()) == {200}
+    assert not is_said_to_be_out(incident)
+    room_looks.look(door.house.chat, door.slack.channel(name).id, at=timezone.now())
+    assert is_said_to_be_out(incident)
 
 
 def test_being_invited_back_asks_nothing_of_an_incident_where_nothing_was_refused(door: Door) -> None:

@@ -106,10 +106,12 @@ EVENTS: Final[Mapping[str, Mapping[str, Any] | None]] = {
     "channel_archive": {},
     "channel_deleted": {},
     "channel_id_changed": None,  # workspaces merge
+    "channel_left": None,  # tells of the app itself
     "channel_rename": None,
     "channel_unarchive": {},
     "group_archive": {},
     "group_deleted": {},
+    "group_left": None,
     "group_rename": None,
     "group_unarchive": {},
     "link_shared": {

@@ -15,8 +15,9 @@ Kind = Literal["event", "command", "interaction", "suggestion"]
 
 EVENTS: Final = words(
     """
-    app_home_opened channel_archive channel_deleted channel_id_changed channel_unarchive channel_rename channel_created
-    group_archive group_deleted group_unarchive group_rename link_shared member_joined_channel member_left_channel
+    app_home_opened channel_archive channel_deleted channel_id_changed channel_left channel_unarchive channel_rename
+    channel_created group_archive group_deleted group_left group_unarchive group_rename link_shared
+    member_joined_channel member_left_channel
     message pin_added pin_removed reaction_added reaction_removed subteam_created subteam_updated
     subteam_members_changed team_join user_change
     """

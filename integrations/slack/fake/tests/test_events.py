@@ -24,7 +24,7 @@ EVENTS: list[tuple[Act, list[str]]] = [
     (lambda s: s.acts.react("ada", "ours", first(s), "pushpin"), ["reaction_added"]),
     (lambda s: s.acts.pin("ada", "ours", first(s)), ["pin_added"]),
     (lambda s: s.acts.invite("ada", "ours", ["ben"]), ["message/channel_join", "member_joined_channel"]),
-    (lambda s: s.acts.kick("ada", "ours", "firekind"), ["message/channel_leave", "member_left_channel"]),
+    (lambda s: s.acts.kick("ada", "ours", "firekind"), ["channel_left"]),
     (lambda s: s.acts.leave("ada", "ours"), ["message/channel_leave", "member_left_channel"]),
     (lambda s: s.acts.set_topic("ada", "ours", "x"), ["message/channel_topic"]),
     (lambda s: s.acts.rename("ada", "ours", "x"), ["message/channel_name", "channel_rename"]),

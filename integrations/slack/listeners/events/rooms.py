@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from functools import partial
 from typing import Any, Final
 
-from django.db import connection
+from django.db import connection, transaction
 
 from incidents import lifecycle
 from incidents.models import Incident, Person, Source
@@ -14,7 +15,11 @@ from incidents.reading import catch_up
 from integrations.slack.interaction import afterwards
 from integrations.slack.interaction.slack_event import Deed, SlackEvent
 from integrations.slack.listeners.timeline import catching_up
+from workflows import ports
 from workflows.channels import room_news, rooms
+from workflows.ports import VendorError
+
+log = logging.getLogger(__name__)
 
 BRINGS: Final = """
     SELECT NOT %(by_us)s
@@ -49,12 +54,31 @@ def joined(told: SlackEvent) -> Deed | None:
 
 
 def left(told: SlackEvent) -> Deed | None:
-    """Note that someone left it, or was removed: they are not fetched back. So it is noted of us."""
-    if told.text("user") and told.text("user") == told.bot_user_id:
-        channel_id = told.text("channel")
-        ours = partial(rooms.thrown_out, channel_id, at=told.at, stamp=told.stamp)
-        return ours if rooms.channel_row(channel_id) else None
+    """Note that someone left it, or was removed: they are not fetched back."""
     return _moved(told, rooms.left)
+
+
+def shut_out(told: SlackEvent) -> Deed | None:
+    """Look whether we were removed from a channel: Slack tells us so alone, and to those who stay that somebody left.
+
+    An archived channel has no apps in it, which is no removal: https://github.com/elastic/connectors/issues/1972.
+    """
+    channel_id = told.text("channel")
+    look = partial(_look_inside, channel_id, stamp=told.stamp)
+    return partial(afterwards.leave, look) if rooms.channel_row(channel_id) else None
+
+
+def _look_inside(channel_id: str, *, stamp: float) -> None:
+    """Note that we are out of a channel, if we still are. A look that fails is taken again by the regular ones."""
+    chat = ports.chat()
+    try:
+        found = chat.look(channel_id) if chat is not None else None
+    except VendorError as error:
+        log.warning("could not look at a channel: %s", error)
+        return
+    if chat is not None and (found is None or not (found.inside or found.archived)):
+        with transaction.atomic():
+            rooms.thrown_out(channel_id, is_shown=found is not None, stamp=stamp)
 
 
 def archived(told: SlackEvent) -> Deed | None:
