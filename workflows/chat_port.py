@@ -151,6 +151,9 @@ class Chat(Protocol):
     def close(self, channel_id: str) -> Channel:
         """Make a public channel private; returns only once the vendor shows it as private. Twice is fine."""
 
+    def enter(self, channel_id: str) -> None:
+        """Go into a channel that is open to all; being in it already is fine."""
+
     def look(self, channel_id: str) -> Channel | None:
         """Return how a channel stands; None when it is gone, or closed to us."""
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from django.db import transaction
-from django.db.models import F, Q, QuerySet
+from django.db.models import Exists, F, OuterRef, Q, QuerySet
 
 from incidents import lifecycle, timeline
 from incidents.claiming import rotation
@@ -114,7 +114,11 @@ def poll_public(*, at: datetime, at_once: int | None = PUBLIC) -> None:
 
 
 def _public() -> QuerySet[Resource]:
-    rows = Resource.objects.filter(IN_REACH, kind="channel", room=F("incident__room"))
+    """Return those to compare; none that is archived, in which the vendor may keep nobody."""
+    archived = Resource.objects.filter(
+        incident=OuterRef("incident"), kind="archived", room=OuterRef("room"), state=THERE
+    )
+    rows = Resource.objects.filter(IN_REACH, ~Exists(archived), kind="channel", room=F("incident__room"))
     return rows.filter(incident__private=False, incident__active=True)
 
 

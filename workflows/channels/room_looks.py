@@ -17,7 +17,7 @@ from incidents.claiming import rotation
 from incidents.claiming.shared_clock import clock
 from incidents.models import Source
 from workflows import ports
-from workflows.channels import archived_rooms, membership, room_news, rooms
+from workflows.channels import archived_rooms, came_back, membership, room_news, rooms
 from workflows.chat_port import Channel, Chat
 from workflows.effects import lost_channels, rate_limits
 from workflows.models import ChannelTurn, Limit, Resource
@@ -99,6 +99,8 @@ def look(chat: Chat, channel_id: str, *, at: datetime) -> bool:
     if before is None or (before[0].state == GONE and before[0].external.get("why") != UNSEEN):
         return False  # deleted, or in a workspace that is not connected
     found = chat.look(channel_id)
+    if before[1]:  # archived, when it was last heard of
+        found = came_back.enter(chat, before[0], found)
     with transaction.atomic():
         timeline.hold(before[0].incident_id)
         known = _known(channel_id)

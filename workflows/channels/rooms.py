@@ -13,11 +13,12 @@ from incidents import lifecycle, timeline, visibility
 from incidents.lifecycle import rules
 from incidents.models import Incident, Participant, Person, Source
 from incidents.written_rows import WrittenRows
+from workflows.channels import came_back
 from workflows.effects import effect_queue, lost_channels
 from workflows.effects.failing import failures, recovering
 from workflows.models import Effect, MembersRead, Resource
 from workflows.planning.actions import CREATE
-from workflows.planning.observed import DELETED, GONE, THEIRS, THERE, UNSEEN
+from workflows.planning.observed import DELETED, GONE, THEIRS, THERE
 
 REFUSED_OUTSIDE: Final = (lost_channels.OUTSIDE, lost_channels.OUTSIDE_TOO)
 REFUSED_ARCHIVED: Final = ("is_archived", "is_inactive")
@@ -171,12 +172,8 @@ def thrown_out(channel_id: str, *, is_shown: bool = True, stamp: float) -> None:
     One that is not shown to us any more may be gone as well. In the caller's transaction.
     """
     room = channel_row(channel_id)
-    if room is None or not _is_newest(room, "inside", stamp=stamp):
-        return
-    if is_shown:
-        lost_channels.note_outside(room.incident_id, room=room.room or 1)
-    else:
-        lost_channels.note(room.incident_id, room=room.room or 1, why=UNSEEN)
+    if room is not None and _is_newest(room, "inside", stamp=stamp):
+        lost_channels.note_outside(room.incident_id, room=room.room or 1, is_shown=is_shown)
 
 
 def in_sight(channel_id: str, *, at: datetime, stamp: float = 0.0) -> None:
@@ -240,7 +237,10 @@ def archived_by_hand(channel_id: str, *, archived: bool, at: datetime, stamp: fl
     if room is None or not _is_newest(room, "archived", stamp=stamp) or room.external.get("why") == DELETED:
         return False
     incident, known = room.incident, Resource.objects.filter(incident=room.incident, key=f"archived/{room.room}")
-    if not (archived or known.filter(state=THERE).exists()):
+    was_archived = known.filter(state=THERE).exists()
+    if not archived and (was_archived or stamp) and room.room == incident.room:
+        came_back.forget_members(room)
+    if not (archived or was_archived):
         return False
     effect_queue.plan_anew(incident.pk)  # what is missing now, or no longer
     if archived:

@@ -44,16 +44,16 @@ def note(incident_id: int, *, room: int, why: str) -> bool:
     return True
 
 
-def note_outside(incident_id: int, *, room: int) -> bool:
+def note_outside(incident_id: int, *, room: int, is_shown: bool = True) -> bool:
     """Record that people removed us from a room's channel, which is there, in the caller's transaction.
 
-    Return whether that is news. A private one is not shown to us any more.
+    Return whether that is news. A private one is not shown to us any more, nor is one that people made private.
     """
     timeline.hold(incident_id)
     row = Resource.objects.filter(incident=incident_id, key=f"channel/{room}", state=THERE).first()
     if row is None or row.external.get("why") == observed.OUTSIDE:
         return False
-    if row.spec.get("private"):
+    if row.spec.get("private") or not is_shown:
         return note(incident_id, room=room, why=UNSEEN)
     row.external |= {"why": observed.OUTSIDE}
     row.save(update_fields=["external"])

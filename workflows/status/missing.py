@@ -13,7 +13,7 @@ from incidents.claiming.shared_clock import clock
 from incidents.lifecycle import rules
 from incidents.models import Incident, Person, Source
 from workflows import ports
-from workflows.channels import archived_rooms, room_looks, rooms
+from workflows.channels import archived_rooms, came_back, room_looks, rooms
 from workflows.effects import effect_queue, lost_channels
 from workflows.effects.failing import failures
 from workflows.loading import load_facts
@@ -80,6 +80,7 @@ def _look_at_channel(incident: Incident, at: datetime) -> None:
         raise lifecycle.Refused(
             f"{channel.label} is gone, or the app cannot access it. Unarchive it and /invite the app."
         )
+    came_back.enter(chat, channel, found)
     lost_channels.restore(incident.pk, room=incident.room)
     if not found.archived:
         rooms.archived_by_hand(channel.external_id, archived=False, at=at)

@@ -212,6 +212,10 @@ class SlackChat:
         """Make a public channel private, and return it as Slack shows it then."""
         return self._channel(channel_state.close(self.wire, self.admin, channel_id))
 
+    def enter(self, channel_id: str) -> None:
+        """Go into a public channel; Slack takes it twice."""
+        self.wire.call("conversations.join", channel=channel_id)
+
     def look(self, channel_id: str) -> Channel | None:
         """Return how a channel stands; None when Slack shows us none of that id."""
         found = channel_state.channel(self.wire, channel_id)

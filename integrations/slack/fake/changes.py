@@ -221,14 +221,19 @@ def archive(slack: WorkspaceState, channel: Channel, user: str) -> None:
     """Archive a channel."""
     system(slack, channel, user, "archive", f"<@{user}> archived the channel")
     channel.is_archived = True
-    slack.emit(f"{_family(channel)}_archive", seen_in=channel, channel=channel.id, user=user)
+    slack.emit(f"{_family(channel)}_archive", seen_in=_told_in(channel), channel=channel.id, user=user)
 
 
 def unarchive(slack: WorkspaceState, channel: Channel, user: str) -> None:
-    """Bring an archived channel back."""
+    """Bring an archived channel back. Whoever was in a public one is not restored, the app included.
+
+    https://slack.com/help/articles/213185307-Archive-or-delete-a-channel
+    """
     channel.is_archived = False
+    if not channel.is_private:
+        channel.members[:] = [user]
     system(slack, channel, user, "unarchive", f"<@{user}> un-archived the channel")
-    slack.emit(f"{_family(channel)}_unarchive", seen_in=channel, channel=channel.id, user=user)
+    slack.emit(f"{_family(channel)}_unarchive", seen_in=_told_in(channel), channel=channel.id, user=user)
 
 
 def delete_channel(slack: WorkspaceState, channel: Channel) -> None:
@@ -236,7 +241,7 @@ def delete_channel(slack: WorkspaceState, channel: Channel) -> None:
 
     https://docs.slack.dev/reference/events/channel_deleted
     """
-    slack.emit(f"{_family(channel)}_deleted", seen_in=channel if channel.is_private else None, channel=channel.id)
+    slack.emit(f"{_family(channel)}_deleted", seen_in=_told_in(channel), channel=channel.id)
     for file in slack.workspace.files.values():
         file.shares.pop(channel.id, None)
         file.channels = [one for one in file.channels if one != channel.id]
@@ -249,6 +254,11 @@ def convert(slack: WorkspaceState, channel: Channel, user: str, *, is_private: b
     word = "private" if is_private else "public"
     text = f"<@{user}> made this channel *{word}*"
     post(slack, channel, user, subtype=f"channel_convert_to_{word}", text=text)
+
+
+def _told_in(channel: Channel) -> Channel | None:
+    """Return where one has to be to be told what becomes of a channel: of a public one everyone is told."""
+    return channel if channel.is_private else None
 
 
 def _family(channel: Channel) -> str:

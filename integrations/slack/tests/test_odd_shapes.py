@@ -94,6 +94,7 @@ def deliveries(door: Door) -> list[fake.PendingDelivery]:
     acts.delete("ben", channel, other)
     acts.archive("ann", channel)
     acts.unarchive("ann", channel)
+    acts.invite("ann", channel, ["firekind", "ben", "lea"])
     acts.open_home("ann")
     acts.set_group("support", ["ann", "ben"])
     acts.arrive("new", name="New")

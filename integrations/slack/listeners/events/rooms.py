@@ -16,7 +16,7 @@ from integrations.slack.interaction import afterwards
 from integrations.slack.interaction.slack_event import Deed, SlackEvent
 from integrations.slack.listeners.timeline import catching_up
 from workflows import ports
-from workflows.channels import room_news, rooms
+from workflows.channels import came_back, room_news, rooms
 from workflows.ports import VendorError
 
 log = logging.getLogger(__name__)
@@ -91,8 +91,22 @@ def archived(told: SlackEvent) -> Deed | None:
 
 
 def unarchived(told: SlackEvent) -> Deed | None:
-    """Note that someone brought the channel back; that of a private incident's old public one, its people are told."""
+    """Note that someone brought the channel back; that of a private incident's old public one, its people are told.
+
+    Slack puts no one back into a public one, so we go in again first.
+    """
+    _enter(told.text("channel"))
     return _noted(told, "unarchived", then=partial(rooms.archived_by_hand, archived=False, at=told.at))
+
+
+def _enter(channel_id: str) -> None:
+    chat, room = ports.chat(), rooms.channel_row(channel_id)
+    if chat is None or room is None:
+        return
+    try:
+        came_back.enter(chat, room, chat.look(channel_id))
+    except VendorError as error:  # what we cannot do there says so
+        log.warning("could not look at a channel: %s", error)
 
 
 def deleted(told: SlackEvent) -> Deed | None:

@@ -1,0 +1,124 @@
+"""A public channel that is unarchived has nobody in it but who did that: those who respond are in again, and so are we.
+
+https://slack.com/help/articles/213185307-Archive-or-delete-a-channel
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Final
+
+import pytest
+from django.utils import timezone
+
+from incidents import lifecycle
+from incidents.models import Incident, Participant
+from integrations.slack.tests.door import Door
+from workflows.channels import membership, room_looks
+from workflows.models import Effect, Resource
+from workflows.status import missing, progress
+
+LATER: Final = timedelta(minutes=5)
+HEARD: Final[dict[str, Callable[[Door, Incident], object]]] = {
+    "an event": lambda door, incident: door.deliver(),
+    "a look": lambda door, incident: room_looks.look_again(at=timezone.now()),
+    "somebody's word": lambda door, incident: missing.mended(
+        "gap/archived", incident, by=door.house.person("ann"), at=timezone.now()
+    ),
+}
+
+
+@pytest.fixture
+def channel(door: Door, incident: Incident) -> str:
+    """Its channel, which Ann archived while people responded there."""
+    name = door.house.channel(incident)
+    door.slack.acts.archive("ann", name)
+    door.deliver()
+    lifecycle.update(incident, text="It is slow in one region", by=door.house.person("ann"), at=timezone.now())
+    door.house.settle(incident)
+    return name
+
+
+def taking_part(incident: Incident) -> set[str]:
+    here = Participant.objects.filter(incident=incident, left_at=None)
+    return {str(chat_id) for chat_id in here.values_list("person__chat_id", flat=True)}
+
+
+@pytest.mark.parametrize("polled", [True, False])
+@pytest.mark.parametrize("heard", HEARD)
+def test_whoever_responds_there_is_in_again_and_nobody_is_said_to_have_left(
+    door: Door, incident: Incident, channel: str, heard: str, polled: bool
+) -> None:
+    before = taking_part(incident)
+    assert len(before) > 1
+    door.slack.acts.unarchive("ann", channel)
+    if polled:
+        membership.poll_public(at=timezone.now() + LATER)
+    if heard != "an event":
+        door.slack.take_deliveries()
+    HEARD[heard](door, incident)
+    door.house.settle(incident)
+    door.deliver()
+    incident = door.house.settle(incident)
+    membership.poll_public(at=timezone.now() + LATER)
+    assert taking_part(incident) == before
+    assert {*door.slack.channel(channel).members} == {*before, door.slack.bot.id}
+    assert "in one region" in str([(one.text, one.blocks) for one in door.slack.messages(channel)])
+    assert not [text for kind, text in door.told(incident) if kind in {"left", "failed"}]
+    assert not Effect.objects.filter(incident=incident).exclude(state__in=["done", "cancelled"]).exists()
+    assert progress.of(incident).gaps == []
+
+
+def test_whoever_left_before_it_was_archived_is_not_fetched_back(door: Door, incident: Incident) -> None:
+    name = door.house.channel(incident)
+    door.slack.acts.leave("lea", name)
+    door.slack.acts.archive("ann", name)
+    door.slack.acts.unarchive("ann", name)
+    door.deliver()
+    door.house.settle(incident)
+    assert "lea" not in door.slack.members(name)
+    assert "ben" in door.slack.members(name)
+
+
+def test_where_people_removed_the_app_it_does_not_go_back_by_itself(door: Door, incident: Incident) -> None:
+    name = door.house.channel(incident)
+    door.slack.acts.kick("ann", name, "firekind")
+    door.deliver()
+    door.slack.acts.archive("ann", name)
+    door.slack.acts.unarchive("ann", name)
+    door.deliver()
+    incident = door.house.settle(incident)
+    assert door.slack.bot.id not in door.slack.channel(name).members
+    assert [gap for gap in progress.of(incident).gaps if "/invite it again" in gap.says]
+
+
+@pytest.mark.parametrize("fault", ["error", "server_error", "ratelimited"])
+def test_where_it_is_not_let_in_it_says_what_to_do(door: Door, incident: Incident, channel: str, fault: str) -> None:
+    how = {"error": "missing_scope"} if fault == "error" else {}
+    door.slack.faults.add(fault, method="conversations.join", times=1, **how)
+    door.slack.acts.unarchive("ann", channel)
+    assert set(door.deliver()) == {200}
+    incident = door.house.settle(incident)
+    room_looks.look_again(at=timezone.now())
+    incident = door.house.settle(incident)
+    assert [gap for gap in progress.of(incident).gaps if "/invite it again" in gap.says]
+    door.slack.acts.invite("ann", channel, ["firekind"])
+    door.deliver()
+    incident = door.house.settle(incident)
+    assert "ben" in door.slack.members(channel)
+    assert progress.of(incident).gaps == []
+
+
+def test_one_that_ended_brings_nobody_back_in(door: Door, incident: Incident) -> None:
+    """Somebody reads on; the others have gone home."""
+    name = door.house.channel(incident)
+    lifecycle.resolve(incident, by=None, at=timezone.now())
+    lifecycle.archive_channel(incident, by=None, at=timezone.now())
+    door.house.settle(incident)
+    door.deliver()
+    door.slack.acts.unarchive("ann", name)
+    door.deliver()
+    door.house.settle(incident)
+    assert {*door.slack.members(name)} == {"ann", "firekind"}
+    assert not Resource.objects.filter(incident=incident, key="archived/1", state="there").exists()
