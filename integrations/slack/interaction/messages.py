@@ -15,6 +15,7 @@ from integrations.slack.protocol import mrkdwn
 QUOTED: Final = re.compile(r"[\"'`\u2018\u201c\u201e\u00ab](.*)[\"'`\u2019\u201d\u201c\u00bb]", re.DOTALL)
 HOSTED: Final = frozenset({"hosted", "snippet"})
 FILES: Final = 10
+FAR_S: Final = 1e11  # thousands of years: nothing that is said to be later is so
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,9 +60,10 @@ def stamp(message: Mapping[str, Any]) -> float:
     edited = message.get("edited")
     said = (edited if isinstance(edited, dict) else {}).get("ts") or message.get("ts")
     try:
-        return float(said or 0)
-    except (TypeError, ValueError):
+        found = float(said or 0)
+    except (TypeError, ValueError, OverflowError):
         return 0.0
+    return found if 0 < found < FAR_S else 0.0
 
 
 def files_of(holder: Mapping[str, Any]) -> list[SharedFile]:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+import re
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, Final
@@ -13,18 +14,75 @@ from incidents import lifecycle
 from incidents.models import Person
 from incidents.people import person_matching
 from integrations.slack.interaction import mentions, messages
-from integrations.slack.interaction.messages import SharedFile
+from integrations.slack.interaction.messages import FAR_S, SharedFile
 from integrations.slack.protocol import mrkdwn
 
 KEPT_CHARS: Final = 2_400
+REF: Final = re.compile(r"\w{1,64}:[0-9]{1,12}(\.[0-9]{1,9})?", re.ASCII)
+MOST: Final = 1 << 31  # and more is no number of a row
 NO_WINDOW: Final = "This window is out of date. Close it and open it again."
 
 
 class KeptValues(dict[str, Any]):
-    """What a modal keeps. Raises ``Refused`` for what it does not hold: it is not one of ours, or an old one."""
+    """What a modal keeps. Raises ``Refused`` for what it does not hold, or as something else: it is of another version,
+    such as one that was open while Firekind was upgraded, or put back.
+    """
 
     def __missing__(self, name: str) -> Any:
         raise lifecycle.Refused(NO_WINDOW)
+
+    def text(self, name: str) -> str:
+        """Words, such as a codename."""
+        said = self[name]
+        if not isinstance(said, str):
+            raise lifecycle.Refused(NO_WINDOW)
+        return said
+
+    def word(self, name: str, known: Collection[str]) -> str:
+        """One of the words that this version knows."""
+        said = self.text(name)
+        if said not in known:
+            raise lifecycle.Refused(NO_WINDOW)
+        return said
+
+    def ref(self, name: str) -> str:
+        """What names a message."""
+        said = self.text(name)
+        if not REF.fullmatch(said):
+            raise lifecycle.Refused(NO_WINDOW)
+        return said
+
+    def number(self, name: str) -> int:
+        """A number of the timeline."""
+        said = self[name]
+        if type(said) is not int or not 0 <= said < MOST:
+            raise lifecycle.Refused(NO_WINDOW)
+        return said
+
+    def moment(self, name: str) -> float:
+        """A moment of Slack's clock, in seconds; 0 where none is kept."""
+        said = self.get(name, 0)
+        if not isinstance(said, int | float) or not 0 <= said < FAR_S:
+            raise lifecycle.Refused(NO_WINDOW)
+        return float(said)
+
+    def pairs(self, name: str) -> list[tuple[str, str]]:
+        """Pairs of words; none where none are kept."""
+        said = self.get(name, [])
+        try:
+            found = [(one, other) for one, other in said]
+        except (TypeError, ValueError):
+            raise lifecycle.Refused(NO_WINDOW) from None
+        if not all(isinstance(one, str) for pair in found for one in pair):
+            raise lifecycle.Refused(NO_WINDOW)
+        return found
+
+    def part(self, name: str) -> KeptValues:
+        """What is kept together under one name; empty where nothing is."""
+        said = self.get(name) or {}
+        if not isinstance(said, dict):
+            raise lifecycle.Refused(NO_WINDOW)
+        return KeptValues(said)
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +93,7 @@ class Form:
     hash: str
     callback_id: str
     values: Mapping[str, Mapping[str, Any]]
-    kept: Mapping[str, Any]
+    kept: KeptValues
     blocks: tuple[str, ...] = ()
 
     @classmethod

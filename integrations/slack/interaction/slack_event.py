@@ -10,8 +10,8 @@ from typing import Any, Final
 from incidents.models import Person
 from incidents.people import person_matching
 from integrations.slack.adapter import current
+from integrations.slack.interaction.messages import FAR_S
 
-FAR_S: Final = 1e11  # thousands of years: nothing that is said to be later is so
 LATEST: Final = timedelta(days=1)  # the longest that Slack tells something again
 Deed = Callable[[], object]
 Listener = Callable[["SlackEvent"], Deed | None]

@@ -47,7 +47,7 @@ def _linked(said: str) -> tuple[str, str]:
 def submitted(asked: SlackRequest) -> Answer:
     """Bring the files and the link of the modal; the files are fetched and read afterwards."""
     form = asked.filled
-    incident = incident_lookup.named(str(form.kept["i"]), by=asked.by)
+    incident = incident_lookup.named(form.kept.text("i"), by=asked.by)
     found, link, title = form.files("files"), form.text("link").strip(), form.text("title").strip()
     if not found and not link:
         return Wrong({"files": "Choose a file, or paste a link below."})

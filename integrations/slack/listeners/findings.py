@@ -48,7 +48,7 @@ def command(asked: SlackRequest, incident: Incident) -> Answer:
 def submitted(asked: SlackRequest) -> Answer:
     """Claim what the modal says, judge it, or both."""
     form = asked.filled
-    incident = incident_lookup.named(str(form.kept["i"]), by=asked.by)
+    incident = incident_lookup.named(form.kept.text("i"), by=asked.by)
     chosen, claim, verdict = form.text("finding"), form.text("claim").strip(), form.text("verdict")
     if chosen and chosen != NEW:
         finding = findings.claimed(incident, chosen)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import logging
 import os
 import time
 from itertools import count, product
@@ -41,9 +42,12 @@ ODD: Final[tuple[Any, ...]] = (
     "\0",
     "U" * 300,
     [["x"]],
+    "9" * 400,
+    "nan",
+    10**30,
 )
 # A form holds text alone.
-ODD_IN_FORMS: Final = (LEFT_OUT, "", "\0", "x", "U" * 300, "null", "5")
+ODD_IN_FORMS: Final = (LEFT_OUT, "", "\0", "x", "U" * 300, "null", "5", "9" * 400, "\u0665")
 DEEPEST: Final = 4
 PEOPLE: Final = {"team": {"id": "T0"}, "user": {"id": "U0ANN", "name": "ann"}, "channel": {"id": "C0LOBBY"}}
 # What apps of other years send, and what is sent to apps that ask for more than this one does.
@@ -146,8 +150,13 @@ def answered(door: Door, delivery: fake.PendingDelivery) -> int:
 
 
 @pytest.mark.slow
-def test_no_field_of_anything_that_slack_signs_makes_it_fail_or_come_again(door: Door) -> None:
-    """Each place meets a few odd values here, another few in the next place; ``EVERY_VALUE=1`` tries all in each."""
+def test_no_field_of_anything_that_slack_signs_makes_it_fail_or_come_again(
+    door: Door, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Each place meets a few odd values here, another few in the next place; ``EVERY_VALUE=1`` tries all in each.
+
+    A person is told of what broke in an answer that Slack takes: only the log says that it did.
+    """
     turn, wrong = count(), {}
     door.client.raise_request_exception = False
     for good in deliveries(door):
@@ -155,10 +164,19 @@ def test_no_field_of_anything_that_slack_signs_makes_it_fail_or_come_again(door:
         odd = ODD_IN_FORMS if good.kind == "command" else ODD
         for path in places(good.payload, deepest=DEEPEST):
             for value in odd if os.environ.get("EVERY_VALUE") else (odd[next(turn) % len(odd)],):
+                caplog.clear()
                 status = answered(door, spoilt(good, path, value))
-                if status != 200:
-                    wrong[good.type, path, repr(value)[:20]] = status
+                broke = [one.getMessage()[:60] for one in caplog.records if one.levelno >= logging.ERROR]
+                if status != 200 or broke:
+                    wrong[good.type, path, repr(value)[:20]] = (status, broke)
     assert not wrong, f"{len(wrong)} of them, first {list(wrong.items())[:20]}"
+
+
+@pytest.mark.parametrize("said", ["9" * 400, "nan", "-inf", "1e308", "", None, [], 5])
+def test_a_message_of_any_time_is_followed_or_left_alone(door: Door, said: Any) -> None:
+    edited = next(one for one in deliveries(door) if one.payload.get("event", {}).get("subtype") == "message_changed")
+    for path in (("event", "message", "edited", "ts"), ("event", "message", "edited"), ("event", "event_ts")):
+        assert answered(door, spoilt(edited, path, said)) == 200, path
 
 
 def test_an_event_whose_field_is_null_is_not_sent_again(door: Door) -> None:

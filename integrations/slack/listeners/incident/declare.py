@@ -95,7 +95,7 @@ def _redrawn(form: Form, type: IncidentType, *, by: Person, doubt: str = "") -> 
         services=form.text("services"),
         chosen=type,
         shown=plans.shown(plan),
-        message=form.kept.get("m"),
+        message=form.kept.part("m"),
         drill=drill,
         already=_already(form.text("title"), by=by),
         doubt=doubt,
@@ -247,15 +247,15 @@ def _declared(incident: Incident, title: str, *, by: Person) -> str:
 
 
 def _capture(incident: Incident, form: Form, asked: SlackRequest) -> None:
-    message = form.kept.get("m")
+    message = form.kept.part("m")
     if not message:
         return
-    channel_id, _, ts = message["ref"].partition(":")
+    channel_id, _, ts = message.ref("ref").partition(":")
     lifecycle.capture(
         incident,
-        text=message["text"],
-        author=message["author"],
-        ref=message["ref"],
+        text=message.text("text"),
+        author=message.text("author"),
+        ref=message.ref("ref"),
         by=asked.by,
         at=moment(ts),
         recorded_at=asked.at,

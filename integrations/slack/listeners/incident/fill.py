@@ -24,11 +24,11 @@ def pressed(asked: SlackRequest) -> Answer:
 def submitted(asked: SlackRequest) -> Answer:
     """Give the role to the person chosen; they are brought in."""
     form = asked.filled
-    incident = incident_lookup.named(str(form.kept["i"]), by=asked.by)
+    incident = incident_lookup.named(form.kept.text("i"), by=asked.by)
     person = form.person("person")
     if person is None:
         return Wrong({"person": "Choose a person."})
-    role = str(form.kept["r"])
+    role = form.kept.text("r")
     lifecycle.fill(incident, role=role, person=person, by=asked.by, at=asked.at, source=Source.SLACK)
     return Nothing()
 

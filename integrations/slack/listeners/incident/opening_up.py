@@ -40,7 +40,7 @@ def command(asked: SlackRequest, incident: Incident) -> Answer:
 def submitted(asked: SlackRequest) -> Answer:
     """Keep the summary until someone else confirms it; the channel is told who has to."""
     form = asked.filled
-    incident = incident_lookup.named(str(form.kept["i"]), by=asked.by)
+    incident = incident_lookup.named(form.kept.text("i"), by=asked.by)
     lifecycle.open_up(incident, summary=form.text("summary"), by=asked.by, at=asked.at, source=Source.SLACK)
     return Nothing()
 
@@ -63,7 +63,7 @@ def pressed(asked: SlackRequest) -> Answer:
 def confirmed(asked: SlackRequest) -> Answer:
     """Publish the summary as it was shown."""
     form = asked.filled
-    incident = incident_lookup.named(str(form.kept["i"]), by=asked.by)
+    incident = incident_lookup.named(form.kept.text("i"), by=asked.by)
     summary = opening.as_shown(incident, form.kept["s"])
     lifecycle.publish(incident, summary=summary, by=asked.by, at=asked.at, source=Source.SLACK)
     return Nothing()

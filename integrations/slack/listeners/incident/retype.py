@@ -94,17 +94,17 @@ def meant(asked: SlackRequest) -> Answer:
 def _planned(form: Form, slug: str, *, by: Person, field: str = TYPE) -> Answer:
     if not slug:
         return Nothing()
-    incident = incident_lookup.named(str(form.kept["i"]), by=by)
+    incident = incident_lookup.named(form.kept.text("i"), by=by)
     to, along, because = incident_lookup.usable_type(slug), _along(form), form.text("because")
     plan = retyping.preview(incident, to=to, bring=along.bring, come=along.come, by=by)
-    view = modal(incident, to=to, plan=plan, along=along, because=because, since=form.kept["n"], field=field)
+    view = modal(incident, to=to, plan=plan, along=along, because=because, since=form.kept.number("n"), field=field)
     return Redraw(view, form.id, form.hash)
 
 
 def submitted(asked: SlackRequest) -> Answer:
     """Retype as shown; a plan that was not the one shown is shown instead."""
     form = asked.filled
-    incident = incident_lookup.named(str(form.kept["i"]), by=asked.by)
+    incident = incident_lookup.named(form.kept.text("i"), by=asked.by)
     to, along, because = incident_lookup.usable_type(form.text("type")), _along(form), form.text("because")
     unseen = form.kept.get("d") is None or form.kept.get("t") != to.slug
     if unseen:  # sent before the plan had been drawn
@@ -120,8 +120,8 @@ def submitted(asked: SlackRequest) -> Answer:
             because=because,
             bring=along.bring,
             come=along.come,
-            digest=form.kept["d"],
-            since=form.kept["n"],
+            digest=form.kept.text("d"),
+            since=form.kept.number("n"),
         )
     except lifecycle.Stale:
         if not lifecycle.may_retype(incident, to):

@@ -49,7 +49,7 @@ def pressed(asked: SlackRequest) -> Answer:
 def chosen(asked: SlackRequest) -> Answer:
     """Show who would be paged for what is chosen now."""
     form = asked.filled
-    incident = incident_lookup.named(str(form.kept["i"]), by=asked.by)
+    incident = incident_lookup.named(form.kept.text("i"), by=asked.by)
     among = _choices(incident, by=asked.by)
     choice = _chosen(form, among)
     return Redraw(modal(incident, among, choice=choice, because=form.text("because")), form.id, form.hash)
@@ -58,7 +58,7 @@ def chosen(asked: SlackRequest) -> Answer:
 def submitted(asked: SlackRequest) -> Answer:
     """Page the people shown; show anyone who was not shown, or whose shift has ended, first."""
     form = asked.filled
-    incident = incident_lookup.named(str(form.kept["i"]), by=asked.by)
+    incident = incident_lookup.named(form.kept.text("i"), by=asked.by)
     among = _choices(incident, by=asked.by)
     choice = _chosen(form, among)
     if choice is None:

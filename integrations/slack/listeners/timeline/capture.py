@@ -82,9 +82,10 @@ def submitted(asked: SlackRequest) -> Answer:
     if not form.text("incident"):
         return Wrong({"incident": "Choose an incident."})
     incident = incident_lookup.named(form.text("incident"), by=asked.by)
-    stamp = float(form.kept.get("stamp", 0))  # an older version kept none
-    _add(incident, str(form.kept["text"]), str(form.kept["author"]), str(form.kept["ref"]), asked, stamp=stamp)
-    files = [SharedFile(str(id), str(name)) for id, name in form.kept.get("files", ())]
+    kept = form.kept
+    stamp = kept.moment("stamp")  # an older version kept none
+    _add(incident, kept.text("text"), kept.text("author"), kept.ref("ref"), asked, stamp=stamp)
+    files = [SharedFile(id, name) for id, name in kept.pairs("files")]
     evidence.bring(incident, files, by=asked.by, at=asked.at)
     return Nothing()
 

@@ -154,10 +154,10 @@ def button(verb: Verb) -> Callable[[SlackRequest], Answer]:
 def submitted(asked: SlackRequest) -> Answer:
     """Carry out what the modal says."""
     form = asked.filled
-    verb = VERBS[str(form.kept["v"])]
-    incident = incident_lookup.named(str(form.kept["i"]), by=asked.by)
-    since = {"since": form.kept["n"]} if verb.checks else {}
-    reach = {"reach": form.kept["r"]} if "r" in form.kept else {}
+    verb = VERBS[form.kept.word("v", VERBS)]
+    incident = incident_lookup.named(form.kept.text("i"), by=asked.by)
+    since = {"since": form.kept.number("n")} if verb.checks else {}
+    reach = {"reach": form.kept.text("r")} if "r" in form.kept else {}
     said = stating.filled(form)
     try:
         if verb.states:

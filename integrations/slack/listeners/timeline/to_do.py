@@ -24,6 +24,7 @@ DOES: Final[dict[str, Callable[..., Followup]]] = {
     "reopen": lifecycle.reopen_followup,
 }
 LISTED: Final = 30
+LINK: Final = 500  # characters that are kept of one
 
 
 def command(phase: Phase) -> Callable[[SlackRequest, Incident], Answer]:
@@ -72,14 +73,14 @@ def from_message(asked: SlackRequest) -> Answer:
 def added(asked: SlackRequest) -> Answer:
     """Add what the window says."""
     form = asked.filled
-    name = str(form.kept["i"]) or form.text("incident")
+    name = form.kept.text("i") or form.text("incident")
     if not name:
         return Wrong({"incident": "Choose an incident."})
     incident = incident_lookup.named(name, by=asked.by)
-    phase = Phase(str(form.kept["p"])) if incident.is_active else Phase.AFTERWARDS
+    phase = Phase(form.kept.word("p", Phase.values)) if incident.is_active else Phase.AFTERWARDS
     due_on = _day(asked, form.text("due"))
     text, owner = form.text("text"), form.person("owner")
-    _add(asked, incident, phase, text, owner=owner, due_on=due_on, link=str(form.kept["l"]))
+    _add(asked, incident, phase, text, owner=owner, due_on=due_on, link=form.kept.text("l")[:LINK])
     return Nothing()
 
 
@@ -108,7 +109,7 @@ def change(asked: SlackRequest) -> Answer:
 def changed(asked: SlackRequest) -> Answer:
     """Give it to whom the window says, by the day it says; what it says as it did before is left as it is by now."""
     form = asked.filled
-    incident = incident_lookup.named(str(form.kept["i"]), by=asked.by)
+    incident = incident_lookup.named(form.kept.text("i"), by=asked.by)
     one = _meant(incident, form.kept["n"])
     about: dict[str, Any] = {"n": one.n, "by": asked.by, "at": asked.at, "source": Source.SLACK}
     changes: dict[str, Any] = {}
