@@ -54,7 +54,7 @@ def read(given: Mapping[str, str]) -> TrackerSettings | None:
         require(given, name, because=f"TRACKER is {kind}")
     project = shaped(given, "TRACKER_PROJECT", "", shape, words)
     private = shaped(given, "TRACKER_PRIVATE_PROJECT", "", f"({shape})?", words)
-    if private == project:
+    if private.casefold() == project.casefold():  # trackers tell no projects apart by capitals
         says = "TRACKER_PRIVATE_PROJECT is TRACKER_PROJECT: name a project that only responders of private incidents"
         raise SettingError(f"{says} can read, or leave it empty.")
     if kind == "jira":

@@ -28,10 +28,11 @@ def test_a_whole_one_is_read_and_none_is_none() -> None:
         ({"TRACKER_PROJECT": "ops"}, "owner/repository"),
         ({"TRACKER": "jira", "TRACKER_PROJECT": "OPS"}, "TRACKER_URL is not set"),
         ({"TRACKER_PRIVATE_PROJECT": "acme/ops"}, "name a project that only"),
+        ({"TRACKER_PRIVATE_PROJECT": "Acme/OPS"}, "name a project that only"),
         ({"TRACKER_URL": "http://github.example"}, "https"),
         ({"TRACKER_PEOPLE": "ana"}, "email=account"),
     ],
-    ids=["kind", "project", "site", "same-project", "plain", "people"],
+    ids=["kind", "project", "site", "same-project", "same-project-in-capitals", "plain", "people"],
 )
 def test_what_is_wrong_is_said(given: dict[str, str], says: str) -> None:
     with pytest.raises(SettingError, match=says):

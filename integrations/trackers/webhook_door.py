@@ -15,6 +15,7 @@ from django.views.decorators.http import require_POST
 
 from incidents.outages import database_watch, hint_sender
 from integrations.trackers.protocol import setup, webhooks
+from integrations.trackers.protocol.setup import Setup
 from workflows import tasks
 from workflows.models import Ticket
 
@@ -38,11 +39,17 @@ def webhook(request: HttpRequest) -> HttpResponse:
         return _answer(403, "The signature does not match any configured secret.")
     found = webhooks.about(given.kind, request.body, at=timezone.now())
     if found is not None:
-        _hint(*found)
+        _hint(given, *found)
     return _answer(202, "Taken.")
 
 
-def _hint(place: str, ref: str) -> None:
+def _hint(given: Setup, place: str, ref: str) -> None:
+    """Have a ticket of ours looked at. What trackers name in their own capitals is as settings write it.
+
+    https://docs.github.com/en/rest/repos/repos: the names of owner and repository are not case sensitive.
+    """
+    as_set = (f"{given.kind}:{one}" for one in (given.project, given.private_project) if one)
+    place = next((one for one in as_set if one.casefold() == place.casefold()), place)
     try:
         ticket_id = Ticket.objects.filter(place=place, ref=ref).values_list("pk", flat=True).first()
     except database_watch.FAILURES:

@@ -14,7 +14,7 @@ from incidents.outages import hint_sender
 from incidents.outages.hint_sender import HintTask
 from incidents.tests.conftest import ada, incident, shipped
 from integrations.trackers import checking
-from integrations.trackers.tests.board import TickingClock, TrackerSetup, github
+from integrations.trackers.tests.board import VENDORS, TickingClock, TrackerSetup, github
 from workflows.models import Ticket
 from workflows.tracker_port import TicketDraft
 
@@ -51,6 +51,30 @@ def test_only_what_is_signed_about_a_ticket_of_ours_is_looked_at(
     assert post(one.body, dict(one.headers)) == post(one.body, dict(one.headers)) == 202
     assert hinted == [ours.pk, ours.pk]
     assert Client().get("/tracker/webhook").status_code == 405
+
+
+@pytest.mark.parametrize("kind", ["github", "gitlab"])
+@pytest.mark.parametrize(("project", "private"), [("Acme/OPS", "acme/private"), ("acme/more", "ACME/ops")])
+def test_a_project_is_the_same_in_whatever_capitals_a_setting_writes_it(
+    kind: str,
+    project: str,
+    private: str,
+    incident: Incident,
+    settings: LazySettings,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    hinted: list[int] = []
+    monkeypatch.setattr(hint_sender, "send", lambda task, pk, *, fresh_s: hinted.append(pk))
+    given = TrackerSetup(kind, project, private)
+    settings.FIREKIND = replace(settings.FIREKIND, tracker=given)  # type: ignore[arg-type]  # a Setup as well, which knows no config
+    board, _ = VENDORS[kind](TickingClock())
+    board.add("acme/ops", "Rotate")
+    issue = board.hooks[-1]
+    named = project if project.lower() == "acme/ops" else private
+    ours = Ticket.objects.create(place=f"{kind}:{named}", ref="1", incident=incident, key="ticket/1")
+    answer = Client().post("/tracker/webhook", issue.body, content_type="application/json", headers=dict(issue.headers))
+    assert answer.status_code == 202
+    assert hinted == [ours.pk]
 
 
 @pytest.mark.parametrize(
