@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import timedelta
 from typing import Any
 
 import pytest
 from django.db import connection
+from django.db.models import QuerySet
 from django.utils import timezone
 from psycopg import sql
 
@@ -17,9 +18,11 @@ from config.celery import app
 from config.process.looks import REGULAR
 from incidents.claiming import glance
 from incidents.claiming.glance import Glance
+from incidents.models import Incident
 from integrations.tests import house as building
 from stack import seed
-from workflows.models import Page
+from workflows.alerts import poll_alerts
+from workflows.models import Alert, Page
 from workflows.paging import poll_pages
 
 RowsRead = tuple[int, str]  # how many, and by which statement
@@ -68,6 +71,24 @@ def test_looking_for_reopened_pages_reads_none_that_ended_long_ago() -> None:
         found = list(poll_pages.may_be_reopened(at=timezone.now()))
     assert Page.objects.filter(status="resolved").exclude(pager_id="").count() > FEW / 10
     assert total(read) <= 5 + len(found), read
+
+
+@pytest.mark.usefixtures("_house")
+@pytest.mark.parametrize("looks", [poll_alerts.open_ones, poll_alerts.ended])
+def test_looking_at_alerts_reads_none_of_incidents_that_ended(looks: Callable[..., QuerySet[Alert]]) -> None:
+    fill(FEW)
+    at = timezone.now()
+    ids = list(Incident.objects.values_list("pk", flat=True))
+    Alert.objects.bulk_create(Alert(pager_id=f"Q{n}", title="Errors", at=at, status_at=at, incident_id=n) for n in ids)
+    Incident.objects.filter(pk=ids[0]).update(status="open", ended_at=None)
+    Alert.objects.filter(incident_id=ids[1]).update(status="resolved")
+    with connection.cursor() as cursor:
+        cursor.execute("ANALYZE")
+    read: list[RowsRead] = []
+    with connection.execute_wrapper(explaining(read)):
+        found = list(looks(at=at))
+    assert [one.incident_id for one in found] == (ids[:1] if looks is poll_alerts.open_ones else [])
+    assert total(read) <= 5, read
 
 
 @pytest.mark.parametrize("gaps", [[(SEALED + 1, 1 << 62)], [(7, 7), (SEALED - 5, SEALED - 3), (SEALED + 1, 1 << 62)]])
