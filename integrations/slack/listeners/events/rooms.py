@@ -95,18 +95,20 @@ def unarchived(told: SlackEvent) -> Deed | None:
 
     Slack puts no one back into a public one, so we go in again first.
     """
-    _enter(told.text("channel"))
-    return _noted(told, "unarchived", then=partial(rooms.archived_by_hand, archived=False, at=told.at))
+    note = _noted(told, "unarchived", then=partial(rooms.archived_by_hand, archived=False, at=told.at))
+    return None if note is None else partial(afterwards.leave, partial(_entered, told.text("channel"), note))
 
 
-def _enter(channel_id: str) -> None:
+def _entered(channel_id: str, note: Deed) -> None:
+    """Go into a channel again, and note then that it was unarchived: a regular look would note it as well."""
     chat, room = ports.chat(), rooms.channel_row(channel_id)
-    if chat is None or room is None:
-        return
     try:
-        came_back.enter(chat, room, chat.look(channel_id))
+        if chat is not None and room is not None:
+            came_back.enter(chat, room, chat.look(channel_id))
     except VendorError as error:  # what we cannot do there says so
         log.warning("could not look at a channel: %s", error)
+    with transaction.atomic():
+        note()
 
 
 def deleted(told: SlackEvent) -> Deed | None:
