@@ -12,6 +12,8 @@ from .workspace import Channel, Ephemeral, File, Group, Json, Kind, Message, Not
 
 WHISPERS_KEPT = 2_000
 COMPOSER = "COMPOSER"
+SLACKBOT = "USLACKBOT"
+STONE = "tombstone"
 
 if TYPE_CHECKING:
     from .state import WorkspaceState
@@ -98,16 +100,26 @@ def edit(slack: WorkspaceState, channel: Channel, message: Message, by: str, **f
 
 
 def delete(slack: WorkspaceState, channel: Channel, message: Message) -> None:
-    """Delete a message; one that has replies leaves a stone behind, as in Slack."""
+    """Delete a message. One that has replies leaves a stone behind until the last of them goes.
+
+    Of that the app is told as of an edit, by Slackbot and not by `message_deleted`:
+    github.com/42wim/matterbridge/issues/600, github.com/slack-edge/slack-edge/pull/10
+    """
     before = shapes.message(channel, message, team_id=slack.workspace.team_id)
     channel.pins.pop(message.ts, None)
     if len(channel.replies(message.ts)) > 1:
-        message.subtype, message.text = "tombstone", "This message was deleted."
+        message.subtype, message.text, message.edited = STONE, "This message was deleted.", None
         message.blocks, message.attachments, message.metadata, message.reactions = [], [], None, {}
+        message.extra = {"user": SLACKBOT, "hidden": True}
+        after = shapes.message(channel, message, team_id=slack.workspace.team_id)
+        told: Json = {"subtype": "message_changed", "message": after, "previous_message": before}
     else:
         del channel.messages[message.ts]
-    deleted = {"subtype": "message_deleted", "deleted_ts": message.ts, "previous_message": before}
-    tell_message(slack, channel, deleted | {"type": "message", "hidden": True, "ts": slack.next_ts()})
+        told = {"subtype": "message_deleted", "deleted_ts": message.ts, "previous_message": before}
+    tell_message(slack, channel, told | {"type": "message", "hidden": True, "ts": slack.next_ts()})
+    parent = channel.messages.get(message.thread_ts)
+    if parent and parent.subtype == STONE and len(channel.replies(parent.ts)) == 1:
+        delete(slack, channel, parent)
 
 
 def tell_message(slack: WorkspaceState, channel: Channel, event: Json) -> None:

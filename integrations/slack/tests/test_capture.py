@@ -110,12 +110,27 @@ def test_what_was_taken_back_stays_away_when_its_author_edits_or_deletes_it(
     assert incident.events.filter(kind="retracted").count() == 1
 
 
-def test_a_deletion_is_followed(door: Door, incident: Incident, channel: str) -> None:
-    ts = pinned(door, channel)
-    door.slack.acts.delete("ben", channel, ts)
-    door.deliver()
+@pytest.mark.parametrize("undone", [False, True], ids=["stands", "was taken back"])
+@pytest.mark.parametrize("first", [(), ("reply",), ("edit",), ("reply", "edit"), ("edit", "reply")], ids=" ".join)
+def test_a_deletion_is_followed_whatever_was_answered_to_it(
+    first: tuple[str, ...], undone: bool, door: Door, incident: Incident, channel: str
+) -> None:
+    ts, acts = pinned(door, channel), door.slack.acts
+    replies = [acts.say("ann", channel, "which ones?", thread_ts=ts) for what in first if what == "reply"]
+    if "edit" in first:
+        acts.edit("ben", channel, ts, "customers call: a password")
+    if undone:
+        acts.unreact("ann", channel, ts, "pushpin")
+    acts.delete("ben", channel, ts)
+    assert set(door.deliver()) == {200}
     assert reads(incident) == []
-    assert incident.events.get(kind="retracted").text == "deleted in Slack"
+    because = "" if undone else "deleted in Slack"
+    assert [one.text for one in incident.events.filter(kind="retracted")] == [because]
+    for reply in replies:  # with the last of them, what was left of the message is deleted as well
+        acts.delete("ann", channel, reply)
+    assert set(door.deliver()) <= {200}
+    assert reads(incident) == []
+    assert incident.events.filter(kind="retracted").count() == 1
 
 
 def test_ordinary_messages_cost_nothing(

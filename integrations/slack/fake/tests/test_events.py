@@ -150,3 +150,18 @@ def test_calls_can_be_counted() -> None:
     slack.calls.clear()
     assert slack.count() == 0
     assert TOKEN not in str(slack.calls)
+
+
+def test_a_message_with_replies_is_deleted_as_slack_tells_it() -> None:
+    slack = small()
+    ts = slack.acts.say("ada", "ours", "a secret")
+    reply = slack.acts.say("ada", "ours", "take it away", thread_ts=ts)
+    slack.take_deliveries()
+    slack.acts.delete("ada", "ours", ts)
+    (told,) = (d.payload["event"] for d in slack.take_deliveries())
+    assert (told["subtype"], told["message"]["subtype"], told["message"]["ts"]) == ("message_changed", "tombstone", ts)
+    assert (told["message"]["user"], told["previous_message"]["text"]) == ("USLACKBOT", "a secret")
+    assert slack.ok("conversations.history", channel="C0OURS")["messages"][0]["text"] == "This message was deleted."
+    slack.acts.delete("ada", "ours", reply)
+    deleted = [d.payload["event"]["deleted_ts"] for d in slack.take_deliveries()]
+    assert deleted == [reply, ts], "with its last reply the stone goes as well"

@@ -50,18 +50,22 @@ def unreacted(told: SlackEvent) -> Deed | None:
 
 def changed(told: SlackEvent) -> Deed | None:
     """Follow what becomes of a captured message: edited, or deleted. Other messages are not read."""
-    subtype = told.text("subtype")
-    if subtype == "message_changed":
-        raw = told.part("message")
+    raw = told.part("message")
+    if told.text("subtype") == "message_deleted":
+        return _taken_away(told, told.text("deleted_ts"))
+    if raw.get("subtype") == meanwhile.GONE:  # with replies below it, Slack tells of a deletion as of an edit
+        return _taken_away(told, str(raw.get("ts", "")))
+    if told.text("subtype") == "message_changed":
         if raw.get("user") == told.bot_user_id:
             return None  # our own cards change all the time
         event = _captured(told, str(raw.get("ts", "")))
         return _follow(told, event, raw) if event is not None else None
-    if subtype == "message_deleted":
-        event = _captured(told, told.text("deleted_ts"))
-        if event is not None:
-            return partial(meanwhile.retract, event.incident, event.n, at=told.at)
     return None
+
+
+def _taken_away(told: SlackEvent, ts: str) -> Deed | None:
+    event = _captured(told, ts)
+    return partial(meanwhile.retract, event.incident, event.n, at=told.at) if event is not None else None
 
 
 def from_message(asked: SlackRequest) -> Answer:
