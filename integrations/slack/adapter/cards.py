@@ -7,12 +7,12 @@ from dataclasses import replace
 from typing import Any, Final
 
 from integrations.slack.protocol import blocks, mrkdwn
-from integrations.slack.protocol.mrkdwn import bold, clip, escape, link, whole
+from integrations.slack.protocol.mrkdwn import bold, clip, clip_bytes, escape, link, whole
 from workflows.planning.wording import marks
 from workflows.planning.wording.card import Button, Card
 from workflows.planning.wording.marks import TextMark, Words, joined
 
-NOTIFICATION: Final = 3_500  # an edit refuses more than 4,000 characters
+NOTIFICATION: Final = 3_500  # bytes: an edit refuses more than 4,000
 LONGEST: Final = 12_000
 BUTTONS: Final = 5
 MOST: Final = 50
@@ -87,7 +87,7 @@ def notification(card: Card) -> str:
     """Say a card in one line, for lock screens and screen readers: what it says first stands first there, too."""
     labelled = (joined(f"{label}: ", value) for label, value in (*card.fields, *card.sections))
     said = (" ".join(marks.bare(part).split()) for part in (card.title, card.text, *labelled) if part)
-    return clip(escape(" · ".join(part for part in said if part)), NOTIFICATION)
+    return clip_bytes(escape(" · ".join(part for part in said if part)), NOTIFICATION)
 
 
 def _calls(words: Words) -> bool:

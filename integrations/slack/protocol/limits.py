@@ -18,7 +18,9 @@ POSTS_PER_SECOND: Final = 1
 MAX_INVITES: Final = 100
 MAX_TOPIC: Final = 250
 MAX_CHANNEL_NAME: Final = 80
-MAX_UPDATE_TEXT: Final = 4_000
+MAX_UPDATE_BYTES: Final = 4_000
+"""Bytes of UTF-8, although the reference says characters: github.com/openclaw/openclaw/pull/115027 asked Slack."""
+
 MAX_POST_TEXT: Final = 40_000
 MAX_MESSAGE_BLOCKS: Final = 50
 MAX_VIEW_BLOCKS: Final = 100

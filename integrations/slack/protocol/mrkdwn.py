@@ -93,6 +93,15 @@ def clip(said: str, limit: int) -> str:
     return said if len(said) <= limit else f"{whole(said[: limit - 1]).rstrip()}…"
 
 
+def clip_bytes(said: str, limit: int) -> str:
+    """Shorten mrkdwn as ``clip`` does, to at most ``limit`` bytes of UTF-8."""
+    written, end = said.encode(), "…"
+    if len(written) <= limit:
+        return said
+    kept = written[: limit - len(end.encode())].decode(errors="ignore")  # without half a character
+    return f"{whole(kept).rstrip()}{end}"
+
+
 def whole(said: str) -> str:
     """Leave out the half escape, mention or link at the end of mrkdwn that was cut."""
     return UNFINISHED.sub("", said)

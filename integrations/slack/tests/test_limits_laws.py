@@ -11,7 +11,7 @@ from incidents.models import IncidentType, PolicyVersion
 from integrations.slack.interaction import plans
 from integrations.slack.listeners.incident.declare import type_options
 from integrations.slack.protocol import block_kit, blocks
-from integrations.slack.protocol.limits import MAX_UPDATE_TEXT
+from integrations.slack.protocol.limits import MAX_UPDATE_BYTES
 from integrations.slack.tests.test_typed_laws import STATES, messages, typed_into
 from workflows.planning.facts import ChannelPost, Facts, RetypeNews
 from workflows.planning.plan import Plan, PlanNote
@@ -40,7 +40,7 @@ def grown(known: Facts, said: str) -> Facts:
 def test_slack_takes_every_message(state: Facts, letter: str, length: int) -> None:
     for message in messages(grown(state, letter * length)):
         assert block_kit.message_problems(message) == []
-        assert len(message["text"]) <= MAX_UPDATE_TEXT
+        assert len(message["text"].encode()) <= MAX_UPDATE_BYTES
 
 
 @given(letter=LETTERS, lines=st.integers(0, LINES), length=st.sampled_from([1, 75, 150, 3_001]))

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 from integrations.slack.fake import content
 from integrations.slack.fake.workspace import Channel, Message
-from integrations.slack.protocol.limits import MAX_POST_TEXT, MAX_UPDATE_TEXT
+from integrations.slack.protocol.limits import MAX_POST_TEXT, MAX_UPDATE_BYTES
 
 
 def post_message(slack: FakeSlack, caller: Caller, args: Args) -> Body:
@@ -78,7 +78,7 @@ def update(slack: FakeSlack, caller: Caller, args: Args) -> Body:
         raise ErrorAnswer("cant_update_message")
     if channel.is_archived:
         raise ErrorAnswer("is_inactive")
-    if len(args.text("text")) > MAX_UPDATE_TEXT:
+    if len(args.text("text").encode()) > MAX_UPDATE_BYTES:
         raise ErrorAnswer("msg_too_long")
     changes.edit(slack, channel, message, caller.user, **_changed_fields(message, args))
     written = shapes.message(channel, message, team_id=slack.workspace.team_id)

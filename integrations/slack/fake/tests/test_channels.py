@@ -114,6 +114,8 @@ def test_long_posts_are_cut_and_long_updates_refused() -> None:
     ts = slack.ok("chat.postMessage", channel="C0OURS", text="x" * 40_001)["ts"]
     assert len(slack.texts("ours")[0]) == 40_000
     assert slack.error("chat.update", channel="C0OURS", ts=ts, text="x" * 4_001) == "msg_too_long"
+    assert slack.error("chat.update", channel="C0OURS", ts=ts, text="ж" * 2_001) == "msg_too_long", "bytes are counted"
+    slack.ok("chat.update", channel="C0OURS", ts=ts, text="ж" * 2_000)
 
 
 def test_an_update_keeps_what_it_does_not_mention() -> None:
