@@ -7,13 +7,16 @@ from dataclasses import replace
 from typing import Any, Final
 
 from integrations.slack.protocol import blocks, mrkdwn
+from integrations.slack.protocol.block_kit import weight
 from integrations.slack.protocol.mrkdwn import bold, clip, clip_bytes, escape, link, whole
 from workflows.planning.wording import marks
 from workflows.planning.wording.card import Button, Card
 from workflows.planning.wording.marks import TextMark, Words, joined
 
 NOTIFICATION: Final = 3_500  # bytes: an edit refuses more than 4,000
-LONGEST: Final = 12_000
+HEAVIEST: Final = 12_000  # of what one message weighs: Slack refuses more than about 13,200
+LONGEST: Final = 10_000
+LENGTHS: Final = (LONGEST, 9_000, 8_000, 7_000, 6_000, 5_000, 4_000, 3_000, 2_000, 1_000, 500, 200, 100)
 BUTTONS: Final = 5
 MOST: Final = 50
 # The colours of types, as the bar beside a card; dark enough to be told apart on white, and light enough on black.
@@ -71,16 +74,23 @@ def message(card: Card) -> dict[str, Any]:
     Both are always given: an edit keeps what it is not given, and what is withdrawn would stay in an attachment.
     Whoever is spoken to stands above the bar: a phone does not ring for a mention in an attachment.
     """
-    head, body = _head(card), _body(card)
+    drawn = (_drawn(card, longest) for longest in LENGTHS)
+    shown, beside = next((one for one in drawn if weight(list(one)) <= HEAVIEST), None) or _drawn(card, LENGTHS[-1])
+    return {"text": notification(card), "blocks": shown, "attachments": beside}
+
+
+def _drawn(card: Card, longest: int) -> tuple[list[blocks.Block], list[dict[str, Any]]]:
+    """Draw blocks, and what has a bar, with at most ``longest`` characters of each of its words."""
+    head, body = _head(card), _body(card, longest)
     if not (card.tone and head):
-        return {"text": notification(card), "blocks": rendered(card), "attachments": []}
+        return rendered(card, longest), []
     spoken = tuple(one for one in card.sections if _calls(one[1]))
     if card.kind not in STANDING and (spoken or _calls(card.text)):
-        above = _body(Card(card.kind, "", card.text, sections=spoken))
+        above = _body(Card(card.kind, "", card.text, sections=spoken), longest)
         rest = tuple(one for one in card.sections if one not in spoken)
-        head, body = [*head, *above], _body(replace(card, text="", sections=rest))
+        head, body = [*head, *above], _body(replace(card, text="", sections=rest), longest)
     bar = [{"color": COLOURS.get(card.tone, COLOURS["slate"]), "blocks": body[:MOST]}] if body else []
-    return {"text": notification(card), "blocks": head, "attachments": bar}
+    return head, bar
 
 
 def notification(card: Card) -> str:
@@ -95,9 +105,9 @@ def _calls(words: Words) -> bool:
     return any(isinstance(part, TextMark) and part.kind == "person" for part in marks.parts(words))
 
 
-def rendered(card: Card) -> list[blocks.Block]:
+def rendered(card: Card, longest: int = LONGEST) -> list[blocks.Block]:
     """Render a card as blocks; all its words are plain text, its marks become mentions and times."""
-    return [*_head(card), *_body(card)][:MOST] or [blocks.section("…")]
+    return [*_head(card), *_body(card, longest)][:MOST] or [blocks.section("…")]
 
 
 def _head(card: Card) -> list[blocks.Block]:
@@ -105,10 +115,10 @@ def _head(card: Card) -> list[blocks.Block]:
     return [blocks.section(f"{sign}{bold(card.title)}")] if bold(card.title) else []
 
 
-def _body(card: Card) -> list[blocks.Block]:
-    parts = [blocks.section(text) for text in _pieces(clip(said(card.text), LONGEST))]
-    parts += _fields(card)
-    parts += [blocks.section(f"{bold(label)}  {said(value)}") for label, value in card.sections]
+def _body(card: Card, longest: int) -> list[blocks.Block]:
+    parts = [blocks.section(text) for text in _pieces(clip(said(card.text), longest))]
+    parts += _fields(card, longest)
+    parts += [blocks.section(f"{bold(label)}  {clip(said(value), longest)}") for label, value in card.sections]
     leads = (link(card.link, card.link_label or "Open"),) if card.link else ()
     if end := [text for text in (*leads, *map(said, card.context)) if text]:
         parts.append(blocks.section("\n".join(end)))
@@ -117,13 +127,13 @@ def _body(card: Card) -> list[blocks.Block]:
     return parts
 
 
-def _fields(card: Card) -> list[blocks.Block]:
+def _fields(card: Card, longest: int) -> list[blocks.Block]:
     """Draw fields side by side; beside a bar one a line, as a phone would put each label on a line of its own."""
-    pairs = [(bold(label), said(value)) for label, value in card.fields]
+    pairs = [(bold(label), clip(said(value), min(longest, blocks.FIELD))) for label, value in card.fields]
     if not card.tone:
         return blocks.fields(pairs)
-    lines = [f"{label}  {clip(value, blocks.FIELD)}" for label, value in pairs]
-    return [blocks.section(text) for text in _pieces("\n".join(lines))]
+    lines = "\n".join(f"{label}  {value}" for label, value in pairs)
+    return [blocks.section(text) for text in _pieces(clip(lines, longest))]
 
 
 def said(words: Words) -> str:

@@ -23,6 +23,10 @@ MAX_UPDATE_BYTES: Final = 4_000
 
 MAX_POST_TEXT: Final = 40_000
 MAX_MESSAGE_BLOCKS: Final = 50
+MAX_BLOCKS_WEIGHT: Final = 13_200
+"""What the blocks of one message may weigh (``block_kit.weight``), as measured: github.com/slackapi/bolt-js/issues/2509
+has 13,297 characters in blocks of text alone, and 13,172 with a divider."""
+
 MAX_VIEW_BLOCKS: Final = 100
 MAX_METADATA: Final = 16_000
 MAX_PINS: Final = 100

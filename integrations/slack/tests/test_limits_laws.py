@@ -8,10 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from incidents.models import IncidentType, PolicyVersion
+from integrations.slack.adapter import cards
 from integrations.slack.interaction import plans
 from integrations.slack.listeners.incident.declare import type_options
 from integrations.slack.protocol import block_kit, blocks
-from integrations.slack.protocol.limits import MAX_UPDATE_BYTES
+from integrations.slack.protocol.limits import MAX_BLOCKS_WEIGHT, MAX_UPDATE_BYTES
 from integrations.slack.tests.test_typed_laws import STATES, messages, typed_into
 from workflows.planning.facts import ChannelPost, Facts, RetypeNews
 from workflows.planning.plan import Plan, PlanNote
@@ -40,6 +41,8 @@ def grown(known: Facts, said: str) -> Facts:
 def test_slack_takes_every_message(state: Facts, letter: str, length: int) -> None:
     for message in messages(grown(state, letter * length)):
         assert block_kit.message_problems(message) == []
+        shown = [message.get("blocks"), message.get("attachments")]
+        assert block_kit.weight(shown) <= cards.HEAVIEST < MAX_BLOCKS_WEIGHT
         assert len(message["text"].encode()) <= MAX_UPDATE_BYTES
 
 

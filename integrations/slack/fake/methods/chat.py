@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 
 from integrations.slack.fake import content
 from integrations.slack.fake.workspace import Channel, Message
-from integrations.slack.protocol.limits import MAX_POST_TEXT, MAX_UPDATE_BYTES
+from integrations.slack.protocol import block_kit
+from integrations.slack.protocol.limits import MAX_BLOCKS_WEIGHT, MAX_POST_TEXT, MAX_UPDATE_BYTES
 
 
 def post_message(slack: FakeSlack, caller: Caller, args: Args) -> Body:
@@ -24,6 +25,8 @@ def post_message(slack: FakeSlack, caller: Caller, args: Args) -> Body:
     channel = _target(slack, caller, args.text("channel"))
     _may_post(slack, caller, channel)
     fields = content.read(args) | _signature(slack, caller, args)
+    if block_kit.weight(fields["blocks"]) > MAX_BLOCKS_WEIGHT:
+        raise ErrorAnswer("msg_blocks_too_long")
     thread_ts = args.text("thread_ts")
     if thread_ts:
         parent = channel.messages.get(thread_ts)

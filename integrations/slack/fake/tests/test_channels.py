@@ -118,6 +118,13 @@ def test_long_posts_are_cut_and_long_updates_refused() -> None:
     slack.ok("chat.update", channel="C0OURS", ts=ts, text="ж" * 2_000)
 
 
+def test_blocks_that_are_too_long_together_are_refused() -> None:
+    slack = small()
+    long = [{"type": "section", "text": {"type": "mrkdwn", "text": "x" * 3_000}} for _ in range(5)]
+    assert slack.error("chat.postMessage", channel="C0OURS", blocks=long) == "msg_blocks_too_long"
+    slack.ok("chat.postMessage", channel="C0OURS", blocks=long[:4])
+
+
 def test_an_update_keeps_what_it_does_not_mention() -> None:
     slack = small()
     blocks = [{"type": "divider"}]

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from .surfaces import MAX_ATTACHMENTS, block_problems, is_too_large, message_problems, view_problems
+from .surfaces import MAX_ATTACHMENTS, block_problems, is_too_large, message_problems, view_problems, weight
 
-__all__ = ["MAX_ATTACHMENTS", "block_problems", "is_too_large", "message_problems", "view_problems"]
+__all__ = ["MAX_ATTACHMENTS", "block_problems", "is_too_large", "message_problems", "view_problems", "weight"]

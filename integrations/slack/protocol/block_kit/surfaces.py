@@ -28,6 +28,7 @@ from .elements import IN_ACTIONS, IN_CONTEXT, IN_INPUT, IN_SECTION
 
 MAX_VIEW_BYTES: Final = 250_000
 MAX_ATTACHMENTS: Final = 100
+BLOCK_WEIGHT: Final = 125
 
 
 def _block(required: dict[str, Check], **optional: Check) -> Check:
@@ -107,6 +108,17 @@ def block_problems(blocks: Any, surface: Surface = "message", *, at: str = "/blo
             _BLOCKS[surface](block, f"{at}/{index}", scan)
         _unique_block_ids(blocks, at, scan)
     return scan.problems
+
+
+def weight(held: Any) -> int:
+    """Return about how much Slack takes blocks for: the characters of their texts, and a constant for each block."""
+    if isinstance(held, list):
+        return sum(map(weight, held))
+    if not isinstance(held, dict):
+        return 0
+    own = len(held["text"]) if isinstance(held.get("text"), str) else 0
+    container = BLOCK_WEIGHT if held.get("type") in {**_EVERYWHERE, **_MESSAGES_ONLY} else 0
+    return own + container + sum(map(weight, held.values()))
 
 
 def message_problems(message: Mapping[str, Any]) -> list[str]:
