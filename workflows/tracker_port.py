@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Protocol
+from typing import Final, Protocol
+
+MOVED: Final = "moved"
+"""The code of the ``VendorError`` about a ticket that somebody moved out of its project."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,13 +64,20 @@ class Tracker(Protocol):
         """Look for a ticket by its mark among those opened after ``since``."""
 
     def look_at_ticket(self, ref: str, *, private: bool = False) -> TicketStatus | None:
-        """Return how a ticket stands; None when it was deleted."""
+        """Return how a ticket stands; None when it was deleted.
+
+        One that somebody moved to another project raises ``VendorError`` with the code ``MOVED``: who reads that one is
+        not who was to read it, and so nothing more of ours is written there.
+        """
 
     def change_ticket(self, ref: str, fields: Mapping[str, str], *, private: bool = False) -> TicketStatus:
         """Change these fields of a ticket and no others; return how it stands now."""
 
     def withdraw_ticket(self, ref: str) -> None:
-        """Replace our words in a ticket by a neutral line and close it; one that was deleted is fine."""
+        """Replace our words in a ticket by a neutral line and close it; one that was deleted is fine.
+
+        Raises ``VendorError`` with the code ``MOVED`` where they stand in another project, out of reach.
+        """
 
     def changed_tickets(self, since: datetime, *, private: bool = False) -> Sequence[TicketStatus]:
         """Return tickets that were changed since then, the oldest change first; those of others may be among them."""

@@ -19,7 +19,7 @@ from workflows.planning.observed import THERE
 from workflows.planning.tickets import merging
 from workflows.ports import VendorError
 from workflows.tickets import news
-from workflows.tracker_port import TicketStatus, Tracker
+from workflows.tracker_port import MOVED, TicketStatus, Tracker
 
 log = logging.getLogger(__name__)
 
@@ -37,7 +37,7 @@ def look(ticket_id: int, *, at: datetime) -> bool:
     before = _resource(ticket)
     if before is None or ticket.place not in {tracker.place(), tracker.place(private=True)}:
         return False
-    found = tracker.look_at_ticket(ticket.ref, private=bool(before.spec.get("private")))
+    found = _shown(tracker, ticket, before)
     return found is not None and _compared(tracker, ticket, before, found)
 
 
@@ -108,8 +108,18 @@ def _is_level(tracker: Tracker, ticket: Ticket, found: TicketStatus) -> bool:
     before = _resource(ticket)
     if before is None or not news.moved(found, before.external["shown"]):
         return True
-    now = tracker.look_at_ticket(ticket.ref, private=bool(before.spec.get("private")))
+    now = _shown(tracker, ticket, before)
     return now is None or _compared(tracker, ticket, before, now)
+
+
+def _shown(tracker: Tracker, ticket: Ticket, before: Resource) -> TicketStatus | None:
+    """Look at a ticket; None for one that was deleted or moved elsewhere: nothing follows from that here."""
+    try:
+        return tracker.look_at_ticket(ticket.ref, private=bool(before.spec.get("private")))
+    except VendorError as error:
+        if error.code != MOVED:
+            raise
+        return None
 
 
 def _compared(tracker: Tracker, ticket: Ticket, before: Resource, found: TicketStatus) -> bool:

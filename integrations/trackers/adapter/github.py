@@ -68,10 +68,24 @@ class GitHubIssues:
         try:
             found = self._wire.call(LOOK, "GET", f"{self._path(private)}/{ref}")
         except VendorError as error:
-            if error.code != "http_410":
-                raise
+            if self._is_transferred(error, private=private):
+                raise wire.moved(self.name, LOOK) from error
             return None
         return self._status(found, private=private)
+
+    def _is_transferred(self, error: VendorError, *, private: bool) -> bool:
+        """Return whether an issue that cannot be read was transferred, rather than deleted; raise what is neither.
+
+        It is answered with 301, or 404 where the token cannot read the other repository, as long as this one is there;
+        with 410 as well while all issues of this one are switched off.
+        """
+        if error.code not in {"http_301", "http_404", "http_410"}:
+            raise error
+        repository = self._wire.call(LOOK, "GET", self._path(private).removesuffix("/issues"))
+        if error.code == "http_410" and not repository.get("has_issues", True):
+            says = f"Issues are switched off for {self._projects[private]} on GitHub. Switch them on, then retry."
+            raise VendorError(says, code="issues_off", method=error.method) from error
+        return error.code != "http_410"
 
     def change_ticket(self, ref: str, fields: Mapping[str, str], *, private: bool = False) -> TicketStatus:
         """Change these fields. GitHub ignores a reason unless the state changes, so a closed one is reopened first."""
@@ -91,8 +105,8 @@ class GitHubIssues:
         try:
             self._status(self._write(CHANGE, "PATCH", f"{self._path(False)}/{ref}", sent), private=False)
         except VendorError as error:
-            if error.code != "http_410":
-                raise
+            if self._is_transferred(error, private=False):
+                raise wire.moved_with_words(self.name) from error
 
     def changed_tickets(self, since: datetime, *, private: bool = False) -> Sequence[TicketStatus]:
         """Return issues changed since then, the oldest change first, at most a thousand of them."""

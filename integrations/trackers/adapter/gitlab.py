@@ -22,6 +22,7 @@ from workflows.tracker_port import TicketDraft, TicketStatus
 
 PAGE: Final = 100
 PAGES: Final = 10
+OPENED: Final = "opened"
 
 
 class GitLabIssues:
@@ -64,6 +65,8 @@ class GitLabIssues:
                 raise
             self._wire.call(LOOK, "GET", self._path(private).removesuffix("/issues"))
             return None
+        if found.get("moved_to_id") and found["state"] != OPENED:  # one that was opened again goes on here
+            raise wire.moved(self.name, LOOK)
         return self._status(found, private)
 
     def change_ticket(self, ref: str, fields: Mapping[str, str], *, private: bool = False) -> TicketStatus:
@@ -72,14 +75,18 @@ class GitLabIssues:
         return self._status(self._wire.call(CHANGE, "PUT", path, body=self._sent(fields)), private)
 
     def withdraw_ticket(self, ref: str) -> None:
-        """Replace our words in an issue of the open project, unassign it and close it."""
+        """Replace our words in an issue of the open project, unassign it and close it; a moved one leaves a copy."""
         fields = self._sent({"title": NEUTRAL_TITLE, "state": "dropped", "owner": "", "due": ""})
         path, sent = f"{self._path(False)}/{ref}", {"description": NEUTRAL_TEXT, **fields}
         try:
-            self._status(self._wire.call(CHANGE, "PUT", path, body=sent), False)
+            found = self._wire.call(CHANGE, "PUT", path, body=sent)
+            self._status(found, False)
         except VendorError as error:
             if error.code != "http_404" or self.look_at_ticket(ref) is not None:
                 raise
+            return
+        if found.get("moved_to_id"):
+            raise wire.moved_with_words(self.name)
 
     def changed_tickets(self, since: datetime, *, private: bool = False) -> Sequence[TicketStatus]:
         """Return issues changed since then, the oldest change first, at most a thousand of them."""
@@ -119,7 +126,7 @@ class GitLabIssues:
     def _status(self, issue: Mapping[str, Any], private: bool) -> TicketStatus:
         fields = {
             "title": str(issue["title"]),
-            "state": "open" if issue["state"] == "opened" else "closed",
+            "state": "open" if issue["state"] == OPENED else "closed",
             "owner": self._accounts.known(one["username"] for one in issue.get("assignees") or ()),
             "due": str(issue.get("due_date") or ""),
         }

@@ -23,7 +23,7 @@ from workflows.tracker_port import TicketDraft, TicketStatus
 
 PAGE: Final = 100
 PAGES: Final = 10
-READ: Final = "summary,status,resolution,assignee,duedate,updated"
+READ: Final = "summary,status,resolution,assignee,duedate,updated,project"
 DONE: Final = "done"  # the category of statuses
 DROPPED: Final = frozenset(
     {"won't do", "won't fix", "wontfix", "duplicate", "declined", "cancelled", "canceled", "cannot reproduce"}
@@ -74,12 +74,25 @@ class JiraIssues:
     def look_at_ticket(self, ref: str, *, private: bool = False) -> TicketStatus | None:
         """Return how an issue stands; None when the project can be read and the issue is gone."""
         try:
-            return self._read(LOOK, ref)
+            found = self._asked(LOOK, ref)
         except VendorError as error:
             if error.code != "http_404":
                 raise
-        self._wire.call(LOOK, "GET", f"/project/{self._projects[private]}")
-        return None
+            self._project(private)
+            return None
+        if not self._is_in_place(found["fields"]["project"], private=private):
+            raise wire.moved(self.name, LOOK)
+        return self._status(found)
+
+    def _is_in_place(self, project: Mapping[str, Any], *, private: bool) -> bool:
+        """Return whether an issue is in its project still, whose key somebody may have changed."""
+        if str(project["key"]).casefold() == self._projects[private].casefold():
+            return True
+        return bool(self._project(private)["id"] == project["id"])
+
+    def _project(self, private: bool) -> dict[str, Any]:
+        found: dict[str, Any] = self._wire.call(LOOK, "GET", f"/project/{self._projects[private]}")
+        return found
 
     def change_ticket(self, ref: str, fields: Mapping[str, str], *, private: bool = False) -> TicketStatus:
         """Change these fields, and take the transition that leads to the state."""
@@ -123,7 +136,11 @@ class JiraIssues:
         return found
 
     def _read(self, verb: str, ref: str) -> TicketStatus:
-        return self._status(self._wire.call(verb, "GET", f"/issue/{ref}", query={"fields": READ}))
+        return self._status(self._asked(verb, ref))
+
+    def _asked(self, verb: str, ref: str) -> dict[str, Any]:
+        found: dict[str, Any] = self._wire.call(verb, "GET", f"/issue/{ref}", query={"fields": READ})
+        return found
 
     def _write(self, verb: str, method: str, path: str, fields: Mapping[str, Any]) -> Any:
         """Write; an account that cannot be assigned makes Jira refuse all of it, and the rest is written without."""

@@ -23,7 +23,7 @@ from workflows.tracker_port import TicketDraft, TicketStatus
 
 PAGE: Final = 100
 PAGES: Final = 10
-ISSUE: Final = "id identifier url title dueDate updatedAt trashed state { type } assignee { email }"
+ISSUE: Final = "id identifier url title dueDate updatedAt trashed state { type } assignee { email } team { id key }"
 QUERIES: Final = {
     "Issue": f"query Issue($id: String!) {{ issue(id: $id) {{ {ISSUE} }} }}",
     "Changed": (
@@ -97,7 +97,17 @@ class LinearIssues:
             if error.code != GONE:
                 raise
             return None
-        return None if found.get("trashed") else _status(found, self._accounts)
+        if found.get("trashed"):
+            return None
+        if not self._is_in_place(found["team"], private=private):
+            raise wire.moved(self.name, LOOK)
+        return _status(found, self._accounts)
+
+    def _is_in_place(self, team: Mapping[str, Any], *, private: bool) -> bool:
+        """Return whether an issue is its team's still, whose key somebody may have changed."""
+        if str(team["key"]).casefold() == self._projects[private].casefold():
+            return True
+        return bool(self._team(private)["id"] == team["id"])
 
     def change_ticket(self, ref: str, fields: Mapping[str, str], *, private: bool = False) -> TicketStatus:
         """Change these fields."""

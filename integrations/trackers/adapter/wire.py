@@ -14,11 +14,12 @@ from urllib.parse import urlencode, urlsplit
 from integrations import bounded, one_request, unreached, vendor_answer
 from integrations.vendor_answer import VendorAnswer
 from workflows.ports import VendorError
+from workflows.tracker_port import MOVED
 
 TIMEOUT_S: Final = 15.0
 LARGEST: Final = 16 << 20
 NO_CONTENT: Final = 204
-MOVED: Final = range(300, 400)
+REDIRECTS: Final = range(300, 400)
 LATER: Final = frozenset({408, 425, 429, *range(500, 600)})
 WAIT_S: Final = 60.0  # after a rate limit that does not say how long
 WAIT_AT_MOST_S: Final = 3600.0
@@ -118,7 +119,7 @@ class Wire:
         if reply.status in LATER:
             raise self._passing(verb, "unavailable", unknown=writes)
         is_page = vendor_answer.is_somebody_elses(reply.status, reply.headers.get("content-type", ""))
-        if is_page and reply.status not in MOVED:
+        if is_page and reply.status not in REDIRECTS:
             raise unreadable()
         if reply.status >= 300 and reply.status not in self._answers:
             raise self._refused(verb, reply)
@@ -147,6 +148,18 @@ class Wire:
         else:
             says = f"{self.name} refused it ({status}{_why(reply)})."
         return VendorError(says, code=f"http_{status}", method=verb)
+
+
+def moved(name: str, verb: str) -> VendorError:
+    """Return the error of a ticket that somebody moved to another project."""
+    says = f"Somebody moved this ticket to another project in {name}, so it is no longer kept in step with its"
+    return VendorError(f"{says} follow-up. Edit it there, or move it back and retry.", code=MOVED, method=verb)
+
+
+def moved_with_words(name: str) -> VendorError:
+    """Return the error of a ticket that was moved to where our words cannot be taken out of it."""
+    says = f"Somebody moved this ticket to another project in {name}, where it still has its title. Empty it there."
+    return VendorError(says, code=MOVED, method=CHANGE)
 
 
 def carry(request: TrackerRequest) -> TrackerReply:

@@ -21,7 +21,10 @@ FAULTS: Final = (LATENCY, DOWN, LOST, REFUSED, LIMITED)
 
 @dataclass(slots=True)
 class BoardTicket:
-    """A ticket; ``state`` is open, done or dropped, whatever the tracker calls that."""
+    """A ticket; ``state`` is open, done or dropped, whatever the tracker calls that.
+
+    ``moved`` is the project that somebody moved it to, where the tracker keeps something in the old place.
+    """
 
     n: int
     project: str
@@ -35,6 +38,7 @@ class BoardTicket:
     created_at: datetime = EPOCH
     updated_at: datetime = EPOCH
     deleted: bool = False
+    moved: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,10 +139,16 @@ class Board(ABC):
     def hook(self, ticket: BoardTicket, did: str) -> Hook:
         """Return the signed webhook about what happened to a ticket."""
 
+    @abstractmethod
+    def move(self, ticket: BoardTicket, project: str) -> BoardTicket:
+        """Move a ticket to another project, as a person does; return the one that holds its words there.
+
+        The token can read the project if it is one of ``projects``.
+        """
+
     def add(self, project: str, title: str, **more: Any) -> BoardTicket:
         """Write a new ticket."""
-        n = 1 + sum(one.project == project for one in self.tickets)
-        now = self.stamp()
+        n, now = self.next_n(project), self.stamp()
         ticket = BoardTicket(n, project, title, created_at=now, updated_at=now, **more)
         self.tickets.append(ticket)
         self.hooks.append(self.hook(ticket, "opened"))
@@ -160,6 +170,22 @@ class Board(ABC):
             ticket.deleted = True
             self.hooks.append(self.hook(ticket, "deleted"))
             self.changed()
+
+    def next_n(self, project: str) -> int:
+        """Return the number of a project's next ticket."""
+        return 1 + max((one.n for one in self.tickets if one.project == project), default=0)
+
+    def copied(self, ticket: BoardTicket, project: str) -> BoardTicket:
+        """Write a ticket anew in another project, where it gets a number of that one's."""
+        kept = {name: getattr(ticket, name) for name in ("body", "state", "owner", "due")}
+        return self.add(project, ticket.title, **kept)
+
+    def renumbered(self, ticket: BoardTicket, project: str) -> BoardTicket:
+        """Put a ticket into another project, where it stays the same one under another number."""
+        ticket.n, ticket.project, ticket.updated_at = self.next_n(project), project, self.stamp()
+        self.hooks.append(self.hook(ticket, "edited"))
+        self.changed()
+        return ticket
 
     def changed(self) -> None:
         """Note that something changed, for pages, snapshots and who carries webhooks."""

@@ -2,7 +2,8 @@
 
 Rules: https://docs.github.com/en/rest/issues/issues (a title of 1 to 256 characters, a body of at most 65536, labels
 dropped silently without push access, a reason ignored unless the state changes), 410 for what was deleted, 403 without
-a User-Agent, webhooks signed over the raw body
+a User-Agent, 301 for what was transferred to a repository that the token can read and 404 for what it cannot, 410 for
+all of a repository whose issues are disabled, webhooks signed over the raw body
 (https://docs.github.com/en/webhooks/using-webhooks/validating-webhook-deliveries).
 """
 
@@ -19,15 +20,18 @@ from integrations.trackers.fake.board import Answered, Asked, Board, BoardTicket
 
 TITLE: Final = 256
 BODY: Final = 65_536
-PATH: Final = re.compile(r"/repos/([\w.-]+/[\w.-]+)/issues(?:/(\d+))?")
+PATH: Final = re.compile(r"/repos/([\w.-]+/[\w.-]+)(/issues(?:/(\d+))?)?")
 REASONS: Final = {"done": "completed", "dropped": "not_planned"}
 STATES: Final = {"completed": "done", "not_planned": "dropped", "duplicate": "dropped", None: "done"}
 GONE: Final = Answered(410, {"message": "This issue was deleted"})
+DISABLED: Final = Answered(410, {"message": "Issues are disabled for this repo"})
 MISSING: Final = Answered(404, {"message": "Not Found"})
 
 
 class FakeGitHub(Board):
-    """``people`` are those who can be assigned."""
+    """``people`` are those who can be assigned; ``disabled`` the repositories whose issues somebody switched off."""
+
+    disabled: frozenset[str] = frozenset()
 
     def answer(self, asked: Asked) -> Answered:
         """Answer as the REST API does."""
@@ -38,7 +42,11 @@ class FakeGitHub(Board):
         found = PATH.fullmatch(asked.path)
         if found is None or found[1] not in self.projects:
             return MISSING
-        return self._of_project(found[1], asked) if found[2] is None else self._of_one(found[1], int(found[2]), asked)
+        if found[2] is None:
+            return Answered(200, {"full_name": found[1], "has_issues": found[1] not in self.disabled})
+        if found[1] in self.disabled:
+            return DISABLED
+        return self._of_project(found[1], asked) if found[3] is None else self._of_one(found[1], int(found[3]), asked)
 
     def limit(self, wait_s: int) -> Answered:
         """Say that the secondary limit was met: 403, with the seconds to wait."""
@@ -58,9 +66,26 @@ class FakeGitHub(Board):
         ticket = self.of(project, n)
         if ticket is None:
             return MISSING
+        if ticket.moved:
+            return self._led_on(ticket)
         if ticket.deleted:
             return GONE
         return self._change(ticket, asked.body) if asked.method == "PATCH" else Answered(200, self._shown(ticket))
+
+    def _led_on(self, ticket: BoardTicket) -> Answered:
+        if ticket.moved not in self.projects:
+            return MISSING
+        to = {"location": f"{self.web_url}/repositories/1/issues/1"}
+        return Answered(301, {"message": "Moved Permanently", "url": to["location"]}, to)
+
+    def move(self, ticket: BoardTicket, project: str) -> BoardTicket:
+        """Transfer an issue: it leaves its repository, whose lists no longer have it."""
+        with self.lock:
+            there = self.copied(ticket, project)
+            ticket.moved, ticket.deleted = project, True
+            self.hooks.append(self.hook(ticket, "transferred"))
+            self.changed()
+            return there
 
     def _create(self, project: str, body: Any) -> Answered:
         if wrong := self._wrong(body, new=True):

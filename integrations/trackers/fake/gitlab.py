@@ -1,7 +1,8 @@
 """GitLab's issues, as far as an app with a token meets them.
 
 Rules: https://docs.gitlab.com/api/issues/ (a title of 1 to 255 characters, ``state_event`` in place of a state, people
-by number, 404 for what was deleted and for what the token may not see), 429 with the seconds to wait
+by number, 404 for what was deleted and for what the token may not see, and what was moved stays as a closed one with
+``moved_to_id``: https://gitlab.com/gitlab-org/gitlab/-/issues/31443), 429 with the seconds to wait
 (https://docs.gitlab.com/security/rate_limits/), webhooks that carry the secret
 (https://docs.gitlab.com/user/project/integrations/webhooks/).
 """
@@ -58,6 +59,13 @@ class FakeGitLab(Board):
         project = {"path_with_namespace": ticket.project}
         body = json.dumps({"object_kind": "issue", "project": project, "object_attributes": about}).encode()
         return Hook({"X-Gitlab-Event": "Issue Hook", "X-Gitlab-Token": self.secret}, body)
+
+    def move(self, ticket: BoardTicket, project: str) -> BoardTicket:
+        """Move an issue: it is copied there, and closed here."""
+        with self.lock:
+            there = self.copied(ticket, project)
+            self.edit(ticket, moved=project, state="done")
+            return there
 
     def _create(self, project: str, body: Any) -> Answered:
         if wrong := self._wrong(body, new=True):
@@ -119,6 +127,7 @@ class FakeGitLab(Board):
             "assignees": [{"username": one} for one in ticket.owner.split(",") if one],
             "due_date": ticket.due or None,
             "labels": ticket.labels,
+            "moved_to_id": 1000 if ticket.moved else None,
             "web_url": f"https://gitlab.example/{ticket.project}/-/issues/{ticket.n}",
             "created_at": iso(ticket.created_at),
             "updated_at": iso(ticket.updated_at),

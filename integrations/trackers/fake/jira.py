@@ -2,7 +2,8 @@
 
 Rules: https://developer.atlassian.com/cloud/jira/platform/rest/v3/ (a summary of one line and at most 255 characters,
 descriptions as documents, states changed by transitions alone, an assignee who cannot be one refused with 400, edits
-answered with nothing), searches by JQL, 429 with the seconds to wait, webhooks signed over the raw body
+answered with nothing, what was moved to another project the same under another key), searches by JQL, 429 with the
+seconds to wait, webhooks signed over the raw body
 (https://developer.atlassian.com/cloud/jira/platform/webhooks/#secure-admin-webhooks).
 """
 
@@ -43,7 +44,7 @@ class FakeJira(Board):
             return self._search(asked.body)
         if asked.path.startswith("/rest/api/3/project/"):
             key = asked.path.rpartition("/")[2]
-            return Answered(200, {"key": key}) if key in self.projects else MISSING
+            return Answered(200, _project(key)) if key in self.projects else MISSING
         return self._of_one(asked)
 
     def limit(self, wait_s: int) -> Answered:
@@ -52,11 +53,14 @@ class FakeJira(Board):
 
     def hook(self, ticket: BoardTicket, did: str) -> Hook:
         """Sign what happened."""
-        issue = self._shown(ticket)
-        issue["fields"]["project"] = {"key": ticket.project}
-        body = json.dumps({"webhookEvent": f"jira:issue_{did}", "issue": issue}).encode()
+        body = json.dumps({"webhookEvent": f"jira:issue_{did}", "issue": self._shown(ticket)}).encode()
         signed = hmac.new(self.secret.encode(), body, hashlib.sha256).hexdigest()
         return Hook({"X-Hub-Signature": f"sha256={signed}"}, body)
+
+    def move(self, ticket: BoardTicket, project: str) -> BoardTicket:
+        """Move an issue: it keeps its id."""
+        with self.lock:
+            return self.renumbered(ticket, project)
 
     def _of_one(self, asked: Asked) -> Answered:
         found = ONE.fullmatch(asked.path)
@@ -142,7 +146,8 @@ class FakeJira(Board):
         return Answered(200, {"issues": [self._shown(one) for one in found[start : start + size]], **more})
 
     def _by_id(self, id: str) -> BoardTicket | None:
-        return next((one for one in self.tickets if one.id == id and not one.deleted), None)
+        found = (one for one in self.tickets if one.id == id and not one.deleted)
+        return next((one for one in found if one.project in self.projects), None)
 
     def _shown(self, ticket: BoardTicket) -> dict[str, Any]:
         updated = ticket.updated_at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.000+0000")
@@ -152,9 +157,14 @@ class FakeJira(Board):
             "resolution": {"name": STATUSES[ticket.state][0]} if ticket.state != "open" else None,
             "assignee": {"accountId": ticket.owner} if ticket.owner else None,
             "duedate": ticket.due or None,
+            "project": _project(ticket.project),
             "updated": updated,
         }
         return {"id": ticket.id, "key": f"{ticket.project}-{ticket.n}", "fields": fields}
+
+
+def _project(key: str) -> dict[str, Any]:
+    return {"id": f"1-{key}", "key": key}
 
 
 def _status(state: str) -> dict[str, Any]:

@@ -1,9 +1,10 @@
 """Linear's GraphQL API, as far as an app with a key meets it.
 
 Rules: https://linear.app/developers/graphql (ids of new issues may be given as UUIDs and are taken once, people and
-states by id, lists with the newest first), limits as an error with status 400
-(https://linear.app/developers/rate-limiting), webhooks signed over the raw body with the time in it
-(https://linear.app/developers/webhooks). An operation is known by its name; its variables have to be those it declares.
+states by id, what was moved to another team the same under another identifier, lists with the newest first), limits as
+an error with status 400 (https://linear.app/developers/rate-limiting), webhooks signed over the raw body with the time
+in it (https://linear.app/developers/webhooks). An operation is known by its name; its variables have to be those it
+declares.
 """
 
 from __future__ import annotations
@@ -52,6 +53,11 @@ class FakeLinear(Board):
         body = json.dumps(said).encode()
         signed = hmac.new(self.secret.encode(), body, hashlib.sha256).hexdigest()
         return Hook({"Linear-Signature": signed, "Linear-Event": "Issue"}, body)
+
+    def move(self, ticket: BoardTicket, project: str) -> BoardTicket:
+        """Move an issue to another team: it keeps its id."""
+        with self.lock:
+            return self.renumbered(ticket, project)
 
     def _issue(self, variables: Any) -> Answered:
         ticket = self._by_id(variables["id"])
@@ -123,7 +129,7 @@ class FakeLinear(Board):
         return found
 
     def _by_id(self, id: str) -> BoardTicket | None:
-        return next((one for one in self.tickets if one.id == id), None)
+        return next((one for one in self.tickets if one.id == id and one.project in self.projects), None)
 
     def _shown(self, ticket: BoardTicket) -> dict[str, Any]:
         return {
@@ -135,6 +141,7 @@ class FakeLinear(Board):
             "updatedAt": iso(ticket.updated_at),
             "trashed": ticket.deleted or None,
             "state": {"type": TYPES[ticket.state]},
+            "team": {"id": f"team-{ticket.project}", "key": ticket.project},
             "assignee": {"email": ticket.owner} if ticket.owner else None,
         }
 

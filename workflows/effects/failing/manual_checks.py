@@ -12,7 +12,8 @@ from workflows.effects.work import Outcome, Work, made
 from workflows.models import Effect, Page, Resource
 from workflows.pager_port import Pager
 from workflows.planning.actions import CHANGE, CREATE, RETIRE
-from workflows.tracker_port import Tracker
+from workflows.ports import VendorError
+from workflows.tracker_port import MOVED, Tracker
 
 Resources = Mapping[str, Resource]
 OTHERWISE: Final = "-2"  # what a channel's name ends in where somebody else has it
@@ -162,7 +163,12 @@ def _look_at_ticket(tracker: Tracker, work: Work) -> Outcome | str:
     before = Resource.objects.get(incident=work.effect.incident_id, key=work.effect.thing)
     if before.spec["place"] != tracker.place():  # one of the same number there is a stranger's
         return f"{own['label']} is in a project that is not connected now, so Firekind can't check it."
-    found = tracker.look_at_ticket(own["ref"])
+    try:
+        found = tracker.look_at_ticket(own["ref"])
+    except VendorError as error:
+        if error.code != MOVED:
+            raise
+        found = None  # where it is now, nobody can look from here
     if found is not None and found.fields["title"] == before.spec.get("title"):
         return f"{own['label']} still has its title."
     thing = made(work, external=own, external_id=own["ref"])
