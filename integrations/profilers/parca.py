@@ -40,7 +40,7 @@ def capture(source: Listed, kind: str, *, seconds: int, at: datetime, environ: M
         profile = base64.b64decode(found.get("pprof") or "", validate=True)
     except (binascii.Error, TypeError, ValueError) as error:
         raise answers.strange(source) from error
-    if not profile:
+    if not answers.has_samples(profile):
         raise answers.nothing(source, query)
     file = answers.file_of([profile])
     return Captured(body=file, file_name=f"{source.name}-{kind}.pb.gz", query=query, window=(begin, end))

@@ -39,7 +39,7 @@ def capture(source: Listed, kind: str, *, seconds: int, at: datetime, environ: M
         + protobuf.number(END, round(end.timestamp() * 1000))
     )
     profile = _merged(source, body, environ) or _older(source, body, environ)
-    if not profile:
+    if not answers.has_samples(profile):
         raise answers.nothing(source, query)
     file = answers.file_of([profile])
     return Captured(body=file, file_name=f"{source.name}-{kind}.pb", query=query, window=(begin, end))

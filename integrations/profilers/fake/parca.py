@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 import base64
+import gzip
 import json
 from dataclasses import dataclass
 from datetime import datetime
 
+from integrations.profilers import protobuf
 from integrations.profilers.fake.profile import pprof
 from integrations.profilers.fake.serving import Fake, SourceReply, SourceRequest
+
+# What it merges of a window without samples (pkg/query/pprof.go): a profile with a type, its names, and nothing else.
+NOTHING = gzip.compress(
+    b"\x0a\x04\x08\x01\x10\x02" + b"".join(protobuf.text(6, one) for one in ("", "cpu", "nanoseconds"))
+)
 
 
 @dataclass
@@ -32,7 +39,7 @@ class FakeParca(Fake):
             return _wrong("invalid timestamp")
         if begin >= end or "{" not in asked.one("merge.query"):
             return _wrong("invalid query")
-        found = {"pprof": "" if self.empty else base64.b64encode(pprof()).decode(), "total": "0", "filtered": "0"}
+        found = {"pprof": base64.b64encode(NOTHING if self.empty else pprof()).decode(), "total": "0", "filtered": "0"}
         return SourceReply(200, json.dumps(found).encode(), {"Content-Type": "application/json"})
 
 
