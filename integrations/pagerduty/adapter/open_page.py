@@ -6,11 +6,12 @@ by its key over all statuses first. The fallback is for a REST API that is down,
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Final
 
 from integrations import unreached
-from integrations.pagerduty.adapter import events_api, lookup, opening
+from integrations.pagerduty.adapter import directory, events_api, lookup, opening
 from integrations.pagerduty.protocol import error_messages
 from workflows.pager_port import PageRequest, PageStatus
 from workflows.ports import VendorError
@@ -48,8 +49,11 @@ def _opened(pager: PagerDutyPager, ring: PageRequest) -> PageStatus:
     try:
         return _open(pager, ring)
     except VendorError as error:
-        if error.code in TAKEN and (found := _found(pager, ring, sent_twice=True)):
-            return found
+        if error.code in TAKEN:
+            if found := _found(pager, ring, sent_twice=True):
+                return found
+            if _is_gone(pager, service := _service(pager, ring)):
+                return _elsewhere(pager, ring, error, gone=service)
         if error.unknown:
             return _after(pager, ring, error)
         return _instead(pager, ring, error, unsure=False)
@@ -59,8 +63,30 @@ def _open(pager: PagerDutyPager, ring: PageRequest) -> PageStatus:
     kind, id = opening.kind_and_id(ring.target)
     if kind == "user" and id == pager.sender_id():
         raise opening.refusal("own_sender")  # it would be acknowledged at once, and ring nobody
-    service = id if kind == "service" else ring.service or pager.own_service()
-    return lookup.rung(pager.wire.call("POST", "/incidents", body=opening.incident(ring, service=service))["incident"])
+    body = opening.incident(ring, service=_service(pager, ring))
+    return lookup.rung(pager.wire.call("POST", "/incidents", body=body)["incident"])
+
+
+def _service(pager: PagerDutyPager, ring: PageRequest) -> str:
+    kind, id = opening.kind_and_id(ring.target)
+    return id if kind == "service" else ring.service or pager.own_service()
+
+
+def _is_gone(pager: PagerDutyPager, service: str) -> bool:
+    """Return whether a service was deleted: PagerDuty then refuses a page as it refuses a key that is taken."""
+    try:
+        pager.wire.call("GET", "/services/{id}", id=service)
+    except VendorError as error:
+        return error.code in directory.GONE
+    return False
+
+
+def _elsewhere(pager: PagerDutyPager, ring: PageRequest, error: VendorError, *, gone: str) -> PageStatus:
+    """Open a page on the service of settings in place of one that is gone; who is paged does not depend on it."""
+    kind, _ = opening.kind_and_id(ring.target)
+    if kind == "service" or not pager.setup.service or (ours := pager.own_service()) == gone:
+        raise VendorError(error_messages.words("5002"), code="5002", method=error.method) from error
+    return _opened(pager, replace(ring, service=ours))
 
 
 def _after(pager: PagerDutyPager, ring: PageRequest, error: VendorError) -> PageStatus:

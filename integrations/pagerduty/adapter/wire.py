@@ -24,6 +24,8 @@ LAST: Final = 10_000  # how far into a list PagerDuty lets anyone read
 WAIT_S: Final = 5.0  # after a rate limit that does not say how long
 WAIT_AT_MOST_S: Final = 120.0
 ENQUEUE: Final = "/v2/enqueue"
+SAYS_LITTLE: Final = frozenset({"2001", "2002"})  # codes of many errors, of which the details alone say what they are
+MAX_WHY: Final = 200
 TAKEN: Final = "success"  # what an event that was taken is answered with
 # A request that never went out did nothing; one whose connection broke later may have.
 NEVER_SENT: Final = (
@@ -205,7 +207,10 @@ def _refused(name: str, response: httpx2.Response, *, writes: bool) -> VendorErr
     if vendor_answer.is_somebody_elses(status, response.headers.get("content-type", "")) and not response.is_redirect:
         return _passing(name, "unreadable_answer", unknown=writes)
     code = "moved" if response.is_redirect else _code(response)
-    return VendorError(error_messages.words(code), code=code, method=name)
+    words = error_messages.words(code)
+    if code in SAYS_LITTLE and (why := _why(response)):
+        words = f"{words} PagerDuty says: {why}"
+    return VendorError(words, code=code, method=name)
 
 
 def _passing(name: str, code: str, *, unknown: bool, lingers: bool = False) -> VendorError:
@@ -219,6 +224,18 @@ def _code(response: httpx2.Response) -> str:
     error = data.get("error") if isinstance(data, dict) else None
     code = error.get("code") if isinstance(error, dict) else None
     return str(code) if isinstance(code, int) else f"http_{response.status_code}"
+
+
+def _why(response: httpx2.Response) -> str:
+    """Return PagerDuty's own words about what is wrong, in one line."""
+    data = _json(response)
+    error = data.get("error") if isinstance(data, dict) else None
+    said = error.get("errors") if isinstance(error, dict) else None
+    return (
+        " ".join(" ".join(one for one in said if isinstance(one, str)).split())[:MAX_WHY]
+        if isinstance(said, list)
+        else ""
+    )
 
 
 def _json(response: httpx2.Response) -> Any:

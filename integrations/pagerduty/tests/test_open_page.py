@@ -220,7 +220,7 @@ def test_without_a_routing_key_there_is_no_other_way() -> None:
         ("user/PUFIREKIND", "own_sender"),
         ("user/PUNOBODY", "1007"),
         ("policy/PENOWHERE", "1014"),
-        ("service/PVNOWHERE", "2100"),
+        ("service/PVNOWHERE", "5002"),
         ("schedule/PSSUPPORTONCALL", "bad_target"),
         ("policy/", "bad_target"),
         ("", "bad_target"),

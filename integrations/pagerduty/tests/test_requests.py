@@ -127,7 +127,8 @@ def one_page(pager: StraightPager, rung: PageStatus) -> None:
 
 
 def refused(pager: StraightPager) -> None:
-    """Open a page whose key an event took, one that is lost on the way, and one for whom nobody may be rung."""
+    """Open a page whose key an event took, one that is lost on the way, one for whom nobody may be rung, and one on a
+    service that is gone."""
     pager.account.faults.add("drop", method="POST", path="/incidents", times=1)
     pager.ring(a_ring(10, TARGETS[0]))
     pager.account.faults.add("server_error", method="POST", path="/incidents", times=1)
@@ -136,6 +137,7 @@ def refused(pager: StraightPager) -> None:
     with pytest.raises(VendorError):
         pager.ring(a_ring(12, "user/PUFIREKIND"))
     pager.ring(PageRequest("fk-13", "user/PUKOFI", "", "Bare", "", ""))
+    pager.ring(PageRequest("fk-14", "user/PUKOFI", "PVGONE", "Bare", "", ""))
 
 
 def by_event(pager: StraightPager) -> None:

@@ -93,7 +93,7 @@ def test_what_fails_is_sent_once_and_means_one_thing(answer: Answer, code: str, 
     error = caught.value
     assert (error.code, error.retryable, error.unknown) == (code, again, unknown)
     assert (error.method, error.retry_after) == ("pagerduty POST /incidents", None)
-    assert error.says == error_messages.words(code)
+    assert error.says.removesuffix(" PagerDuty says: because") == error_messages.words(code)
     assert len(counting.requests) == 1
 
 

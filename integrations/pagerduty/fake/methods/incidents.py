@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from integrations.pagerduty.fake import changes
-from integrations.pagerduty.fake.records import DAY_S, Incident, Json
+from integrations.pagerduty.fake.records import DAY_S, Incident, Json, Service
 from integrations.pagerduty.fake.server import shapes
 from integrations.pagerduty.fake.server.answers import ErrorAnswer
 from integrations.pagerduty.fake.server.api_request import ApiRequest, found
@@ -46,7 +46,7 @@ def _get(state: AccountState, asked: ApiRequest) -> Json:
 
 def _create(state: AccountState, asked: ApiRequest) -> Json:
     about: Json = asked.body["incident"]
-    service = found(state.account.services, about["service"]["id"])
+    service = _service(state, about["service"]["id"])
     policy, people = _assigned(state, about)
     key = about.get("incident_key") or None
     if not str(about["title"]).strip():
@@ -69,6 +69,16 @@ def _create(state: AccountState, asked: ApiRequest) -> Json:
         bridge=about.get("conference_bridge") or {},
     )
     return {"incident": shapes.of(state).incident(incident)}
+
+
+def _service(state: AccountState, id: str) -> Service:
+    """Return a service. One that is gone is refused like a key that is taken, with other words.
+
+    https://github.com/PagerDuty/pagerduty-api-python-client/issues/61
+    """
+    if id not in state.account.services:
+        raise ErrorAnswer(2002, "Service not found")
+    return state.account.services[id]
 
 
 def taken(state: AccountState, service: str, key: str) -> bool:
