@@ -48,11 +48,11 @@ def look_for_ticket(tracker: Tracker, work: Work) -> Outcome | None:
     if found is None:
         return None
     sent = _fields(work.effect.spec)
-    # It may have been edited since. That nobody owns it may mean that the tracker did not take the owner.
-    disowned = {"owner": ""} if sent["owner"] and found.fields.get("owner") == "" else {}
-    moved = {name for name, value in found.fields.items() if value != sent[name]} - disowned.keys()
+    # It may have been edited since. That it has no owner or no day may mean that the tracker did not take them.
+    untaken = {name: "" for name in ("owner", "due") if sent[name] and found.fields.get(name) == ""}
+    moved = {name for name, value in found.fields.items() if value != sent[name]} - untaken.keys()
     merged = merging.merge(sent, found.fields, sent=sent, moved=moved, ours_is_newer=False)
-    return _opened(tracker, work, found, taken=news.known(merged.take, tracker), again=disowned)
+    return _opened(tracker, work, found, taken=news.known(merged.take, tracker), again=untaken)
 
 
 def change_ticket(tracker: Tracker, work: Work) -> Outcome:

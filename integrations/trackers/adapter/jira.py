@@ -16,7 +16,7 @@ from typing import Any, Final
 from integrations.trackers.adapter import wire
 from integrations.trackers.adapter.accounts import Accounts
 from integrations.trackers.adapter.ticket_text import LABEL, NEUTRAL_TEXT, NEUTRAL_TITLE
-from integrations.trackers.adapter.wire import CHANGE, LOOK, OPEN, Carrier, TrackerReply, Wire
+from integrations.trackers.adapter.wire import CHANGE, LOOK, OPEN, Carrier, TrackerRefusal, TrackerReply, Wire
 from integrations.trackers.protocol.setup import Setup
 from workflows.ports import VendorError
 from workflows.tracker_port import TicketDraft, TicketStatus
@@ -24,6 +24,7 @@ from workflows.tracker_port import TicketDraft, TicketStatus
 PAGE: Final = 100
 PAGES: Final = 10
 READ: Final = "summary,status,resolution,assignee,duedate,updated,project"
+SPARE: Final = frozenset({"assignee", "duedate"})  # without which an issue is one of ours still
 DONE: Final = "done"  # the category of statuses
 DROPPED: Final = frozenset(
     {"won't do", "won't fix", "wontfix", "duplicate", "declined", "cancelled", "canceled", "cannot reproduce"}
@@ -107,7 +108,7 @@ class JiraIssues:
         sent = _sent({"title": NEUTRAL_TITLE, "owner": "", "due": ""})
         sent |= {"description": _document(NEUTRAL_TEXT), "labels": []}
         try:
-            self._write(CHANGE, "PUT", f"/issue/{ref}", sent)
+            self._write(CHANGE, "PUT", f"/issue/{ref}", sent, spare=SPARE | {"labels"})
             self._move(ref, "dropped")
         except VendorError as error:
             if error.code != "http_404" or self.look_at_ticket(ref) is not None:
@@ -142,15 +143,22 @@ class JiraIssues:
         found: dict[str, Any] = self._wire.call(verb, "GET", f"/issue/{ref}", query={"fields": READ})
         return found
 
-    def _write(self, verb: str, method: str, path: str, fields: Mapping[str, Any]) -> Any:
-        """Write; an account that cannot be assigned makes Jira refuse all of it, and the rest is written without."""
+    def _write(
+        self, verb: str, method: str, path: str, fields: Mapping[str, Any], *, spare: frozenset[str] = SPARE
+    ) -> Any:
+        """Write; a field that is not on the project's screens, or an account that cannot be assigned, makes Jira refuse
+        all of it. What is to ``spare`` is left out then, and the rest is written."""
+        if not fields:
+            return {}
         try:
             return self._wire.call(verb, method, path, body={"fields": fields})
-        except VendorError as error:
-            if error.code != "http_400" or not fields.get("assignee"):
+        except TrackerRefusal as error:
+            named = error.fields & spare & fields.keys()
+            wrong = named or ({"assignee"} if fields.get("assignee") else set())
+            if error.code != "http_400" or not wrong:
                 raise
-        rest = {name: value for name, value in fields.items() if name != "assignee"}
-        return self._wire.call(verb, method, path, body={"fields": rest})
+        rest = {name: value for name, value in fields.items() if name not in wrong}
+        return self._write(verb, method, path, rest, spare=spare)
 
     def _move(self, ref: str, state: str) -> None:
         """Take a transition to a status of the right category, one that is named for it where there is one."""

@@ -23,6 +23,9 @@ REDIRECTS: Final = range(300, 400)
 LATER: Final = frozenset({408, 425, 429, *range(500, 600)})
 WAIT_S: Final = 60.0  # after a rate limit that does not say how long
 WAIT_AT_MOST_S: Final = 3600.0
+REASONS: Final = ("message", "error", "errorMessages", "errors")  # where an answer says what is wrong
+MAX_WHY: Final = 200
+DEEPEST: Final = 4
 OPEN, CHANGE, LOOK = "tracker.open", "tracker.change", "tracker.look"
 
 
@@ -50,6 +53,12 @@ class TrackerReply:
             return json.loads(self.body)
         except (ValueError, RecursionError):
             return None
+
+
+class TrackerRefusal(VendorError):
+    """A tracker refused a request; ``fields`` are those that it names as wrong, where it names any."""
+
+    fields: frozenset[str] = frozenset()
 
 
 class NeverSent(OSError):
@@ -147,7 +156,9 @@ class Wire:
             says = f"{self.name} redirects to another address. Put that one into TRACKER_URL or TRACKER_PROJECT."
         else:
             says = f"{self.name} refused it ({status}{_why(reply)})."
-        return VendorError(says, code=f"http_{status}", method=verb)
+        refusal = TrackerRefusal(says, code=f"http_{status}", method=verb)
+        refusal.fields = _fields(reply)
+        return refusal
 
 
 def moved(name: str, verb: str) -> VendorError:
@@ -195,7 +206,30 @@ def seconds(value: str | None) -> float:
 
 
 def _why(reply: TrackerReply) -> str:
-    """Return the tracker's own reason in a few words, where it gives one."""
+    """Return the tracker's own reason in a few words, where it gives one.
+
+    Trackers give it as a text, a list, or by field: https://docs.gitlab.com/api/rest/troubleshooting/ and Jira's
+    ``errorMessages`` and ``errors``.
+    """
     found = reply.json()
-    said = found.get("message") or found.get("error") if isinstance(found, dict) else None
-    return f": {' '.join(said.split())[:200]}" if isinstance(said, str) else ""
+    said = [_text(found.get(name)) for name in REASONS] if isinstance(found, dict) else []
+    words = " ".join("; ".join(filter(None, said)).split())
+    return f": {words[:MAX_WHY]}" if words else ""
+
+
+def _text(said: Any, depth: int = 0) -> str:
+    if isinstance(said, str):
+        return said
+    if depth > DEEPEST:
+        return ""
+    if isinstance(said, list):
+        return ", ".join(filter(None, (_text(one, depth + 1) for one in said)))
+    if isinstance(said, dict):
+        return ", ".join(f"{name}: {text}" for name, one in said.items() if (text := _text(one, depth + 1)))
+    return ""
+
+
+def _fields(reply: TrackerReply) -> frozenset[str]:
+    found = reply.json()
+    errors = found.get("errors") if isinstance(found, dict) else None
+    return frozenset(errors) if isinstance(errors, dict) else frozenset()

@@ -31,7 +31,13 @@ MISSING: Final = Answered(404, {"errorMessages": ["Issue does not exist or you d
 
 
 class FakeJira(Board):
-    """``people`` are the ids of accounts that can be assigned. Its workflow leads from any status to any other."""
+    """``people`` are the ids of accounts that can be assigned. Its workflow leads from any status to any other.
+
+    ``off_screen`` are fields that are on none of its projects' screens: whoever sets one has all of it refused, as
+    https://github.com/pycontribs/jira/issues/889 and https://github.com/ljay79/jira-tools/issues/171 show.
+    """
+
+    off_screen: frozenset[str] = frozenset()
 
     def answer(self, asked: Asked) -> Answered:
         """Answer as the REST API does."""
@@ -79,7 +85,7 @@ class FakeJira(Board):
             return _invalid("project", "valid project is required")
         if fields["issuetype"]["name"] != "Task" or not fields.get("summary"):
             return _invalid("summary", "You must specify a summary of the issue.")
-        if wrong := self._wrong(fields):
+        if wrong := self._not_there(fields) or self._wrong(fields):
             return wrong
         made = {name: value for name, value in self._fields(fields).items() if name != "title"}
         id, labels = str(10_000 + len(self.tickets)), list(fields.get("labels") or ())
@@ -87,7 +93,7 @@ class FakeJira(Board):
         return Answered(201, {"id": ticket.id, "key": f"{project}-{ticket.n}"})
 
     def _change(self, ticket: BoardTicket, fields: Any) -> Answered:
-        if wrong := self._wrong(fields):
+        if wrong := self._not_there(fields) or self._wrong(fields):
             return wrong
         if "labels" in fields:
             ticket.labels = list(fields["labels"])
@@ -103,6 +109,11 @@ class FakeJira(Board):
             return Answered(400, {"errorMessages": ["Transition id is not valid for this issue."]})
         self.edit(ticket, state=state)
         return Answered(204)
+
+    def _not_there(self, fields: Any) -> Answered | None:
+        off = sorted(self.off_screen & fields.keys())
+        says = "Field '{}' cannot be set. It is not on the appropriate screen, or unknown."
+        return Answered(400, {"errorMessages": [], "errors": {one: says.format(one) for one in off}}) if off else None
 
     def _wrong(self, fields: Any) -> Answered | None:
         summary = fields.get("summary", "kept")
