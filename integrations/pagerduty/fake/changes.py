@@ -125,10 +125,13 @@ def escalate(state: AccountState, incident: Incident, *, agent: Json, level: int
 
 
 def reassign(state: AccountState, incident: Incident, people: list[str], *, agent: Json) -> None:
-    """Give an incident to other people."""
+    """Give an incident to other people: its policy is no longer used, and nobody else is rung if they do not answer.
+
+    https://support.pagerduty.com/docs/reassigning-and-delegating-incidents
+    """
     new = [user for user in people if user not in incident.assignees]
     _back_to_triggered(incident)
-    _assign(state, incident, people, incident.level)
+    _assign(state, incident, people, incident.level, by_name=True)
     _changed(state, incident, "incident.reassigned", agent)
     _ring(state, incident, "reassigned", only=new)
 
@@ -256,13 +259,16 @@ def _back_to_triggered(incident: Incident) -> None:
     incident.status, incident.acknowledgers = "triggered", {}
 
 
-def _assign(state: AccountState, incident: Incident, people: list[str], level: int) -> None:
-    incident.level = level
+def _assign(state: AccountState, incident: Incident, people: list[str], level: int, *, by_name: bool = False) -> None:
+    incident.level, incident.by_name = level, by_name
     incident.assignees = {user: state.now() for user in people}
     _wait(state, incident)
 
 
 def _wait(state: AccountState, incident: Incident) -> None:
+    if incident.by_name:
+        incident.waits_until = None
+        return
     levels = state.account.policies[incident.policy].levels
     delay_min = levels[min(incident.level, len(levels)) - 1].delay_min if levels else 30
     incident.waits_until = state.now() + delay_min * 60

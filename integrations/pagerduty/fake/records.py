@@ -203,7 +203,7 @@ class Incident:
     """An incident.
 
     ``waits_until`` is when it goes up a level, or rings again where someone acknowledged it, ``open_until`` when its
-    service resolves it.
+    service resolves it. One that is ``by_name`` was reassigned to people, and goes up no level.
     """
 
     id: str
@@ -220,6 +220,7 @@ class Incident:
     details: str = ""
     level: int = 1
     loops: int = 0
+    by_name: bool = False
     assignees: dict[str, float] = field(default_factory=dict)
     acknowledgers: dict[str, float] = field(default_factory=dict)
     resolved_at: float | None = None

@@ -126,6 +126,17 @@ def test_nobody_acknowledging_takes_it_up_a_level_when_time_passes(account: Stri
     assert account.tick(NINE + HOUR) == [], "there is no level above and no loop"
 
 
+def test_what_was_given_to_someone_by_name_goes_up_no_level_until_its_policy_is_used_again(account: Strict) -> None:
+    opened(account)
+    account.acts.reassign("ada", 1, "dan")
+    assert account.acts.pass_time(600) == []
+    account.acts.acknowledge("dan", 1)
+    account.acts.unacknowledge("dan", 1)
+    assert account.acts.pass_time(600) == []
+    account.acts.escalate("ada", 1, level=1)
+    assert [i.level for i in account.acts.pass_time(10)] == [2]
+
+
 def test_an_acknowledged_incident_stays_where_it_is(account: Strict) -> None:
     opened(account)
     account.acts.acknowledge("ada", 1)
