@@ -15,6 +15,7 @@ import json
 import re
 from datetime import datetime
 from typing import Any, Final
+from urllib.parse import urlencode
 
 from integrations.trackers.fake.board import Answered, Asked, Board, BoardTicket, Hook, iso
 
@@ -32,6 +33,7 @@ class FakeGitHub(Board):
     """``people`` are those who can be assigned; ``disabled`` the repositories whose issues somebody switched off."""
 
     disabled: frozenset[str] = frozenset()
+    as_form = False  # how its webhooks come unless somebody chose JSON
 
     def answer(self, asked: Asked) -> Answered:
         """Answer as the REST API does."""
@@ -56,8 +58,11 @@ class FakeGitHub(Board):
     def hook(self, ticket: BoardTicket, did: str) -> Hook:
         """Sign what happened."""
         body = json.dumps({"action": did, "issue": self._shown(ticket), "repository": {"full_name": ticket.project}})
+        body = urlencode({"payload": body}) if self.as_form else body
         signed = hmac.new(self.secret.encode(), body.encode(), hashlib.sha256).hexdigest()
-        return Hook({"X-GitHub-Event": "issues", "X-Hub-Signature-256": f"sha256={signed}"}, body.encode())
+        type = "application/x-www-form-urlencoded" if self.as_form else "application/json"
+        headers = {"X-GitHub-Event": "issues", "X-Hub-Signature-256": f"sha256={signed}", "Content-Type": type}
+        return Hook(headers, body.encode())
 
     def _of_project(self, project: str, asked: Asked) -> Answered:
         return self._create(project, asked.body) if asked.method == "POST" else self._list(project, asked.query)

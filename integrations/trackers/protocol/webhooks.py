@@ -12,8 +12,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
+from urllib.parse import parse_qs
 
 Headers = Mapping[str, str]
+FORM: Final = b"payload="
 FRESH_S: Final = 60.0  # Linear signs the time in the body: https://linear.app/developers/webhooks
 
 
@@ -34,7 +36,7 @@ def is_from(kind: str, body: bytes, headers: Headers, *, secrets: tuple[str, ...
 def about(kind: str, body: bytes, *, at: datetime) -> tuple[str, str] | None:
     """Return the place and the ref of the ticket that a webhook is about; None for one about anything else."""
     try:
-        said = json.loads(body)
+        said = json.loads(_payload(body) if kind == "github" else body)
         project, ref = RULES[kind].about(said)
         if kind == "linear" and not abs(at.timestamp() - said["webhookTimestamp"] / 1000) <= FRESH_S:
             return None
@@ -42,6 +44,14 @@ def about(kind: str, body: bytes, *, at: datetime) -> tuple[str, str] | None:
         return None
     place = f"{kind}:{project}"
     return (place, ref) if f"{place}{ref}".isprintable() else None  # what no ticket has, the database may not take
+
+
+def _payload(body: bytes) -> str | bytes:
+    """Return the JSON of a webhook that may come as a form, which is what GitHub sends unless somebody chose JSON.
+
+    https://docs.github.com/en/webhooks/using-webhooks/creating-webhooks
+    """
+    return parse_qs(body.decode("ascii"), max_num_fields=1)["payload"][0] if body.startswith(FORM) else body
 
 
 def _hub(header: str) -> Callable[[bytes, Headers, str], bool]:

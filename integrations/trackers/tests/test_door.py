@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -14,6 +15,8 @@ from incidents.outages import hint_sender
 from incidents.outages.hint_sender import HintTask
 from incidents.tests.conftest import ada, incident, shipped
 from integrations.trackers import checking
+from integrations.trackers.fake.github import FakeGitHub
+from integrations.trackers.protocol import webhooks
 from integrations.trackers.tests.board import VENDORS, TickingClock, TrackerSetup, github
 from workflows.models import Ticket
 from workflows.tracker_port import TicketDraft
@@ -75,6 +78,27 @@ def test_a_project_is_the_same_in_whatever_capitals_a_setting_writes_it(
     answer = Client().post("/tracker/webhook", issue.body, content_type="application/json", headers=dict(issue.headers))
     assert answer.status_code == 202
     assert hinted == [ours.pk]
+
+
+@pytest.mark.parametrize("as_form", [False, True])
+def test_a_webhook_of_github_is_read_in_either_form_that_it_offers(
+    as_form: bool, incident: Incident, settings: LazySettings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hinted: list[int] = []
+    monkeypatch.setattr(hint_sender, "send", lambda task, pk, *, fresh_s: hinted.append(pk))
+    settings.FIREKIND = replace(settings.FIREKIND, tracker=GITHUB)  # type: ignore[arg-type]  # a Setup as well, which knows no config
+    board, tracker = github(TickingClock())
+    assert isinstance(board, FakeGitHub)
+    board.as_form = as_form
+    board.add("acme/ops", "Rotate & replace")
+    ours = Ticket.objects.create(place=tracker.place(), ref="1", incident=incident, key="ticket/1")
+    hook = board.hooks[-1]
+    headers = dict(hook.headers)
+    type = headers.pop("Content-Type")
+    assert Client().post("/tracker/webhook", hook.body, content_type=type, headers=headers).status_code == 202
+    assert hinted == [ours.pk]
+    for body in (b"payload=", b"payload=%7B", b"payload=%ff&x=1&y=2", b"other=1"):
+        assert webhooks.about("github", body, at=datetime.now(UTC)) is None
 
 
 @pytest.mark.parametrize(
