@@ -148,14 +148,15 @@ class Wire:
 
     def _refused(self, verb: str, reply: TrackerReply) -> VendorError:
         status = reply.status
+        said = f"{status}{_why(reply)}"
         if status in {401, 403}:
-            says = f"{self.name} rejects TRACKER_TOKEN, or does not let it do this. Check the token's permissions."
+            says = f"{self.name} rejects TRACKER_TOKEN, or does not let it do this ({said}). Check its permissions."
         elif status in {404, 410}:
-            says = f"{self.name} has no such project or ticket, or hides it from TRACKER_TOKEN. Check both."
+            says = f"{self.name} has no such project or ticket, or hides it from TRACKER_TOKEN ({said}). Check both."
         elif status < 400:
             says = f"{self.name} redirects to another address. Put that one into TRACKER_URL or TRACKER_PROJECT."
         else:
-            says = f"{self.name} refused it ({status}{_why(reply)})."
+            says = f"{self.name} refused it ({said})."
         refusal = TrackerRefusal(says, code=f"http_{status}", method=verb)
         refusal.fields = _fields(reply)
         return refusal
