@@ -83,7 +83,11 @@ def test_when_it_turns_private_the_words_go_or_a_person_is_told_where_they_are(k
         at.turn_private()
         at.settle()
         is_known = to == READ or kind not in STAYS_THE_SAME
-        if there.title == NEUTRAL_TITLE or not is_known:
+        if not is_known:
+            return
+        if kind in STAYS_THE_SAME:
+            assert (there.title, there.state) == (NEUTRAL_TITLE, "dropped")
+            assert not failed()
             return
         (effect,) = failed()
         assert "Empty it there" in effect.error

@@ -72,14 +72,14 @@ class LinearIssues:
 
     def open_ticket(self, draft: TicketDraft) -> TicketStatus:
         """Open an issue under the id that its mark says."""
-        team = self._team(draft.private)
+        team = self._team(self._projects[draft.private])
         fields = {name: value for name, value in draft.fields.items() if value}
         sent = {"id": _id(draft.mark), "teamId": team["id"], "description": draft.body}
-        sent |= self._sent(fields, private=draft.private)
+        sent |= self._sent(fields, team=self._projects[draft.private])
         try:
             made = self._ask(OPEN, "Create", {"input": sent})["issueCreate"]["issue"]
         except VendorError as error:
-            found = self.look_at_ticket(_id(draft.mark)) if error.code == "graphql" else None
+            found = self.look_at_ticket(_id(draft.mark), private=draft.private) if error.code == "graphql" else None
             if found is None:
                 raise
             return found  # made before
@@ -107,18 +107,19 @@ class LinearIssues:
         """Return whether an issue is its team's still, whose key somebody may have changed."""
         if str(team["key"]).casefold() == self._projects[private].casefold():
             return True
-        return bool(self._team(private)["id"] == team["id"])
+        return bool(self._team(self._projects[private])["id"] == team["id"])
 
     def change_ticket(self, ref: str, fields: Mapping[str, str], *, private: bool = False) -> TicketStatus:
         """Change these fields."""
-        sent = {"id": ref, "input": self._sent(fields, private=private)}
+        sent = {"id": ref, "input": self._sent(fields, team=self._projects[private])}
         return _status(self._ask(CHANGE, "Change", sent)["issueUpdate"]["issue"], self._accounts)
 
     def withdraw_ticket(self, ref: str) -> None:
-        """Replace our words in an issue, unassign it and cancel it."""
+        """Replace our words in an issue, unassign it and cancel it, in whichever team it is by now."""
         fields = {"title": NEUTRAL_TITLE, "state": "dropped", "owner": "", "due": ""}
         try:
-            sent = {"description": NEUTRAL_TEXT, **self._sent(fields, private=False)}
+            team = self._ask(LOOK, "Issue", {"id": ref})["issue"]["team"]["key"]
+            sent = {"description": NEUTRAL_TEXT, **self._sent(fields, team=team)}
             _status(self._ask(CHANGE, "Change", {"id": ref, "input": sent})["issueUpdate"]["issue"], self._accounts)
         except VendorError as error:
             if error.code != GONE:
@@ -148,19 +149,18 @@ class LinearIssues:
         data: dict[str, Any] = found["data"]
         return data
 
-    def _sent(self, fields: Mapping[str, str], *, private: bool) -> dict[str, Any]:
+    def _sent(self, fields: Mapping[str, str], *, team: str) -> dict[str, Any]:
         sent: dict[str, Any] = {"title": fields["title"]} if "title" in fields else {}
         if "state" in fields:
-            sent["stateId"] = self._state(fields["state"], private=private)
+            sent["stateId"] = self._state(fields["state"], team=team)
         if "owner" in fields:
             sent["assigneeId"] = self._user(fields["owner"])
         if "due" in fields:
             sent["dueDate"] = fields["due"] or None
         return sent
 
-    def _team(self, private: bool) -> dict[str, Any]:
-        """Return a team with its states; asked for once."""
-        key = self._projects[private]
+    def _team(self, key: str) -> dict[str, Any]:
+        """Return a team with its states, of which each has its own; asked for once."""
         if key not in self._teams:
             found = self._ask(LOOK, "Team", {"key": key})["teams"]["nodes"]
             if not found:
@@ -169,8 +169,8 @@ class LinearIssues:
             self._teams[key] = found[0]
         return self._teams[key]
 
-    def _state(self, state: str, *, private: bool) -> str:
-        states = sorted(self._team(private)["states"]["nodes"], key=lambda one: one["position"])
+    def _state(self, state: str, *, team: str) -> str:
+        states = sorted(self._team(team)["states"]["nodes"], key=lambda one: one["position"])
         for type in TYPES[state]:
             for one in states:
                 if one["type"] == type:

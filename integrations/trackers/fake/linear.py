@@ -23,6 +23,8 @@ from integrations.trackers.fake.board import Answered, Asked, Board, BoardTicket
 TITLE: Final = 255
 DECLARED: Final = re.compile(r"\$(\w+):")
 TYPES: Final = {"open": "unstarted", "done": "completed", "dropped": "canceled"}
+# https://github.com/mksglu/hatice/pull/13: each team has states of its own
+APART: Final = "Discrepancy between issue team and state, cycle or project"
 GONE: Final = "Entity not found: Issue - Could not find referenced Issue."
 
 
@@ -92,6 +94,8 @@ class FakeLinear(Board):
             return _error(GONE)
         if wrong := self._wrong(given, new=False):
             return wrong
+        if "stateId" in given and given["stateId"].partition("-")[2] != ticket.project:
+            return _error(APART, code="INVALID_INPUT")
         self.edit(ticket, **self._fields(given))
         return Answered(200, {"data": {"issueUpdate": {"success": True, "issue": self._shown(ticket)}}})
 

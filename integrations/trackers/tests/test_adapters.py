@@ -35,6 +35,14 @@ def test_what_is_opened_is_found_by_its_mark_and_read_back(pair: Pair) -> None:
     assert {one.project for one in board.tickets} == set(board.projects)
 
 
+@pytest.mark.parametrize("private", [False, True])
+def test_one_that_linear_has_already_is_the_one_that_is_opened(private: bool) -> None:
+    board, tracker = VENDORS["linear"](TickingClock())
+    draft = TicketDraft(FIELDS, "from here", "mark", private)
+    assert tracker.open_ticket(draft) == tracker.open_ticket(draft)
+    assert len(board.tickets) == 1
+
+
 def test_tickets_that_were_kept_are_the_same_tickets(pair: Pair) -> None:
     board, tracker = pair
     made = [
