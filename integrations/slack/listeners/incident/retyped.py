@@ -30,7 +30,7 @@ def undo(asked: SlackRequest) -> Answer:
         raise lifecycle.Refused("Turning private cannot be undone: people were shut out, and its channel was left.")
     to = incident_lookup.usable_type(str(event.data["from"]))
     if moves_room(incident.private, to.policy):
-        raise lifecycle.Refused(f"{to.policy.name} is private now: people would be shut out. Press Retype to see whom.")
+        raise lifecycle.Refused(f"{to.policy.name} is private now: people would be shut out. Press Retype to see who.")
     plan = retyping.preview(incident, to=to, bring=(), by=asked.by)
     return Open(retype.modal(incident, to=to, plan=plan))
 
