@@ -255,6 +255,14 @@ def test_who_left_may_be_invited_again_and_what_was_said_before_stays_unnoticed(
     assert invariants.violations(again) == invariants.violations(before) == []
 
 
+def test_who_was_in_a_channel_that_is_unarchived_is_invited_again_once() -> None:
+    unarchived = {"subtype": "channel_unarchive", "user": WEI}
+    once, twice = ([joined(ADA), unarchived, *[joined(ADA)] * times] for times in (1, 2))
+    assert invariants.violations(replace(GOOD, channels=[channel(messages=once), PUBLIC])) == []
+    found = invariants.violations(replace(GOOD, channels=[channel(messages=twice), PUBLIC]))
+    assert {one.law for one in found} == {"nobody is invited twice"}
+
+
 def test_a_ticket_that_was_deleted_before_anyone_heard_of_it_may_be_opened_again() -> None:
     gone = {**TICKET, "n": 7, "deleted": True}
     unheard = replace(GOOD, tickets=[*GOOD.tickets, gone])

@@ -140,6 +140,8 @@ def _nobody_is_invited_twice(found: Aftermath) -> Broken:
         for message in channel["messages"]:
             if message.get("subtype") in LEAVES:
                 came[message["user"]] -= 1
+            elif message.get("subtype") == "channel_unarchive":  # which puts nobody back into a public one
+                came.clear()
             elif message.get("subtype") in JOINS and message.get("inviter") == found.bot:
                 came[message["user"]] += 1
                 if came[message["user"]] > 1:
