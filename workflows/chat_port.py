@@ -84,8 +84,8 @@ class Chat(Protocol):
     def members(self, channel_id: str) -> frozenset[str]:
         """Return the ids of everyone in the channel."""
 
-    def topic(self, channel_id: str) -> str:
-        """Return the topic as it stands."""
+    def has_topic(self, channel_id: str, text: str) -> bool:
+        """Return whether the topic reads as a text does."""
 
     def set_topic(self, channel_id: str, text: str) -> None:
         """Set the topic; the caller compared first."""

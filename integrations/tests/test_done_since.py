@@ -242,10 +242,16 @@ def shown(at: Duty, it: Incident) -> tuple[str, str, list[str]]:
 
 @pytest.mark.parametrize("type", ["ambiguous", "internal"])
 @pytest.mark.parametrize("since", SINCE)
-def test_what_is_shown_is_how_the_incident_is_known_to_be(duty: Duty, type: str, since: str) -> None:
-    """What people did in the moments that were lost, the channel and its headline would say for good."""
+@pytest.mark.parametrize("words", ["Slow", "\N{FIRE} Slow: see https://status.example/1?a=b&c=d"])
+def test_what_is_shown_is_how_the_incident_is_known_to_be(duty: Duty, type: str, since: str, words: str) -> None:
+    """What people did in the moments that were lost, the channel and its headline would say for good.
+
+    Slack writes links and emoji in its own way, which is no edit of anybody's.
+    """
     house = duty.house
-    incident = house.declare("Slow", type=type)
+    incident = house.declare(words, type=type)
+    lifecycle.update(incident, text=words, by=house.person("dee"), at=timezone.now())
+    incident = house.settle(Incident.objects.get(pk=incident.pk))
     before = shown(duty, incident)
     with losing.lost():
         SINCE[since](duty, incident)

@@ -48,7 +48,7 @@ def slack(url: str) -> Calls:
         "find_channel": lambda: chat.find_channel("inc-a", since=AT),
         "invite": lambda: chat.invite("C123", ["U123", "U124"]),
         "members": lambda: chat.members("C123"),
-        "topic": lambda: chat.topic("C123"),
+        "topic": lambda: chat.has_topic("C123", ""),
         "set_topic": lambda: chat.set_topic("C123", "x"),
         "add_bookmark": lambda: chat.add_bookmark("C123", title="t", link="l"),
         "find_bookmark": lambda: chat.find_bookmark("C123", link="l"),

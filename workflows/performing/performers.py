@@ -149,7 +149,7 @@ def _shown_again(work: Work) -> tuple[dict[str, Any], datetime | None]:
 
 def look_at_topic(chat: Chat, work: Work) -> Outcome | None:
     """Compare the topic: setting it again would say so in the channel again."""
-    same = chat.topic(work.channel_id(work.effect.room or 1)) == work.effect.spec["text"]
+    same = chat.has_topic(work.channel_id(work.effect.room or 1), work.effect.spec["text"])
     return Outcome([made(work, external={})]) if same else None
 
 

@@ -15,7 +15,7 @@ from integrations.slack.adapter.named_channels import NamedChannels
 from integrations.slack.adapter.wire import Wire
 from integrations.slack.protocol import error_messages
 from integrations.slack.protocol.limits import MAX_TOPIC
-from integrations.slack.protocol.mrkdwn import as_typed, clip, escape
+from integrations.slack.protocol.mrkdwn import clip, escape, reads_alike
 from workflows.chat_port import Channel, Invited, Posted, Remains, UserGroup
 from workflows.planning.wording.card import Card
 from workflows.ports import VendorError
@@ -68,14 +68,14 @@ class SlackChat:
         pages = self.wire.listed("conversations.members", channel=channel_id, limit=999)
         return frozenset(one for page in pages for one in page["members"])
 
-    def topic(self, channel_id: str) -> str:
-        """Return the topic as it stands, as it was typed."""
+    def has_topic(self, channel_id: str, text: str) -> bool:
+        """Return whether the topic reads as a text does."""
         channel = self.wire.call("conversations.info", channel=channel_id)["channel"]
-        return as_typed((channel.get("topic") or {}).get("value", ""))
+        return reads_alike((channel.get("topic") or {}).get("value", ""), _topic(text))
 
     def set_topic(self, channel_id: str, text: str) -> None:
         """Set the topic, cut to what Slack takes; the caller compared first. Slack reads it as it reads a message."""
-        self.wire.call("conversations.setTopic", channel=channel_id, topic=clip(escape(text), MAX_TOPIC))
+        self.wire.call("conversations.setTopic", channel=channel_id, topic=_topic(text))
 
     def add_bookmark(self, channel_id: str, *, title: str, link: str) -> str:
         """Add a link to the channel's bar and return its id."""
@@ -249,7 +249,8 @@ class SlackChat:
 
     def says(self, channel_id: str, ts: str, card: Card) -> bool:
         """Return whether one of our messages says what a card does, as a notification says it."""
-        return channel_state.shown(self.wire, channel_id, ts) == cards.notification(card)
+        shown = channel_state.shown(self.wire, channel_id, ts)
+        return shown is not None and reads_alike(shown, cards.notification(card))
 
     def shown(self, channel_id: str, ts: str) -> str | None:
         """Return what one of our messages says, as a notification says it; None when it stands no more."""
@@ -338,3 +339,7 @@ def _marks(message: Mapping[str, Any]) -> tuple[str, str]:
         return "", ""
     payload = metadata.get("event_payload") or {}
     return str(payload.get("mark") or ""), str(payload.get("alike") or "")
+
+
+def _topic(text: str) -> str:
+    return clip(escape(text), MAX_TOPIC)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+import unicodedata
 from typing import Any
 
 from integrations.slack.fake.server.answers import ErrorAnswer
@@ -13,6 +15,23 @@ from integrations.slack.protocol.limits import MAX_METADATA, MAX_POST_TEXT
 from .workspace import Json
 
 _MARKDOWN = 12_000
+_ADDRESS = re.compile(r"(?<![<|])https?://[^\s<>|]*[^\s<>|.,:;!?)]")
+_EMOJI = range(0x1F300, 0x1FB00)
+_OLDER_EMOJI = "⚠✅❌⏰⛔"
+
+
+def kept(text: str) -> str:
+    """Return a text as Slack keeps it: addresses as links, and emoji as their names.
+
+    https://docs.slack.dev/messaging/formatting-message-text/. The names of emoji here are Unicode's own.
+    """
+    return "".join(map(_named, _ADDRESS.sub(r"<\g<0>>", text)))
+
+
+def _named(one: str) -> str:
+    if ord(one) not in _EMOJI and one not in _OLDER_EMOJI:
+        return one
+    return f":{unicodedata.name(one).lower().replace(' ', '_')}:"
 
 
 def read(args: Args) -> dict[str, Any]:
@@ -27,7 +46,7 @@ def read(args: Args) -> dict[str, Any]:
             raise ErrorAnswer("invalid_arguments", "must be less than 12001 characters [json-pointer:/markdown_text]")
     if not text and not blocks and not attachments:
         raise ErrorAnswer("no_text")
-    fields = {"text": text[:MAX_POST_TEXT], "blocks": blocks or [], "attachments": attachments or []}
+    fields = {"text": kept(text[:MAX_POST_TEXT]), "blocks": blocks or [], "attachments": attachments or []}
     return fields | {"metadata": metadata(args)}
 
 

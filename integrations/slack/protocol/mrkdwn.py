@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Callable
 from datetime import datetime
 from typing import Final
@@ -11,6 +12,11 @@ from incidents.people.bidi import isolated
 
 CONTROL: Final = re.compile(r"<([^<>]*)>")
 LINK: Final = re.compile(r"<(https?://[^|<>]+)(?:\|([^<>]*))?>")
+MAIL: Final = re.compile(r"<mailto:[^|<>]+\|([^<>]*)>")
+# An emoji by the name that Slack keeps of it, one that is made of a digit, and what joins or colours others.
+EMOJI: Final = re.compile(
+    r":[a-z0-9_+'-]+:(?::skin-tone-\d:)?|[0-9#*]\ufe0f?\u20e3|[\ufe0f\u200d\U0001f3fb-\U0001f3ff]"
+)
 MENTION: Final = re.compile(r"<@([UW][A-Z0-9]+)(?:\|[^<>]*)?>")
 CHANNEL_MENTION: Final = re.compile(r"<#([CG][A-Z0-9]+)(?:\|([^<>]*))?>")
 PERSON: Final = re.compile(r"[UW][A-Z0-9]+")
@@ -44,6 +50,20 @@ def unescape(text: str) -> str:
 def as_typed(text: str) -> str:
     """Turn a stored topic back into what was set: Slack makes links of the addresses in it."""
     return unescape(LINK.sub(lambda link: link[2] or link[1], text))
+
+
+def reads_alike(kept: str, sent: str) -> bool:
+    """Return whether a text that Slack keeps is one that was sent to it.
+
+    Slack keeps addresses as links, and emoji as names, of which it alone knows all: emoji are not compared.
+    https://docs.slack.dev/messaging/formatting-message-text/
+    """
+    return _reading(kept) == _reading(sent)
+
+
+def _reading(text: str) -> str:
+    words = EMOJI.sub(" ", as_typed(MAIL.sub(r"\1", text)))
+    return " ".join("".join(" " if unicodedata.category(one) == "So" else one for one in words).split())
 
 
 def mention(chat_id: str | None, name: str) -> str:

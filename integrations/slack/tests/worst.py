@@ -45,13 +45,13 @@ def declared(door: Door) -> Iterator[Incident]:
 
 
 def told(door: Door) -> Iterator[str]:
-    """Every text that our messages, answers, modals, tabs and topics hold as Slack reads them."""
+    """Every text that our messages, answers, modals, tabs and topics hold, as Slack was sent it: it makes links itself."""
     workspace = door.slack.workspace
+    for call in door.slack.calls:
+        yield from (str(call.args[name]) for name in ("text", "topic") if name in call.args)
     for channel in workspace.channels.values():
-        yield channel.topic.value
         for message in channel.messages.values():
             if message.user == door.slack.bot.id and not message.is_system:
-                yield message.text
                 yield from written([message.blocks, message.attachments])
     for shown in workspace.ephemerals.values():
         yield shown.text

@@ -91,7 +91,7 @@ def _clear(effect: Effect, room: int, resources: Resources) -> str:
 
 
 def _look_at_topic(chat: Chat, work: Work) -> Outcome | str:
-    if chat.topic(work.channel_id(work.effect.room or 1)) != work.effect.spec["text"]:
+    if not chat.has_topic(work.channel_id(work.effect.room or 1), work.effect.spec["text"]):
         return "The channel still has a topic."
     return Outcome([made(work, external={})])
 

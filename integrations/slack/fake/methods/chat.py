@@ -99,7 +99,7 @@ def _changed_fields(message: Message, args: Args) -> dict[str, Any]:
     if "metadata" in args:
         fields["metadata"] = content.metadata(args)
     if "text" in args or "markdown_text" in args:
-        fields["text"] = args.text("text") or args.text("markdown_text")
+        fields["text"] = content.kept(args.text("text") or args.text("markdown_text"))
     if not (fields.get("text") or fields.get("blocks") or fields.get("attachments") or "metadata" in fields):
         raise ErrorAnswer("no_text")
     return fields

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from integrations.slack.fake import changes
+from integrations.slack.fake import changes, content
 from integrations.slack.fake.server import guards, shapes
 from integrations.slack.fake.server.answers import ErrorAnswer
 from integrations.slack.fake.server.args import Args
@@ -91,7 +91,7 @@ def rename(slack: FakeSlack, caller: Caller, args: Args) -> Body:
 def set_topic(slack: FakeSlack, caller: Caller, args: Args) -> Body:
     """Set the topic. Every call posts a line in the channel, also one that changes nothing."""
     channel = _describable(slack, caller, args, "topic")
-    changes.set_topic(slack, channel, caller.user, args.text("topic"))
+    changes.set_topic(slack, channel, caller.user, content.kept(args.text("topic")))
     return _channel(slack, caller, channel)
 
 
