@@ -45,7 +45,7 @@ def declared(door: Door) -> Iterator[Incident]:
 
 
 def told(door: Door) -> Iterator[str]:
-    """Every text that our messages, answers, modals, tabs and topics hold, as Slack was sent it: it makes links itself."""
+    """Every text of our messages, answers, modals, tabs and topics as it was sent: Slack makes links of addresses."""
     workspace = door.slack.workspace
     for call in door.slack.calls:
         yield from (str(call.args[name]) for name in ("text", "topic") if name in call.args)
