@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from stack.chaos.judging import invariants, standing
+from stack.chaos.judging import held_up, invariants, standing
 from stack.chaos.judging.aftermath import Accepted, Aftermath
 from stack.chaos.judging.unnamed_failures import UnnamedFailures
 from stack.chaos.outages import Outage
@@ -345,6 +345,22 @@ def test_a_direct_message_is_no_channel_of_an_incident() -> None:
 )
 def test_what_an_outage_may_hold_up(found: list[dict[str, Any]]) -> None:
     assert invariants.violations(replace(GOOD, outages=[OUT], opened=found)) == []
+
+
+def test_what_was_opened_is_timed_by_the_clocks_of_who_acts_and_of_the_stand_ins() -> None:
+    asks = [Accepted("red-fox", "", "declared", ADA, act, 0.0, at) for act, at in (("declare", 5.0), ("note", 9.0))]
+    later = Accepted("red-fox", "", "retyped", ADA, "retype", 0.0, 80.0)
+    found = held_up.opened(
+        [*asks, later],
+        rooms=[{"codename": "red-fox", "channel": "C1"}, {"codename": "red-fox", "channel": "C9"}],
+        workspace=[{"id": "C1", "created": 7}, {"id": "C0", "created": 1}],
+        pages=[{"codename": "red-fox", "dedup_key": "k"}, {"codename": "old-owl", "dedup_key": "k"}],
+        pager=[{"key": None, "created_at": 81.5, "alerts": [{"key": "k"}]}],
+    )
+    assert found == [
+        {"kind": "channel", "asked_at": 5.0, "done_at": 7.0},
+        {"kind": "page", "asked_at": 80.0, "done_at": 81.5},
+    ]
 
 
 def test_who_agreed_to_drills_or_does_something_in_one_may_be_invited() -> None:

@@ -11,6 +11,7 @@ from contextlib import closing
 from typing import Any, Final
 
 from stack.chaos.acting import ACCEPTED, ActOutcome
+from stack.chaos.judging import held_up
 from stack.chaos.judging.aftermath import Accepted, Aftermath, Row
 from stack.chaos.outages import Outage
 from stack.chaos.restores import Restore, may_be_lost
@@ -31,10 +32,6 @@ EFFECTS: Final = """
            e.attempt, e.due_at::text, e.abandoned
       FROM workflows_effect e JOIN incidents_incident i ON i.id = e.incident_id
      WHERE e.state IN ('waiting', 'running', 'failed') ORDER BY e.id
-"""
-OPENED: Final = """
-    SELECT kind, extract(epoch FROM created_at)::float AS asked_at, extract(epoch FROM ended_at)::float AS done_at
-      FROM workflows_effect WHERE kind IN ('channel', 'page') AND verb = 'create' AND state = 'done'
 """
 ROOMS: Final = """
     SELECT i.codename, r.room, r.external_id AS channel, r.state, r.kind, r.label,
@@ -149,7 +146,6 @@ def gathered(
         incidents, events = records.rows(INCIDENTS), records.rows(EVENTS)
         rest: dict[str, Any] = {
             "effects": records.rows(EFFECTS),
-            "opened": records.rows(OPENED),
             "rooms": records.rows(ROOMS),
             "gaps": records.rows(GAPS),
             "takes_part": records.rows(TAKES_PART),
@@ -163,6 +159,10 @@ def gathered(
         }
         private = {row["slug"] for row in records.rows(PRIVATE_TYPES)}
     accepted = [_accepted(one, restores, private=private) for one in outcomes if one.said == ACCEPTED and one.codename]
+    pager = list(account.state()["incidents"].values())
+    opened = held_up.opened(
+        accepted, rooms=rest["rooms"], workspace=state["channels"], pages=rest["pages"], pager=pager
+    )
     return Aftermath(
         accepted=accepted,
         incidents=incidents,
@@ -174,7 +174,8 @@ def gathered(
         people=state["people"],
         groups=state["groups"],
         calls=workspace.calls(),
-        pager_incidents=list(account.state()["incidents"].values()),
+        pager_incidents=pager,
+        opened=opened,
         tickets=tickets(stack),
         looked_in=list(_looked_in(stack, incidents, rest, state["people"])),
         bot=state["bot"],

@@ -2,19 +2,47 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from statistics import median
 from typing import Final
 
-from stack.chaos.judging.aftermath import Aftermath
+from stack.chaos.judging.aftermath import Accepted, Aftermath, Row
 from stack.chaos.outages import Outage
 
 FEW: Final = 5  # so many say nothing yet
-LONGEST_S: Final = 60.0  # half are done sooner: all else breaks as well meanwhile, and clocks step by a minute
+LONGEST_S: Final = 60.0  # half are done sooner: all else breaks as well meanwhile
+SECOND_S: Final = 1.0  # to which Slack tells when a channel was made, and acts end after what they ask for began
 MARGIN_S: Final = 10.0  # before the end, when what the outage held up is not yet over
 AT: Final = {"channel": "slack", "page": "pager"}  # where each kind of effect is carried out
 
+ASKS: Final = frozenset({"declare", "retype", "page", "reopen"})  # acts of which a channel or a page may follow
+
 Broken = Iterator[tuple[str, ...]]
+
+
+def opened(
+    accepted: Sequence[Accepted], *, rooms: Sequence[Row], workspace: Sequence[Row], pages: Sequence[Row],
+    pager: Sequence[Row],
+) -> list[Row]:  # fmt: skip
+    """List channels and pages with when they were last asked for and when they were opened.
+
+    By the clocks of whoever acts and of the stand-ins: those of Firekind's own processes are stepped by minutes.
+    """
+    made = {one["id"]: float(one["created"]) for one in workspace}
+    rung = {key: float(one["created_at"]) for one in pager for key in _keys(one)}
+    known = [("channel", one["codename"], made.get(one["channel"])) for one in rooms]
+    known += [("page", one["codename"], rung.get(one["dedup_key"])) for one in pages]
+    asked = [(one.codename, one.ended_at) for one in accepted if one.act in ASKS]
+    found: list[Row] = []
+    for kind, codename, done_at in known:
+        before = [at for name, at in asked if done_at is not None and name == codename and at <= done_at + SECOND_S]
+        if before:
+            found.append({"kind": kind, "asked_at": max(before), "done_at": done_at})
+    return found
+
+
+def _keys(incident: Row) -> set[str]:
+    return {key for key in (incident["key"], *(one["key"] for one in incident.get("alerts", ()))) if key}
 
 
 def waited(found: Aftermath, outage: Outage) -> list[float]:
