@@ -195,6 +195,7 @@ BREAKS: list[tuple[str, dict[str, Any]]] = [
     ),
     ("what stands in the chat is what is wanted there", {"channels": [channel(), PUBLIC, {**NEWS, "messages": []}]}),
     ("what stands in the chat is what is wanted there", {"stands": [{**STANDS, "says": f"Two: {standing.NAMED} is"}]}),
+    ("what stands in the chat is what is wanted there", {"stands": [{**STANDS, "says": "Look at https://a.example"}]}),
     ("how channels stand is known", {"rooms": [{**ROOM, "label": "#inc-old"}]}),
     ("how channels stand is known", {"rooms": [{**ROOM, "archived": True}]}),
     ("how channels stand is known", {"rooms": [{**ROOM, "private": False}]}),

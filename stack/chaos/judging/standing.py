@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Final
 
+from integrations.slack.fake.content import kept
 from stack.chaos.judging.aftermath import Aftermath, channels
 
 TOPIC: Final = "topic"
@@ -23,14 +24,14 @@ def _wanted_stands(found: Aftermath) -> Iterator[tuple[str, ...]]:
         if channel is None or channel["is_archived"]:
             continue
         if one["ts"] == TOPIC:
-            if channel["topic"] != one["says"]:
+            if channel["topic"] != kept(one["says"]):
                 shows = f"#{channel['name']} has the topic {channel['topic']!r}"
                 yield one["codename"], f"{shows}, and it should be {one['says']!r}", one["channel"]
             continue
         if found.restores and one["what"].startswith(ENTRY):
             continue  # whoever edited or withdrew it in what was lost did so: that is left alone
         text = next((each.get("text", "") for each in channel["messages"] if each.get("ts") == one["ts"]), None)
-        wanted, is_named, _ = one["says"].partition(NAMED)
+        wanted, is_named, _ = kept(one["says"]).partition(NAMED)
         if text is None or not (text.startswith(wanted) if is_named else text == wanted):
             shows = "is not there" if text is None else f"says {text[:120]!r}"
             yield (
