@@ -10,10 +10,10 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Final
 
-from django.db.models import F, Q, QuerySet
+from django.db.models import QuerySet
 
 from incidents.claiming import leases
-from incidents.claiming.recent import recently
+from incidents.claiming.recent import not_looked_at
 from incidents.claiming.shared_clock import clock
 from incidents.models import Incident
 from workflows import ports
@@ -84,8 +84,5 @@ def _take(alerts: QuerySet[Alert], *, at_once: int, at: datetime) -> list[Alert]
 
 
 def _not_lately(*, at: datetime) -> QuerySet[Alert]:
-    now = clock.at(at)
-    looked = recently("looked_at", at=now, within=EVERY)
-    joined = Q(looked_at=None) & recently("joined_at", at=now, within=EVERY)
-    found = Alert.objects.filter(incident__in=Incident.objects.filter(active=True))
-    return found.exclude(looked).exclude(joined).order_by(F("looked_at").asc(nulls_first=True), "pk")
+    of_active = Alert.objects.filter(incident__in=Incident.objects.filter(active=True))
+    return not_looked_at(of_active, known_since="joined_at", at=clock.at(at), within=EVERY)

@@ -9,10 +9,10 @@ import logging
 from datetime import datetime, timedelta
 from typing import Final
 
-from django.db.models import F, Q, QuerySet
+from django.db.models import Q, QuerySet
 
 from incidents.claiming import leases
-from incidents.claiming.recent import recently
+from incidents.claiming.recent import not_looked_at
 from incidents.claiming.shared_clock import clock
 from incidents.models import Incident
 from workflows import ports
@@ -98,11 +98,8 @@ def _take(pages: QuerySet[Page], *, at_once: int, at: datetime) -> list[Page]:
 
 
 def _not_lately(*, at: datetime) -> QuerySet[Page]:
-    now = clock.at(at)
-    looked = recently("looked_at", at=now, within=EVERY)
-    opened = Q(looked_at=None) & recently("opened_at", at=now, within=EVERY)
-    found = Page.objects.filter(elsewhere=False).exclude(looked).exclude(opened)
-    return found.order_by(F("looked_at").asc(nulls_first=True), "pk")
+    here = Page.objects.filter(elsewhere=False)
+    return not_looked_at(here, known_since="opened_at", at=clock.at(at), within=EVERY)
 
 
 def _look(pager: Pager, page: Page, *, at: datetime) -> PageStatus | None:
