@@ -28,9 +28,17 @@ class Held:
     def _hold(self, route: Route) -> None:
         self._held.append((route, route.fetch()))
 
+    def look(self, event: str) -> None:
+        """Have the page look again until an answer is held: a part just swapped in does not hear the first event."""
+        for _ in range(200):
+            self._page.evaluate(LOOKS.format(event))
+            self._page.wait_for_timeout(50)
+            if self._held:
+                return
+        pytest.fail(f"The page never asked for {self._address.pattern}")
+
     def let_go(self) -> None:
         """Have all of them arrive, and hold nothing any more."""
-        assert self._held
         for route, answer in self._held:
             route.fulfill(response=answer)
         self._page.unroute(self._address)
@@ -54,8 +62,7 @@ def test_who_goes_back_to_the_latest_sees_the_latest(sit: Sit, field: str, words
     expect(back).to_be_visible()
     for leaves in ("click", "Enter"):
         held = Held(page, "/timeline")
-        page.evaluate(LOOKS.format("changed"))
-        page.wait_for_timeout(50)
+        held.look("changed")
         back.click() if leaves == "click" else back.press("Enter")
         held.let_go()
         expect(page.locator("#newest")).to_be_visible()
@@ -70,8 +77,7 @@ def test_a_look_that_began_before_a_filter_was_chosen_does_not_undo_it(sit: Sit)
     ours, other = declare(page, "The zwickel leaks"), declare(page, "The sparge arm is stuck")
     page.goto("/")
     held = Held(page, "/$")
-    page.evaluate(LOOKS.format("closed"))
-    page.wait_for_timeout(50)
+    held.look("closed")
     write(page, "#q", "zwickel")
     expect(page.locator(f"#i-{other}")).to_have_count(0)
     held.let_go()
