@@ -243,7 +243,7 @@ def test_two_beats_at_once_seal_each_row_once(erasable: None, transactional_db: 
 
     def beat() -> int:
         try:
-            ready.wait(10)
+            ready.wait(60)
             return sealing.seal(at=now)
         finally:
             connections.close_all()

@@ -144,7 +144,7 @@ def test_whoever_leaves_halfway_leaves_nothing() -> None:
         talk = Talk(Application(), scope)
         await talk.send_input({"type": "http.request", "body": PIECE, "more_body": True})
         await talk.send_input({"type": "http.disconnect"})
-        await talk.wait(5)
+        await talk.wait(60)
         return bool(await talk.receive_nothing())
 
     assert asyncio.run(leave())

@@ -98,7 +98,7 @@ def answer(path: str, *, body: bytes = b"", kind: str = "") -> tuple[int, bytes]
         await talk.send_input({"type": "http.request", "body": body})
         head = await talk.receive_output(5)
         said = await talk.receive_output(5)
-        await talk.wait(5)
+        await talk.wait(60)
         return head["status"], said["body"]
 
     return asyncio.run(ask())
@@ -154,7 +154,7 @@ def test_nothing_is_streamed_to_who_asks_by_head(path: str) -> None:
         talk = Talk(Application(), scope(path, method="HEAD"))
         await talk.send_input({"type": "http.request", "body": b""})
         said = [await talk.receive_output(5), await talk.receive_output(5)]
-        await talk.wait(5)
+        await talk.wait(60)
         return said
 
     with override_settings(MIDDLEWARE=["config.http.methods.HeadAsGet"]):
@@ -172,7 +172,7 @@ def test_a_stream_ends_when_its_reader_goes_away() -> None:
         await talk.receive_output(5)
         said: bytes = (await talk.receive_output(5))["body"]
         await talk.send_input({"type": "http.disconnect"})
-        await talk.wait(5)
+        await talk.wait(60)
         return said
 
     assert asyncio.run(come_and_go()) == b"first"
@@ -188,7 +188,7 @@ def test_a_stream_is_closed_without_a_thread() -> None:
         await talk.send_input({"type": "http.request", "body": b""})
         await talk.receive_output(5)
         await talk.send_input({"type": "http.disconnect"})
-        await talk.wait(5)
+        await talk.wait(60)
         return threading.current_thread()
 
     closed: list[threading.Thread] = []
@@ -206,7 +206,7 @@ def test_a_large_file_is_taken_part_by_part_and_only_as_far_as_somebody_reads() 
         await talk.receive_output(5)
         said = [(await talk.receive_output(5))["body"] for _ in range(3)]
         await talk.send_input({"type": "http.disconnect"})
-        await talk.wait(5)
+        await talk.wait(60)
         return said
 
     assert asyncio.run(read_a_little()) == [b"0 ", b"1 ", b"2 "]
@@ -218,7 +218,7 @@ def test_a_reader_who_leaves_early_gets_nothing() -> None:
     async def leave() -> bool:
         talk = Talk(Application(), scope("/page"))
         await talk.send_input({"type": "http.disconnect"})
-        await talk.wait(5)
+        await talk.wait(60)
         return bool(await talk.receive_nothing())
 
     assert asyncio.run(leave())

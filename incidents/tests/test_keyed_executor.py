@@ -15,24 +15,24 @@ def test_what_is_asked_for_meanwhile_is_done_once_more_and_never_at_once() -> No
 
     def do(key: int) -> None:
         began.set()
-        assert go.wait(10)
+        assert go.wait(60)
         done.append(key)
         ended.release()
 
     aside = Aside(do, at_once=4)
     aside.ask(1)
-    assert began.wait(10)
+    assert began.wait(60)
     for _ in range(5):
         aside.ask(1)
     assert not done
     go.set()
-    assert all(ended.acquire(timeout=10) for _ in range(2))
+    assert all(ended.acquire(timeout=60) for _ in range(2))
     aside._pool.shutdown()
     assert done == [1, 1]
 
 
 def test_others_are_done_side_by_side() -> None:
-    both = threading.Barrier(2, timeout=10)
+    both = threading.Barrier(2, timeout=60)
 
     def meet(_: int) -> None:
         both.wait()
@@ -53,12 +53,12 @@ class Held:
         self.go, self.held = threading.Event(), threading.Event()
         self.lane: Lane[int] = Lane(self._do, at_once=1, name="held")
         self.lane.ask(-1)
-        assert self.held.wait(10)
+        assert self.held.wait(60)
 
     def _do(self, key: int) -> None:
         if key == -1:
             self.held.set()
-            assert self.go.wait(10)
+            assert self.go.wait(60)
         else:
             self.done.append(key)
 

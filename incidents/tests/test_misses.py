@@ -99,7 +99,7 @@ def test_tries_at_once_are_all_counted(erasable: None, transactional_db: None) -
 
     def one(n: int) -> str:
         try:
-            ready.wait(10)
+            ready.wait(60)
             return broke(f"quiet-{n}", eve, at=at)
         finally:
             connections.close_all()

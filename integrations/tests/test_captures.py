@@ -282,4 +282,4 @@ def test_the_lease_is_renewed_while_a_capture_lasts(captures: Captures) -> None:
         return [work.effect]
 
     with replace(effect_queue.CLAIMS, beats=30_000).renewed(in_hand, what="a capture"):
-        assert beaten.wait(10)
+        assert beaten.wait(60)

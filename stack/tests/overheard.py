@@ -58,7 +58,7 @@ class Overheard:
         ]
         for one in threads:
             one.start()
-        assert ready.wait(10), "the broker lets nobody listen"
+        assert ready.wait(60), "the broker lets nobody listen"
         try:
             yield
         finally:

@@ -50,7 +50,7 @@ class Sandbox:
         headers = {"Content-Type": "application/json"}
         request = urllib.request.Request(self.url + path, data, headers, method=method)  # noqa: S310 -- our own server
         try:
-            with urllib.request.urlopen(request, timeout=10) as response:  # noqa: S310 -- the same
+            with urllib.request.urlopen(request, timeout=30) as response:  # noqa: S310 -- the same
                 return json.load(response)
         except urllib.error.HTTPError as error:
             with error:
@@ -122,7 +122,7 @@ class serving:  # noqa: N801 -- used as a `with` statement reads
         config = uvicorn.Config(build(chosen), log_level="critical", access_log=False, timeout_graceful_shutdown=1)
         self._server = uvicorn.Server(config)
         self._thread = threading.Thread(target=self._server.run, kwargs={"sockets": [self._socket]}, daemon=True)
-        client = WebClient("xoxb-sandbox", base_url=f"{chosen.own_url}/api/", retry_handlers=[], timeout=5)
+        client = WebClient("xoxb-sandbox", base_url=f"{chosen.own_url}/api/", retry_handlers=[], timeout=30)
         self._running = Sandbox(chosen.own_url, app, client)
 
     def __enter__(self) -> Sandbox:

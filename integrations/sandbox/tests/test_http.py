@@ -308,7 +308,7 @@ def upload(sandbox: Sandbox, content: bytes, *, kind: str = "application/octet-s
         f"{sandbox.url}/sandbox/file?{urllib.parse.urlencode(about)}", content, {"Content-Type": kind}
     )
     try:
-        with urllib.request.urlopen(request, timeout=5) as response:  # noqa: S310 -- the same
+        with urllib.request.urlopen(request, timeout=30) as response:  # noqa: S310 -- the same
             answer: dict[str, Any] = json.load(response)
     except urllib.error.HTTPError as error:
         with error:
@@ -319,7 +319,7 @@ def upload(sandbox: Sandbox, content: bytes, *, kind: str = "application/octet-s
 def fetched(address: str, token: str) -> bytes:
     """Fetch an address with a token."""
     request = urllib.request.Request(address, headers={"Authorization": f"Bearer {token}"})  # noqa: S310 -- our own
-    with urllib.request.urlopen(request, timeout=5) as response:  # noqa: S310 -- the same
+    with urllib.request.urlopen(request, timeout=30) as response:  # noqa: S310 -- the same
         return bytes(response.read())
 
 
@@ -341,7 +341,7 @@ def users_status(sandbox: Sandbox, key: str) -> int:
     about = {"Authorization": f"Token token={key}", "Accept": "application/vnd.pagerduty+json;version=2"}
     request = urllib.request.Request(f"{sandbox.url}/pagerduty/api/users", headers=about)  # noqa: S310 -- our own server
     try:
-        with urllib.request.urlopen(request, timeout=10) as response:  # noqa: S310 -- the same
+        with urllib.request.urlopen(request, timeout=30) as response:  # noqa: S310 -- the same
             return int(response.status)
     except urllib.error.HTTPError as error:
         with error:

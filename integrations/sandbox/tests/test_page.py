@@ -138,7 +138,7 @@ def test_threads_stay_out_of_the_channel(slack: fake.FakeSlack) -> None:
 
 
 def get(sandbox: Sandbox, path: str) -> tuple[str, str]:
-    with urllib.request.urlopen(sandbox.url + path, timeout=5) as response:  # noqa: S310 -- our own server
+    with urllib.request.urlopen(sandbox.url + path, timeout=30) as response:  # noqa: S310 -- our own server
         return response.read().decode(), response.headers.get("Content-Security-Policy", "")
 
 

@@ -64,7 +64,7 @@ def test_whoever_is_on_call_acts_unless_somebody_is_chosen(account: fake.FakeAcc
 
 
 def get(sandbox: Sandbox, path: str) -> tuple[str, str]:
-    with urllib.request.urlopen(sandbox.url + path, timeout=5) as response:  # noqa: S310 -- our own server
+    with urllib.request.urlopen(sandbox.url + path, timeout=30) as response:  # noqa: S310 -- our own server
         return response.read().decode(), response.headers.get("Content-Security-Policy", "")
 
 
@@ -139,11 +139,11 @@ def test_the_page_of_a_storm_shows_some_and_counts_the_rest(sandbox: Sandbox) ->
 def test_the_pager_opens_as_the_person_who_watches_the_chat(sandbox: Sandbox, who: str, path: str) -> None:
     people = {one["handle"]: one for one in sandbox.ask("GET", "/sandbox/state")["people"]}
     browser = urllib.request.build_opener(urllib.request.HTTPCookieProcessor())
-    browser.open(f"{sandbox.url}/?as={who}", timeout=5).close()
-    with browser.open(sandbox.url + path, timeout=5) as response:
+    browser.open(f"{sandbox.url}/?as={who}", timeout=30).close()
+    with browser.open(sandbox.url + path, timeout=30) as response:
         page = response.read().decode()
     assert f"You act as {people[who]['name']}." in page
-    with browser.open(f"{sandbox.url}/pagerduty?as=PUADA", timeout=5) as response:
+    with browser.open(f"{sandbox.url}/pagerduty?as=PUADA", timeout=30) as response:
         assert "You act as Ada Okafor." in response.read().decode()
 
 
@@ -152,5 +152,5 @@ def test_the_way_back_to_the_chat_keeps_who_one_is(sandbox: Sandbox, who: str) -
     with urllib.request.urlopen(f"{sandbox.url}/pagerduty?as=PU{who.upper()}", timeout=5) as response:  # noqa: S310 -- our own server
         found = re.search(r'href="(/\?as=[^"]+)"', response.read().decode())
     assert found is not None
-    with urllib.request.urlopen(sandbox.url + found[1], timeout=5) as response:  # noqa: S310 -- our own server
+    with urllib.request.urlopen(sandbox.url + found[1], timeout=30) as response:  # noqa: S310 -- our own server
         assert f'data-who="{who}"' in response.read().decode()

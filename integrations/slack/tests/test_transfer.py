@@ -28,7 +28,7 @@ class Server:
 
     @property
     def wire(self) -> Wire:
-        return Wire(api_url=f"{self.url}/api/", token=TOKEN, timeout_s=2)
+        return Wire(api_url=f"{self.url}/api/", token=TOKEN, timeout_s=30)
 
 
 @pytest.fixture

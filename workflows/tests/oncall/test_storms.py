@@ -191,7 +191,7 @@ def at_once(*work: Callable[[], object]) -> None:
 
     def begin(one: Callable[[], object]) -> None:
         try:
-            ready.wait(10)
+            ready.wait(60)
             one()
         finally:
             connections.close_all()
