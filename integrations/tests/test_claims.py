@@ -154,13 +154,13 @@ def slow(built: House) -> Iterator[threading.Event]:
 def test_a_call_that_lasts_longer_than_its_lease_keeps_its_claim(
     erasable: None, transactional_db: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(settings, "FIREKIND", replace(settings.FIREKIND, lease_s=1))
+    monkeypatch.setattr(settings, "FIREKIND", replace(settings.FIREKIND, lease_s=3))
     with house() as built:
         incident = planned(built)
         with slow(built) as go:
             draining = threading.Thread(target=_drain, args=(incident,))
             draining.start()
-            until = time.monotonic() + 3
+            until = time.monotonic() + 7
             while time.monotonic() < until:
                 assert not Effect.objects.filter(incident=incident, token__gt=1).exists()
                 assert not _taken_over(incident)
@@ -291,7 +291,7 @@ def _record(work: Work) -> None:
 
 
 def _wait_until_somebody_waits() -> None:
-    for _ in range(200):
+    for _ in range(3_000):
         with connection.cursor() as cursor:
             cursor.execute(WAITING)
             if cursor.fetchone()[0]:

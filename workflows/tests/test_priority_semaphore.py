@@ -21,8 +21,9 @@ def test_the_lowest_rank_goes_first_and_no_more_than_allowed_at_once() -> None:
         threads = [threading.Thread(target=work, args=(rank,)) for rank in (5, 3, 1, 4, 2)]
         for thread in threads:
             thread.start()
-        time.sleep(0.05)
+        while len(turns._waiting) < len(threads):
+            time.sleep(0.005)
     for thread in threads:
-        thread.join(5)
+        thread.join(60)
     assert order == [1, 2, 3, 4, 5]
     assert most == [1]
