@@ -79,6 +79,16 @@ class PageRequest:
 
 
 @dataclass(frozen=True, slots=True)
+class MergedInto:
+    """What the pager's people merged one of its incidents into; what is not said of it is empty."""
+
+    id: str
+    title: str = ""
+    url: str = ""
+    number: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class PageStatus:
     """A page as the pager knows it.
 
@@ -86,7 +96,7 @@ class PageStatus:
     ``via`` how it was sent (rest, events). ``id`` is empty while only the fallback knows of it. ``assigned`` are those
     who are paged now, since ``assigned_at``; empty where the pager does not say. ``service`` is the one that the
     fallback opened it on, which decides who is paged first; empty where it is not known. ``doubted`` says that a
-    request that was not answered may open it a second time.
+    request that was not answered may open it a second time. ``into`` is what it ended by being merged into.
     """
 
     id: str
@@ -105,6 +115,7 @@ class PageStatus:
     service: str = ""
     opened_at: datetime | None = None
     doubted: bool = False
+    into: MergedInto | None = None
 
 
 class Pager(Protocol):

@@ -43,10 +43,10 @@ def look() -> None:
     poll_alerts.look_again(at=timezone.now() + timedelta(minutes=1))
 
 
-def alarmed(duty: Duty) -> Incident:
+def alarmed(duty: Duty, *, type: str = "ambiguous") -> Incident:
     """Declare an incident by a rule from what the account opened by itself."""
     duty.account.add_subscription(secret="webhook-secret")
-    DeclareRule.objects.create(name="Errors", type=duty.house.type("ambiguous"), created_at=timezone.now())
+    DeclareRule.objects.create(name="Errors", type=duty.house.type(type), created_at=timezone.now())
     for n in range(ALERTS):
         duty.account.acts.trigger("Engineering service", title=f"Errors on host {n}")
     hear(duty)

@@ -23,12 +23,14 @@ def count(incident: Incident, alert: Alert, *, count: int, at: datetime) -> None
     _write(incident, f"{count:,} alerts so far{last}", happened_at=alert.at, at=at, data={"room": 0, "count": count})
 
 
-def ask(incident: Incident, *, count: int, ended_at: datetime, at: datetime) -> None:
-    """Ask where people talk whether it is over."""
+def ask(incident: Incident, *, count: int, elsewhere: bool, ended_at: datetime, at: datetime) -> None:
+    """Ask where people talk whether it is over, now that all alerts have ended or go on ``elsewhere``."""
     said = f"All {count:,} alerts are resolved" if count > 1 else "The alert is resolved"
-    _write(
-        incident, f"{said} in PagerDuty. Is the incident over?", happened_at=ended_at, at=at, data={"ask": "resolve"}
-    )
+    text = f"{said} in PagerDuty. Is the incident over?"
+    if elsewhere:
+        said = f"All {count:,} alerts are resolved or were" if count > 1 else "The alert was"
+        text = f"{said} merged into another PagerDuty incident. Is this incident over, or a duplicate?"
+    _write(incident, text, happened_at=ended_at, at=at, data={"ask": "resolve"})
 
 
 def _write(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -13,10 +14,11 @@ from incidents import timeline
 from incidents.claiming.shared_clock import clock
 from incidents.column_names import column_names
 from incidents.models import Incident
-from workflows.alerts import alert_words, storms
+from workflows.alerts import alert_words, merged, storms
 from workflows.effects import forgetting
 from workflows.models import Alert
-from workflows.oncall.pager_events import RANK, RESOLVED, TRIGGERED, PagerEvent
+from workflows.oncall.pager_events import RANK, RESOLVED, TRIGGERED, PagerEvent, PagerIncident
+from workflows.pager_port import MergedInto
 
 PRIORITY = "priority"
 OPENS = frozenset({TRIGGERED, "reopened", "moved", PRIORITY})  # the kinds of news after which a rule may take it
@@ -48,11 +50,12 @@ def hear(news: PagerEvent, *, at: datetime, later: Sequence[PagerEvent] = (), as
     Raises ``MayBeOver`` where it ``asks`` and old news would declare one.
     """
     with transaction.atomic(savepoint=False):
-        alert = _noted(news)
+        alert = _held(news)
         was = alert.status
         moved = _follow(alert, news)
         if alert.incident is not None:
             if moved:
+                merged.bring_along(alert, at=at)
                 timeline.nudge_readers(alert.incident.pk)
             if alert.status == RESOLVED != was:
                 _ask_if_over(alert, alert.incident, at=at)
@@ -65,9 +68,32 @@ def hear(news: PagerEvent, *, at: datetime, later: Sequence[PagerEvent] = (), as
         return alert.incident is not None
 
 
+def take_over(incident: Incident, news: PagerEvent, *, at: datetime) -> None:
+    """Have what a page of an incident was merged into concern that incident, unless it concerns one already.
+
+    In the caller's transaction, which holds the incident.
+    """
+    if news.into is not None and incident.is_active and merged.is_an_alert(news.into):
+        merged.join(_noted(_first_of(news, news.into)), incident, at=at)
+
+
 def forget(*, at: datetime) -> int:
     """Delete what concerns no incident and is a month old; return how many there were."""
     return Alert.objects.filter(incident=None, at__lt=at - KEPT).delete()[0]
+
+
+def _held(news: PagerEvent) -> Alert:
+    """Return the pager's incident as we know it, and hold what it was merged into, too: each in the order of ids."""
+    told = {news.page.id: news}
+    if news.into is not None and news.into.id != news.page.id and merged.is_an_alert(news.into):
+        told[news.into.id] = _first_of(news, news.into)
+    return {id: _noted(told[id]) for id in sorted(told)}[news.page.id]
+
+
+def _first_of(news: PagerEvent, into: MergedInto) -> PagerEvent:
+    """Return what news say of another than they are about: it is open, and no more."""
+    page = PagerIncident(into.id, title=into.title, url=into.url, number=into.number)
+    return replace(news, page=page, kind=TRIGGERED, by=None, into=None)
 
 
 def _noted(news: PagerEvent) -> Alert:
@@ -123,14 +149,19 @@ def _new_in(alert: Alert, news: PagerEvent) -> dict[str, Any]:
     if alert.title == forgetting.STANDS:
         said.pop("title", None)  # it was redacted: the pager says it again with each of its news
     none = {"priority": ""} if news.kind == PRIORITY or news.page.status else {}  # all of it was told: there is none
-    return none | said | {"status": status}
+    into = {"merged_into": news.into.id[:64] if news.into and status == RESOLVED else ""} if _status(news) else {}
+    return none | said | into | {"status": status}
 
 
 def _ask_if_over(alert: Alert, incident: Incident, *, at: datetime) -> None:
     """Ask people whether it is over when the last of its alerts has ended."""
     every = Alert.objects.filter(incident=incident)
-    if incident.is_active and not every.exclude(status=RESOLVED).exists():
-        alert_words.ask(incident, count=every.count(), ended_at=alert.status_at, at=at)
+    if not incident.is_active or every.exclude(status=RESOLVED).exists():
+        return
+    goes_on = merged.goes_on(incident)
+    if goes_on is not merged.GoesOn.HERE:
+        elsewhere = goes_on is merged.GoesOn.ELSEWHERE
+        alert_words.ask(incident, count=every.count(), elsewhere=elsewhere, ended_at=alert.status_at, at=at)
 
 
 def _place(alert: Alert, news: PagerEvent, *, at: datetime, asks: bool) -> None:

@@ -66,7 +66,7 @@ def as_news(id: str, found: PageStatus | None) -> PagerEvent | None:
     if found is None or found.at is None:
         return None
     by = Who(found.by_id, found.by) if found.by_id else None
-    return PagerEvent(f"look {id}", found.status, latest(found.at), PagerIncident(id), "", "", by=by)
+    return PagerEvent(f"look {id}", found.status, latest(found.at), PagerIncident(id), "", "", by=by, into=found.into)
 
 
 def open_ones(*, at: datetime) -> QuerySet[Alert]:

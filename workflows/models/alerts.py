@@ -35,7 +35,7 @@ class Alert(models.Model):
 
     Those without an ``incident`` are kept for a while: news may come in the wrong order, and a rule can be
     tried on what came. ``at`` is when the pager opened it; news from before ``status_at`` change nothing. It was
-    last asked about at ``looked_at``.
+    last asked about at ``looked_at``. One that was merged ended by that: ``merged_into`` is the pager's id of another.
     """
 
     incident = models.ForeignKey(Incident, null=True, on_delete=models.CASCADE, related_name="alerts", db_index=False)
@@ -53,6 +53,7 @@ class Alert(models.Model):
     at = models.DateTimeField()
     joined_at = models.DateTimeField(null=True)
     looked_at = models.DateTimeField(null=True)
+    merged_into = models.CharField(max_length=64, default="", db_default="")
 
     class Meta:
         indexes = [

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
+from workflows.pager_port import MergedInto
+
 TRIGGERED, ACKNOWLEDGED, RESOLVED = "triggered", "acknowledged", "resolved"
 
 # What each kind of news makes of the status; kinds that are not here leave it as it is.
@@ -62,7 +64,8 @@ class PagerEvent:
 
     ``id`` names it for good, ``kind`` is one word (*acknowledged*, *noted*), ``at`` when it happened there. ``by`` did
     it, None for the pager itself; ``ours`` says that we did it, through the pager's interface. ``people`` are those it
-    is about: who is paged now, or who was asked to join. ``text`` is what someone wrote.
+    is about: who is paged now, or who was asked to join. ``text`` is what someone wrote. ``into`` is what it ended by
+    being merged into.
 
     It reads as ``{by} {did}`` or, where nobody did it, as ``happened``: both may name ``{page}``, ``{people}`` (with
     ``{are}``, which is *is* for one of them), the ``{level}`` of the escalation policy that they are on, and
@@ -80,6 +83,7 @@ class PagerEvent:
     people: tuple[Who, ...] = ()
     text: str = ""
     told: bool = False
+    into: MergedInto | None = None
     joins: bool = False  # whether ``people`` are on it from now on
 
     @property

@@ -16,7 +16,7 @@ from django.db.models import Q
 
 from incidents import lifecycle, sentences, timeline
 from incidents.models import Source
-from workflows.alerts import intake
+from workflows.alerts import intake, own_pages
 from workflows.effects import effect_queue
 from workflows.models import Effect, Page, Shift
 from workflows.oncall import acknowledgements, page_reach
@@ -51,7 +51,7 @@ def hear(news: PagerEvent, *, at: datetime, later: Sequence[PagerEvent] = (), as
     with transaction.atomic(savepoint=False):
         found, doubtful = match_page.find(news)
         if found is None and not doubtful:
-            if match_page.is_a_page(news.page):
+            if own_pages.is_a_page(news.page):
                 return Heard.NOTHING
             return Heard.ALERT if intake.hear(news, at=at, later=later, asks=asks) else Heard.NOTHING
         if found is None:
@@ -82,6 +82,7 @@ def take(page: Page, news: PagerEvent, *, at: datetime) -> None:
         page.withdrawn_at = None  # it had been meant to be withdrawn, and ended in another way
     if newest:
         _move(page, news)
+        intake.take_over(page.incident, news, at=at)
     again = page_reach.is_again(page, news)
     if page_reach.hear(page, news):
         effect_queue.plan_anew(page.incident_id)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection
 from datetime import datetime
 from typing import Final
@@ -10,12 +9,11 @@ from typing import Final
 from django.db import connection
 from django.db.models import Exists, OuterRef, QuerySet
 
-from incidents import codenames
+from workflows.alerts import own_pages
 from workflows.models import Effect, Page
 from workflows.oncall.pager_events import PagerEvent, PagerIncident
 from workflows.pager_port import key_sign
 from workflows.planning.actions import CREATE
-from workflows.planning.wording import cards
 
 # Those that are surely meant, the ones known by id first; then all that the fallback opened, or may just be opening,
 # and whose id is not known, or of which there may be a second one.
@@ -27,9 +25,6 @@ CANDIDATES: Final = """
         OR p.doubted_at IS NOT NULL
      ORDER BY p.pager_id <> %(id)s OR p.pager_id = '', p.dedup_key <> %(key)s, p.opened_at DESC LIMIT 50
 """
-# The codename in a title that we gave, after the sign of a key.
-NAMED: Final = re.compile(r"(?:\[[0-9a-f]{4}\] )?(?:.*\()?([a-z-]+)(?:\)| needs you)")
-OWN: Final = re.compile(r"firekind-[0-9a-f]{32}")  # a key that `page_effects` opens pages with
 # Of a request that was not answered: it may be carried out beside another one.
 MAY_BE_TWO: Final = Exists(
     Effect.objects.filter(incident=OuterRef("incident"), thing=OuterRef("key"), verb=CREATE, unsure=True)
@@ -50,27 +45,13 @@ def find(news: PagerEvent) -> tuple[Page | None, list[int]]:
     if surely := [pk for pk, known, *_ in rows if known][:1]:
         page = Page.objects.get(pk=surely[0])
         return (None, surely) if _is_a_second(page, told) else (page, [])
-    if OWN.fullmatch(told.key):
+    if own_pages.OWN.fullmatch(told.key):
         return None, []
-    fits = [(pk, id, key) for pk, _, id, key, codename in rows if is_titled(told.title, codename)]
+    fits = [(pk, id, key) for pk, _, id, key, codename in rows if own_pages.is_titled(told.title, codename)]
     signed = [pk for pk, id, key in fits if id == "" and told.title.startswith(key_sign(key))]
     if len(signed) == 1 and not {*_opened_twice(told)} - {*signed}:
         return Page.objects.get(pk=signed[0]), []
     return None, [] if told.key else [pk for pk, *_ in fits] or _opened_twice(told)
-
-
-def is_a_page(told: PagerIncident) -> bool:
-    """Return whether a Firekind opened this: another one, or we did and the row went with the database's last moments.
-
-    Taken for an alert it could declare an incident, or join one.
-    """
-    return OWN.fullmatch(told.key) is not None or (not told.key and codenames.is_one(named_in(told.title)))
-
-
-def named_in(title: str) -> str:
-    """Return the codename in a title as we give it, or what stands in its place; empty where nothing does."""
-    named = NAMED.fullmatch(title)
-    return named[1] if named and is_titled(title, named[1]) else ""
 
 
 def look_soon(pages: Collection[int], *, at: datetime) -> None:
@@ -84,11 +65,6 @@ def with_incidents(pages: QuerySet[Page]) -> QuerySet[Page]:
     return pages.select_related("incident").defer("incident__words")
 
 
-def is_titled(title: str, codename: str) -> bool:
-    """Return whether a title is one that we gave to the page of an incident."""
-    return title.endswith((f"({codename})", cards.neutral_title(codename)))
-
-
 def _is_a_second(page: Page, told: PagerIncident) -> bool:
     """Return whether an incident of the pager is another one than the open page that has its key."""
     return page.is_open and "" not in {page.pager_id, told.id} and told.id != page.pager_id
@@ -96,5 +72,5 @@ def _is_a_second(page: Page, told: PagerIncident) -> bool:
 
 def _opened_twice(told: PagerIncident) -> list[int]:
     """Return the pages of which this may be a second one, by the title that it has."""
-    codename = named_in(told.title)
+    codename = own_pages.named_in(told.title)
     return list(Page.objects.filter(MAY_BE_TWO, incident__codename=codename).values_list("pk", flat=True))

@@ -167,7 +167,7 @@ def _news(page: Page, rung: PageStatus, *, id: str, at: datetime) -> PagerEvent:
         kind = rung.status
     by = _who(rung) if rung.status != Status.TRIGGERED else None
     people = () if page.is_open else _people(rung)  # of an open page it is known by now
-    return PagerEvent(id, kind, at, _told(rung), did, happened, by=by, people=people, told=True)
+    return PagerEvent(id, kind, at, _told(rung), did, happened, by=by, people=people, told=True, into=rung.into)
 
 
 def _people(rung: PageStatus) -> tuple[Who, ...]:

@@ -14,6 +14,7 @@ from django.db import transaction
 
 from incidents import sentences
 from incidents.claiming import rotation
+from workflows.alerts import own_pages
 from workflows.effects import effect_queue
 from workflows.models import Page, Resource
 from workflows.oncall.pager_events import PagerIncident
@@ -71,7 +72,7 @@ def _found(pager: Pager, page: Page) -> list[PageStatus]:
     return [
         twin
         for twin in pager.twins(page.pager_id, key=page.dedup_key, since=page.opened_at - page_effects.SKEW)
-        if match_page.is_titled(twin.title, page.incident.codename)
+        if own_pages.is_titled(twin.title, page.incident.codename)
         and not (ended_there and (twin.opened_at is None or twin.opened_at <= page.status_at))
     ]
 

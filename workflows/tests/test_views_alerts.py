@@ -113,7 +113,7 @@ def test_the_timeline_tells_of_alerts_and_asks_when_all_have_ended(
     assert 'href="https://pager.example/incidents/Q1"' in page
     assert "1,000 alerts so far, the latest from checkout" in page
     assert "Resolve the incident" not in page
-    alert_words.ask(incident, count=1, ended_at=at, at=at)
+    alert_words.ask(incident, count=1, elsewhere=False, ended_at=at, at=at)
     page = text(browse(ada), incident.get_absolute_url())
     assert "The alert is resolved in PagerDuty. Is the incident over?" in page
     assert "Resolve the incident" in page

@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final
 
 from integrations.pagerduty.adapter import ownership
+from integrations.pagerduty.protocol import merging
 from workflows.pager_port import PagerPerson, PageStatus, unsigned
 
 if TYPE_CHECKING:  # the wire brings PagerDuty's client, which only those who call it load
@@ -126,6 +127,7 @@ def rung(incident: Mapping[str, Any], *, key: str = "", via: str = "rest") -> Pa
         assigned_at=max((at for one in assigned if (at := moment(one.get("at")))), default=None),
         service=str((incident.get("service") or {}).get("id") or "") if via == "events" else "",
         opened_at=moment(incident.get("created_at")),
+        into=merging.into(incident),
     )
 
 

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any, Final
 
 from integrations.pagerduty.models import Webhook
-from integrations.pagerduty.protocol import event_words
+from integrations.pagerduty.protocol import event_words, merging
 from integrations.pagerduty.webhooks.payload import mapping, moment, text
 from workflows.alerts import intake
 from workflows.oncall.pager_events import PagerEvent, PagerIncident, Who
@@ -65,6 +65,7 @@ def translate(webhook: Webhook, *, ours: frozenset[str] = frozenset()) -> PagerE
         people=people,
         text=_text(kind, data),
         told=kind.told,
+        into=merging.into(data) if kind is event_words.MERGED else None,
         joins=kind.word == "joined",
     )
 
@@ -73,7 +74,7 @@ def _kind(type: str, data: Mapping[str, Any]) -> event_words.PagerEventKind | No
     if type == "incident.responder.replied":
         state = text(data.get("state"), chars=20)
         return event_words.REPLIES.get(state, event_words.KINDS[type])
-    if type == "incident.resolved" and mapping(data.get("resolve_reason")).get("type") == "merge_resolve_reason":
+    if type == "incident.resolved" and mapping(data.get("resolve_reason")).get("type") == merging.REASON:
         return event_words.MERGED
     if type == "incident.responder.added" and _who(data.get("user")) is None:
         return event_words.POLICY_ASKED
