@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any
 
@@ -155,12 +155,22 @@ def follow(
     with rules.changing(incident, by=None) as now:
         event = _owned(now, n, None)
         (entry,) = timeline.entries([event])
-        if entry.text == text or stamp < max(float(one.data.get(STAMP, 0)) for one in (event, *entry.history)):
+        if entry.text == text or stamp < _stamped(event, entry.history):
             return None
         said = {STAMP: stamp}
         return _change(
             now, event, "edited", text=text, by=None, at=at, recorded_at=recorded_at, source=source, data=said
         )
+
+
+def stamped(event: Event) -> float:
+    """Return when a captured message took the words that are newest here, by the clock of where it was written."""
+    (entry,) = timeline.entries([event])
+    return _stamped(event, entry.history)
+
+
+def _stamped(event: Event, history: Iterable[Event]) -> float:
+    return max(float(one.data.get(STAMP, 0)) for one in (event, *history))
 
 
 def captured(incident: Incident, ref: str) -> Event | None:

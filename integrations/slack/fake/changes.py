@@ -89,11 +89,14 @@ def system(slack: WorkspaceState, channel: Channel, user: str, subtype: str, tex
 
 
 def edit(slack: WorkspaceState, channel: Channel, message: Message, by: str, **fields: Any) -> None:
-    """Change a message in place and tell the app what it was before."""
+    """Change a message in place and tell the app what it was before. When it was changed Slack says in whole seconds.
+
+    A payload of it: gist.github.com/dcastro/6e4d9fa3e606aeb0f74ec7cd1531558e
+    """
     before = shapes.message(channel, message, team_id=slack.workspace.team_id)
     for name, value in fields.items():
         setattr(message, name, value)
-    message.edited = {"user": by, "ts": slack.next_ts()}
+    message.edited = {"user": by, "ts": f"{slack.next_ts().partition('.')[0]}.000000"}
     after = shapes.message(channel, message, team_id=slack.workspace.team_id)
     changed = {"subtype": "message_changed", "message": after, "previous_message": before}
     tell_message(slack, channel, changed | {"type": "message", "hidden": True, "ts": slack.next_ts()})

@@ -56,11 +56,22 @@ def said(message: Mapping[str, Any]) -> str:
 
 
 def stamp(message: Mapping[str, Any]) -> float:
-    """Return when a message took the words that it has, in seconds by Slack's clock; 0 where that is not said."""
+    """Return when a message took the words that it has, in seconds by Slack's clock; 0 where that is not said.
+
+    Slack says of an edit in which second it was: so of two stamps in one second, neither is later (``at_once``).
+    """
     edited = message.get("edited")
-    said = (edited if isinstance(edited, dict) else {}).get("ts") or message.get("ts")
+    return max(_seconds(message.get("ts")), _seconds((edited if isinstance(edited, dict) else {}).get("ts")))
+
+
+def at_once(one: float, other: float) -> bool:
+    """Return whether two stamps are of one second, so that they do not say which is later."""
+    return int(one) == int(other)
+
+
+def _seconds(said: object) -> float:
     try:
-        found = float(said or 0)
+        found = float(said or 0)  # type: ignore[arg-type]  # what Slack sends may be anything
     except (TypeError, ValueError, OverflowError):
         return 0.0
     return found if 0 < found < FAR_S else 0.0

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from incidents.models import Incident
+from integrations.slack.fake import changes
 from integrations.slack.tests.door import Door
 
 SAID = "p95 of checkout is 9 s"
@@ -67,17 +68,7 @@ def test_an_alert_that_is_put_right_in_its_blocks_is_followed(door: Door, incide
     door.shortcut("ann", "firekind:capture-this", channel=channel.name, ts=ts)
     door.slack.take_deliveries()
     now = {"type": "section", "text": {"type": "mrkdwn", "text": "p95 is fine"}}
-    before = {"ts": ts, "text": "", "blocks": [SECTION], "user": channel.messages[ts].user}
-    now_is = {**before, "blocks": [now]}
-    door.slack.emit(
-        "message",
-        seen_in=channel,
-        subtype="message_changed",
-        message=now_is,
-        previous_message=before,
-        channel=channel.id,
-        ts="9.9",
-    )
+    changes.edit(door.slack, channel, channel.messages[ts], "U0ALERTS", blocks=[now])
     door.deliver()
     entry = incident.events.filter(kind="edited").latest("n")
     assert entry.text == "p95 is fine"

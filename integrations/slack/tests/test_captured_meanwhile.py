@@ -111,3 +111,30 @@ def test_a_long_message_that_nobody_touched_stays_as_it_was_captured(door: Door,
     door.slack.acts.react("ann", channel, ts, "pushpin")
     door.deliver()
     assert not incident.events.filter(kind="edited").exists()
+
+
+MOMENTS = [(0.7, 0.8, 0.9), (0.7, 1.1, 1.2), (0.7, 1.2, 2.1), (0.7, 0.9, 1.0)]
+
+
+@pytest.mark.parametrize("order", [(0, 1), (1, 0)], ids=str)
+@pytest.mark.parametrize("at", MOMENTS, ids=str)
+def test_edits_are_followed_however_fast_they_come_and_in_whatever_order_they_are_told(
+    door: Door, incident: Incident, monkeypatch: pytest.MonkeyPatch, at: tuple[float, ...], order: tuple[int, ...]
+) -> None:
+    """Slack says of an edit in which second it was, which may be that of the message, or of another edit."""
+    channel, began = door.house.channel(incident), float(int(door.slack.now()) + 10)
+    posted, *edited = (began + one for one in at)
+    monkeypatch.setattr(door.slack, "now", lambda: posted)
+    ts = door.slack.acts.say("ben", channel, SAID)
+    door.slack.acts.react("ann", channel, ts, "pushpin")
+    door.deliver()
+    assert words(incident) == [SAID]
+    for n, moment in enumerate(edited):
+        monkeypatch.setattr(door.slack, "now", lambda moment=moment: moment)
+        door.slack.acts.edit("ben", channel, ts, f"edit {n}")
+    told = door.slack.take_deliveries()
+    for n in order:
+        door.post(told[n])
+    assert words(incident) == ["edit 1"]
+    message = door.slack.channel(channel).messages[ts]
+    assert message.edited == {"user": door.slack.person("ben").id, "ts": f"{int(edited[1])}.000000"}

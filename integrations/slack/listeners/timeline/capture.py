@@ -135,7 +135,7 @@ def _capture(incident: Incident, message: WrittenMessage, *, by: Person, told: S
         stamp=message.stamp,
     )
     stands = partial(_stands, told)
-    meanwhile.leave(incident, message.ref, stamp=message.stamp, by=by, at=told.at, stands=stands)
+    meanwhile.leave(incident, message.ref, took=(message.stamp, message.text), by=by, at=told.at, stands=stands)
     evidence.bring(incident, message.files, by=by, at=told.at)
 
 
@@ -150,7 +150,12 @@ def _follow(told: SlackEvent, event: Event, raw: Mapping[str, Any]) -> Deed | No
     said = messages.said(raw)
     if raw.get("text") == before.get("text") and (raw.get("text") or said == messages.said(before)):
         return None  # a preview was added, or a thread grew
-    edit = partial(lifecycle.follow, event.incident, n=event.n, text=meanwhile.words(raw), stamp=messages.stamp(raw))
+    now: Mapping[str, Any] | None = raw
+    if messages.at_once(messages.stamp(raw), lifecycle.stamped(event)):
+        now = meanwhile.read(told.text("channel"), str(raw["ts"]))  # this may be older news than what we have
+    if now is None:
+        return None
+    edit = partial(lifecycle.follow, event.incident, n=event.n, text=meanwhile.words(now), stamp=messages.stamp(now))
     return partial(edit, at=told.happened_at, recorded_at=told.at)
 
 
@@ -181,4 +186,4 @@ def _add(incident: Incident, text: str, author: str, ref: str, asked: SlackReque
         link=messages.link(channel_id, ts),
         stamp=stamp,
     )
-    meanwhile.leave(incident, ref, stamp=stamp, by=asked.by, at=asked.at)
+    meanwhile.leave(incident, ref, took=(stamp, text), by=asked.by, at=asked.at)

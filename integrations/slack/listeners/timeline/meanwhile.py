@@ -12,6 +12,7 @@ from typing import Any
 from incidents import lifecycle
 from incidents.models import Incident, Person, Source
 from integrations.slack.interaction import afterwards, messages, replying
+from integrations.slack.interaction.request import short
 from integrations.slack.interaction.slack_event import moment
 from integrations.slack.protocol import mrkdwn
 from workflows.ports import VendorError
@@ -41,20 +42,21 @@ def leave(
     incident: Incident,
     ref: str,
     *,
-    stamp: float,
+    took: tuple[float, str],
     by: Person,
     at: datetime,
     stands: Callable[[Raw], bool] = lambda _: True,
 ) -> None:
     """Leave one more reading for after the commit; from then on, news find the entry.
 
-    ``stamp`` is when the message took the words that were captured. ``stands`` says whether it is still to be there.
+    ``took`` is when the message took the words that were captured, and those words. ``stands`` says whether it is still
+    to be there.
     """
-    afterwards.leave(partial(_read_again, incident, ref, stamp=stamp, by=by, at=at, stands=stands))
+    afterwards.leave(partial(_read_again, incident, ref, took=took, by=by, at=at, stands=stands))
 
 
 def _read_again(
-    incident: Incident, ref: str, *, stamp: float, by: Person, at: datetime, stands: Callable[[Raw], bool]
+    incident: Incident, ref: str, *, took: tuple[float, str], by: Person, at: datetime, stands: Callable[[Raw], bool]
 ) -> None:
     event = lifecycle.captured(incident, ref)
     if event is None or event.redacted:
@@ -71,9 +73,16 @@ def _read_again(
         elif not stands(raw):
             if event.by_id == by.pk:
                 lifecycle.retract(incident, n=event.n, by=by, at=at, source=Source.SLACK)
-        elif (last := messages.stamp(raw)) > stamp:
+        elif _is_newer(raw, *took):
+            last = messages.stamp(raw)
             edited_at = min(moment(str(last)), at)
             lifecycle.follow(incident, n=event.n, text=words(raw), stamp=last, at=edited_at, recorded_at=at)
+
+
+def _is_newer(raw: Raw, stamp: float, text: str) -> bool:
+    """Return whether a message has other words than those it took then. A modal keeps long ones cut."""
+    last, said = messages.stamp(raw), messages.said(raw)
+    return last > stamp or (last == stamp and "edited" in raw and text not in {said, short(said)})
 
 
 def retract(incident: Incident, n: int, *, at: datetime) -> None:
