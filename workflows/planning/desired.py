@@ -225,16 +225,18 @@ def _picture(event: ChannelPost) -> Iterator[Thing]:
 
 
 def _kept_in_archives(facts: Facts) -> Iterator[Gap]:
-    """Public rooms that somebody archived while our words were in them: nothing there can be changed.
+    """Public rooms that were archived while our words were in them, as far as we know: nothing there can be changed.
 
-    We archive a room ourselves only after its farewell, and once nothing is owed in it.
+    We archive a room ourselves only after its farewell, and once nothing is owed in it. After a restore, it may be us
+    who did: nobody is in a public channel that is archived, so how our words read there is not to be seen.
     """
     for number in facts.rooms_left if facts.private else ():
         room = facts.room_of(number)
         kept = room.words or not facts.is_there(f"farewell/{number}")
         is_archived = facts.is_there(f"archived/{number}") and facts.is_there(f"headline/{number}")
         if kept and is_archived and not room.withdrawing and (room.public or not room.private):
-            says = f"#{room.shown} was archived before our messages could be withdrawn: everyone can still read them."
+            says = f"#{room.shown} was archived before we could make sure that our messages there are withdrawn:"
+            says = f"{says} everyone may still be able to read them."
             yield Gap(f"kept/{number}", f"{says} Unarchive it in Slack, and they are withdrawn.")
 
 

@@ -119,8 +119,9 @@ class Screen:
         return sorted(mine, key=lambda entry: entry.name)
 
     def archived(self) -> list[SidebarEntry]:
-        """List the archived channels the person was in, newest first."""
-        gone = [c for c in self.workspace.channels.values() if c.is_archived and self.is_in(c)]
+        """List the archived channels the person was in, newest first. Nobody is in a public one any more."""
+        archived = [c for c in self.workspace.channels.values() if c.is_archived and self.may_see(c)]
+        gone = [c for c in archived if self.is_in(c) or self._me.id in c.read]
         return [self._entry(c) for c in reversed(gone)]
 
     def directs(self) -> list[SidebarEntry]:

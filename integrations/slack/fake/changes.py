@@ -233,9 +233,14 @@ def rename(slack: WorkspaceState, channel: Channel, user: str, name: str) -> Non
 
 
 def archive(slack: WorkspaceState, channel: Channel, user: str) -> None:
-    """Archive a channel."""
+    """Archive a channel. Whoever was in a public one is in it no more, the app included.
+
+    https://slack.com/help/articles/213185307-Archive-or-delete-a-channel, github.com/elastic/connectors/issues/1972
+    """
     system(slack, channel, user, "archive", f"<@{user}> archived the channel")
     channel.is_archived = True
+    if not channel.is_private:
+        channel.members.clear()
     slack.emit(f"{_family(channel)}_archive", seen_in=_told_in(channel), channel=channel.id, user=user)
 
 

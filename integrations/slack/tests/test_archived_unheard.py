@@ -60,7 +60,7 @@ def test_the_withdrawal_that_an_archived_channel_refuses_is_named_and_follows(do
     door.slack.take_deliveries()
     incident = door.house.retype(incident, "security", by="ann")
     assert not Effect.objects.filter(incident=incident, state__in=["waiting", "running", "failed"]).exists()
-    assert [gap for gap in progress.of(incident).gaps if "before our messages could be withdrawn" in gap.says]
+    assert [gap for gap in progress.of(incident).gaps if "that our messages there are withdrawn" in gap.says]
     door.slack.acts.unarchive("ann", name)
     door.deliver()
     door.house.settle(incident)

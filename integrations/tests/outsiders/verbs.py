@@ -99,6 +99,7 @@ UNASKED: Final[Mapping[str, str]] = {
     "ask_in": "is how one asks from outside; it names a codename and looks nothing up",
     "break_glass": "lets one in from outside, with a reason, and tells its people",
     "captured": "reads, for the doors that asked before",
+    "stamped": "reads, for the doors that asked before",
     "carry": "is Firekind, carrying what was asked from outside",
     "declare": "makes an incident, which nobody could be shut out of",
     "follow": "is Firekind, which hears from the chat that an author changed a message that is on the timeline",

@@ -64,6 +64,18 @@ def test_only_people_bring_a_channel_back() -> None:
     assert not slack.channel("closed").is_archived
 
 
+@pytest.mark.parametrize("is_private", [False, True])
+def test_nobody_is_in_a_public_channel_that_is_archived(is_private: bool) -> None:
+    slack = small()
+    slack.ok("conversations.create", name="old", is_private=is_private)
+    channel = slack.channel("old")
+    slack.ok("conversations.archive", channel=channel.id)
+    assert slack.ok("conversations.info", channel=channel.id)["channel"]["is_member"] == is_private
+    if not is_private:
+        assert slack.error("conversations.history", channel=channel.id) == "not_in_channel"
+        assert slack.error("conversations.join", channel=channel.id) == "is_archived"
+
+
 def test_lists_show_what_the_bot_may_see() -> None:
     slack = small()
     kinds = "public_channel,private_channel"
