@@ -14,7 +14,7 @@ from integrations.pagerduty.fake import events
 from integrations.pagerduty.tests import straight
 from integrations.tests.duty import Duty
 from integrations.tests.test_pages_laws import Night, night
-from workflows.models import Page
+from workflows.models import Effect, Page
 from workflows.oncall import pager_cache
 from workflows.paging import paging, poll_pages
 from workflows.reconcile import retyping
@@ -106,18 +106,40 @@ def test_nothing_is_said_while_pagerduty_cannot_be_asked(found: Night) -> None:
     assert told(found) == []
 
 
+def in_maintenance(found: Night, *, over: bool = False) -> None:
+    for service in found.duty.account.account.services.values():
+        service.status = "active" if over else "maintenance"
+
+
+@pytest.mark.parametrize("is_known", [False, True])
+def test_a_page_that_no_service_takes_says_so_and_follows_once_one_does(found: Night, is_known: bool) -> None:
+    in_maintenance(found)
+    if is_known:
+        pager_cache.refresh(at=timezone.now())
+    found.take("retype", "major")
+    found.settle(3)
+    (failed,) = Event.objects.filter(incident=found.incident, kind="failed")
+    assert "is disabled or in a maintenance window in PagerDuty" in failed.text
+    assert not found.duty.account.rang
+    in_maintenance(found, over=True)
+    (effect,) = Effect.objects.filter(incident=found.incident, state="failed")
+    progress.retry(effect.pk, found.incident, by=found.duty.house.person("dee"), at=timezone.now())
+    found.settle(3)
+    assert found.duty.account.rang
+
+
 @pytest.mark.parametrize("paused", [False, True])
 def test_a_plan_says_that_a_service_is_in_a_maintenance_window_before_anyone_counts_on_the_page(
     found: Night, paused: bool
 ) -> None:
     if paused:
-        for service in found.duty.account.account.services.values():
-            service.status = "maintenance"
+        in_maintenance(found)
     pager_cache.refresh(at=timezone.now())
     house = found.duty.house
     plan = retyping.preview(found.incident, to=house.type("major"), by=house.person("dee"))
     assert ("in a maintenance window, so the page may notify no one" in str(plan)) == paused
     assert ("(in a maintenance window)" in plan.in_short) == ("(in a maintenance window)" in plan.reach) == paused
+    in_maintenance(found, over=True)  # it ends before the page is sent
     found.take("retype", "major")
     found.settle(3)
     (page,) = Event.objects.filter(incident=found.incident, kind="page")
@@ -154,9 +176,9 @@ def test_a_plan_says_that_no_one_is_on_call_and_that_pagerduty_will_not_take_the
 
 
 def test_that_a_page_went_out_does_not_end_the_window_that_was_warned_of(found: Night) -> None:
-    for service in found.duty.account.account.services.values():
-        service.status = "maintenance"
+    in_maintenance(found)
     pager_cache.refresh(at=timezone.now())
+    in_maintenance(found, over=True)
     found.take("retype", "major")
     found.settle(3)
     lifecycle.update(found.incident, text="we look", by=None, at=found.duty.house.now())

@@ -35,8 +35,11 @@ def sender_id(wire: Wire, email: str) -> str:
 
 def services(wire: Wire) -> list[Thing]:
     """Read every service that is switched on, with its integrations, in the order of their names."""
-    found = wire.pages("/services", of="services", query={"include[]": ["integrations"]})
-    return sorted((one for one in found if one.get("status") != "disabled"), key=_name)
+    return sorted((one for one in _every_service(wire) if one.get("status") != "disabled"), key=_name)
+
+
+def _every_service(wire: Wire) -> list[Thing]:
+    return list(wire.pages("/services", of="services", query={"include[]": ["integrations"]}))
 
 
 def named(found: Sequence[Thing], name: str) -> str:
@@ -104,6 +107,11 @@ def _service_target(service: Thing) -> Target:
     )
 
 
+def is_off(service: Thing) -> bool:
+    """Return whether a service triggers nothing now: it is disabled, or in a maintenance window."""
+    return service.get("status") == "disabled" or is_paused(service)
+
+
 def is_paused(service: Thing) -> bool:
     """Return whether a service is in a maintenance window: it triggers nothing, and may notify no one."""
     return service.get("status") == "maintenance"
@@ -124,10 +132,11 @@ def _of_shifts(wire: Wire) -> Iterator[Thing]:
 
 
 def default_service(wire: Wire, name: str) -> str:
-    """Return the id of the service that settings name; raise ``VendorError`` when there is none."""
+    """Return the id of the service that settings name; raise ``VendorError`` when there is none, or it is disabled."""
     found = named(services(wire), name) if name else ""
     if not found:
-        raise VendorError(error_messages.words("no_service"), code="no_service", method="pagerduty GET /services")
+        code = "service_off" if name and named(_every_service(wire), name) else "no_service"
+        raise VendorError(error_messages.words(code), code=code, method="pagerduty GET /services")
     return found
 
 

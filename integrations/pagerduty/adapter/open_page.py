@@ -52,8 +52,8 @@ def _opened(pager: PagerDutyPager, ring: PageRequest) -> PageStatus:
         if error.code in TAKEN:
             if found := _found(pager, ring, sent_twice=True):
                 return found
-            if _is_gone(pager, service := _service(pager, ring)):
-                return _elsewhere(pager, ring, error, gone=service)
+            if why := _takes_none(pager, service := _service(pager, ring)):
+                return _elsewhere(pager, ring, error, instead_of=service, why=why)
         if error.unknown:
             return _after(pager, ring, error)
         return _instead(pager, ring, error, unsure=False)
@@ -72,20 +72,25 @@ def _service(pager: PagerDutyPager, ring: PageRequest) -> str:
     return id if kind == "service" else ring.service or pager.own_service()
 
 
-def _is_gone(pager: PagerDutyPager, service: str) -> bool:
-    """Return whether a service was deleted: PagerDuty then refuses a page as it refuses a key that is taken."""
+def _takes_none(pager: PagerDutyPager, service: str) -> str:
+    """Return the code of why a service takes no page, empty when it does: it was deleted, or is switched off.
+
+    PagerDuty then refuses a page as it refuses a key that is taken.
+    """
     try:
-        pager.wire.call("GET", "/services/{id}", id=service)
+        found = pager.wire.call("GET", "/services/{id}", id=service).get("service") or {}
     except VendorError as error:
-        return error.code in directory.GONE
-    return False
+        return "5002" if error.code in directory.GONE else ""
+    return "service_off" if directory.is_off(found) else ""
 
 
-def _elsewhere(pager: PagerDutyPager, ring: PageRequest, error: VendorError, *, gone: str) -> PageStatus:
-    """Open a page on the service of settings in place of one that is gone; who is paged does not depend on it."""
+def _elsewhere(
+    pager: PagerDutyPager, ring: PageRequest, error: VendorError, *, instead_of: str, why: str
+) -> PageStatus:
+    """Open a page on the service of settings in place of one that takes none; who is paged does not depend on it."""
     kind, _ = opening.kind_and_id(ring.target)
-    if kind == "service" or not pager.setup.service or (ours := pager.own_service()) == gone:
-        raise VendorError(error_messages.words("5002"), code="5002", method=error.method) from error
+    if kind == "service" or not pager.setup.service or (ours := pager.own_service()) == instead_of:
+        raise VendorError(error_messages.words(why), code=why, method=error.method) from error
     return _opened(pager, replace(ring, service=ours))
 
 

@@ -17,7 +17,7 @@ from integrations.pagerduty.fake.server.answers import ErrorAnswer
 from integrations.pagerduty.protocol.rules import EVENT
 
 from . import changes
-from .records import Alert, Incident, Integration, Json, Service
+from .records import SWITCHED_OFF, Alert, Incident, Integration, Json, Service
 from .state import AccountState
 
 ACTIONS: Final = ("trigger", "acknowledge", "resolve")
@@ -25,7 +25,6 @@ SEVERITIES: Final = ("critical", "error", "warning", "info")
 KEY_LENGTH: Final = 255
 SUMMARY_LENGTH: Final = 1024
 SIZE: Final = 512 * 1024
-SWITCHED_OFF: Final = ("maintenance", "disabled")
 
 
 class NotAnEvent(Exception):

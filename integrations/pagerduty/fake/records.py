@@ -8,6 +8,7 @@ from typing import Any, Final
 Json = dict[str, Any]
 
 DAY_S: Final = 86_400.0
+SWITCHED_OFF: Final = frozenset({"maintenance", "disabled"})  # states of a service that triggers nothing
 STAKEHOLDERS: Final = frozenset({"read_only_user", "read_only_limited_user"})
 
 

@@ -39,6 +39,10 @@ WORDS: Final[dict[str, str]] = {
     "moved": "PagerDuty has moved to a different address. Check PAGERDUTY_API_URL (accounts in the EU have their own).",
     # What the adapter itself finds out.
     "no_service": "There is no service to open this page on. Set PAGERDUTY_SERVICE, then retry.",
+    "service_off": (
+        "The service is disabled or in a maintenance window in PagerDuty, so it pages no one. Page another target, or "
+        "switch the service on again, then retry."
+    ),
     "own_sender": (
         "This is the user in PAGERDUTY_FROM, and PagerDuty never notifies the sender of a page. Page someone "
         "else, or set PAGERDUTY_FROM to a dedicated user."

@@ -1,4 +1,4 @@
-"""A service that was deleted since we last read them: the page rings on ours, once, or says which service is gone."""
+"""A service that was deleted or switched off since we last read them: the page rings on ours, once, or says why not."""
 
 from __future__ import annotations
 
@@ -15,22 +15,29 @@ from workflows.ports import VendorError
 PEOPLE = ("policy/PESECURITY", "user/PUKOFI")
 
 
-def deleted(*services: str, service: str = "Firekind") -> StraightPager:
-    """An account whose services were read before these were deleted."""
+HOW = {"deleted": "no longer exists", "disabled": "is disabled or in", "maintenance": "a maintenance window"}
+
+
+def without(*services: str, how: str, service: str = "Firekind") -> StraightPager:
+    """An account whose services were read before these were deleted, or switched off."""
     pager = pager_on(fake.demo(), service=service)
     pager.targets()
     for one in services:
-        del pager.account.account.services[one]
+        if how == "deleted":
+            del pager.account.account.services[one]
+        else:
+            pager.account.account.services[one].status = how
     return pager
 
 
 @pytest.mark.parametrize("target", PEOPLE)
 @pytest.mark.parametrize("fault", ["", "drop", "drop_before", "timeout", "error_after", "server_error", "ratelimited"])
 @pytest.mark.parametrize("nth", [1, 2], ids=["refused", "opened"])
+@pytest.mark.parametrize("how", HOW)
 def test_who_is_paged_is_paged_all_the_same_and_once(
-    target: str, fault: str, nth: int, monkeypatch: pytest.MonkeyPatch
+    target: str, fault: str, nth: int, how: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    pager = deleted(THERE)
+    pager = without(THERE, how=how)
     strike, posts = pager.account.strike, iter(range(1, 99))
 
     def struck(method: str, path: str) -> FaultEffect:
@@ -59,12 +66,16 @@ def test_who_is_paged_is_paged_all_the_same_and_once(
         (f"service/{THERE}", THERE, "Firekind"),
     ],
 )
-def test_what_cannot_ring_anywhere_says_that_the_service_is_gone(target: str, service: str, ours: str) -> None:
-    pager = deleted(service, service=ours)
-    with pytest.raises(VendorError, match="5002") as caught:
+@pytest.mark.parametrize("how", HOW)
+def test_what_cannot_ring_anywhere_says_what_is_wrong_with_the_service(
+    target: str, service: str, ours: str, how: str
+) -> None:
+    pager = without(service, how=how, service=ours)
+    with pytest.raises(VendorError) as caught:
         pager.ring(a_ring(target, service=service))
+    assert caught.value.code == ("5002" if how == "deleted" else "service_off")
     assert not caught.value.retryable
-    assert "no longer exists" in caught.value.says
+    assert HOW[how] in caught.value.says
     assert not opened(pager)
 
 
@@ -75,3 +86,15 @@ def test_what_pagerduty_says_of_a_page_that_it_rejects_is_passed_on() -> None:
     with pytest.raises(VendorError, match="2001") as caught:
         pager.ring(ring)
     assert "Title cannot be empty." in caught.value.says
+
+
+@pytest.mark.parametrize("how", ["disabled", "maintenance"])
+@pytest.mark.parametrize("named", [HERE, "firekind"])
+def test_that_our_own_service_is_switched_off_is_said_of_it_by_whoever_never_read_it_before(
+    named: str, how: str
+) -> None:
+    account = fake.demo()
+    account.account.services[HERE].status = how
+    with pytest.raises(VendorError, match="service_off"):
+        pager_on(account, service=named).ring(a_ring(PEOPLE[1], service=""))
+    assert not account.rang

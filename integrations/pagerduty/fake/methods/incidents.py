@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from integrations.pagerduty.fake import changes
-from integrations.pagerduty.fake.records import DAY_S, Incident, Json, Service
+from integrations.pagerduty.fake.records import DAY_S, SWITCHED_OFF, Incident, Json, Service
 from integrations.pagerduty.fake.server import shapes
 from integrations.pagerduty.fake.server.answers import ErrorAnswer
 from integrations.pagerduty.fake.server.api_request import ApiRequest, found
@@ -74,11 +74,16 @@ def _create(state: AccountState, asked: ApiRequest) -> Json:
 def _service(state: AccountState, id: str) -> Service:
     """Return a service. One that is gone is refused like a key that is taken, with other words.
 
+    So is one that is switched off: no incident is created on it, with which code is not documented.
     https://github.com/PagerDuty/pagerduty-api-python-client/issues/61
+    https://support.pagerduty.com/docs/why-incidents-fail-to-trigger
     """
     if id not in state.account.services:
         raise ErrorAnswer(2002, "Service not found")
-    return state.account.services[id]
+    service = state.account.services[id]
+    if service.status in SWITCHED_OFF:
+        raise ErrorAnswer(2001, f"Service is {service.status}")
+    return service
 
 
 def taken(state: AccountState, service: str, key: str) -> bool:
