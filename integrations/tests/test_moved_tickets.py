@@ -8,7 +8,7 @@ import pytest
 
 from integrations.tests.ticket_desk import Desk, desk, edit_here
 from integrations.trackers.adapter.ticket_text import NEUTRAL_TITLE
-from integrations.trackers.fake.board import BoardTicket
+from integrations.trackers.fake.board import Answered, BoardTicket
 from integrations.trackers.fake.github import FakeGitHub
 from integrations.trackers.tests.board import VENDORS
 from workflows.effects.failing import manual_checks
@@ -54,6 +54,37 @@ def test_nothing_of_ours_follows_a_ticket_elsewhere_and_a_move_is_no_news_of_the
         assert {("moved" in one.error, "retry" in one.error) for one in failed()} == (
             {(True, True)} if is_known else set()
         )
+
+
+@pytest.mark.parametrize("kind", sorted(VENDORS))
+@pytest.mark.parametrize("to", [READ, UNREAD])
+def test_one_that_is_moved_before_we_know_that_it_was_opened_is_no_news_either(
+    kind: str, to: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The answer that it was opened is lost, and it is looked for where it no longer is, or is closed."""
+    with desk(kind) as at:
+        at.board.projects = (*at.board.projects, READ)
+        serve, there = at.board.serve, list[BoardTicket]()
+
+        def moved_at_once(*args: Any, **more: Any) -> Answered:
+            answered = serve(*args, **more)
+            if at.board.tickets and not there:
+                there.append(at.board.move(at.board.tickets[0], to))
+                raise ConnectionResetError("after it was done")
+            return answered
+
+        monkeypatch.setattr(at.board, "serve", moved_at_once)
+        at.add()
+        at.settle()
+        assert at.row().state == "open", "it was moved, and not done"
+        edit_here(at, "text", 1)
+        at.settle()
+        assert at.row().state == "open"
+        assert there[0].title == "Rotate the keys"
+        assert there[0].state == "open"
+        if kind == "gitlab":  # the others say nothing of it, or keep it for the same one
+            assert [one.state for one in at.board.tickets if one.project == there[0].project] == ["open"]
+            assert ["moved" in one.error for one in failed()] == [True]
 
 
 @pytest.mark.parametrize("kind", STAYS_THE_SAME)

@@ -49,11 +49,11 @@ class GitLabIssues:
         return self._status(self._wire.call(OPEN, "POST", self._path(draft.private), body=sent), draft.private)
 
     def find_ticket(self, mark: str, *, private: bool, since: datetime) -> TicketStatus | None:
-        """Look for an issue by its mark, the newest first."""
+        """Look for an issue by its mark, the newest first. That one was moved since, which closes it, is no state."""
         query = {"created_after": utc(since), "order_by": "created_at", "sort": "desc"}
         for one in self._listed(query, private=private):
             if hidden(mark) in (one.get("description") or ""):
-                return self._status(one, private)
+                return self._status(one | {"state": OPENED} if _is_moved(one) else one, private)
         return None
 
     def look_at_ticket(self, ref: str, *, private: bool = False) -> TicketStatus | None:
@@ -65,7 +65,7 @@ class GitLabIssues:
                 raise
             self._wire.call(LOOK, "GET", self._path(private).removesuffix("/issues"))
             return None
-        if found.get("moved_to_id") and found["state"] != OPENED:  # one that was opened again goes on here
+        if _is_moved(found):
             raise wire.moved(self.name, LOOK)
         return self._status(found, private)
 
@@ -132,6 +132,11 @@ class GitLabIssues:
         }
         label, at = f"{self._projects[private]}#{issue['iid']}", datetime.fromisoformat(issue["updated_at"])
         return TicketStatus(str(issue["iid"]), label, str(issue["web_url"]), fields, at)
+
+
+def _is_moved(issue: Mapping[str, Any]) -> bool:
+    """Return whether an issue goes on elsewhere; one that was opened again after it was moved goes on here."""
+    return bool(issue.get("moved_to_id")) and issue["state"] != OPENED
 
 
 def limited(reply: TrackerReply) -> float | None:
