@@ -117,10 +117,12 @@ class Chat(Protocol):
         until: datetime | None = None,
         alike: str = "",
         but_not: Collection[str] = (),
+        goes_on: bool = False,
     ) -> Posted | None:
         """Look for our message by its own marks among those posted after ``since``, and until then.
 
-        One that shares ``alike`` will do if it was not posted at any of the times in ``but_not``.
+        One that shares ``alike`` will do if it was not posted at any of the times in ``but_not``. Where it ``goes_on``
+        without it, a channel that shows us nothing is passed over.
         """
 
     def edit_post(self, channel_id: str, ts: str, card: Card) -> None:

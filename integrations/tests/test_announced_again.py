@@ -153,7 +153,31 @@ def test_what_waits_for_a_channel_that_is_gone_holds_up_no_other(house: House, m
     assert any(waits.codename in text for text in house.slack.texts("outages"))
 
 
-@pytest.mark.parametrize("way", ["archived", "renamed"])
+@pytest.mark.parametrize("fault", ["drop", "drop_before", "fatal_error"])
+@pytest.mark.parametrize("when", ["before", "meanwhile"])
+def test_what_may_have_been_announced_is_looked_for_past_an_archived_channel_of_that_name(
+    house: House, fault: str, when: str
+) -> None:
+    """Nobody is in one that is archived, so what stands there is not to be seen, and nobody is told by it."""
+    house.declare("Before")
+    if when == "before":
+        house.slack.acts.archive("dee", "incidents")
+        _replace(house)
+    house.slack.faults.add(fault, method="chat.postMessage")
+    incident = lifecycle.declare("Slow", by=house.person("dee"), at=house.now(), type=house.type("ambiguous"))
+    reconcile.reconcile(incident.pk, at=house.now())
+    perform.drain(incident.pk, side_by_side=False)
+    house.slack.faults.clear()
+    if when == "meanwhile":
+        house.slack.acts.archive("dee", "incidents")
+        _replace(house)
+    for _ in range(2):
+        look(house, incident)
+    assert len(announced(house, incident)) == 1
+    assert not Effect.objects.filter(incident=incident, thing="announcement").exclude(state="done").exists()
+
+
+@pytest.mark.parametrize("way", ["archived", "renamed", "replaced"])
 def test_what_may_have_been_announced_is_found_where_the_channel_was_lost_meanwhile(house: House, way: str) -> None:
     """Its answer was lost, and it turned private before anyone looked for it."""
     house.slack.faults.add("drop", method="chat.postMessage")
@@ -169,6 +193,15 @@ def test_what_may_have_been_announced_is_found_where_the_channel_was_lost_meanwh
     for _ in range(2):
         look(house, incident)
     assert announced(house, incident) == []
+    if way == "replaced":
+        old = "incidents-of-last-year"
+        (effect,) = Effect.objects.filter(incident=incident, state="failed")
+        assert "had this name before" in effect.error
+        house.slack.acts.unarchive("dee", old)
+        progress.retry(effect.pk, incident, by=dee, at=house.now())
+        house.settle(incident)
+        assert not [text for text in house.slack.texts(old) if incident.codename in text]
+        assert not Effect.objects.filter(incident=incident, state="failed").exists()
 
 
 def test_what_a_channel_in_reach_refuses_again_and_again_is_left_to_people(house: House) -> None:

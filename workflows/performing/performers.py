@@ -196,6 +196,7 @@ def look_for_post(chat: Chat, work: Work) -> Outcome | None:
         until=until,
         alike=effect.alike if until else "",
         but_not=list(known) if until else (),
+        goes_on=not effect.abandoned,
     )
     if found is None:
         return None

@@ -133,19 +133,38 @@ class SlackChat:
         until: datetime | None = None,
         alike: str = "",
         but_not: Collection[str] = (),
+        goes_on: bool = False,
     ) -> Posted | None:
         """Look for our message by its own marks among those posted after ``since``, and until then.
 
-        One that shares ``alike`` will do if it was not posted at any of the times in ``but_not``.
+        One that shares ``alike`` will do if it was not posted at any of the times in ``but_not``. Where it ``goes_on``
+        without it, a channel that is archived, and shows us nothing, is passed over once another one has its name.
         """
         oldest, latest = f"{since.timestamp() - SKEW_S:.6f}", f"{until.timestamp():.6f}" if until else None
         wanted = _Marked(frozenset(marks), alike, frozenset(but_not), oldest, latest)
         if named_channels.ID.fullmatch(channel):
             return self._marked(channel, wanted)
-        found = (self._marked_by_name(one, wanted) for one in self.named.ever_named(channel.lstrip("#")))
-        return next((one for one in found if one), None)
+        return self._marked_by_name(channel.lstrip("#"), wanted, goes_on=goes_on)
 
-    def _marked_by_name(self, channel_id: str, wanted: _Marked) -> Posted | None:
+    def _marked_by_name(self, name: str, wanted: _Marked, *, goes_on: bool) -> Posted | None:
+        unread, was_read = None, False
+        for channel_id in self.named.ever_named(name):
+            try:
+                if found := self._marked_within(channel_id, wanted):
+                    return found
+                was_read = True
+            except VendorError as error:
+                if error.code != "is_archived":
+                    raise
+                unread = error
+        if unread is None or (goes_on and was_read):
+            return None
+        if not was_read:
+            raise unread
+        raise VendorError(error_messages.words("was_archived"), code="was_archived", method=unread.method)
+
+    def _marked_within(self, channel_id: str, wanted: _Marked) -> Posted | None:
+        """Look in a channel, and come in where we are not, which is refused of one that is archived."""
         try:
             return self._marked(channel_id, wanted)
         except VendorError as error:

@@ -92,6 +92,11 @@ WORDS: Final[dict[str, str]] = {
     "user_disabled": "This person's account is deactivated. Bring in someone else.",
     "user_is_restricted": "A guest cannot be invited here. Invite them by hand if they should be here.",
     "user_not_found": "Slack no longer has this person. Bring in someone else.",
+    # What the adapter itself finds out.
+    "was_archived": (
+        "It may have been posted in a channel that had this name before and is archived now, where everyone may still "
+        "be able to read it. Unarchive that one in Slack, then retry."
+    ),
     # Temporary ones, which are retried automatically.
     "connection_failed": "Slack could not be reached. Retrying automatically.",
     "connection_lost": "The connection to Slack was lost. Checking and retrying automatically.",
