@@ -220,9 +220,13 @@ def _look(chat: Chat, channel: Resource, *, at: datetime, asks: bool) -> bool:
 
 
 def _sees(chat: Chat, channel: Resource, members: frozenset[str], *, at: datetime) -> bool:
-    """Return whether a channel is in sight; note that it is again where no event said so."""
+    """Return whether a channel is in sight; note that it is again where no event said so.
+
+    Of a public one that we are not in the vendor lists everyone, and nobody once it is archived, which nobody may have
+    told us yet. ``room_looks`` looks how it stands.
+    """
     if chat.self_id not in members:
-        return channel.state == THERE
+        return False
     if rooms.was_out_of_reach(channel.external_id, refused=[lost_channels.OUTSIDE]):  # nothing else says we were not in
         rooms.in_sight(channel.external_id, at=at)
     return True

@@ -122,3 +122,22 @@ def test_one_that_ended_brings_nobody_back_in(door: Door, incident: Incident) ->
     door.house.settle(incident)
     assert {*door.slack.members(name)} == {"ann", "firekind"}
     assert not Resource.objects.filter(incident=incident, key="archived/1", state="there").exists()
+
+
+@pytest.mark.parametrize("unarchived", [False, True])
+def test_nobody_is_said_to_have_left_a_channel_that_was_archived_unheard(
+    door: Door, incident: Incident, unarchived: bool
+) -> None:
+    """Its members are read before anyone looks how it stands, and it has none."""
+    name, before = door.house.channel(incident), taking_part(incident)
+    assert len(before) > 1
+    door.slack.acts.archive("ann", name)
+    door.slack.take_deliveries()
+    membership.poll_public(at=timezone.now() + LATER)
+    assert taking_part(incident) == before
+    assert not [text for kind, text in door.told(incident) if kind == "left"]
+    if unarchived:
+        door.slack.acts.unarchive("ben", name)
+        membership.poll_public(at=timezone.now() + 2 * LATER)
+        assert taking_part(incident) == before
+        assert not [text for kind, text in door.told(incident) if kind == "left"]
