@@ -306,6 +306,16 @@ def set_members(slack: WorkspaceState, group: Group, members: list[str], by: str
     )
 
 
+def switch_group(slack: WorkspaceState, group: Group, by: str, *, on: bool) -> None:
+    """Disable a user group or bring it back, with the people whom it had.
+
+    https://docs.slack.dev/reference/events/subteam_updated
+    """
+    group.enabled, group.updated = on, int(slack.now())
+    subteam = shapes.group(group, slack.workspace.team_id, users=True, count=True)
+    slack.emit("subteam_updated", subteam=subteam | {"updated_by": by})
+
+
 def direct(slack: WorkspaceState, users: list[str]) -> Channel:
     """Return the direct message of these people, making it if it does not exist yet."""
     wanted = set(users)

@@ -266,6 +266,17 @@ def test_a_plan_without_groups_has_none(slack: fake.FakeSlack, chat: SlackChat) 
     assert chat.groups() == []
 
 
+def test_slackbot_and_leavers_are_known_for_what_they_are(slack: fake.FakeSlack, chat: SlackChat) -> None:
+    """Slack says of Slackbot that it is no bot, and little of a leaver."""
+    slack.add_person("lin", name="Lin", deleted=True, is_restricted=True)
+    known = {one.chat_id: one for one in chat.people()}
+    assert known["USLACKBOT"].is_bot
+    assert (known["U0LIN"].name, known["U0LIN"].deactivated) == ("Lin", True)
+    told = chat.wire.call("users.list")["members"]
+    assert [one["is_bot"] for one in told if one["id"] == "USLACKBOT"] == [False]
+    assert "is_restricted" not in next(one for one in told if one["id"] == "U0LIN")
+
+
 def test_reading_everybody_goes_on_where_slack_asked_to_wait(
     slack: fake.FakeSlack, chat: SlackChat, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -276,7 +287,7 @@ def test_reading_everybody_goes_on_where_slack_asked_to_wait(
     reading = directory.members(chat.wire)
     first = next(reading)
     slack.faults.add("ratelimited", method="users.list", times=2, retry_after_s=7)
-    assert len({one["id"] for one in [first, *reading]}) == len(slack.workspace.people)
+    assert {one["id"] for one in [first, *reading]} == {*slack.workspace.people, "USLACKBOT"}
     assert waited == [7, 7]
 
 

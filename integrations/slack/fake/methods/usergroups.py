@@ -50,14 +50,14 @@ def update_users(slack: FakeSlack, caller: Caller, args: Args) -> Body:
 def enable(slack: FakeSlack, caller: Caller, args: Args) -> Body:
     """Bring a disabled group back."""
     group = _editable(slack, caller, args)
-    group.enabled = True
+    changes.switch_group(slack, group, caller.user, on=True)
     return _written(slack, group)
 
 
 def disable(slack: FakeSlack, caller: Caller, args: Args) -> Body:
     """Disable a group."""
     group = _editable(slack, caller, args)
-    group.enabled = False
+    changes.switch_group(slack, group, caller.user, on=False)
     return _written(slack, group)
 
 

@@ -15,9 +15,10 @@ if TYPE_CHECKING:
 
 
 def list_all(slack: FakeSlack, caller: Caller, args: Args) -> Body:
-    """List everyone, deactivated people and bots included, but for people of other workspaces whom we share channels
+    """List everyone, leavers, bots and Slackbot included, but for people of other workspaces whom we share channels
     with."""
     people = [one for one in slack.workspace.people.values() if one.is_stranger or slack.workspace.employs(one)]
+    people.append(shapes.SLACKBOT)
     cut, more = guards.page(people, cursor=args.text("cursor"), limit=args.number("limit", 1000))
     members = [_visible(caller, shapes.person(p)) for p in cut]
     return {"members": members, "cache_ts": int(slack.now()), **more}
@@ -25,6 +26,8 @@ def list_all(slack: FakeSlack, caller: Caller, args: Args) -> Body:
 
 def info(slack: FakeSlack, caller: Caller, args: Args) -> Body:
     """Describe one person."""
+    if args.text("user") == shapes.SLACKBOT.id:
+        return {"user": _visible(caller, shapes.person(shapes.SLACKBOT))}
     person = guards.existing_person(slack, args.text("user"))
     return {"user": _visible(caller, shapes.person(person))}
 

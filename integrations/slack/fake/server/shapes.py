@@ -18,7 +18,7 @@ def colour(person_id: str) -> str:
 
 
 def person(p: Person) -> Json:
-    """Write a user object (docs.slack.dev/reference/objects/user-object)."""
+    """Write a user object (docs.slack.dev/reference/objects/user-object). Of who is deactivated, little is said."""
     written: Json = {
         "id": p.id,
         "team_id": p.team_id,
@@ -38,7 +38,22 @@ def person(p: Person) -> Json:
         "updated": 0,
         "profile": profile(p),
     }
+    if p.deleted:
+        written = {key: value for key, value in written.items() if key not in UNSAID_OF_LEAVERS}
     return written | ({"enterprise_user": _employed(p)} if p.teams else {})
+
+
+SLACKBOT = Person("USLACKBOT", "slackbot", "Slackbot")
+"""Slack's own bot, which is on every list of people, and of which Slack says that it is no bot.
+
+https://docs.slack.dev/reference/objects/user-object, github.com/slackapi/bolt-js/issues/794
+"""
+UNSAID_OF_LEAVERS = frozenset(
+    {
+        "color", "real_name", "tz", "is_admin", "is_owner", "is_primary_owner", "is_restricted", "is_ultra_restricted",
+        "is_stranger",
+    }
+)  # fmt: skip
 
 
 def _employed(p: Person) -> Json:
