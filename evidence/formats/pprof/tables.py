@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import mmap
+import re
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -19,6 +20,8 @@ Buffer = bytes | mmap.mmap
 MAPPING, LOCATION, FUNCTION = 3, 4, 5
 NO_HINT, INLINED, KERNEL, MIXED = range(4)
 HINTS = ("", "inlined", "kernel", "")
+# Where arguments begin; the other two are names that have a bracket. Source: ``simplifyFunc`` in ``profile/prune.go``.
+_BRACKETS = re.compile(r"\(anonymous namespace\)|operator\(\)|\(")
 
 
 class Strings:
@@ -56,7 +59,8 @@ class Tables:
         """
         if not drop or not len(self.ids):
             return
-        dropped = _matching(drop, self.names) & ~_matching(keep, self.names)
+        bare = [_bare(name) for name in self.names]
+        dropped = _matching(drop, bare) & ~_matching(keep, bare)
         hit = dropped[self.frames]
         last = np.maximum.reduceat(np.where(hit, np.arange(len(hit)), -1), self.first[:-1])
         self.pruned = last >= 0
@@ -66,6 +70,13 @@ class Tables:
         sizes = np.add.reduceat(kept.astype(np.int64), self.first[:-1])
         self.frames = self.frames[kept]
         self.first = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(sizes)])
+
+
+def _bare(name: str) -> str:
+    """Return a name as pprof matches it: without the dot of PowerPC's ABI, and without arguments."""
+    name = name.removeprefix(".")
+    cut = next((found.start() for found in _BRACKETS.finditer(name) if found[0] == "("), len(name))
+    return name[:cut]
 
 
 def _matching(pattern: str, names: list[str]) -> NDArray[np.bool_]:

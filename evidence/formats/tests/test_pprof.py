@@ -118,6 +118,26 @@ def test_what_a_profile_wants_dropped_goes_with_what_it_calls() -> None:
     assert "main;malloc;zero_page 5" in lines(pprof.read(made.bytes(kept)))
 
 
+@pytest.mark.parametrize(
+    ("name", "drop", "goes"),
+    [
+        ("operator new(unsigned long)", "operator new", True),
+        ("tc_new(std::nothrow_t const&)", "(tc_)?new", True),
+        (".malloc", "malloc", True),
+        ("(anonymous namespace)::grow(int)", r"\(anonymous namespace\)::grow", True),
+        ("Pool::operator()(int) const", r"Pool::operator\(\)", True),
+        ("operator new(unsigned long)", r"operator new\(.*", False),
+        ("malloc_hook(int)", "malloc", False),
+    ],
+)
+def test_names_are_dropped_without_their_arguments_as_pprof_drops_them(name: str, drop: str, goes: bool) -> None:
+    """Hold what ``go tool pprof -top`` says of the same: ``simplifyFunc`` in its ``profile/prune.go``."""
+    made = Made()
+    made.sample([made.location(name), made.location("main")], [5, 50])
+    dropped = pprof.read(made.bytes(number(7, made.text(drop))))
+    assert lines(dropped) == ["main 5" if goes else f"main;{name} 5"]
+
+
 def test_what_grew_and_what_shrank_are_sample_types_apart() -> None:
     made = Made(types=(("inuse_objects", "count"), ("inuse_space", "bytes")))
     label = made.label("pool", "a")
