@@ -58,8 +58,8 @@ def read(data: Buffer, *, limits: Limits = DEFAULT) -> Stacks:
     if not profiles.found:
         return spanned.read(limits=limits, name=NAME)
     gather = Gather(v8.CPU, limits=limits)
-    v8.add_cpu(gather, [(v8.nodes_of(profile), profile) for profile in profiles.ordered()])
-    return v8.timed(gather, NAME)
+    window = v8.add_cpu(gather, [(v8.nodes_of(profile), profile) for profile in profiles.ordered()])
+    return v8.timed(gather, NAME, window)
 
 
 def _events(data: Buffer, rest: dict[str, Any], limits: Limits) -> Iterator[Any]:

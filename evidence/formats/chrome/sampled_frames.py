@@ -41,13 +41,13 @@ def read(content: Mapping[str, Any], *, limits: Limits, name: str) -> Stacks:
         title, parent = str(one.get("name") or ""), one.get("parent")
         code = None if title in {"", "[root]"} else gather.code(title, hint=HINTS.get(str(one.get("category")), ""))
         nodes[key] = code, None if parent is None else str(parent)
-    hits, lasted = _seen(content)
+    hits, lasted, window = _seen(content)
     branches.grow(gather, nodes, {key: (hits[key], lasted[key]) for key in hits})
-    return v8.timed(gather, name)
+    return v8.timed(gather, name, window)
 
 
-def _seen(content: Mapping[str, Any]) -> tuple[Counter[Key], Counter[Key]]:
-    """Return how often each frame was met, and for how many nanoseconds."""
+def _seen(content: Mapping[str, Any]) -> tuple[Counter[Key], Counter[Key], tuple[int, int]]:
+    """Return how often each frame was met, for how many nanoseconds, and from when to when there were samples."""
     threads: dict[str, list[tuple[int, str]]] = defaultdict(list)
     hits: Counter[Key] = Counter()
     for at, sample in enumerate(listed(content["samples"], "samples")):
@@ -60,7 +60,8 @@ def _seen(content: Mapping[str, Any]) -> tuple[Counter[Key], Counter[Key]]:
         samples.sort()
         for (begun, frame), (ended, _) in pairwise(samples):
             lasted[frame] += ended - begun
-    return hits, lasted
+    times = [at for samples in threads.values() for at, _ in samples]
+    return hits, lasted, (min(times), max(times))
 
 
 def _time(said: Any, where: str) -> int:

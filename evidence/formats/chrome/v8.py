@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import accumulate
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -35,6 +35,7 @@ HINTS = {"(idle)": "idle", "(program)": "native", "(garbage collector)": "native
 MICROSECOND = 1_000
 FARTHEST = 1 << 62  # nanoseconds
 V8Nodes = Sequence[Mapping[str, Any]]
+Window = tuple[int, int]  # nanoseconds of the program's own clock
 
 
 def claim(head: bytes) -> Claim | None:
@@ -52,29 +53,33 @@ def read(data: Buffer, *, limits: Limits = DEFAULT) -> Stacks:
     if any("selfSize" in node for node in nodes):
         return _heap(nodes, limits=limits)
     gather = Gather(CPU, limits=limits)
-    add_cpu(gather, [(nodes, file)])
-    return timed(gather, NAME)
+    return timed(gather, NAME, add_cpu(gather, [(nodes, file)]))
 
 
-def add_cpu(gather: Gather, profiles: Sequence[tuple[V8Nodes, Mapping[str, Any]]]) -> None:
+def add_cpu(gather: Gather, profiles: Sequence[tuple[V8Nodes, Mapping[str, Any]]]) -> Window:
     """Add the samples of profiles over their nodes: how often each was seen, and how long until the next sample.
 
-    Raises ``BadProfile`` for malformed content.
+    Return from when to when they were taken. Raises ``BadProfile`` for malformed content.
     """
     names = _names(gather, [nodes for nodes, _ in profiles])
+    windows: list[Window] = []
     for nodes, file in profiles:
         tree = _coded(nodes, names, gather)
-        hits, lasted = _seen(nodes, file, known=tree)
-        branches.grow(gather, tree, {key: (count, lasted.get(key, 0)) for key, count in hits.items()})
+        seen = _seen(nodes, file, known=tree)
+        windows += [seen.window] if seen.lasted else []
+        branches.grow(gather, tree, {key: (count, seen.lasted.get(key, 0)) for key, count in seen.hits.items()})
+    return min((begin for begin, _ in windows), default=0), max((end for _, end in windows), default=0)
 
 
-def timed(gather: Gather, name: str) -> Stacks:
-    """Return CPU samples, and their time as the default where times are known."""
+def timed(gather: Gather, name: str, window: Window) -> Stacks:
+    """Return CPU samples, and their time as the default where times are known.
+
+    Threads run beside each other, so what was recorded is the ``window`` of all, not the time of each added up.
+    """
     stacks = gather.stacks(name)
-    duration = stacks.totals[1]
-    if not duration:
+    if not stacks.totals[1]:
         return replace(stacks, sample_types=CPU[:1], values=stacks.values[:1])
-    return replace(stacks, default_type=1, about={"duration_ns": duration})
+    return replace(stacks, default_type=1, about={"duration_ns": window[1] - window[0]})
 
 
 def _heap(nodes: Sequence[Mapping[str, Any]], *, limits: Limits) -> Stacks:
@@ -148,27 +153,31 @@ def _place(node: Mapping[str, Any], at: int) -> SourceFunction:
     return SourceFunction(name, file if isinstance(file, str) else "", max(line, 0), max(column, 0))
 
 
-def _seen(
-    nodes: Sequence[Mapping[str, Any]], file: Mapping[str, Any], *, known: Mapping[Key, object]
-) -> tuple[dict[Key, int], dict[Key, int]]:
-    """Return how often each node was sampled, and for how many nanoseconds."""
+class _SampledNodes(NamedTuple):
+    """How often each node was sampled; for how many nanoseconds, and when, where times are known."""
+
+    hits: dict[Key, int]
+    lasted: dict[Key, int]
+    window: Window = (0, 0)
+
+
+def _seen(nodes: Sequence[Mapping[str, Any]], file: Mapping[str, Any], *, known: Mapping[Key, object]) -> _SampledNodes:
     sampled = listed(file.get("samples", []), "samples")
     if not sampled:
-        return {
-            _id(node, at): whole(node.get("hitCount", 0), f"node {at}, hitCount") for at, node in enumerate(nodes)
-        }, {}
+        counts = ((node, f"node {at}, hitCount", _id(node, at)) for at, node in enumerate(nodes))
+        return _SampledNodes({key: whole(node.get("hitCount", 0), where) for node, where, key in counts}, {})
     keys = list(known)
     codes = _codes(sampled, {key: code for code, key in enumerate(keys)})
     hits = dict(zip(keys, np.bincount(codes, minlength=len(keys)).tolist(), strict=True))
     times = _times(file)
     if not len(times):
-        return hits, {}
+        return _SampledNodes(hits, {})
     if len(times) != len(sampled):
         raise BadProfile(f"There are {len(sampled)} samples and {len(times)} times of them", where="samples")
     end = max(_bounded(scaled(file.get("endTime", 0), "endTime", times=MICROSECOND)), int(times.max()))
     lasted = np.zeros(len(keys), dtype=np.int64)
     np.add.at(lasted, codes, _until_next(times, end=end))
-    return hits, dict(zip(keys, lasted.tolist(), strict=True))
+    return _SampledNodes(hits, dict(zip(keys, lasted.tolist(), strict=True)), (int(times.min()), end))
 
 
 def _until_next(times: Ints, *, end: int) -> Ints:

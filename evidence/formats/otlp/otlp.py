@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 import tempfile
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -75,7 +75,7 @@ def read(data: Buffer, *, limits: Limits = DEFAULT) -> Stacks:
     several = len({process for each in codes.values() for process in each.processes}) > 1
     for each in codes.values():
         each.pour(several=several)
-    periods = [(file.dictionary, profile) for file, profile, _, _ in found if profile.period]
+    periods = [_period(profile, file.dictionary, where) for file, profile, _, where in found if profile.period]
     about = {**_about(profiles, labels, periods), **_added_up(profiles, [kind for kind, _ in kinds])}
     return gather.stacks(NAME, default_type=_default(types), about=about)
 
@@ -146,7 +146,7 @@ class _Labels:
 
 
 def _about(
-    profiles: Sequence[tuple[Any, dict[str, str], str]], labels: _Labels, periods: Sequence[tuple[Dictionary, Any]]
+    profiles: Sequence[tuple[Any, dict[str, str], str]], labels: _Labels, periods: Sequence[dict[str, Any]]
 ) -> dict[str, Any]:
     resources: dict[str, str] = {}
     for _, resource, _ in profiles:
@@ -157,12 +157,25 @@ def _about(
         about["service"] = ", ".join(services[:10])
     if labels.counts:
         about["labels"] = {key: dict(counts) for key, counts in labels.counts.items()}
-    about["duration_ns"] = max(profile.duration_nano for profile, _, _ in profiles)
-    if periods:
-        dictionary, profile = periods[0]
-        kind, _ = _kind(profile.period_type, dictionary, "period_type")
-        about["period"] = [kind.name, kind.unit, profile.period]
+    about["duration_ns"] = _recorded((profile.time_unix_nano, profile.duration_nano) for profile, _, _ in profiles)
+    if periods and all(one == periods[0] for one in periods):
+        about["period"] = periods[0]
     return about
+
+
+def _recorded(windows: Iterable[tuple[int, int]]) -> int:
+    """Return for how many nanoseconds anything was recorded: windows that follow each other add up, others overlap."""
+    lasted = end = 0
+    for begin, duration in sorted(windows):
+        lasted += max(begin + duration - max(begin, end), 0)
+        end = max(end, begin + duration)
+    return lasted
+
+
+def _period(profile: Any, dictionary: Dictionary, where: str) -> dict[str, Any]:
+    """Return what a sample stands for, as readers of other formats tell it."""
+    kind, times = _kind(profile.period_type, dictionary, f"{where}.period_type")
+    return {"name": kind.name, "unit": kind.unit, "value": times * profile.period}
 
 
 def _original(profiles: Sequence[tuple[Any, dict[str, str], str]], limits: Limits) -> Stacks:

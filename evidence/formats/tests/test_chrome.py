@@ -126,6 +126,21 @@ def test_cpu_samples_in_chunks_are_joined_and_win_over_spans() -> None:
     assert stacks.names == ["f"]
 
 
+def test_threads_that_ran_beside_each_other_were_recorded_for_as_long_as_one() -> None:
+    def profiled(key: str, start: int, deltas: list[int]) -> list[Event]:
+        data = {"startTime": start, "timeDeltas": deltas}
+        data["cpuProfile"] = {"nodes": [node(1, "(root)"), {**node(2, "f"), "parent": 1}], "samples": [2, 2, 2]}
+        return [event("P", start, "Profile", id=key, args={"data": data})]
+
+    stacks = chrome.read(spans(*profiled("0x1", 1000, [0, 60, 40]), *profiled("0x2", 1010, [0, 50, 40])))
+    assert stacks.totals == [6, 190_000]
+    assert stacks.about["duration_ns"] == 100_000
+    frames = {"1": {"name": "main", "category": "JavaScript"}}
+    samples = [{"ts": at, "tid": tid, "sf": 1} for tid in (7, 8) for at in (10, 40)]
+    hermes = chrome.read(json.dumps({"traceEvents": [], "samples": samples, "stackFrames": frames}).encode())
+    assert (hermes.totals[1], hermes.about["duration_ns"]) == (60_000, 30_000)
+
+
 def test_pieces_of_a_profile_count_in_the_order_of_time_however_a_file_has_them() -> None:
     def chunk(ts: float, part: Event, deltas: list[int]) -> Event:
         return event("P", ts, "ProfileChunk", id="0x1", args={"data": {"cpuProfile": part, "timeDeltas": deltas}})

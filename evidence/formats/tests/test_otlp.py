@@ -8,7 +8,10 @@ from google.protobuf import json_format
 from opentelemetry.proto.profiles.v1development.profiles_pb2 import ProfilesData
 
 from evidence import formats
+from evidence.analysis import pair_guards
+from evidence.exports import exports
 from evidence.formats.otlp import otlp
+from evidence.formats.pprof import pprof
 from evidence.profile.errors import BadProfile, NotRecognised
 from evidence.profile.stacks import SampleType, Stacks
 from evidence.tree import calltree
@@ -69,6 +72,53 @@ def test_stacks_of_the_dictionary_are_read_with_inlined_and_kernel_frames() -> N
     assert hints == {"main": "", "work": "", "inner": "inlined", "[vmlinux]": "kernel"}
     assert stacks.about["service"] == "checkout-api"
     assert stacks.about["labels"] == {"thread.name": {"io-1": [3]}}
+
+
+def every(unit: int, value: int) -> ProfilesData:
+    """The profile, with a sample for so many of a unit."""
+    data = written()
+    profile = data.resource_profiles[0].scope_profiles[0].profiles[0]
+    profile.period_type.type_strindex, profile.period_type.unit_strindex, profile.period = 3, unit, value
+    return data
+
+
+def test_what_a_sample_stands_for_is_told_as_by_pprof_so_that_it_can_be_compared_and_downloaded() -> None:
+    data = every(4, 10_000_000)
+    often, seldom = read(data), read(every(4, 50_000_000))
+    assert often.about["period"] == {"name": "cpu", "unit": "nanoseconds", "value": 10_000_000}
+    assert pprof.read(gzip.decompress(exports.pprof(often))).about["period"] == often.about["period"]
+    trees = [calltree.build(one) for one in (often, seldom)]
+    assert [*pair_guards.recorded(*trees, types=(0, 0))] == [
+        "A sample stands for 10.0 ms before and for 50.0 ms after: counts of them can't be compared."
+    ]
+    data.dictionary.string_table.append("milliseconds")
+    another = data.resource_profiles[0].scope_profiles.add().profiles.add()
+    another.CopyFrom(data.resource_profiles[0].scope_profiles[0].profiles[0])
+    another.period_type.unit_strindex, another.period = len(data.dictionary.string_table) - 1, 10
+    assert read(data).about["period"] == often.about["period"]
+    another.period = 11
+    assert "period" not in read(data).about
+
+
+@pytest.mark.parametrize(
+    ("windows", "lasted"),
+    [
+        ([(0, 5), (5, 5), (10, 5)], 15),  # what an agent sends every few seconds
+        ([(0, 5), (0, 5)], 5),  # two processes at the same time
+        ([(100, 5), (0, 60), (50, 20)], 75),
+        ([(0, 0), (7, 0)], 0),
+    ],
+)
+def test_profiles_that_follow_each_other_were_recorded_for_all_of_their_time(
+    windows: list[tuple[int, int]], lasted: int
+) -> None:
+    data = written()
+    profiles = data.resource_profiles[0].scope_profiles[0].profiles
+    for begin, seconds in windows:
+        profiles.add().CopyFrom(profiles[0])
+        profiles[-1].time_unix_nano, profiles[-1].duration_nano = 10**18 + begin * 10**9, seconds * 10**9
+    del profiles[0]
+    assert read(data).about["duration_ns"] == lasted * 10**9
 
 
 def test_json_says_the_same_as_protobuf() -> None:
