@@ -47,6 +47,8 @@ def size(value: float) -> str:
 def share(value: float, *, sign: bool = False) -> str:
     """Say a share of one in percent: ``36 %``, ``7.7 %``, ``0.22 %``; with its sign ``+2.1 %``, ``−7.7 %``."""
     percent = abs(value) * 100
+    if 0 < percent < 0.005:
+        return "< 0.01 %" if value > 0 else f"> {MINUS}0.01 %"
     places = 0 if percent >= 1000 else 1 if percent >= 1 else 2
     said = f"{percent:,.{places}f}".removesuffix(".0").removesuffix(".00")
     if said == "100" and percent < 100:

@@ -30,28 +30,32 @@ def difference(value: int, unit: str) -> str:
 
 
 def share(part: float) -> str:
-    """Say a share of the whole with as many digits as matter."""
+    """Say a share of the whole with as many digits as matter: what is there is not 0 %, almost all is not 100 %."""
     value = 100 * part
     if value == 0:
         return "0 %"
     if abs(value) < 0.01:
         return "< 0.01 %" if value > 0 else "> −0.01 %"
-    digits = 0 if abs(value) >= 99.95 else 1 if abs(value) >= 10 else 2
+    if 99.95 <= abs(value) < 100:
+        return "> 99.9 %" if value > 0 else "< −99.9 %"
+    digits = 0 if abs(value) >= 100 else 1 if abs(value) >= 10 else 2
     return f"{_fixed(value, digits)} %".replace("-", "−")
 
 
 def rough(part: float) -> str:
     """Say a share of a few samples: whole, as no digit after it would mean anything."""
     value = abs(100 * part)
-    return f"{'< 1' if 0 < value < 0.5 else _fixed(value, 0)} %"
+    return f"{'< 1' if 0 < value < 0.5 else '> 99' if 99.5 <= value < 100 else _fixed(value, 0)} %"
 
 
 def percent(share: float) -> str:
-    """Say a share in a sentence: whole above ten, one decimal below, never a false zero."""
+    """Say a share in a sentence: whole above ten, one decimal below and near all, never a false zero or all."""
     value = 100 * share
     if 0 < value < 0.1:
         return "under 0.1 %"
-    return f"{_fixed(value, 0 if value >= 9.95 else 1).removesuffix('.0')} %"
+    if 99.95 <= value < 100:
+        return "over 99.9 %"
+    return f"{_fixed(value, 1 if value < 9.95 or 99.5 <= value < 100 else 0).removesuffix('.0')} %"
 
 
 def points(difference: float, *, is_rough: bool = False) -> str:
@@ -60,6 +64,8 @@ def points(difference: float, *, is_rough: bool = False) -> str:
     sign = "+" if difference > 0 else "−" if difference < 0 else "±"
     if is_rough:
         return "< 1 pp" if 0 < value < 0.5 else f"{sign}{_fixed(value, 0)} pp"
+    if 0 < value < 0.01:
+        return "< 0.01 pp" if difference > 0 else "> −0.01 pp"
     return f"{sign}{_fixed(value, 1 if value >= 10 else 2)} pp"
 
 

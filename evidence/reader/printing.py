@@ -144,7 +144,7 @@ def _lines(answer: Mapping[str, Any], *, top: int) -> Iterator[str]:
     yield from answer["guards"]
     if "matched" in answer:
         found = answer["matched"]
-        share = f"{found['percent']:.2f} %, {_counted(found['total'], unit)} of {_counted(total, unit)}"
+        share = f"{percent(found['percent'] / 100)}, {_counted(found['total'], unit)} of {_counted(total, unit)}"
         yield f"\nMatched: {share}, in {len(found['functions']):,} functions (/{found['pattern']}/)"
     if "diff" in answer:
         yield from _moved(answer["diff"], top=top)
@@ -164,9 +164,9 @@ def _changed(found: Mapping[str, Any], unit: str, *, top: int) -> Iterator[str]:
 def _table(functions: Sequence[Mapping[str, Any]], total: int, *, top: int) -> Iterator[str]:
     shown = functions[:top]
     wide = max([len(f"{one['total']:,}") for one in shown] + [5])
-    yield f"\n{'total':>{wide}}  {'':>8}  {'self':>{wide}}  {'':>8}  function"
+    yield f"\n{'total':>{wide}}  {'':>9}  {'self':>{wide}}  {'':>9}  function"
     for one in shown:
-        passes, own = (f"{one[key]:>{wide},}  {_percent(one[key], total):>8}" for key in ("total", "self"))
+        passes, own = (f"{one[key]:>{wide},}  {_share(one[key], total):>9}" for key in ("total", "self"))
         yield f"{passes}  {own}  {one['name']}"
     if len(functions) > len(shown):
         yield f"({len(functions) - len(shown):,} more functions; --top {len(functions)} shows all)"
@@ -178,9 +178,9 @@ def _moved(found: Mapping[str, Any], *, top: int) -> Iterator[str]:
     yield f"\n{found['sentence']}"
     yield from found["guards"]
     yield ""
-    yield f"{'points':>8}  {'before':>8}  {'after':>8}  function"
+    yield f"{'points':>8}  {'before':>9}  {'after':>9}  function"
     for one in found["moved"][:top]:
-        sides = "  ".join(f"{one[side]['percent']:>6.2f} %" for side in ("before", "after"))
+        sides = "  ".join(f"{percent(one[side]['percent'] / 100):>9}" for side in ("before", "after"))
         yield f"{one['points']:>+8.2f}  {sides}  {one['name']}"
 
 
@@ -196,8 +196,16 @@ def _counted(value: int, unit: str) -> str:
     return f"{value:,}"
 
 
-def _percent(value: int, total: int) -> str:
-    return f"{100 * value / total:.2f} %" if total else "-"
+def _share(value: int, total: int) -> str:
+    return percent(value / total) if total else "-"
+
+
+def percent(part: float) -> str:
+    """Say a share with two decimals: what is there is not 0 %, almost all is not 100 %."""
+    value = 100 * part
+    if 0 < value < 0.005:
+        return "< 0.01 %"
+    return "> 99.99 %" if 99.995 <= value < 100 else f"{value:.2f} %"
 
 
 def _first(skipped_at: Sequence[Sequence[Any]] | None) -> str:

@@ -9,7 +9,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from evidence.measures import words as measured
 from evidence.profile import amounts
+from evidence.reader import printing
 
 PARTS = st.tuples(st.integers(0, 4000), st.integers(1, 4000)).filter(lambda pair: pair[0] <= pair[1])
 
@@ -30,6 +32,25 @@ def test_a_share_is_rounded_as_everywhere(pair: tuple[int, int]) -> None:
         said = re.fullmatch(r"[+±]?([\d.]+) (?:%|pp)", words(part))
         if said:  # else it says that there is less than any digit shows
             assert Fraction(said[1]) == nearest(said[1], 100 * part)
+
+
+@given(part=st.integers(1, 10**9 - 1))
+@example(part=1)
+@example(part=10**9 - 1)
+@example(part=999_500_000)
+@example(part=995_000_000)
+def test_what_is_there_is_not_said_to_be_nothing_nor_a_part_to_be_all(part: int) -> None:
+    for words in (amounts.share, amounts.percent, amounts.rough, measured.share, printing.percent):
+        said = words(part / 10**9)
+        assert float(re.sub("[^0-9.]", "", said)) != 100, said
+        assert re.search("[1-9]", said), said
+    assert re.search("[1-9]", amounts.points(part / 10**9))
+    assert re.search("[1-9]", amounts.points(-part / 10**9))
+
+
+def test_all_and_nothing_are_said_as_they_are() -> None:
+    for words in (amounts.share, amounts.percent, amounts.rough, measured.share, printing.percent):
+        assert [words(part).replace(".00", "").strip() for part in (0, 1)] == ["0 %", "100 %"]
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from playwright.sync_api import expect
 
+from evidence.profile import amounts
 from tests.browser.axe import faults_everywhere
 from tests.browser.conftest import Sit, declare
 
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.browser
 
 SMALL = b"main;serve;price_basket;hash 61\nmain;serve;render 29\nmain;serve;price_basket 5\nmain;poll_idle 5\n"
+# Shares that are nearly nothing and nearly all.
+EDGES = (1e-12, 0.00005, 0.000099, 0.0001, 0.9994, 0.9995, 0.99951, 0.99999, 1)
 AFTER = b"main;serve;price_basket;hash 6\nmain;serve;render 84\nmain;new_cache 10\n"
 # What the page does is measured in the page; the bounds are what people feel, with room for a busy machine.
 # Generous, since a machine may be busy with other things: they say that nothing is stuck.
@@ -131,6 +134,44 @@ def test_the_share_found_is_exact_and_of_what_is_zoomed_too(ada: Page) -> None:
     other = opened(page.context.new_page(), link)
     expect(other.get_by_role("searchbox", name="Search frames")).to_have_value("hash")
     expect(other.locator("[data-matched]")).to_contain_text("In the zoomed frame")
+
+
+def test_frames_count_what_the_file_says_however_large_it_is(ada: Page) -> None:
+    """A merge over a fleet passes 2^53 nanoseconds within hours: a browser's numbers have gaps from there on."""
+    times = 2**50
+    more = re.sub(rb"\d+", lambda found: b"%d" % (int(found[0]) * times), SMALL)
+    here = bring(ada, {"cpu.folded": more})
+    page = opened(ada, f"{here}1/")
+    graph, card = page.get_by_role("application"), page.locator("[data-frame] dl")
+    graph.focus()
+    page.keyboard.press("ArrowDown")
+    expect(page.locator("[data-name]")).to_have_text("main")
+    expect(card).to_contain_text(re.compile(rf"{100 * times:,}"[:-3] + r"\d{3} samples · 100 %"))
+    for key in ("ArrowDown", "ArrowDown", "Enter"):
+        page.keyboard.press(key)
+    expect(page.locator("[data-name]")).to_have_text("price_basket")
+    for _ in range(2):
+        for part, share in ((66, "66.0 %"), (5, "5.00 %")):  # all digits but the last ones, which a browser lacks
+            expect(card).to_contain_text(re.compile(rf"{part * times:,}"[:-3] + rf"\d{{3}} samples · {share}"))
+        opened(page, page.url)
+        graph.focus()
+        page.keyboard.press("ArrowDown")
+        page.keyboard.press("ArrowUp")
+
+
+def test_the_page_words_a_share_as_the_server_does(ada: Page) -> None:
+    here = bring(ada, {"cpu.folded": SMALL * 2})
+    page = opened(ada, f"{here}1/")
+    parts = [at / 10_000 for at in range(10_001)] + [sign * part for part in EDGES for sign in (1, -1)]
+    said: dict[str, list[str]] = page.evaluate(
+        """async (parts) => {
+          const script = document.querySelector("script[src*='flame/profile']").src;
+          const { percent, points } = await import(new URL("words.js", script));
+          return { share: parts.map(percent), points: parts.map(points) };
+        }""",
+        parts,
+    )
+    assert said == {"share": [*map(amounts.share, parts)], "points": [*map(amounts.points, parts)]}
 
 
 def test_callers_and_callees_of_a_function_by_keyboard(ada: Page) -> None:

@@ -1,8 +1,9 @@
-// What the server answers, as arrays to draw from. Coordinates are in the profile's unit, from the root's left edge.
+// What the server answers, as arrays to draw from. Coordinates are in the profile's unit, from the root's left edge:
+// numbers too large for a browser come without their last bits, as many as `shift` says.
 export class Drawing {
   constructor(answer) {
     Object.assign(this, answer);
-    this.levels = answer.levels.map((columns) => new Level(columns));
+    this.levels = answer.levels.map((columns) => new Level(columns, 2 ** answer.shift));
     this.levels.forEach((level, depth) => level.adopt(depth, this.levels[depth - 1]));
     this.codeAt = [];
     let code = 0;
@@ -89,17 +90,17 @@ export class Drawing {
 }
 
 class Level {
-  constructor([gap, width, name, node, own = [], ...extra]) {
+  constructor([gap, width, name, node, own = [], ...extra], scale) {
     this.length = gap.length;
-    this.width = Float64Array.from(width);
+    this.width = Float64Array.from(width, (one) => one * scale);
     this.x = new Float64Array(this.length);
     this.name = Int32Array.from(name);
     this.node = new Float64Array(this.length);
-    this.own = own;
+    this.own = own.map((one) => one * scale);
     this.extra = extra;
     for (let i = 0, end = 0, at = 0; i < this.length; i += 1) {
-      this.x[i] = end + gap[i];
-      end = this.x[i] + width[i];
+      this.x[i] = end + gap[i] * scale;
+      end = this.x[i] + this.width[i];
       this.node[i] = at += node[i];
     }
   }

@@ -41,22 +41,26 @@ export function count(value) {
 const rough = document.querySelector("[data-rough]") !== null;
 
 function roughly(value) {
-  return value > 0 && value < 0.5 ? "< 1" : value.toFixed(0);
+  if (value > 0 && value < 0.5) return "< 1";
+  return value >= 99.5 && value < 100 ? "> 99" : value.toFixed(0);
 }
 
+// What is there is not 0 %, and almost all is not 100 %.
 export function percent(share) {
-  const value = 100 * share;
-  if (rough) return `${roughly(Math.abs(value))} %`;
+  const value = 100 * share, size = Math.abs(value);
+  if (rough) return `${roughly(size)} %`;
   if (value === 0) return "0 %";
-  if (Math.abs(value) < 0.01) return value < 0 ? "> −0.01 %" : "< 0.01 %";
-  return `${value.toFixed(Math.abs(value) >= 99.95 ? 0 : Math.abs(value) >= 10 ? 1 : 2).replace("-", "−")} %`;
+  if (size < 0.01) return value < 0 ? "> −0.01 %" : "< 0.01 %";
+  if (size >= 99.95 && size < 100) return value < 0 ? "< −99.9 %" : "> 99.9 %";
+  return `${value.toFixed(size >= 100 ? 0 : size >= 10 ? 1 : 2).replace("-", "−")} %`;
 }
 
 export function points(difference) {
-  const value = 100 * difference;
+  const value = 100 * difference, size = Math.abs(value);
   const sign = value > 0 ? "+" : value < 0 ? "−" : "±";
-  if (rough) return `${value && Math.abs(value) < 0.5 ? "" : sign}${roughly(Math.abs(value))} pp`;
-  return `${sign}${Math.abs(value).toFixed(Math.abs(value) >= 10 ? 1 : 2)} pp`;
+  if (rough) return size > 0 && size < 0.5 ? "< 1 pp" : `${sign}${size.toFixed(0)} pp`;
+  if (size > 0 && size < 0.01) return value < 0 ? "> −0.01 pp" : "< 0.01 pp";
+  return `${sign}${size.toFixed(size >= 10 ? 1 : 2)} pp`;
 }
 
 // The part of a name that tells most: after the last path, and the last two words of a Rust or C++ path.
