@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from evidence.analysis import layers
+from evidence.tree import tree_boxes
 from evidence.tree.calltree import CallTree
 
 PAGE = 25
@@ -57,6 +58,17 @@ def table(
     shown = codes[(page - 1) * PAGE : page * PAGE].tolist()
     mostly = layers.mostly(tree.names, format=tree.format)
     return FunctionPage([_row(tree, type, code, mostly) for code in shown], page, pages, len(codes), of)
+
+
+def everywhere(tree: CallTree, code: int, *, type: int) -> tuple[int, int]:
+    """Return what passes a function and what ends in it, by the nodes of a tree that may leave something out.
+
+    Recursion counts once. Of a whole tree it is what its tables of functions hold.
+    """
+    places = 1 + np.flatnonzero(tree.name[1:] == code)
+    inside, _ = tree_boxes.children(tree.first, places.astype(np.int32))
+    outermost, all_of_it, below = (tree.totals[type, nodes] for nodes in (tree.nodes_of(code), places, inside))
+    return int(outermost.sum(dtype=np.int64)), int(all_of_it.sum(dtype=np.int64) - below.sum(dtype=np.int64))
 
 
 def _row(tree: CallTree, type: int, code: int, mostly: str) -> FunctionRow:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 from urllib.parse import urlencode
 
@@ -14,7 +14,7 @@ from django.urls import reverse
 from evidence.models import Evidence
 from evidence.profile.searching import BadPattern, matcher
 from evidence.views import answering, choosing, measures
-from evidence.views.profile import moved_rows
+from evidence.views.profile import moved_rows, said
 from evidence.views.profile.compared import Sides, listed, sides_of
 from incidents.forms.given import number, numbers
 from incidents.views.signed_in import Request, incident_or_404, signed_in
@@ -128,10 +128,10 @@ def _answered(request: Request, codename: str, answer: Any) -> HttpResponseBase:
     if request.headers.get("If-None-Match", "").removeprefix("W/") == tag:
         return answering.marked(answering.as_json({}, status=304), tag, private=sides.incident.private)
     try:
-        said = answer(sides)
+        answered = answer(sides)
     except (answering.Unasked, compare.NotComparable) as error:
         return answering.as_json({"says": str(error)}, status=400)
-    return answering.marked(answering.as_json(said), tag, private=sides.incident.private)
+    return answering.marked(answering.as_json(answered), tag, private=sides.incident.private)
 
 
 def _moved(request: Request, sides: Sides) -> dict[str, Any]:
@@ -142,6 +142,7 @@ def _moved(request: Request, sides: Sides) -> dict[str, Any]:
 
     merged = sides.merged
     is_rough = any(guards.is_rough(sides.trees[at], sides.types[at]) for at in (0, sides.shown))
+    told = [said.of(sides.profiles[at], sides.trees[at], type=sides.types[at]) for at in (0, sides.shown)]
     scale = ComparisonScale(sides.absolute, merged.sample_types[0].unit, is_rough)
     found = compare.moved(merged, after=sides.shown, least=LEAST, scale=scale, own=True)
     words = " ".join(request.GET.get("fn", "").split())
@@ -162,7 +163,7 @@ def _moved(request: Request, sides: Sides) -> dict[str, Any]:
         "guards": [
             *pair_guards.totals(merged, after=sides.shown, absolute=sides.absolute),
             *(_recorded(sides) if sides.absolute else ()),
-            *pair_guards.of_sides(*(_guards(sides, at) for at in (0, sides.shown))),
+            *pair_guards.of_sides(*(warned for _, warned in told)),
         ],
         "is_rough": is_rough,
         "unit": scale.unit,
@@ -196,16 +197,6 @@ def _recorded(sides: Sides) -> Iterator[str]:
 
     trees, types, shown = sides.trees, sides.types, sides.shown
     return pair_guards.recorded(trees[0], trees[shown], types=(types[0], types[shown]))
-
-
-def _guards(sides: Sides, at: int) -> Sequence[str]:
-    """Return what to be careful about in one profile: as it was read, or of the sample type that is compared."""
-    from evidence.analysis import guards
-
-    profile, tree, type = sides.profiles[at], sides.trees[at], sides.types[at]
-    if type == tree.default_type and "guards" in profile.summary:
-        return list(profile.summary["guards"])
-    return [*guards.of(tree, type)]
 
 
 def _to(

@@ -13,7 +13,7 @@ from evidence.models import Evidence
 from evidence.models.evidence import Kind, State
 from evidence.profile import fractions
 from evidence.views.finding import profile_of, tree_of
-from evidence.views.profile import functions
+from evidence.views.profile import functions, said
 from incidents.views.signed_in import Request, signed_in
 
 if TYPE_CHECKING:
@@ -42,6 +42,7 @@ def page(request: Request, evidence: Evidence) -> HttpResponseBase:
     """Show a profile; without scripts its table and its picture."""
     tree = tree_of(evidence)
     type = functions.chosen(request, tree)
+    sentence, guards = said.of(evidence, tree, type=type)
     context = {
         "here": "incidents",
         "graph_keys": True,
@@ -55,7 +56,8 @@ def page(request: Request, evidence: Evidence) -> HttpResponseBase:
         "doors": {door: reverse(f"evidence-{door}", args=[evidence.incident.codename, evidence.n]) for door in DOORS},
         "others": _others(evidence),
         "may_withdraw": evidence.is_withdrawable_by(request.person),
-        **_said(evidence, tree, type),
+        "sentence": sentence,
+        "guards": guards,
         **_drawn(tree),
         "parts": parts.of(tree, type=type),
         **functions.shown(request, evidence, tree),
@@ -68,16 +70,6 @@ def _types(tree: CallTree) -> list[dict[str, Any]]:
         {"place": place, "name": one.name, "unit": one.unit, "total": tree.total(place)}
         for place, one in enumerate(tree.sample_types)
     ]
-
-
-def _said(evidence: Evidence, tree: CallTree, type: int) -> dict[str, Any]:
-    """Return the sentence and its guards; of another sample type than the profile's own they are worked out now."""
-    if type == tree.default_type and evidence.says:
-        return {"sentence": evidence.says, "guards": evidence.summary.get("guards", [])}
-    from evidence.analysis import sentence
-
-    made = sentence.of(tree, type=type)
-    return {"sentence": made.text, "guards": made.guards}
 
 
 def _drawn(tree: CallTree) -> dict[str, Any]:

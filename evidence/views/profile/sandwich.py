@@ -22,6 +22,7 @@ def sandwich(request: Request, codename: str, n: int) -> HttpResponseBase:
 
 
 def _sandwich(tree: CallTree, request: Request) -> dict[str, Any]:
+    from evidence.analysis import functions
     from evidence.drawing import flamegraph
 
     code, type = answering.code_of(request, tree), answering.type_of(request, tree)
@@ -31,11 +32,12 @@ def _sandwich(tree: CallTree, request: Request) -> dict[str, Any]:
     half = tree.callers(code) if side == "callers" else tree.callees(code)
     root = answering.node_of(request, half) or min(1, len(half) - 1)
     drawn = flamegraph.payload(half, type=type, root=root, budget=answering.budget_of(request))
+    passes, ends = functions.everywhere(tree, code, type=type)
     return drawn | {
         "path": drawn["path"][1:],  # without the root, which is the function once more
         "side": side,
         "function": tree.names[code],
         "total": tree.total(type),
-        "function_total": int(tree.function_totals[type, code]),
-        "function_self": int(tree.self_[type, code]),
+        "function_total": passes,
+        "function_self": ends,
     }
