@@ -11,7 +11,7 @@ from dataclasses import replace
 from workflows.chat_port import Channel, Chat
 from workflows.effects import effect_queue
 from workflows.models import Resource
-from workflows.planning.observed import OUTSIDE, THERE
+from workflows.planning.observed import OUTSIDE, PUT_OUT, THERE
 from workflows.ports import VendorError
 
 log = logging.getLogger(__name__)
@@ -33,10 +33,11 @@ def enter(chat: Chat, room: Resource, found: Channel | None) -> Channel | None:
 
 
 def forget_members(room: Resource) -> None:
-    """Forget who was in the channel of a room where people respond, so that those who are still wanted are invited.
+    """Note that nobody is in the channel of a room any more, and that none of them left of their own will.
 
-    In the caller's transaction, in which the incident stays held.
+    Those who are still wanted are invited: at once where people respond, else once it is reopened. In the caller's
+    transaction, in which the incident stays held.
     """
     members = Resource.objects.filter(incident=room.incident, kind="member", room=room.room, state=THERE)
-    if room.incident.is_active and not room.spec.get("private") and members.delete()[0]:
+    if not room.spec.get("private") and members.update(state=PUT_OUT):
         effect_queue.plan_anew(room.incident_id)

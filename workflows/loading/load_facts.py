@@ -166,6 +166,7 @@ def _facts(incident: Incident, rows: IncidentRows, observed: Observed) -> Facts:
         announced_in=observing.announced_in(observed),
         there=observing.there(observed),
         apps=observing.apps(observed, room=incident.room),
+        put_out=observing.put_out(observed),
         chat=rows.chat,
         services=tuple(incident.services),
         triggers=(Trigger(1, "declare", incident.declared_at), *(one for one in map(_trigger, events) if one)),

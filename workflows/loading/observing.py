@@ -12,6 +12,7 @@ from workflows.planning.observed import (
     ELSEWHERE,
     GONE,
     IN_WORKSPACE,
+    PUT_OUT,
     REFUSED,
     THERE,
     UNSETTLED,
@@ -102,6 +103,11 @@ def there(observed: Observed) -> frozenset[str]:
     seen = {key for key, one in observed.seen.items() if one.state == THERE}
     begun = {key for key, chain in observed.owed.items() if any(one.under_way for one in chain)}
     return frozenset(seen | begun)
+
+
+def put_out(observed: Observed) -> frozenset[str]:
+    """Return the keys of people whom the vendor put out of a channel."""
+    return frozenset(key for key, one in observed.seen.items() if one.state == PUT_OUT)
 
 
 def apps(observed: Observed, *, room: int) -> frozenset[str]:

@@ -163,7 +163,10 @@ def _current_room(facts: Facts, who: Participation) -> Iterator[Thing]:
     inside = facts.inside
     for standing in who.standings.values():
         if standing.wanted and standing.who.chat_id and not _is_turned_away(standing, facts):
-            yield replace(_member(standing, number), inside=standing.who.person_id in inside)
+            member = _member(standing, number)
+            is_out = member.key in facts.put_out
+            if facts.active or not is_out:
+                yield replace(member, inside=standing.who.person_id in inside and not is_out)
     topic = {"room": number, "text": cards.topic(facts)}
     yield Thing(f"topic/{number}", "topic", topic, "the topic", needs=(channel,), room=number)
     bookmark = {"room": number, "title": "Incident page", "link": facts.url}

@@ -10,6 +10,7 @@ from workflows.planning.things import Spec
 THERE = "there"  # exists, as ``spec`` says
 THEIRS = "theirs"  # a person changed it by hand: not fought
 GONE = "gone"  # a person took it away: not fought
+PUT_OUT = "put-out"  # of someone who was in a channel, which the vendor emptied: nobody left, and they come in again
 REFUSED = "refused"  # the vendor will not have it: not asked again
 # In the spec of what may have been undone by now: so it is like nothing that is wanted, until it is done once more.
 UNSETTLED = "unsettled"

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 
 from workflows.planning.actions import CHANGE, CREATE, INVITE_AT_MOST, KINDS, RETIRE, SIGNS, Action
-from workflows.planning.observed import ELSEWHERE, GONE, THERE, Observed, ObservedThing, Owed
+from workflows.planning.observed import ELSEWHERE, GONE, PUT_OUT, THERE, Observed, ObservedThing, Owed
 from workflows.planning.plan_lines import PlanLine, lines
 from workflows.planning.things import Desired, Gap, Thing
 from workflows.planning.wording import nameless, plan_sum
@@ -238,7 +238,7 @@ class _Comparison:
         self.cancels += [owed.effect for owed in chain if not owed.under_way]
         if seen is None:
             return (None, ()) if self._lacks_a_message(thing.needs) else _unseen(thing, after)
-        if seen.state == GONE and thing.kind == "member":
+        if seen.state in (GONE, PUT_OUT) and thing.kind == "member":
             return CREATE, ()  # people who left by hand are only invited once someone names them again
         if seen.state != THERE or (seen.spec == thing.spec and not after) or KINDS[thing.kind].change is None:
             return None, ()

@@ -13,6 +13,7 @@ import pytest
 from django.utils import timezone
 
 from incidents import lifecycle
+from incidents.lifecycle import ending
 from incidents.models import Incident, Participant
 from integrations.slack.tests.door import Door
 from workflows.channels import membership, room_looks
@@ -111,14 +112,21 @@ def test_where_it_is_not_let_in_it_says_what_to_do(door: Door, incident: Inciden
 
 
 def test_one_that_ended_brings_nobody_back_in(door: Door, incident: Incident) -> None:
-    """Somebody reads on; the others have gone home."""
+    """Somebody reads on; the others have gone home, whatever they still are and whatever is written later."""
     name = door.house.channel(incident)
+    lifecycle.set_lead(incident, lead=door.house.person("ben"), by=None, at=timezone.now())
+    lifecycle.bring_in(incident, people=[door.house.person("cat")], by=None, at=timezone.now())
+    incident = door.house.settle(incident)
+    assert {"ben", "cat"} < {*door.slack.members(name)}
     lifecycle.resolve(incident, by=None, at=timezone.now())
     lifecycle.archive_channel(incident, by=None, at=timezone.now())
     door.house.settle(incident)
     door.deliver()
     door.slack.acts.unarchive("ann", name)
     door.deliver()
+    incident = door.house.settle(incident)
+    lifecycle.note(incident, text="It was the cache", by=door.house.person("ann"), at=timezone.now())
+    lifecycle.rename(incident, title="The cache was slow", by=door.house.person("ann"), at=timezone.now())
     door.house.settle(incident)
     assert {*door.slack.members(name)} == {"ann", "firekind"}
     assert not Resource.objects.filter(incident=incident, key="archived/1", state="there").exists()
@@ -141,3 +149,62 @@ def test_nobody_is_said_to_have_left_a_channel_that_was_archived_unheard(
         membership.poll_public(at=timezone.now() + 2 * LATER)
         assert taking_part(incident) == before
         assert not [text for kind, text in door.told(incident) if kind == "left"]
+
+
+def archived_by_us(door: Door, incident: Incident) -> None:
+    lifecycle.archive_channel(incident, by=None, at=timezone.now())
+    door.house.settle(incident)
+
+
+def archived_by_hand(door: Door, incident: Incident) -> None:
+    door.slack.acts.archive("ann", door.house.channel(incident))
+
+
+ARCHIVED: Final[dict[str, Callable[[Door, Incident], None]]] = {"us": archived_by_us, "hand": archived_by_hand}
+
+
+@pytest.mark.parametrize("by", ARCHIVED)
+@pytest.mark.parametrize("heard", ["an event", "a look"])
+@pytest.mark.parametrize("when", ["before", "after", "long before"])
+@pytest.mark.parametrize("end", [lifecycle.resolve, lifecycle.cancel])
+def test_one_that_ended_and_is_reopened_invites_again_whoever_takes_part(
+    door: Door, incident: Incident, by: str, heard: str, when: str, end: Callable[..., Incident]
+) -> None:
+    """Whenever it is heard that its channel was unarchived; who had left of their own will stays away."""
+    name = door.house.channel(incident)
+    door.slack.acts.leave("lea", name)
+    door.deliver()
+    before = taking_part(incident)
+    assert len(before) > 1
+    end(incident, by=None, at=timezone.now())
+    door.house.settle(incident)
+    ARCHIVED[by](door, incident)
+    door.deliver()
+    door.slack.acts.unarchive("ann", name)
+    if heard == "a look":
+        door.slack.take_deliveries()
+
+    def hear() -> None:
+        HEARD[heard](door, incident)
+        door.house.settle(incident)
+        door.deliver()
+
+    if when != "after":
+        hear()
+    if when == "long before":
+        membership.poll_public(at=timezone.now() + LATER)
+        incident = door.house.settle(incident)
+        assert "ben" not in door.slack.members(name)
+    if when != "after":
+        assert "brings in" in ending.reach_again(incident, by=door.house.person("ann"))
+    lifecycle.reopen(incident, by=door.house.person("ann"), at=timezone.now())
+    door.house.settle(incident)
+    hear()
+    membership.poll_public(at=timezone.now() + LATER)
+    door.house.settle(incident)
+    membership.poll_public(at=timezone.now() + LATER + LATER)
+    incident = door.house.settle(incident)
+    assert taking_part(incident) == before
+    assert {*door.slack.channel(name).members} == {*before, door.slack.bot.id}
+    assert len([text for kind, text in door.told(incident) if kind == "left"]) == 1
+    assert progress.of(incident).gaps == []
