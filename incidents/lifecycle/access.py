@@ -45,7 +45,7 @@ def ask_in(codename: str, *, person: Person, because: str, at: datetime) -> None
     reason.
     """
     if not person.can_join:
-        raise rules.Refused("Guests cannot request access. Ask someone you work with to bring you in.")
+        raise rules.Refused(f"{person.kept_out} cannot request access. Ask someone you work with to bring you in.")
     because = _reason(because)
     with connection.cursor() as cursor:
         cursor.execute(_KNOCK, [person.pk, at, codename.strip().lower()[:80] or "-", because, at - EVERY, at + EVERY])
@@ -92,7 +92,7 @@ def break_glass(codename: str, *, by: Person, because: str, at: datetime, source
     if by.role == Role.AUDITOR:
         raise rules.Refused("Auditors can read the audit log, but not private incidents. Ask a responder to look.")
     if not by.can_join:
-        raise rules.Refused("Guests cannot break glass. Ask someone you work with.")
+        raise rules.Refused(f"{by.kept_out} cannot break glass. Ask someone you work with.")
     because = rules.text(because, field="because")
     if len(because.split()) < WORDS_OF_A_SENTENCE:
         raise rules.BadInput(

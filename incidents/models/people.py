@@ -57,6 +57,18 @@ class Person(models.Model):
         return next((what for what, holds in said.items() if holds), "")
 
     @property
+    def kept_out(self) -> str:
+        """What keeps them from what members do, said of all who are so: *Guests*; empty where nothing does."""
+        said = {
+            "Deactivated accounts": self.deactivated,
+            "Apps": self.is_bot,
+            "People from other workspaces": self.is_external,
+            "Guests": self.is_guest,
+            "People who are not in the connected workspace": self.is_unlisted,
+        }
+        return next((who for who, holds in said.items() if holds), "")
+
+    @property
     def initials(self) -> str:
         """One or two letters to show where a picture would be."""
         words = [word for word in self.name.split() if word[0].isalnum()]

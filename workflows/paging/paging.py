@@ -52,9 +52,9 @@ def _choice(callee: Callee, page: Page | None) -> PageChoice:
 
 
 def must_page(by: Person | None) -> None:
-    """Raise ``Refused`` for guests, who neither page anyone nor learn who is on call; None is a terminal."""
+    """Raise ``Refused`` for who is no member: they neither page anyone nor learn who is on call; None is a terminal."""
     if by is not None and not by.can_join:
-        raise lifecycle.Refused("Guests cannot page anyone. Ask someone you work with.")
+        raise lifecycle.Refused(f"{by.kept_out} cannot page anyone. Ask someone you work with.")
 
 
 def named(words: str, among: Sequence[PageChoice]) -> PageChoice | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from typing import Final
 
 from incidents import lifecycle
@@ -28,8 +29,15 @@ def picked(said: str, *, by: Person) -> list[Person]:
     ids = list(dict.fromkeys(mrkdwn.people(said)))
     found = {one.chat_id: one for one in joinable(by=by).filter(chat_id__in=ids)}
     if not ids or len(found) < len(ids):
-        raise lifecycle.Refused(PICK_THEM)
+        raise lifecycle.Refused(_why_not(set(ids) - found.keys(), by=by) or PICK_THEM)
     return [found[chat_id] for chat_id in ids]
+
+
+def _why_not(chat_ids: Collection[str], *, by: Person) -> str:
+    """Say what keeps the first of these from being brought in; nothing to who may not know, nor of who is unknown."""
+    known = (one for one in person_matching.with_chat_ids(chat_ids) if by.can_join and not one.can_join)
+    one = min(known, key=lambda one: one.name, default=None)
+    return f"{one.name} cannot be brought in: {one.kept_out.lower()} never are." if one is not None else ""
 
 
 def met(chat_id: str) -> Person:

@@ -113,7 +113,7 @@ def submitted(asked: SlackRequest) -> Answer:
     form = asked.filled
     lead = form.person("lead")
     if lead is not None and (lead.is_bot or lead.deactivated):
-        return Wrong({"lead": f"{lead.name} cannot lead. Choose a person."})
+        return Wrong({"lead": f"{lead.name} cannot lead: {lead.kept_out.lower()} never do."})
     type = incident_lookup.usable_type(form.text("type")) if form.text("type") else None
     try:
         incident = lifecycle.declare(

@@ -51,5 +51,5 @@ def _meant(asked: SlackRequest) -> Person | None:
         raise lifecycle.Refused("Name one person: type @ and choose them from Slack's list.")
     lead = mentions.met(ids[0])
     if lead.is_bot or lead.deactivated:
-        raise lifecycle.Refused(f"{lead.name} cannot lead. Choose a person.")
+        raise lifecycle.Refused(f"{lead.name} cannot lead: {lead.kept_out.lower()} never do.")
     return lead

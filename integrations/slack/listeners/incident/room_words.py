@@ -13,5 +13,5 @@ def opens(incident: Incident, *, by: Person) -> str:
     room = "private channel" if incident.private else "channel"
     if not by.not_invited:
         return f"Its {room} opens in a moment, and you are invited to it."
-    why = "are from another workspace" if by.is_external else "are a guest"
-    return f"Its {room} opens in a moment. The app can't invite you because you {why}; ask someone in it to."
+    whom = by.kept_out[:1].lower() + by.kept_out[1:]
+    return f"Its {room} opens in a moment. The app can't invite you, nor other {whom}; ask someone in it to."
