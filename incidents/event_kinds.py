@@ -323,6 +323,9 @@ TYPED: Mapping[str, tuple[str, ...]] = {
     "retracted": (),
     "replayed": (),
     "would_do": (),
+    "asked_in": (),
+    "glass": (),
+    "opening": (),
 }
 
 # Those from which the next update is counted.

@@ -8,9 +8,10 @@ from typing import Final
 
 from django.db.models import F
 
+from incidents.audited.copies import STANDS
 from incidents.models import Incident
 from reviews.models import ReviewComment, ReviewSection, SectionText
-from workflows.effects.forgetting import LOOSE, STANDS
+from workflows.effects.forgetting import LOOSE
 
 PIECE: Final = 12  # characters from which on a line or a sentence of what was said is looked for by itself
 # What people wrote in the sections of an incident's review, as the search reads it: the newest versions, after entries.

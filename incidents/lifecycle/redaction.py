@@ -17,12 +17,13 @@ from incidents.followups import folding
 from incidents.indexing import word_index
 from incidents.lifecycle import rules
 from incidents.lifecycle.to_do import followups
-from incidents.models import Event, Incident, Participant, Person, Source
+from incidents.models import AccessRequest, Event, Incident, Participant, Person, Source, Summary
 from incidents.timeline import TimelineEntry
 
 NOT_THE_LEAD: Final = "Only the lead can redact an entry. Ask them, or take the lead first."
 KEPT_AS: Final = "events"
 HEAD_CHARS: Final = 40  # of words that may have been cut where they are told again
+SUMMARY: Final = "This summary was redacted."  # not as copies read from then on: what is posted has to differ from them
 DETAIL_CHARS: Final = 120  # of why someone was brought in, which stands beside their name
 
 
@@ -40,6 +41,8 @@ def redact(incident: Incident, *, n: int, by: Person | None, at: datetime, sourc
                 _must_be_changed_first(now, one)
         rows = [event for one in entries for event in (one.event, *one.history)]
         said = [words for event in rows for words in _taken_out(event, by=by, at=at)]
+        for event in rows:
+            _forget_beside(now, event)
         _forget(now, said)
         change, *_ = [
             timeline.append(now, "redacted", at=at, by=by, source=source, about_n=one, data={"about": one})
@@ -117,6 +120,16 @@ def _forget(incident: Incident, said: list[str]) -> None:
     Participant.objects.filter(incident=incident, detail__in=details).update(detail="")
     copies.let_go(incident, said)
     word_index.index_again(incident)  # last: it also reads some of what has just let go
+
+
+def _forget_beside(incident: Incident, event: Event) -> None:
+    """Take the words of an entry out of the row that was written with it; nothing redacted is left to be confirmed."""
+    if event.kind == "asked_in":
+        AccessRequest.objects.filter(incident=incident, n=event.n).update(because=copies.STANDS)
+    elif event.kind == "opening":
+        written = Summary.objects.filter(incident=incident, pk=event.data["summary"])
+        written.filter(published_at=None).delete()
+        written.update(text=SUMMARY)
 
 
 def _taken_out(event: Event, *, by: Person | None, at: datetime) -> Iterator[str]:

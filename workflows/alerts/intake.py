@@ -11,11 +11,11 @@ from typing import Any
 from django.db import connection, transaction
 
 from incidents import timeline
+from incidents.audited import copies
 from incidents.claiming.shared_clock import clock
 from incidents.column_names import column_names
 from incidents.models import Incident
 from workflows.alerts import alert_words, merged, storms
-from workflows.effects import forgetting
 from workflows.models import Alert
 from workflows.oncall.pager_events import RANK, RESOLVED, TRIGGERED, PagerEvent, PagerIncident
 from workflows.pager_port import MergedInto
@@ -146,7 +146,7 @@ def _new_in(alert: Alert, news: PagerEvent) -> dict[str, Any]:
     status, said = _status(news) or alert.status, _said(news)
     if (news.at, RANK[status]) < (alert.status_at, RANK[alert.status]):
         return {} if alert.service_id else said  # the first that was heard may have said little
-    if alert.title == forgetting.STANDS:
+    if alert.title == copies.STANDS:
         said.pop("title", None)  # it was redacted: the pager says it again with each of its news
     none = {"priority": ""} if news.kind == PRIORITY or news.page.status else {}  # all of it was told: there is none
     into = {"merged_into": news.into.id[:64] if news.into and status == RESOLVED else ""} if _status(news) else {}

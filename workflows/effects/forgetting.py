@@ -6,10 +6,10 @@ import re
 from collections.abc import Sequence
 from typing import Any, Final
 
+from incidents.audited.copies import STANDS
 from incidents.models import Incident
 from workflows.models import Alert, Effect, Page, Resource
 
-STANDS: Final = "[redacted]"
 BEGINNING: Final = 24  # of what may have been cut: a message takes only so much
 LOOSE: Final = 4  # letters from which on words are also looked for within others
 
