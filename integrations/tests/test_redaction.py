@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from datetime import timedelta
 from io import StringIO
@@ -9,6 +10,7 @@ from typing import Any
 
 import pytest
 from django.apps import apps
+from django.contrib.auth.models import User
 from django.core.management import call_command
 from django.db import connection
 from django.http import QueryDict
@@ -25,6 +27,7 @@ from incidents.search import IncidentFilters
 from integrations.slack.tests.door import Door
 from integrations.tests.duty import Duty
 from integrations.tests.house import House
+from workflows.alerts import alert_redaction
 from workflows.models import Alert
 from workflows.paging import paging
 from workflows.tests.oncall import alerted
@@ -286,8 +289,6 @@ def test_an_alert_that_is_called_otherwise_keeps_its_name(house: House) -> None:
 
 
 def test_pages_api_and_terminal_say_that_it_was_redacted_and_by_whom(house: House, incident: Incident) -> None:
-    from django.contrib.auth.models import User
-
     dee, client = house.person("dee"), Client()
     dee.user = User.objects.create_user("dee")
     dee.save()
@@ -347,3 +348,54 @@ def test_a_message_that_was_redacted_does_not_come_back(house: House, incident: 
     lifecycle.redact(incident, n=of(incident, "captured"), by=dee, at=at)
     lifecycle.capture(incident, text=SAID, author="Ann", ref="C1:1", by=dee, at=at, recorded_at=at)
     assert list(kept(SECRET)) == []
+
+
+def test_what_another_alert_of_a_storm_was_called_is_redacted_where_it_is_shown(house: House) -> None:
+    """No entry tells it, so that it goes from the list of alerts, and from pages that are open."""
+    dee, at = house.person("dee"), timezone.now()
+    alerted.ruled(house.type("ambiguous"))
+    alerted.hear(*(alerted.said(f"Q{n}", title=title, minute=n) for n, title in enumerate(["p95", SAID, SAID, "p99"])))
+    incident = house.settle(Incident.objects.get())
+    lifecycle.set_lead(incident, lead=dee, by=dee, at=at)
+    client, other = signed_in(dee), signed_in(house.person("ann"))
+    page, alerts = incident.get_absolute_url(), f"{incident.get_absolute_url()}alerts"
+    assert "redact=Q1" in client.get(page).content.decode()
+    assert "redact=Q1" not in other.get(page).content.decode()
+    assert "Only the lead" in other.post(alerts, {"redact": "Q1"}).content.decode()
+    assert SECRET in other.get(alerts).content.decode()
+    seen = re.findall(r"\balerts\.[0-9a-f]{16}", other.get(page).content.decode())[0]
+    assert "deleted for good" in client.get(f"{alerts}?redact=Q1").content.decode()
+    assert client.post(alerts, {"redact": "Q1"}).status_code == 302
+    house.settle(incident)
+    assert list(kept(SECRET)) == []
+    for address in (page, alerts, f"{alerts}?redact=Q1"):
+        assert SECRET not in client.get(address).content.decode()
+    assert seen not in other.get(page).content.decode(), "an open page is sent the panel again"
+    assert "already redacted" in client.post(alerts, {"redact": "Q1"}).content.decode()
+    assert "no such alert" in client.post(alerts, {"redact": "Q9"}).content.decode()
+    assert "still the title" in client.post(alerts, {"redact": "Q0"}).content.decode()
+    alerted.hear(alerted.said("Q1", "acknowledged", minute=9, title=SAID))
+    assert list(kept(SECRET)) == []
+    assert {one.title for one in Alert.objects.all()} == {"p95", "p99", "[redacted]"}
+    assert Entry.objects.filter(kind="redacted", by=dee.pk, about=incident.codename, data__alert="Q1").exists()
+
+
+def test_an_alert_that_an_entry_tells_is_redacted_with_it(house: House) -> None:
+    dee = house.person("dee")
+    alerted.ruled(house.type("ambiguous"))
+    alerted.hear(alerted.said("Q1", title=SAID))
+    incident = house.settle(Incident.objects.get())
+    lifecycle.rename(incident, title="Checkout is slow", by=dee, at=timezone.now())
+    lifecycle.describe(incident, summary="", by=dee, at=timezone.now())
+    alert_redaction.redact(incident, pager_id="Q1", by=None, at=timezone.now())
+    house.settle(incident)
+    assert list(kept(SECRET)) == []
+    assert posted(house) == []
+
+
+def signed_in(person: Person) -> Client:
+    person.user = User.objects.create_user(f"user{person.pk}")
+    person.save(update_fields=["user"])
+    client = Client()
+    client.force_login(person.user)
+    return client

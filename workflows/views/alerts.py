@@ -11,20 +11,27 @@ from django.core.paginator import Paginator
 from django.db import connection
 from django.db.models import QuerySet
 from django.http import HttpResponse
-from django.shortcuts import render
-from django.views.decorators.http import require_GET
+from django.shortcuts import redirect, render
+from django.utils import timezone
+from django.views.decorators.http import require_http_methods
 
+from incidents import lifecycle
+from incidents.audited import copies
 from incidents.forms.given import number
+from incidents.lifecycle import redaction
 from incidents.models import Incident
 from incidents.views import panels
 from incidents.views.panels import Panel, PanelState
 from incidents.views.signed_in import Request, incident_or_404, signed_in
+from workflows.alerts import alert_redaction
 from workflows.models import Alert
 
 SHOWN, PAGE = 5, 50
+OK, CONFLICT = 200, 409
 # As SQL, because every page of an incident asks it.
 GROUPS: Final = """
-    SELECT status, service_id, count(*), max(service), max(status_at), max(joined_at)
+    SELECT status, service_id, count(*), max(service), max(status_at), max(joined_at),
+           count(*) FILTER (WHERE title = %s)
       FROM workflows_alert WHERE incident_id = %s GROUP BY status, service_id ORDER BY status, service_id
 """
 STATUSES = {"triggered": "triggered", "acknowledged": "acknowledged", "resolved": "resolved"}
@@ -39,19 +46,35 @@ class AlertGroup(NamedTuple):
     service: str
     status_at: datetime
     joined_at: datetime
+    redacted: int
 
 
-@require_GET
+@require_http_methods(["GET", "HEAD", "POST"])
 @signed_in
 def alerts(request: Request, codename: str) -> HttpResponse:
-    """Show the alerts, page by page."""
+    """Show the alerts, page by page; to the lead also the question whether to redact one, and do that."""
     incident = incident_or_404(request.person, codename)
-    context = {"incident": incident, "policy": incident.policy, **_counts(_groups(incident))}
-    return render(request, "workflows/alerts.html", context | _asked(request, _newest_first(incident)))
+    asked = request.POST.get("redact", "") if request.method == "POST" else request.GET.get("redact", "")
+    says = ""
+    if request.method == "POST":
+        try:
+            alert_redaction.redact(incident, pager_id=asked, by=request.person, at=timezone.now())
+        except lifecycle.Refused as refused:
+            says = str(refused)
+        else:
+            return redirect("incident-alerts", incident.codename)
+    every = _newest_first(incident)
+    leads = redaction.is_lead(incident, request.person)
+    context = {"incident": incident, "policy": incident.policy, "leads": leads, "says": says, "stands": copies.STANDS}
+    context["redacting"] = every.filter(pager_id=asked).first() if leads and asked else None
+    context |= _counts(_groups(incident)) | _asked(request, every)
+    return render(request, "workflows/alerts.html", context, status=CONFLICT if says else OK)
 
 
-def _read(_request: Request, incident: Incident, groups: Sequence[AlertGroup]) -> PanelState:
-    return PanelState(panels.digest_of(groups), {**_counts(groups), "alerts": _newest_first(incident)[:SHOWN]})
+def _read(request: Request, incident: Incident, groups: Sequence[AlertGroup]) -> PanelState:
+    leads = redaction.is_lead(incident, request.person)
+    context = {**_counts(groups), "alerts": _newest_first(incident)[:SHOWN], "leads": leads, "stands": copies.STANDS}
+    return PanelState(panels.digest_of((groups, leads)), context)
 
 
 def _newest_first(incident: Incident) -> QuerySet[Alert]:
@@ -60,7 +83,7 @@ def _newest_first(incident: Incident) -> QuerySet[Alert]:
 
 def _groups(incident: Incident) -> list[AlertGroup]:
     with connection.cursor() as cursor:
-        cursor.execute(GROUPS, [incident.pk])
+        cursor.execute(GROUPS, [copies.STANDS, incident.pk])
         return [AlertGroup(*row) for row in cursor.fetchall()]
 
 

@@ -62,7 +62,7 @@ OF_INCIDENTS: Final[Mapping[str, Row]] = {
     f"{BASE}access": Row(),
     f"{BASE}write": Row(posts=({}, {"text": "hello"}, {"text": "hello", "kind": "note"})),
     f"{BASE}<slug:verb>": Row({"<slug:verb>": VERBS}, posts=({}, {"text": "hello", "n": "1"})),
-    f"{BASE}alerts": Row(),
+    f"{BASE}alerts": Row(asks=("", "?redact=Q1"), posts=({}, {"redact": "Q1"})),
     f"{BASE}replay": Row(posts=({}, {"do": "start", "speed": "10"}, {"do": "next"}, {"do": "answer", "text": "wait"})),
     f"{BASE}retype": Row(asks=("", "?to=major"), posts=({}, {"to": "major"})),
     f"{BASE}pages": Row(posts=({}, {"target": "policy/P1"})),
