@@ -127,10 +127,15 @@ def _page_of_form(request: HttpRequest) -> str:
 
 def zone_of(request: HttpRequest) -> ZoneInfo:
     """Return the viewer's time zone as their browser told it in a cookie; UTC until then."""
+    return zone_named(request.COOKIES.get(given_words.ZONE, "UTC")) or ZoneInfo("UTC")
+
+
+def zone_named(name: str) -> ZoneInfo | None:
+    """Return a time zone by its name; None for a name that is unknown, malformed or a folder."""
     try:
-        return ZoneInfo(request.COOKIES.get(given_words.ZONE, "UTC"))
-    except (KeyError, ValueError, OSError):  # a name that is unknown, malformed or a folder
-        return ZoneInfo("UTC")
+        return ZoneInfo(name)
+    except (KeyError, ValueError, OSError):
+        return None
 
 
 def incident_or_404(person: Person, codename: str) -> Incident:

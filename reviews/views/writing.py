@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import datetime
+from datetime import UTC, datetime
+from typing import Any
 
 from django import forms
 from django.contrib import messages
@@ -15,16 +16,43 @@ from django.views.decorators.http import require_POST
 from incidents import lifecycle
 from incidents.forms.given import number
 from incidents.models import Incident
-from incidents.views.signed_in import Request, incident_or_404, signed_in
+from incidents.views.signed_in import Request, incident_or_404, signed_in, zone_named
 from reviews import editing
 from reviews.composing.document import KEYS
 from reviews.views.page import NOTHING, UnsavedText, shown
 
 
 class MeetingForm(forms.Form):
-    """When a review is discussed, in the zone of who says so."""
+    """When a review is discussed, in the zone that the page named as it was typed.
 
-    on = forms.DateTimeField(error_messages={"required": "Say when.", "invalid": "Give a day and a time."})
+    ``was`` is the moment that was filled in: of an hour that comes twice, the one that was meant before stays.
+    """
+
+    on = forms.CharField(error_messages={"required": "Say when."})
+    was = forms.CharField(required=False)
+
+    def clean(self) -> dict[str, Any]:
+        """Read the moment."""
+        given = super().clean() or {}
+        if "on" in given:
+            try:
+                given["on"] = _moment(given["on"], was=given.get("was", ""))
+            except (ValueError, OverflowError):
+                self.add_error("on", "Give a day and a time.")
+        return given
+
+
+def _moment(typed: str, *, was: str) -> datetime:
+    """Return the moment of a time on the clocks of the current zone. Raises ``ValueError``, ``ValidationError``."""
+    said = datetime.fromisoformat(typed)
+    if said.tzinfo is not None:
+        return said.astimezone(UTC)
+    here = timezone.get_current_timezone()
+    both = [said.replace(tzinfo=here, fold=fold).astimezone(UTC) for fold in (0, 1)]
+    if both[0].astimezone(here).replace(tzinfo=None) != said:
+        name = timezone.get_current_timezone_name()
+        raise forms.ValidationError({"on": f"Clocks in {name} skip {said:%H:%M} on that day. Choose another time."})
+    return next((one for one in both if str(int(one.timestamp())) == was), both[0])
 
 
 @require_POST
@@ -99,7 +127,8 @@ def state(request: Request, codename: str) -> HttpResponse:
     incident, person = incident_or_404(request.person, codename), request.person
     match request.POST.get("to"):
         case "meeting":
-            return _plan(request, incident)
+            with timezone.override(zone_named(request.POST.get("zone", "")) or timezone.get_current_timezone()):
+                return _plan(request, incident)
         case "published":
             return _done(request, incident, lambda at: editing.publish(incident, by=person, at=at), said="Published.")
         case "draft":

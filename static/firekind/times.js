@@ -61,6 +61,24 @@ function tick() {
   }
 }
 
+// A time that is filled in follows, until somebody changed it: what they typed stays in the zone that they read.
+function meant(field) {
+  const time = field.form.querySelector("input[type=datetime-local]");
+  const isFilledIn = time.value === time.defaultValue;
+  if (isFilledIn && time.dataset.at) time.value = time.defaultValue = asTyped(new Date(time.dataset.at));
+  if (isFilledIn && (time.dataset.at || !time.value)) field.value = zone;
+  for (const node of field.form.querySelectorAll("[data-zone-name]")) write(node, field.value);
+}
+
+function asTyped(at) {
+  const parts = new Intl.DateTimeFormat("en-GB", {
+    timeZone: zone, year: "numeric", month: "2-digit", day: "2-digit", hour: "2-digit", minute: "2-digit",
+    hourCycle: "h23",
+  }).formatToParts(at);
+  const of = Object.fromEntries(parts.map(({ type, value }) => [type, value]));
+  return `${of.year}-${of.month}-${of.day}T${of.hour}:${of.minute}`;
+}
+
 function localise() {
   if (document.documentElement.dataset.zone !== zone) {
     for (const node of document.querySelectorAll("time[data-show]")) {
@@ -72,6 +90,7 @@ function localise() {
       node.querySelector(".twice")?.remove(); // which of two hours it was in the zone that the server wrote for
     }
     for (const node of document.querySelectorAll("[data-zone-name]")) write(node, zone);
+    for (const field of document.querySelectorAll("input[data-zone-sent]")) meant(field);
   }
   tick();
 }

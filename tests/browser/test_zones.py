@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import UTC, datetime
 from zoneinfo import ZoneInfo
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import Sit, declare
 
@@ -28,3 +28,30 @@ def test_times_are_in_the_zone_of_the_browser(sit: Sit, told: str) -> None:
     page.wait_for_function("zone => document.cookie.split('; ').includes(`zone=${zone}`)", arg=HERE)
     page.reload()
     expect(page.locator("html")).to_have_attribute("data-zone", HERE)
+
+
+def meeting_in(page: Page, zone: str) -> datetime:
+    """Return the moment that the form to move the meeting would send, which it says in a zone by its name."""
+    form = page.locator("form", has=page.locator("#meeting-on"))
+    expect(form.locator("[data-zone-name]")).to_have_text(zone)
+    assert form.locator("[name=zone]").input_value() == zone
+    return datetime.fromisoformat(page.locator("#meeting-on").input_value()).replace(tzinfo=ZoneInfo(zone))
+
+
+@pytest.mark.parametrize("told", ["", "America/Lima", HERE], ids=["never", "elsewhere", "here"])
+def test_a_meeting_that_is_filled_in_stays_at_its_moment_in_the_zone_of_the_browser(sit: Sit, told: str) -> None:
+    page = sit("Ada", timezone_id=HERE)
+    name = declare(page, "Checkout is slow")
+    page.goto(f"/incidents/{name}/resolve")
+    page.locator("#act-now").click()
+    page.goto(f"/incidents/{name}/review")
+    page.locator("summary", has_text="Plan the meeting").click()
+    page.locator("#meeting-on").fill("2027-03-01T10:00")
+    page.locator("#meeting-on").evaluate("one => one.form.querySelector('button').click()")
+    expect(page.locator("summary", has_text="Move the meeting")).to_be_visible()
+    page.context.clear_cookies(name="zone")
+    if told:
+        page.context.add_cookies([{"name": "zone", "value": told, "url": page.url}])
+    page.goto(f"/incidents/{name}/review")
+    expect(page.locator("#meeting-on")).to_have_value("2027-03-01T10:00")
+    assert meeting_in(page, HERE) == datetime(2027, 3, 1, 1, tzinfo=UTC)

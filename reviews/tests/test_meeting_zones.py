@@ -1,0 +1,102 @@
+"""A meeting stays at the moment that was planned, whatever zone its page was written for and is sent from."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime, timedelta
+from html import unescape
+from typing import Final
+
+import pytest
+from django.test import Client
+
+from incidents import lifecycle
+from incidents.models import Incident, Person
+from reviews import editing
+from reviews.models import Review
+from workflows.tests.test_views_retype import Open
+
+AT: Final = datetime(2026, 11, 21, 9, tzinfo=UTC)
+ZONES: Final = ("UTC", "Europe/Berlin", "America/Lima", "Asia/Kathmandu", "Australia/Lord_Howe", "Pacific/Apia")
+CHANGES: Final = (  # of the clocks, in Berlin and on Lord Howe, where they move by half an hour
+    datetime(2027, 3, 28, 1, tzinfo=UTC),
+    datetime(2026, 10, 25, 1, tzinfo=UTC),
+    datetime(2027, 4, 3, 15, tzinfo=UTC),
+)
+FIELD: Final = re.compile(r'<input[^>]* name="(?P<name>on|zone|was)"[^>]*>')
+VALUE: Final = re.compile(r'value="([^"]*)"')
+
+
+def fields(html: str) -> dict[str, str]:
+    """Return the fields of the form that plans the meeting, as they are filled in."""
+    found = {}
+    for one in FIELD.finditer(html.replace("\n", " ")):
+        value = VALUE.search(one[0])
+        found[one["name"]] = unescape(value[1]) if value else ""
+    return found
+
+
+def planned(client: Client, incident: Incident, *, shown_in: str, sent_from: str, **changed: str) -> int:
+    """Open the page in one zone and send its form from another; return how that was answered."""
+    client.cookies["zone"] = shown_in
+    html = client.get(f"{incident.get_absolute_url()}review").content.decode()
+    client.cookies["zone"] = sent_from
+    form = fields(html) | changed | {"to": "meeting"}
+    return client.post(f"{incident.get_absolute_url()}review/state", form).status_code
+
+
+def meeting_of(incident: Incident) -> datetime:
+    at = Review.objects.get(incident=incident).meeting_at
+    assert at is not None
+    return at
+
+
+@pytest.fixture
+def ended(incident: Incident, ada: Person) -> Incident:
+    return lifecycle.resolve(incident, text="rolled back", by=ada, at=AT)
+
+
+@pytest.mark.parametrize("change", CHANGES)
+@pytest.mark.parametrize("zone", ZONES)
+@pytest.mark.parametrize("minutes", [-60, -30, -1, 0, 15, 30, 59, 60])
+def test_what_is_filled_in_is_the_moment_that_was_planned(
+    ended: Incident, ada: Person, browse: Open, zone: str, change: datetime, minutes: int
+) -> None:
+    """Also in an hour that comes twice."""
+    at = change + timedelta(minutes=minutes)
+    editing.plan_meeting(ended, on=at, by=ada, at=AT)
+    client = browse(ada)
+    for sent_from in ("UTC", "Europe/Berlin", "Asia/Kathmandu"):
+        assert planned(client, ended, shown_in=zone, sent_from=sent_from) == 302
+        assert meeting_of(ended) == at
+
+
+def test_what_is_typed_is_meant_in_the_zone_that_the_page_names(ended: Incident, ada: Person, browse: Open) -> None:
+    client = browse(ada)
+    assert planned(client, ended, shown_in="Europe/Berlin", sent_from="America/Lima", on="2026-12-01T10:00") == 302
+    assert meeting_of(ended) == datetime(2026, 12, 1, 9, tzinfo=UTC)
+
+
+def test_of_an_hour_that_comes_twice_it_is_the_first(ended: Incident, ada: Person, browse: Open) -> None:
+    assert planned(browse(ada), ended, shown_in="Europe/Berlin", sent_from="UTC", on="2027-10-31T02:30") == 302
+    assert meeting_of(ended) == datetime(2027, 10, 31, 0, 30, tzinfo=UTC)
+
+
+def test_a_time_that_clocks_skip_is_refused_in_words_and_kept(ended: Incident, ada: Person, browse: Open) -> None:
+    client = browse(ada)
+    client.cookies["zone"] = "America/Lima"
+    form = {"on": "2027-03-28T02:30", "zone": "Europe/Berlin", "to": "meeting"}
+    answer = client.post(f"{ended.get_absolute_url()}review/state", form)
+    said = " ".join(answer.content.decode().split())
+    assert answer.status_code == 422
+    assert "Clocks in Europe/Berlin skip 02:30 on that day" in said
+    again = fields(said)
+    assert (again["on"], again["zone"]) == ("2027-03-28T02:30", "Europe/Berlin")
+
+
+@pytest.mark.parametrize("zone", ["", "Nowhere/At_all", "../etc", "Europe"])
+def test_a_zone_that_nobody_knows_is_that_of_the_reader(ended: Incident, ada: Person, browse: Open, zone: str) -> None:
+    client = browse(ada)
+    changed = {"on": "2026-12-01T10:00", "zone": zone, "was": "x"}
+    assert planned(client, ended, shown_in="UTC", sent_from="Europe/Berlin", **changed) == 302
+    assert meeting_of(ended) == datetime(2026, 12, 1, 9, tzinfo=UTC)
