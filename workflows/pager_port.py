@@ -118,6 +118,25 @@ class PageStatus:
     into: MergedInto | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class OpenIncident:
+    """What is open in the pager, whoever opened it: as much of it as rules look at, and who made it so as it is."""
+
+    id: str
+    status: str
+    title: str
+    opened_at: datetime
+    at: datetime
+    key: str = ""
+    number: int | None = None
+    url: str = ""
+    priority: str = ""
+    service_id: str = ""
+    service: str = ""
+    by: str = ""
+    by_id: str = ""
+
+
 class Pager(Protocol):
     """Pages people. Every call may raise ``VendorError``; none of them retries."""
 
@@ -136,6 +155,9 @@ class Pager(Protocol):
 
         What has something of anyone else's in it is left out.
         """
+
+    def open_incidents(self, *, since: datetime) -> Sequence[OpenIncident]:
+        """List what was opened since a moment and is open, whoever opened it."""
 
     def look(self, id: str) -> PageStatus | None:
         """Return how a page stands; None when the pager has none of that id."""

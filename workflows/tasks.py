@@ -30,7 +30,7 @@ from workflows.channels import membership, room_looks
 from workflows.effects import effect_queue, workspaces
 from workflows.effects.failing import announcements, recovering
 from workflows.oncall import refresh
-from workflows.paging import poll_pages
+from workflows.paging import poll_pages, poll_unheard
 from workflows.performing import perform
 from workflows.planning.actions import EVIDENCE, KINDS
 from workflows.ports import VendorError
@@ -168,9 +168,10 @@ def watch_members() -> None:
 
 @shared_task
 def look_at_pages() -> None:
-    """Ask the pager about open pages, and alerts of active incidents, that nobody told us about lately."""
+    """Ask the pager about open pages, alerts of active incidents, and what is open, that nobody told us about."""
     poll_pages.look_again(at=timezone.now())
     poll_alerts.look_again(at=timezone.now())
+    poll_unheard.look(at=timezone.now())
 
 
 @shared_task

@@ -168,6 +168,7 @@ def _place(alert: Alert, news: PagerEvent, *, at: datetime, asks: bool) -> None:
     """Put an alert where it belongs, and say so there: of the first, and of every tenfold of it."""
     alert.at = news.page.opened_at or news.at if news.kind == TRIGGERED else news.at
     place = storms.find(alert, at=at, asks=asks)
+    Alert.objects.filter(pk=alert.pk).update(ruled_at=clock.at(at))
     if place is None:
         return
     alert.incident, alert.rule, alert.joined_at = place.incident, place.rule, at

@@ -14,9 +14,17 @@ COMPILED = 256
 class AlertSubject(Protocol):
     """What a rule looks at of an incident of the pager."""
 
-    service_id: str
-    priority: str
-    title: str
+    @property
+    def service_id(self) -> str:
+        """On which service it is."""
+
+    @property
+    def priority(self) -> str:
+        """How it is called there; empty for none."""
+
+    @property
+    def title(self) -> str:
+        """What it is called."""
 
 
 class AlertRule(Protocol):

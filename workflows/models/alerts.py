@@ -35,7 +35,8 @@ class Alert(models.Model):
 
     Those without an ``incident`` are kept for a while: news may come in the wrong order, and a rule can be
     tried on what came. ``at`` is when the pager opened it; news from before ``status_at`` change nothing. It was
-    last asked about at ``looked_at``. One that was merged ended by that: ``merged_into`` is the pager's id of another.
+    last asked about at ``looked_at``, and last offered to the rules at ``ruled_at``: None where nobody told of its
+    beginning. One that was merged ended by that: ``merged_into`` is the pager's id of another.
     """
 
     incident = models.ForeignKey(Incident, null=True, on_delete=models.CASCADE, related_name="alerts", db_index=False)
@@ -54,6 +55,7 @@ class Alert(models.Model):
     joined_at = models.DateTimeField(null=True)
     looked_at = models.DateTimeField(null=True)
     merged_into = models.CharField(max_length=64, default="", db_default="")
+    ruled_at = models.DateTimeField(null=True)
 
     class Meta:
         indexes = [

@@ -13,7 +13,7 @@ from integrations.pagerduty.adapter import directory, events_api, lookup, open_p
 from integrations.pagerduty.protocol import error_messages
 from integrations.pagerduty.protocol.rules import CONVERGED
 from integrations.pagerduty.protocol.setup import Setup
-from workflows.pager_port import PageRequest, PagerPerson, PageStatus, Target, Turn
+from workflows.pager_port import OpenIncident, PageRequest, PagerPerson, PageStatus, Target, Turn
 from workflows.ports import VendorError
 
 if TYPE_CHECKING:  # the wire brings PagerDuty's client, which only those who call it load
@@ -112,6 +112,10 @@ class PagerDutyPager:
         """Find what is open under a page's key besides the page: PagerDuty merges within one service alone."""
         services = [one for one in [self.fallback_service()] if one]
         return lookup.twins(self.wire, key, besides=id, services=services, since=since)
+
+    def open_incidents(self, *, since: datetime) -> Sequence[OpenIncident]:
+        """List what was opened since a moment and is open, whoever opened it."""
+        return lookup.open_since(self.wire, since)
 
     def look(self, id: str) -> PageStatus | None:
         """Return how a page stands; None when PagerDuty has none of that id."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from integrations.pagerduty.adapter import ownership
 from integrations.pagerduty.protocol import merging
-from workflows.pager_port import PagerPerson, PageStatus, unsigned
+from workflows.pager_port import OpenIncident, PagerPerson, PageStatus, unsigned
 
 if TYPE_CHECKING:  # the wire brings PagerDuty's client, which only those who call it load
     from integrations.pagerduty.adapter.wire import Wire
@@ -106,6 +106,32 @@ def _without_key(
 def by_id(wire: Wire, id: str) -> PageStatus:
     """Read a page by PagerDuty's id; raises ``VendorError``."""
     return rung(wire.call("GET", "/incidents/{id}", id=id)["incident"])
+
+
+def open_since(wire: Wire, since: datetime) -> list[OpenIncident]:
+    """List what is open and was opened since a moment; raises ``VendorError``."""
+    query = {"since": utc(since), "statuses[]": list(OPEN), "sort_by": "created_at:asc"}
+    return [_open(one) for one in wire.pages("/incidents", of="incidents", query=query) if one.get("created_at")]
+
+
+def _open(incident: Mapping[str, Any]) -> OpenIncident:
+    known, service = rung(incident), incident.get("service") or {}
+    opened_at = datetime.fromisoformat(str(incident["created_at"]))
+    return OpenIncident(
+        id=known.id,
+        status=known.status,
+        title=known.title,
+        opened_at=opened_at,
+        at=known.at or opened_at,
+        key=known.key,
+        number=known.number,
+        url=known.url,
+        priority=str((incident.get("priority") or {}).get("summary") or ""),
+        service_id=str(service.get("id") or ""),
+        service=str(service.get("summary") or ""),
+        by=known.by,
+        by_id=known.by_id,
+    )
 
 
 def rung(incident: Mapping[str, Any], *, key: str = "", via: str = "rest") -> PageStatus:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
-from workflows.pager_port import PageRequest, PagerPerson, PageStatus, Target, Turn
+from workflows.pager_port import OpenIncident, PageRequest, PagerPerson, PageStatus, Target, Turn
 from workflows.ports import VendorError
 
 NINE = datetime(2026, 11, 23, 9, 0, tzinfo=UTC)
@@ -71,6 +71,10 @@ class LittlePager:
 
     def twins(self, id: str, *, key: str, since: datetime) -> Sequence[PageStatus]:
         raise NotImplementedError
+
+    def open_incidents(self, *, since: datetime) -> Sequence[OpenIncident]:
+        self._ask("open_incidents")
+        return []
 
     def look(self, id: str) -> PageStatus | None:
         raise NotImplementedError
