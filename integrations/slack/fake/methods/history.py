@@ -28,8 +28,11 @@ def history(slack: FakeSlack, caller: Caller, args: Args) -> Body:
 
 
 def replies(slack: FakeSlack, caller: Caller, args: Args) -> Body:
-    """List a thread, oldest first."""
-    channel = guards.visible_channel(slack, caller, args.text("channel"))
+    """List a thread, oldest first. Where a bot is not in, it is told that there is no such channel.
+
+    https://docs.slack.dev/reference/methods/conversations.replies knows no `not_in_channel`
+    """
+    channel = guards.member_channel(slack, caller, args.text("channel"), otherwise="channel_not_found")
     guards.need_scope(caller, channel, "history")
     message = channel.messages.get(args.text("ts"))
     if message is None:
