@@ -27,6 +27,7 @@ WORDS: Final[dict[str, str]] = {
     "2010": f"PagerDuty does not let this key do that. {RIGHTS}",
     "2012": "The PagerDuty account has expired. Ask its owner, then retry.",
     "2014": "The PagerDuty plan does not include this. Do it there by hand, or ask the account's owner.",
+    "2016": f"PagerDuty does not know who pages. {SENDER}",
     "2018": "PagerDuty no longer shows this page to the key's user. Check it in PagerDuty.",
     "2100": "PagerDuty has nothing with that ID; it may have been deleted. Check in PagerDuty.",
     "5001": "PagerDuty has nothing with that ID; it may have been deleted. Check in PagerDuty.",

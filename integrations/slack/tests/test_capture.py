@@ -90,6 +90,20 @@ def test_an_edit_is_followed(door: Door, incident: Incident, channel: str) -> No
     assert captured(incident).text == "customers call", "what it said first is kept"
 
 
+@pytest.mark.parametrize("fault", ["missing_scope", "internal_error"])
+def test_an_edit_is_followed_though_the_message_cannot_be_read(
+    door: Door, incident: Incident, channel: str, fault: str
+) -> None:
+    ts = pinned(door, channel)
+    times = None if fault == "missing_scope" else 1
+    door.slack.faults.add("error", method="conversations.replies", error=fault, times=times)
+    door.slack.acts.edit("ben", channel, ts, "customers call, @lea")
+    told = door.slack.take_deliveries()
+    answers = [door.post(one).status_code for one in told + told]
+    assert reads(incident) == ["customers call, @Lea"]
+    assert answers == ([503, 200] if fault == "internal_error" else [200, 200])
+
+
 def test_a_message_longer_than_an_entry_is_kept_as_far_as_it_fits(door: Door, incident: Incident, channel: str) -> None:
     ts = pinned(door, channel, text="a line of a log\n" * 1_000)
     assert len(captured(incident).text) in range(3_900, 4_001)

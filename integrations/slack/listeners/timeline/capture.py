@@ -17,6 +17,7 @@ from integrations.slack.listeners import evidence
 from integrations.slack.listeners.timeline import meanwhile
 from integrations.slack.protocol import blocks, mrkdwn, setup
 from workflows.channels import rooms
+from workflows.ports import VendorError
 
 CALLBACK: Final = "firekind:capture"
 KEPT_FILES: Final = 5  # a modal has no room for more beside the words
@@ -150,13 +151,23 @@ def _follow(told: SlackEvent, event: Event, raw: Mapping[str, Any]) -> Deed | No
     said = messages.said(raw)
     if raw.get("text") == before.get("text") and (raw.get("text") or said == messages.said(before)):
         return None  # a preview was added, or a thread grew
-    now: Mapping[str, Any] | None = raw
-    if messages.at_once(messages.stamp(raw), lifecycle.stamped(event)):
-        now = meanwhile.read(told.text("channel"), str(raw["ts"]))  # this may be older news than what we have
+    now = _as_it_is(told, event, raw)
     if now is None:
         return None
     edit = partial(lifecycle.follow, event.incident, n=event.n, text=meanwhile.words(now), stamp=messages.stamp(now))
     return partial(edit, at=told.happened_at, recorded_at=told.at)
+
+
+def _as_it_is(told: SlackEvent, event: Event, raw: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """Return a message as it reads now where this may be older news than what we have; None when it is gone."""
+    if not messages.at_once(messages.stamp(raw), lifecycle.stamped(event)):
+        return raw
+    try:
+        return meanwhile.read(told.text("channel"), str(raw["ts"]))
+    except VendorError as error:
+        if error.retryable:
+            raise
+        return raw  # nobody knows better
 
 
 def _ask(message: WrittenMessage, asked: SlackRequest) -> Answer:
