@@ -52,8 +52,10 @@ class GitHubIssues:
         sent = {"title": draft.fields["title"], "body": body, "labels": [LABEL], **_assignees(draft.fields)}
         made = self._status(self._write(OPEN, "POST", self._path(draft.private), sent), private=draft.private)
         state = {"state": draft.fields["state"]}
-        is_there = draft.fields["state"] in {"open", made.fields["state"]}
-        return made if is_there else self.change_ticket(made.ref, state, private=draft.private)
+        if draft.fields["state"] in {"open", made.fields["state"]}:
+            return made
+        with wire.opened():
+            return self.change_ticket(made.ref, state, private=draft.private)
 
     def find_ticket(self, mark: str, *, private: bool, since: datetime) -> TicketStatus | None:
         """Look for an issue by its mark, the newest first."""

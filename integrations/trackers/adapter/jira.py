@@ -65,7 +65,8 @@ class JiraIssues:
             **_sent({name: value for name, value in draft.fields.items() if value}),
         }
         made = self._write(OPEN, "POST", "/issue", fields)
-        return self._read(OPEN, str(made["id"]))
+        with wire.opened():
+            return self._read(OPEN, str(made["id"]))
 
     def find_ticket(self, mark: str, *, private: bool, since: datetime) -> TicketStatus | None:
         """Look for an issue by the label that is its alone."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 import http.client
 import json
 import ssl
-from collections.abc import Callable, Mapping
-from contextlib import closing
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Final
 from urllib.parse import urlencode, urlsplit
@@ -117,8 +117,11 @@ class Wire:
             return self._read(verb, reply, writes=writes, of=of)
 
     def _read(self, verb: str, reply: TrackerReply, *, writes: bool, of: type) -> Any:
+        # What was made may be found only later: https://developer.atlassian.com/cloud/jira/platform/search-and-reconcile
+        lingers = writes and verb == OPEN
+
         def unreadable() -> VendorError:
-            return self._passing(verb, "unreadable_answer", unknown=writes)
+            return self._passing(verb, "unreadable_answer", unknown=writes, lingers=lingers)
 
         wait_s = self._limited(reply)
         if wait_s is not None:
@@ -126,7 +129,7 @@ class Wire:
             after = min(max(1.0, wait_s), WAIT_AT_MOST_S)
             raise VendorError(says, code="ratelimited", method=verb, retryable=True, retry_after=after)
         if reply.status in LATER:
-            raise self._passing(verb, "unavailable", unknown=writes)
+            raise self._passing(verb, "unavailable", unknown=writes, lingers=lingers)
         is_page = vendor_answer.is_somebody_elses(reply.status, reply.headers.get("content-type", ""))
         if is_page and reply.status not in REDIRECTS:
             raise unreadable()
@@ -160,6 +163,16 @@ class Wire:
         refusal = TrackerRefusal(says, code=f"http_{status}", method=verb)
         refusal.fields = _fields(reply)
         return refusal
+
+
+@contextmanager
+def opened() -> Iterator[None]:
+    """Have whatever goes wrong with a ticket that was just opened say that it may be there: it is looked for first."""
+    try:
+        yield
+    except VendorError as error:
+        error.unknown = error.lingers = True
+        raise
 
 
 def moved(name: str, verb: str) -> VendorError:

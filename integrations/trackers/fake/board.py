@@ -15,8 +15,8 @@ from urllib.parse import parse_qsl, urlsplit
 from integrations.standin.faults import LATENCY, InForce, OrderedFault, Struck
 
 EPOCH: Final = datetime.fromtimestamp(0, tz=UTC)
-DOWN, LOST, REFUSED, LIMITED = "down", "lost", "refused", "limited"
-FAULTS: Final = (LATENCY, DOWN, LOST, REFUSED, LIMITED)
+DOWN, LOST, BROKEN, REFUSED, LIMITED = "down", "lost", "broken", "refused", "limited"
+FAULTS: Final = (LATENCY, DOWN, LOST, BROKEN, REFUSED, LIMITED)
 
 
 @dataclass(slots=True)
@@ -125,6 +125,8 @@ class Board(ABC):
             answered = self.answer(asked)
         if struck.kind == LOST:
             raise ConnectionResetError("after it was done")
+        if struck.kind == BROKEN:
+            return Answered(502, {"message": "Bad Gateway"})
         return answered
 
     @abstractmethod

@@ -34,10 +34,13 @@ class FakeJira(Board):
     """``people`` are the ids of accounts that can be assigned. Its workflow leads from any status to any other.
 
     ``off_screen`` are fields that are on none of its projects' screens: whoever sets one has all of it refused, as
-    https://github.com/pycontribs/jira/issues/889 and https://github.com/ljay79/jira-tools/issues/171 show.
+    https://github.com/pycontribs/jira/issues/889 and https://github.com/ljay79/jira-tools/issues/171 show. A search
+    finds new issues only after ``search_lag``, seconds as a rule:
+    https://developer.atlassian.com/cloud/jira/platform/search-and-reconcile
     """
 
     off_screen: frozenset[str] = frozenset()
+    search_lag: timedelta = timedelta(0)
 
     def answer(self, asked: Asked) -> Answered:
         """Answer as the REST API does."""
@@ -145,7 +148,7 @@ class FakeJira(Board):
         asked = JQL.fullmatch(body["jql"])
         if asked is None:
             return Answered(400, {"errorMessages": ["Error in the JQL Query."]})
-        found = self.there(asked[1])
+        found = [one for one in self.there(asked[1]) if one.created_at <= self.now() - self.search_lag]
         if asked[2]:
             found = [one for one in found if asked[2] in one.labels]
         else:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 from datetime import UTC, datetime
+from itertools import count
 
 import pytest
 
+from integrations.standin.faults import OrderedFault, Struck
 from integrations.trackers.fake import kept
 from integrations.trackers.fake.board import Board
 from integrations.trackers.protocol import webhooks
@@ -108,6 +110,32 @@ def test_what_may_have_happened_is_said_to(pair: Pair, fault: str, code: str, un
         tracker.open_ticket(TicketDraft(FIELDS, "", "m"))
     assert (raised.value.code, raised.value.unknown, raised.value.retryable) == (code, unknown, True)
     assert (tracker.find_ticket("m", private=False, since=SINCE) is not None) == (fault == "lost")
+
+
+@pytest.mark.parametrize("fault", ["down", "lost", "broken", "limited", "refused"])
+@pytest.mark.parametrize("state", ["open", "done"])
+@pytest.mark.parametrize("nth", [1, 2, 3])
+def test_an_error_says_that_a_ticket_may_be_there_whenever_one_is(
+    pair: Pair, fault: str, state: str, nth: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whichever request it meets: one of those that follow may fail although the ticket was opened."""
+    board, tracker = pair
+    tracker.open_ticket(TicketDraft(FIELDS, "", "another"))  # who and what else there is was asked by now
+    strike, asked = board.strike, count(1)
+
+    def struck(method: str, path: str) -> Struck[OrderedFault]:
+        if next(asked) == nth:
+            board.faults.add(fault, times=1)
+        return strike(method, path)
+
+    monkeypatch.setattr(board, "strike", struck)
+    error = None
+    try:
+        tracker.open_ticket(TicketDraft(FIELDS | {"state": state}, "", "m"))
+    except VendorError as raised:
+        error = raised
+    assert error is None or error.unknown or len(board.tickets) == 1
+    assert error is None or error.lingers == error.unknown
 
 
 def test_a_rate_limit_names_its_wait(pair: Pair) -> None:
