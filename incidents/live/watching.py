@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import Collection
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from importlib import import_module
@@ -11,10 +12,11 @@ from typing import Any
 
 from django.conf import settings
 from django.db import DatabaseError, connections
+from django.db.models import Max
 from django.utils import timezone
 
 from incidents import visibility
-from incidents.models import Person
+from incidents.models import Event, Person
 
 log = logging.getLogger(__name__)
 TOGETHER_S = 0.005  # those who were woken with us join before we ask
@@ -37,22 +39,31 @@ class Viewer:
     session: str
 
 
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """Which readers may keep reading an incident, and when words of it were redacted last, in seconds; 0 for never."""
+
+    allowed: frozenset[Viewer]
+    redacted: float
+
+
 class Question:
     """Who may keep reading one incident. The next question waits and includes everyone who joins it."""
 
     def __init__(self, incident: int, *, after: Question | None) -> None:
         self.readers: set[Viewer] = set()
+        self.about_words = False
         self.gathers = True
         self.answer = asyncio.create_task(self._ask(incident, after))
 
-    async def _ask(self, incident: int, after: Question | None) -> frozenset[Viewer] | None:
+    async def _ask(self, incident: int, after: Question | None) -> Answer | None:
         try:
             if after is not None:
                 await asyncio.wait([after.answer])
             await asyncio.sleep(TOGETHER_S)
             self.gathers = False
             loop = asyncio.get_running_loop()
-            return await loop.run_in_executor(_asking, allowed_of, incident, frozenset(self.readers))
+            return await loop.run_in_executor(_asking, _answered, incident, frozenset(self.readers), self.about_words)
         except DatabaseError as error:
             log.warning("closed an incident's live pages, as access could not be checked: %s", type(error).__name__)
             return None
@@ -66,19 +77,39 @@ _newest: dict[int, Question] = {}
 
 async def may_go_on(reader: Viewer, incident: int, *, within_s: float) -> bool:
     """Ask again whether a reader may see an incident. Raises Unanswered when that cannot be told in time."""
+    return reader in (await ask(reader, incident, within_s=within_s, about_words=False)).allowed
+
+
+async def ask(reader: Viewer, incident: int, *, within_s: float, about_words: bool = True) -> Answer:
+    """Ask who may see an incident, and whether its words are still there. Raises Unanswered when that takes longer."""
     question = _newest.get(incident)
     if question is not None and question.answer.done():
         question = None
     if question is None or not question.gathers:
         question = _newest[incident] = Question(incident, after=question)
     question.readers.add(reader)
+    question.about_words |= about_words
     try:
-        allowed = await asyncio.wait_for(asyncio.shield(question.answer), within_s)
+        answer = await asyncio.wait_for(asyncio.shield(question.answer), within_s)
     except TimeoutError:
-        allowed = None
-    if allowed is None:
+        answer = None
+    if answer is None:
         raise Unanswered
-    return reader in allowed
+    return answer
+
+
+def _answered(incident: int, readers: frozenset[Viewer], about_words: bool) -> Answer:
+    try:
+        allowed = allowed_of(incident, readers)
+        return Answer(allowed, redacted_at([incident]).get(incident, 0.0) if about_words else 0.0)
+    finally:
+        let_go()
+
+
+def redacted_at(incidents: Collection[int]) -> dict[int, float]:
+    """Return when something was last redacted of each of these incidents of which anything was, in seconds."""
+    found = Event.objects.filter(incident__in=incidents, kind="redacted").values_list("incident")
+    return {incident: at.timestamp() for incident, at in found.annotate(Max("recorded_at"))}
 
 
 def allowed_of(incident: int, readers: frozenset[Viewer]) -> frozenset[Viewer]:

@@ -32,7 +32,16 @@ def seen(monkeypatch: pytest.MonkeyPatch) -> set[int]:
     """The incidents that everybody sees; the test takes some away."""
     may = {7, 8, 9}
     monkeypatch.setattr(watching, "allowed_of", lambda one, readers: readers if one in may else frozenset())
+    monkeypatch.setattr(watching, "redacted_at", lambda of: {})
     return may
+
+
+@pytest.fixture
+def words(seen: set[int], monkeypatch: pytest.MonkeyPatch) -> dict[int, float]:
+    """When something was redacted last, by incident; the test redacts more."""
+    last = {7: 100.0}
+    monkeypatch.setattr(watching, "redacted_at", lambda of: {one: last[one] for one in of if one in last})
+    return last
 
 
 def closed(*places: int) -> str:
@@ -114,7 +123,7 @@ def test_it_ends_without_a_word_when_nobody_can_say_who_may_see(
 
     async def listen() -> list[str]:
         stream, _ = await opened({0: 7})
-        monkeypatch.setattr(watching, "may_go_on", unanswered)
+        monkeypatch.setattr(watching, "ask", unanswered)
         hub.tell(7, 2)
         return [one async for one in stream]
 
@@ -170,3 +179,45 @@ def test_whoever_has_too_many_streams_is_still_told_when_asking(
     asked = f"/closings/stream?of={incident.codename}"
     assert browse(eve).get(asked).status_code == 429
     assert browse(eve).get(f"{asked}&now").status_code == 200
+
+
+def gone(*places: int) -> str:
+    return "".join(f"event: redacted\ndata: {place}\n\n" for place in places)
+
+
+@pytest.mark.parametrize(("drawn", "said"), [(99.0, gone(0)), (100.0, ": still here\n\n")])
+def test_what_was_redacted_since_the_page_was_drawn_is_said_once(
+    hub: Hub, seen: set[int], words: dict[int, float], drawn: float, said: str
+) -> None:
+    async def listen() -> list[str]:
+        stream = closings.closings({0: 7, 1: 8}, closed=(), reader=ADA, since=drawn)
+        first = await following(stream) + await following(stream)
+        told = []
+        for one, at in ((7, 0.0), (8, 200.0), (8, 200.0), (7, 300.0)):
+            words[one] = max(words.get(one, 0.0), at)
+            hub.tell(one, 5)
+            told.append(await following(stream))
+        seen.remove(7)
+        words[7] = 400.0
+        hub.tell(7, 6)
+        return [first, *told, await following(stream)]
+
+    still = ": still here\n\n"
+    assert asyncio.run(listen()) == [HELLO + said, still, gone(1), still, gone(0), closed(0)]
+
+
+def test_where_no_stream_can_be_had_it_is_told_as_well(
+    incident: Incident, ada: Person, browse: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(live_stream, "let_go", lambda: None)
+    client, at = browse(ada), timezone.now()
+    asked = f"/closings/stream?of={incident.codename}&now&drawn="
+    note = lifecycle.note(incident, text="hunter2", by=ada, at=at)
+    assert client.get(f"{asked}{at.timestamp()}").content == b""
+    lifecycle.redact(incident, n=note.n, by=None, at=at)
+    assert client.get(f"{asked}{at.timestamp()}").content.decode() == gone(0)
+    assert client.get(f"{asked}{at.timestamp() - 3600}").content.decode() == gone(0)
+    for drawn in ("", "nan", "inf", "-1", "x", "1e999"):
+        assert client.get(f"{asked}{drawn}").status_code == 200
+    page = client.get("/").content.decode()
+    assert float(page.partition('data-drawn="')[2].partition('"')[0]) >= at.timestamp()

@@ -9,6 +9,7 @@ const MOST = 100; // as many a question may name
 const NAMED = 'a[href^="/incidents/"], [data-incident]';
 const ADDRESS = document.body.dataset.closings;
 const about = document.body.dataset.about;
+let drawn = document.body.dataset.drawn, renewing;
 let source, shown = "", failures = 0, resting, gathering, round = 0, isLeft = false;
 
 const codename = (node) => node.dataset.incident ?? node.getAttribute("href").split(/[/?#]/)[2];
@@ -56,13 +57,14 @@ function begin() {
   askInTurns(all.slice(MOST));
 }
 
-const asking = (names) => `${ADDRESS}?${new URLSearchParams(names.map((one) => ["of", one]))}`;
+const asking = (names) => `${ADDRESS}?${new URLSearchParams([...names.map((one) => ["of", one]), ["drawn", drawn]])}`;
 
 function connect(now) {
   stop();
   source = new EventSource(asking(now));
   source.addEventListener("open", () => { failures = 0; });
   source.addEventListener("closed", (event) => closed(now[event.data]));
+  source.addEventListener("redacted", renew);
   source.addEventListener("error", () => {
     stop();
     if (failures) ask(now);
@@ -88,10 +90,35 @@ async function ask(names) {
   try {
     const answer = await fetch(`${asking(names)}&now`, { signal: AbortSignal.timeout(ANSWERS_MS) });
     if (answer.status === 401 && about) leave();
-    else if (answer.ok) for (const [, place] of (await answer.text()).matchAll(/^data: (.+)$/gm)) closed(names[place]);
+    else if (answer.ok) {
+      const said = [...(await answer.text()).matchAll(/^event: (\w+)\ndata: (.+)$/gm)];
+      for (const [, kind, place] of said) if (kind === "closed") closed(names[place]);
+      if (said.some(([, kind]) => kind === "redacted")) renew();
+    }
   } catch {
     // Asked again with the next try.
   }
+}
+
+// Something that this page names was redacted: it becomes what the server says now. What somebody typed stays theirs.
+async function renew() {
+  if (isLeft || document.querySelector("main canvas")) return;
+  clearTimeout(renewing);
+  renewing = setTimeout(async () => {
+    try {
+      const answer = await fetch(location.href, { signal: AbortSignal.timeout(ANSWERS_MS) });
+      if (!answer.ok) return;
+      const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+      const main = document.querySelector("main");
+      Idiomorph.morph(main, page.querySelector("main"));
+      document.title = page.title;
+      drawn = page.body.dataset.drawn;
+      htmx.process(main);
+      document.dispatchEvent(new CustomEvent("htmx:afterSettle", { detail: { target: main, elt: main } }));
+    } catch {
+      renewing = setTimeout(renew, TURNS_MS);
+    }
+  }, GATHERS_MS);
 }
 
 function look() {
