@@ -110,7 +110,9 @@ async function renew() {
       if (!answer.ok) return;
       const page = new DOMParser().parseFromString(await answer.text(), "text/html");
       const main = document.querySelector("main");
+      const untouched = [...main.querySelectorAll("textarea")].filter((one) => one.value === one.defaultValue);
       Idiomorph.morph(main, page.querySelector("main"));
+      for (const one of untouched) one.value = one.defaultValue;
       document.title = page.title;
       drawn = page.body.dataset.drawn;
       htmx.process(main);
