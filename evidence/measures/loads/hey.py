@@ -14,7 +14,9 @@ LONGEST = re.compile(r"^[ \t]*Slowest:\s+(\d[\d.]*\s*[a-zµ]*)", re.MULTILINE)
 MEAN = re.compile(r"^[ \t]*Average:\s+(\d[\d.]*\s*[a-zµ]*)", re.MULTILINE)
 WITHIN = re.compile(r"^[ \t]+(\d+(?:\.\d+)?)%+ in (\d[\d.]*\s*[a-zµ]+)", re.MULTILINE)
 ANSWERS = re.compile(r"^[ \t]*\[(\d{3})\]\s+(\d+) responses", re.MULTILINE)
-ERRORS = re.compile(r"^[ \t]*\[(\d+)\]\s+(?!\d+ responses)\S", re.MULTILINE)
+ERRORS = re.compile(r"^[ \t]*\[(\d+)\]\s+(?!\d+ responses)(\S.*)", re.MULTILINE)
+# What oha calls requests that were still open when its time (``-z``) was over: its success rate leaves them out.
+CUT_OFF = "aborted due to deadline"
 
 
 def looks_like(text: str) -> bool:
@@ -30,7 +32,8 @@ def read(text: str) -> list[Run]:
 def report(text: str, *, tool: str) -> Run:
     """Read a report in the form that hey and oha share."""
     answers = {code: int(count) for code, count in ANSWERS.findall(text)}
-    errors = sum(int(count) for count in ERRORS.findall(text.partition("Error distribution")[2]))
+    said = ERRORS.findall(text.partition("Error distribution")[2])
+    errors = sum(int(count) for count, what in said if what.strip() != CUT_OFF)
     refused = sum(count for code, count in answers.items() if code >= "400")
     return Run(
         tool,
@@ -41,8 +44,14 @@ def report(text: str, *, tool: str) -> Run:
         longest_ms=_ms(found(LONGEST, text)),
         percentiles=[(float(p), ms(said)) for p, said in WITHIN.findall(text)],
         duration_s=(_ms(found(TOOK, text)) or 0) / 1000 or None,
-        notes=[f"{errors:,} errors aren't included in the latencies"] if errors else [],
+        notes=notes(errors, cut_off=sum(int(count) for count, what in said if what.strip() == CUT_OFF)),
     )
+
+
+def notes(errors: int, *, cut_off: int) -> list[str]:
+    """Say what the latencies leave out."""
+    found = [f"{errors:,} errors aren't included in the latencies"] if errors else []
+    return [*found, f"{cut_off:,} requests were cut off by the end of the test"] if cut_off else found
 
 
 def _ms(said: str | None) -> float | None:

@@ -42,7 +42,9 @@ def _text(text: str) -> Run:
 def _json(said: Mapping[str, Any]) -> Run:
     summary = said["summary"]
     answers = {str(code): int(count) for code, count in (said.get("statusCodeDistribution") or {}).items()}
-    errors = sum(int(count) for count in (said.get("errorDistribution") or {}).values())
+    counts = {str(what): int(count) for what, count in (said.get("errorDistribution") or {}).items()}
+    cut_off = counts.pop(hey.CUT_OFF, 0)
+    errors = sum(counts.values())
     within = (said.get("latencyPercentiles") or {}).items()
     return Run(
         "oha",
@@ -53,7 +55,7 @@ def _json(said: Mapping[str, Any]) -> Run:
         longest_ms=_ms(summary.get("slowest")),
         percentiles=[(float(p.removeprefix("p")), found) for p, s in within if (found := _ms(s)) is not None],
         duration_s=finite(summary.get("total")),
-        notes=[f"{errors:,} errors aren't included in the latencies"] if errors else [],
+        notes=hey.notes(errors, cut_off=cut_off),
     )
 
 

@@ -1,4 +1,8 @@
-"""vegeta's report as text. Source: github.com/tsenart/vegeta, its reporters."""
+"""vegeta's report as text. Source: github.com/tsenart/vegeta, its reporters.
+
+It rounds the share that succeeded, codes from 200 to 399, to a hundredth of a percent; how often each code came is
+exact. Code 0 is no answer.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +15,9 @@ BEGINS = re.compile(r"^Requests\s+\[total, rate", re.MULTILINE)
 REQUESTS = re.compile(r"^Requests\s+\[[^\]]*\]\s+(\d+)", re.MULTILINE)
 RATE = re.compile(r"^Requests\s+\[[^\]]*\]\s+\d+, ([\d.]+)", re.MULTILINE)
 LATENCIES = re.compile(r"^Latencies\s+\[([^\]]*)\]\s+(.+)$", re.MULTILINE)
+CODES = re.compile(r"^[ \t]*Status Codes[ \t]+\[code:count\]([ \t\d:]*)$", re.MULTILINE)
+CODE = re.compile(r"\b(\d{1,4}):(\d{1,15})\b")
+EXACT = 10_000  # requests of which a hundredth of a percent says how many failed
 SUCCESS = re.compile(r"^Success\s+\[ratio\]\s+([\d.]+)%", re.MULTILINE)
 
 
@@ -29,12 +36,23 @@ def _run(text: str) -> Run:
     names, values = (part.split(", ") for part in latencies.groups()) if latencies else ([], [])
     said = {name: ms(value) for name, value in zip(names, values, strict=False)}
     requests, success = whole(found(REQUESTS, text)), real(found(SUCCESS, text))
+    failed = _failed(text, requests, success)
     return Run(
         "vegeta",
         requests=requests,
-        failed=round(requests * (1 - success / 100)) if requests is not None and success is not None else None,
+        failed=failed,
         rps=real(found(RATE, text)),
         mean_ms=said.get("mean"),
         longest_ms=said.get("max"),
         percentiles=sorted((float(name), value) for name, value in said.items() if name.isdecimal()),
+        notes=[f"{success:.2f} % succeeded"] if failed is None and success is not None else [],
     )
+
+
+def _failed(text: str, requests: int | None, success: float | None) -> int | None:
+    """Return how many requests failed, None where the report is not exact enough to say."""
+    if codes := CODE.findall(found(CODES, text) or ""):
+        return sum(int(count) for code, count in codes if not 200 <= int(code) < 400)
+    if requests is None or success is None or requests >= EXACT:
+        return None
+    return round(requests * (1 - success / 100))

@@ -206,6 +206,36 @@ def test_each_tool_says_the_same_things_in_its_own_words(
     assert run.percentiles[-1] == pytest.approx(last)
 
 
+def test_what_oha_cuts_off_as_its_time_is_over_did_not_fail() -> None:
+    """``-z`` always ends with requests under way, which oha's own success rate leaves out."""
+    text = OHA.replace("[2] connection closed", "[50] aborted due to deadline\n  [2] connection closed")
+    errors = {"connection closed": 1, "aborted due to deadline": 50}
+    for said, known in ((text, OHA), (json.dumps({**OHA_JSON, "errorDistribution": errors}), json.dumps(OHA_JSON))):
+        run, without = only(said), only(known)
+        assert (run.requests, run.failed) == (without.requests, without.failed)
+        assert run.notes == [*without.notes, "50 requests were cut off by the end of the test"]
+
+
+@pytest.mark.parametrize(
+    ("requests", "success", "codes", "failed"),
+    [
+        (118_737_960, "99.99", "0:12573  200:106848930  204:11876457  ", 12_573),
+        (1_000_000, "100.00", "200:999997  503:3", 3),
+        (300, "95.00", "0:15  200:285", 15),
+        (300, "100.00", "200:290  302:10  ", 0),
+        (300, "95.00", "", 15),
+        (1_000_000, "100.00", "", None),  # up to 49 of them may have failed
+    ],
+)
+def test_how_many_failed_is_what_vegeta_counted_and_not_a_rounded_share(
+    requests: int, success: str, codes: str, failed: int | None
+) -> None:
+    text = VEGETA.replace(" 300,", f" {requests},").replace("95.00%", f"{success}%")
+    run = only(f"{text}Status Codes  [code:count]                      {codes}\nError Set:\n" if codes else text)
+    assert (run.requests, run.failed) == (requests, failed)
+    assert run.notes == ([f"{success} % succeeded"] if failed is None else [])
+
+
 def test_a_run_says_its_half_its_tail_and_its_longest() -> None:
     assert loadtest.sentence(loadtest.read(WITHOUT.encode())) == (
         "200 requests: half within 415 ms, 99 % within 435 ms, longest 435 ms, 24.5 requests a second, 3 failed, "
