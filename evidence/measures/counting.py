@@ -29,7 +29,8 @@ class CountTable:
     """One table: rows of a key and its numbers, None where a tool says none.
 
     ``key`` is what a row is (*syscall*); ``title`` whose table it is. Rows with a unit of their own are quantities
-    that do not add up, as *perf stat* prints them.
+    that do not add up, as *perf stat* prints them. ``rest`` is how much of the first column the tool left out, in rows
+    that it doesn't show.
     """
 
     tool: str
@@ -38,10 +39,12 @@ class CountTable:
     rows: list[tuple[str, list[float | None]]]
     title: str = ""
     apart: bool = False
+    rest: float = 0.0
 
     def total(self, column: int) -> float:
-        """Return the sum of a column."""
-        return sum(numbers[column] or 0 for _, numbers in self.rows)
+        """Return the sum of a column, what isn't shown included where the tool says it."""
+        shown = sum(numbers[column] or 0 for _, numbers in self.rows)
+        return shown if column else shown + self.rest
 
     @property
     def main(self) -> int:
@@ -88,7 +91,8 @@ def sentence(tables: Sequence[CountTable]) -> str:
         if at != main and column.adds and number
     ]
     are = "of it is" if first.columns[main].unit else "of them are" if total > 1 else "of it is"
-    return f"{whole}: {share} {are} `{top}`" + (f" ({', '.join(others)})" if others else "")
+    hidden = f"; {words.share(first.rest / total)} isn't shown" if first.rest and not main else ""
+    return f"{whole}: {share} {are} `{top}`" + (f" ({', '.join(others)})" if others else "") + hidden
 
 
 def _of(table: CountTable, column: int) -> str:
@@ -172,9 +176,13 @@ def compared(tables: Sequence[CountTable]) -> str:
     if main is None:
         return f"These count different things of the same {first.key}s"
     name, unit = first.columns[main].name, first.columns[main].unit
-    totals = [sum(_named(table, numbers, name) or 0 for _, numbers in table.rows) for table in (first, last)]
+    totals = [
+        sum(_named(table, numbers, name) or 0 for _, numbers in table.rows) + (0 if main else table.rest)
+        for table in (first, last)
+    ]
     whole = max(*totals, 1e-30)
-    changed = [one for one in merged(tables) if abs(one.of(-1, main) - one.of(0, main)) >= LITTLE * whole]
+    known = [one for one in merged(tables) if not _is_hidden(one, (first, last), main)]
+    changed = [one for one in known if abs(one.of(-1, main) - one.of(0, main)) >= LITTLE * whole]
     if first.apart:
         changed = [one for one in merged(tables) if relative(one.of(0, 0), one.of(-1, 0)) not in {None, 0.0}]
     if not changed:
@@ -185,6 +193,12 @@ def compared(tables: Sequence[CountTable]) -> str:
         parts.append(f"`{name_of(first, one.key)}` {_step(one.of(0, main), one.of(-1, main), its)}")
     total = "" if first.apart else f"; in all {_step(totals[0], totals[1], unit)}"
     return "; ".join(parts) + total
+
+
+def _is_hidden(one: CountChange, sides: Sequence[CountTable], column: int) -> bool:
+    """Tell whether a row may be among those that one side doesn't show: it is not gone then, and not new."""
+    numbers = (one.sides[0][column], one.sides[-1][column])
+    return any(number is None and table.rest for number, table in zip(numbers, sides, strict=True))
 
 
 def _step(before: float, after: float, unit: str) -> str:
@@ -204,7 +218,7 @@ def plain(table: CountTable) -> dict[str, Any]:
     rows = [[key, numbers] for key, numbers in table.rows]
     return {
         "tool": table.tool, "key": table.key, "columns": columns, "rows": rows, "title": table.title,
-        "apart": table.apart,
+        "apart": table.apart, "rest": table.rest,
     }  # fmt: skip
 
 
@@ -213,5 +227,5 @@ def reopened(kept: dict[str, Any]) -> CountTable:
     columns = [CountColumn(*one) for one in kept["columns"]]
     return CountTable(
         kept["tool"], kept["key"], columns, [(key, list(numbers)) for key, numbers in kept["rows"]], kept["title"],
-        kept["apart"],
+        kept["apart"], kept.get("rest", 0.0),
     )  # fmt: skip

@@ -21,6 +21,8 @@ UNITS: dict[str, tuple[int, str]] = {
     **dict.fromkeys(("kb", "kib", "kilobyte", "kilobytes"), (1 << 10, "bytes")),
     **dict.fromkeys(("mb", "mib", "megabyte", "megabytes"), (1 << 20, "bytes")),
     **dict.fromkeys(("gb", "gib", "gigabyte", "gigabytes"), (1 << 30, "bytes")),
+    **dict.fromkeys(("tb", "tib", "terabyte", "terabytes"), (1 << 40, "bytes")),
+    **dict.fromkeys(("pb", "pib", "petabyte", "petabytes"), (1 << 50, "bytes")),
     **dict.fromkeys(("sample", "samples"), (1, "samples")),
     **dict.fromkeys(("object", "objects"), (1, "objects")),
     **dict.fromkeys(("", "none", "1", "count", "counts", "event", "events"), (1, "events")),

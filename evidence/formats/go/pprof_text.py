@@ -27,6 +27,7 @@ INLINE = re.compile(rb"( \((?:inline|partial-inline)\))+$")
 SAMPLE = re.compile(rb"\s*((?:-?\d{1,19}\s+)*-?\d{1,19}):((?: \d{1,18})*)\s*$")
 LOCATION = re.compile(rb"\s{0,12}(\d{1,18}): (0x[0-9a-f]{1,16})(?: M=\d+)?(?: ([^\n]*))?$")
 LINE = re.compile(rb"(\S[^\n]*?) \S*:\d+:\d+ s=\d+\s*$|(\S[^\n]*?) \S*:\d+ s=\d+\s*$")
+DIFFERENCE = "It's a difference of two profiles, as -diff_base prints it. Upload what -proto writes, or both of them"
 # As pprof abbreviates them -> what ``units`` knows them by.
 ABBREVIATED = {"mins": "min", "hrs": "hours"}
 COUNTED = {"goroutine": "goroutines", "threadcreate": "threads", "contentions": "contentions", "samples": "samples"}
@@ -59,6 +60,8 @@ def _traces(lines: Sequence[bytes], limits: Limits) -> Stacks:
     gather = Gather([kind], limits=limits)
     for number, value, word, frames in stacks:
         times, unit = _unit(word)
+        if value < 0:
+            raise BadProfile(DIFFERENCE, where=f"line {number}")
         if word and unit != kind.unit:
             says = f"A trace counts {unit or 'nothing known'} where others count {kind.unit}"
             raise BadProfile(says, where=f"line {number}")
@@ -111,9 +114,11 @@ def _raw(lines: Sequence[bytes], limits: Limits) -> Stacks:
             if line.strip() and b"[" not in line:
                 skipped.add(number, line)
             continue
+        if min(values) < 0:
+            raise BadProfile(DIFFERENCE, where=f"line {number}")
         known = (locations.get(key, [f"location {key.decode()}"]) for key in reversed(found[2].split()))
         stack = [gather.code(name) for names in known for name in names]
-        counted = [max(value, 0) * times for value, (times, _) in zip(values, kinds, strict=True)]
+        counted = [value * times for value, (times, _) in zip(values, kinds, strict=True)]
         gather.add(stack, counted, where=f"line {number}")
     return gather.stacks(NAME, default_type=default, about=skipped.about())
 

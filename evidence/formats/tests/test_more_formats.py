@@ -345,3 +345,34 @@ def test_how_much_was_counted_is_exact_over_all_types() -> None:
         assert module
         tree = calltree.build(module.read(data))
         assert 9 in [tree.total(type) for type in range(len(tree.sample_types))]
+
+
+RAW = b"""PeriodType: space bytes
+Period: 1
+Samples:
+alloc_space/bytes
+    5242880: 1 2
+   %s: 3 2
+Locations
+     1: 0x1f main.grew /app/main.go:7:0 s=0
+     2: 0x2f main.main /app/main.go:9:0 s=0
+     3: 0x3f main.shrank /app/main.go:8:0 s=0
+Mappings
+"""
+TRACED = b"""File: shop
+Type: alloc_space
+-----------+-------------------------------------------------------
+       3TB   main.grew
+             main.main
+-----------+-------------------------------------------------------
+      %s   main.shrank
+             main.main
+-----------+-------------------------------------------------------
+"""
+
+
+def test_a_difference_that_pprof_prints_is_refused_and_never_read_as_what_grew_alone(tmp_path: Path) -> None:
+    for text, less, more in ((RAW, b"-3145728", b"3145728"), (TRACED, b"-3GB", b"5GB")):
+        with pytest.raises(BadProfile, match="a difference of two profiles"):
+            read(tmp_path, text % less)
+        assert calltree.build(read(tmp_path, text % more)).total() in {8 << 20, (3 << 40) + (5 << 30)}

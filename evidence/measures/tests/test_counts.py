@@ -147,6 +147,39 @@ def test_every_number_is_kept() -> None:
     assert dict(read(PERF_STAT).tables[0].rows)["task-clock (s)"] == [1.2505, 9.87]
 
 
+TEN = """File: shop
+Type: cpu
+Showing nodes accounting for 600ms, 30.00% of 2s total
+Dropped 41 nodes (cum <= 0.01s)
+Showing top 2 nodes out of 57
+      flat  flat%   sum%        cum   cum%
+     400ms 20.00% 20.00%      400ms 20.00%  main.hash
+     200ms 10.00% 30.00%        1s 50.00%  main.serve
+"""
+
+
+def test_what_pprof_leaves_out_of_its_table_is_part_of_the_whole() -> None:
+    assert counts.sentence(read(TEN)) == "2 s in functions: 20 % of it is `main.hash`; 70 % isn't shown"
+    [again] = counts.from_dict(json.loads(json.dumps(read(TEN).as_dict()))).tables
+    assert again.total(0) == pytest.approx(2.0)
+
+
+def test_a_function_that_only_one_table_shows_is_neither_new_nor_gone_where_the_other_leaves_some_out() -> None:
+    other = TEN.replace("main.hash", "main.render").replace("200ms 10.00%", "100ms  5.00%")
+    other = other.replace("600ms, 30.00%", "500ms, 25.00%")
+    said = counts.compared([read(TEN), read(other)])
+    assert said == "`main.serve` 200 ms → 100 ms (−50 %); in all 2 s → 2 s (0 %)"
+    whole = [text.replace("600ms, 30.00%", "2s, 100%").replace("500ms, 25.00%", "2s, 100%") for text in (TEN, other)]
+    assert "`main.hash` 400 ms → 0 s (−100 %)" in counts.compared([*map(read, whole)])
+
+
+def test_amounts_of_any_size_are_read_and_a_difference_is_refused() -> None:
+    [table] = read(PPROF_TOP.replace("42.83MB", "3PB").replace("42.33MB", "3PB")).tables
+    assert table.rows[0][1] == pytest.approx([3.0 * 2**50] * 2)
+    with pytest.raises(BadProfile, match="Upload both profiles"):
+        read(PPROF_TOP.replace("  512.05kB", " -512.05kB"))
+
+
 def test_before_and_after_are_compared() -> None:
     said = counts.compared([read(STRACE), read(CALMER)])
     assert said == "`futex` 4.46 s → 55 ms (−98.8 %); in all 5 s → 600 ms (−88 %)"
