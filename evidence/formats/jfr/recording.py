@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
+from dataclasses import replace
 from operator import add
 from typing import Any
 
@@ -18,13 +19,20 @@ from evidence.formats.base.gather import MOST, Gather
 from evidence.formats.jfr import counting
 from evidence.formats.jfr.chunk import Chunk, Described
 from evidence.formats.jfr.counting import ALONE, CPU, EVENTS, WALL, Counted
-from evidence.formats.jfr.traces import Stacktraces
+from evidence.formats.jfr.traces import CutOff, Stacktraces
+from evidence.profile.amounts import percent
 from evidence.profile.errors import NotRecognised
 from evidence.profile.limits import DEFAULT, Limits
 from evidence.profile.stacks import Ints, SampleType, Stacks
 
 NOTHING = (
     "This recording has no events with stacks that we support. Record with `settings=profile`, or use async-profiler."
+)
+# The JDK keeps the innermost 64 frames of a stack unless it is told otherwise. Source: java(1), FlightRecorderOptions.
+CUT = 0.005  # of the first sample type
+CUT_OFF = (
+    "{} of it has stacks that were cut off at {} frames: what called those isn't known, so totals of callers are too "
+    "low. Record with `-XX:FlightRecorderOptions=stackdepth=512`, or with `-j 512` in async-profiler."
 )
 LABELS = 100
 Threads = defaultdict[str, list[int]]
@@ -46,11 +54,13 @@ def read(data: Buffer, *, limits: Limits = DEFAULT) -> Stacks:
     gather = Gather([_shown(kind, types) for kind in types], limits=limits)
     about: dict[str, Any] = {"duration_ns": sum(chunk.duration_ns for chunk, _ in chunks)}
     threads: Threads = defaultdict(lambda: [0] * len(types))
-    truncated = sum(_pour(chunk, counted, types, gather, threads) for chunk, counted in chunks)
-    about |= {"truncated": truncated} if truncated else {}
+    cut_off = CutOff([0] * len(types))
+    for chunk, counted in chunks:
+        cut_off = cut_off.plus(_pour(chunk, counted, types, gather, threads))
     largest = sorted(threads.items(), key=lambda item: (-max(item[1]), item[0]))
     about |= {"labels": {"thread": dict(largest[:LABELS])}} if threads else {}
-    return gather.stacks("jfr", about=about)
+    stacks = gather.stacks("jfr", about=about)
+    return replace(stacks, about={**about, **_caution(cut_off, stacks.totals[0])})
 
 
 def _known() -> list[SampleType]:
@@ -59,16 +69,23 @@ def _known() -> list[SampleType]:
     return [kind for kind in [*amounts, *(counts.each for counts in EVENTS.values())] if kind]
 
 
+def _caution(cut_off: CutOff, total: int) -> dict[str, str]:
+    """Warn of stacks without their outermost frames, by the first sample type: what called them is not known."""
+    if not total or cut_off.values[0] < CUT * total:
+        return {}
+    return {"caution": CUT_OFF.format(percent(cut_off.values[0] / total), cut_off.depth)}
+
+
 def _shown(kind: SampleType, types: Sequence[SampleType]) -> SampleType:
     """Call a type plainly *allocated* or *cpu*, unless another one of that name is in the recording too."""
     plain = ALONE.get(kind, kind)
     return kind if plain.name in {one.name for one in types} else plain
 
 
-def _pour(chunk: Chunk, counted: Counted, types: Sequence[SampleType], gather: Gather, threads: Threads) -> int:
-    """Add the samples of a chunk; return how many events' stacks the recorder cut off."""
+def _pour(chunk: Chunk, counted: Counted, types: Sequence[SampleType], gather: Gather, threads: Threads) -> CutOff:
+    """Add the samples of a chunk; return what the recorder cut off of their stacks."""
     if not counted:
-        return 0
+        return CutOff([0] * len(types))
     stacktraces = Stacktraces(chunk, gather)
     tallies = [(types.index(kind), tally) for kind, tallies in counted.items() for tally in tallies]
     by_thread, in_each = _summed([(place, tally.threads, tally.amounts) for place, tally in tallies], len(types))

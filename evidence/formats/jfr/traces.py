@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from operator import add
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -20,6 +21,17 @@ UNKNOWN = "[unknown]"
 AT_ONCE = 1 << 16
 
 
+class CutOff(NamedTuple):
+    """What stacks count that lack their outermost frames, for each sample type, and how deep the deepest of them is."""
+
+    values: list[int]
+    depth: int = 0
+
+    def plus(self, other: CutOff) -> CutOff:
+        """Return what both count."""
+        return CutOff(list(map(add, self.values, other.values)), max(self.depth, other.depth))
+
+
 class Stacktraces:
     """The stacks of one chunk. A constant that is not there stands for nothing known, as in ``jfr print``."""
 
@@ -31,10 +43,10 @@ class Stacktraces:
         self._names: dict[int, str] = {}
         self._codes: dict[tuple[int, int], int] = {}
 
-    def pour(self, keys: Ints, values: Ints) -> int:
+    def pour(self, keys: Ints, values: Ints) -> CutOff:
         """Add stacks, given by their keys, with what they count: a row of ``values`` for each sample type.
 
-        Return how many of them the recorder cut off.
+        Return what the recorder cut off of them.
         """
         places, columns = self.chunk.constants.traces().columns(keys)
         together = places >= 0
@@ -42,13 +54,16 @@ class Stacktraces:
         codes = self._many(within, columns)
         named = keys[together].tolist()
         self.gather.add_many(codes, columns.sizes[within], values[:, together], what="stack", keys=named)
-        truncated = int(np.count_nonzero(columns.truncated[within]))
+        cut = columns.truncated[within].astype(np.bool_)
+        cut_off = CutOff(
+            values[:, together][:, cut].sum(axis=1).tolist(), int(columns.sizes[within[cut]].max(initial=0))
+        )
         for at in np.flatnonzero(~together).tolist():
             key = int(keys[at])
-            one, cut = self._one(key)
+            one, is_cut = self._one(key)
             self.gather.add(one, values[:, at].tolist(), where=f"stack {key}")
-            truncated += cut
-        return truncated
+            cut_off = cut_off.plus(CutOff(values[:, at].tolist(), len(one))) if is_cut else cut_off
+        return cut_off
 
     def _many(self, places: Ints, columns: TraceColumns) -> Codes:
         """Return the codes of the frames of many stacks, root first; of each different one the name is looked up once.

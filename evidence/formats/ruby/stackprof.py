@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from evidence.formats import Buffer
@@ -17,6 +18,8 @@ from evidence.profile.stacks import SampleType, Stacks
 
 NAME = "stackprof"
 MICROSECOND = 1_000
+MISSED = 0.01  # of all that were due
+MISSED_SAYS = "{:,} of {:,} samples were missed: what ran then isn't in it."
 TIMED = {"cpu", "wall"}
 NO_STACKS = "This stackprof file has totals and no stacks. Record with `raw: true`, then `stackprof --json FILE`."
 
@@ -52,8 +55,11 @@ def read(data: Buffer, *, limits: Limits = DEFAULT) -> Stacks:
         if unknown is not None:
             raise BadProfile(f"Frame {unknown} does not exist", where=f"raw[{at}]")
         gather.add([codes[frame] for frame in stack], [weight * one for one in times], where=f"raw[{at}]")
+    stacks = gather.stacks(NAME, default_type=len(kinds) - 1)
     missed = whole(file.get("missed_samples", 0), "missed_samples")
-    return gather.stacks(NAME, default_type=len(kinds) - 1, about={"missed": missed} if missed else {})
+    if missed >= MISSED * (missed + stacks.totals[0]) > 0:
+        return replace(stacks, about={"caution": MISSED_SAYS.format(missed, missed + stacks.totals[0])})
+    return stacks
 
 
 def _names(frames: Mapping[str, Any], gather: Gather) -> dict[str, str]:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from evidence.analysis import guards
 from evidence.formats.jfr import jfr
 from evidence.formats.tests.written_jfr import recording
 from evidence.profile.errors import BadProfile, NotRecognised
@@ -101,6 +102,19 @@ def test_how_often_is_counted_beside_how_much() -> None:
 )
 def test_frames_say_where_they_run(type: str, hint: str) -> None:
     assert set(jfr.read(recording(SAMPLES, frame_type=type)).hints) == {hint}
+
+
+@pytest.mark.parametrize("packed", [True, False])
+def test_stacks_that_the_recorder_cut_off_are_said_to_lack_their_callers(packed: bool) -> None:
+    """The JDK keeps 64 frames unless told otherwise, fewer than a web framework has: shares of callers are too low."""
+    deep, rare = tuple(f"f{at}" for at in range(64)), [(("main", "rest"), 1_000)]
+    stacks = jfr.read(recording([(deep, 3), (("main", "work"), 1)], cut_at=64, packed=packed))
+    said = [*guards.of(calltree.build(stacks), 0)]
+    assert any(one.startswith("75 % of it has stacks that were cut off at 64 frames") for one in said)
+    assert "caution" not in jfr.read(recording([(deep, 3), (("main", "work"), 1)], packed=packed)).about
+    assert "caution" not in jfr.read(recording([(deep, 3), *rare], cut_at=64, packed=packed)).about
+    two = jfr.read(recording([(deep, 3)], cut_at=64) + recording([(("main", "work"), 1)]))
+    assert str(two.about["caution"]).startswith("75 % of it")
 
 
 def test_a_recording_without_stacks_is_no_profile() -> None:

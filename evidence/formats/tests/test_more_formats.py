@@ -150,6 +150,13 @@ def test_a_recording_that_points_nowhere_is_refused(tmp_path: Path, change: dict
     assert "threads[0]" in error.value.where
 
 
+def test_samples_that_stackprof_missed_are_said(tmp_path: Path) -> None:
+    file = json.loads(MORE["stackprof"]([(("main", "work"), 90)]))
+    for missed, said in ((30, "30 of 120 samples were missed: what ran then isn't in it."), (0, None)):
+        stacks = read(tmp_path, json.dumps({**file, "missed_samples": missed}).encode())
+        assert (stacks.totals[0], stacks.about.get("caution")) == (90, said)
+
+
 def test_stackprof_counts_time_and_without_stacks_says_how_to_record_them(tmp_path: Path) -> None:
     file = json.loads(MORE["stackprof"]([(("main", "work"), 3)])) | {"mode": "wall", "interval": 1000}
     stacks = read(tmp_path, json.dumps(file).encode())

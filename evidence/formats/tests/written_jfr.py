@@ -75,10 +75,12 @@ def recording(
     hertz: int = 10**9,
     states: Sequence[str] = ("STATE_RUNNABLE",),
     event: str = "",
+    cut_at: int = 0,
 ) -> bytes:
     """Return one chunk with an event for each sample, or as many as it counts for a kind that counts by one.
 
     ``states`` are those that execution samples are in, in turn; ``event`` is the setting that async-profiler writes.
+    Stacks of ``cut_at`` frames are said to be cut off.
     """
     write = Writer(packed=packed)
     samples = list(samples)
@@ -98,7 +100,7 @@ def recording(
         else:
             number = write.int if kind == 21 else write.long
             events += write.event(write.long(kind) + write.long(5) + key + number(value))
-    constants = write.event(_constants(write, names, stacks, frame_type, states))
+    constants = write.event(_constants(write, names, stacks, frame_type, states, cut_at))
     metadata = write.event(_metadata(write))
     where = 68 + len(events)
     size = where + len(constants) + len(metadata)
@@ -110,8 +112,9 @@ def recording(
 
 
 def _constants(
-    write: Writer, names: Sequence[str], stacks: Sequence[tuple[str, ...]], frame_type: str, states: Sequence[str]
-) -> bytes:
+    write: Writer, names: Sequence[str], stacks: Sequence[tuple[str, ...]], frame_type: str, states: Sequence[str],
+    cut_at: int,
+) -> bytes:  # fmt: skip
     def pool(kind: int, values: Sequence[bytes], *, first: int = 1) -> bytes:
         keyed = b"".join(write.long(key) + value for key, value in enumerate(values, start=first))
         return write.long(kind) + write.int(len(values)) + keyed
@@ -120,7 +123,7 @@ def _constants(
 
     def frames(stack: tuple[str, ...]) -> bytes:
         each = (method[name] + write.int(7) + write.long(1) for name in reversed(stack))
-        return TRUNCATED + write.int(len(stack)) + b"".join(each)
+        return (b"\1" if len(stack) == cut_at else TRUNCATED) + write.int(len(stack)) + b"".join(each)
 
     pools = [
         pool(10, [write.string(name) for name in names]),
