@@ -15,11 +15,13 @@ from evidence.formats.base.json_text.fields import mapped, scaled
 from evidence.profile import amounts
 from evidence.profile.errors import BadProfile, NotRecognised
 from evidence.profile.limits import Limits
+from evidence.profile.source_functions import SourceFunction
 from evidence.profile.stacks import SampleType, Stacks
 
 TIME = (SampleType("time", "nanoseconds"),)
 MICROSECOND = 1_000
 NO_SPANS = "This trace has no CPU samples and no spans (B, E, X events), so there's nothing to draw."
+PY_SPY, FILE = "py-spy", "\0"  # its category of events; what stands between a function and its file here
 SHOWN = 5
 CUT = 0.01  # of all time: less comes of times that are rounded
 CUTS = "Spans of one thread overlap, and end here with the one that they began in: {} of theirs is left out."
@@ -64,6 +66,7 @@ class SpanReader:
         self._threads: dict[tuple[str, str], Thread] = defaultdict(Thread)
         self._titles: dict[tuple[str, str], str] = {}
         self._names: dict[str, str] = {}
+        self._places: dict[str, SourceFunction] = {}
         self._skipped = Skipped()
         self._wrong: BadProfile | None = None
 
@@ -81,8 +84,7 @@ class SpanReader:
 
     def _add(self, place: int, event: Mapping[str, Any], phase: str) -> None:
         where = f"event {place}"
-        name = str(event.get("name") or "")
-        name = self._names.setdefault(name, name)
+        name = self._named(event)
         thread = self._threads[_thread(event)]
         at = scaled(event.get("ts"), where, times=MICROSECOND)
         if phase != "X":
@@ -96,6 +98,17 @@ class SpanReader:
         thread.spans.append(TraceSpan(at, -end, place, name))
         thread.lasts(end)
 
+    def _named(self, event: Mapping[str, Any]) -> str:
+        """Return what tells the function of a span from others; py-spy says in which file it is."""
+        name, args = str(event.get("name") or ""), event.get("args")
+        file = args.get("filename") if event.get("cat") == PY_SPY and isinstance(args, dict) else None
+        key = f"{name}{FILE}{file}" if name and file and isinstance(file, str) else name
+        if key not in self._names:
+            self._names[key] = key
+            if key != name:
+                self._places[key] = SourceFunction(name, str(file))
+        return self._names[key]
+
     def forget(self) -> None:
         """Let go of all spans, which may be millions."""
         self._threads.clear()
@@ -107,12 +120,14 @@ class SpanReader:
         if not self._threads:
             raise NotRecognised(NO_SPANS)
         gather = Gather(TIME, limits=limits)
+        names = gather.names_of(self._places.values())
+        shown = {key: names[place] for key, place in self._places.items()}
         labels: Counter[str] = Counter()
         cut = 0
         for key in list(self._threads):
             spans = _paired(self._threads.pop(key), self._skipped)
             cut += _cut(spans)
-            for stack, value, place in _nested(spans, gather):
+            for stack, value, place in _nested(spans, gather, shown):
                 gather.add(stack, (value,), where=f"event {place}")
                 labels[self._titles.get(key, f"thread {key[1]}")] += value
         about: dict[str, Any] = {"labels": {"thread": {key: [value] for key, value in labels.most_common(100)}}}
@@ -146,7 +161,9 @@ def _paired(thread: Thread, skipped: Skipped) -> list[TraceSpan]:
 
 def _closed(end: Mark, opened: list[Mark], skipped: Skipped) -> Iterator[TraceSpan]:
     if not any(end.name in {"", mark.name} for mark in opened):
-        skipped.append((end.place, f"the end of {end.name or 'a span'!r:.100}, which has no beginning"))
+        skipped.append(
+            (end.place, f"the end of {end.name.partition(FILE)[0] or 'a span'!r:.100}, which has no beginning")
+        )
         return
     while opened:
         begun = opened.pop()
@@ -170,7 +187,7 @@ def _cut(spans: list[TraceSpan]) -> int:
     return cut
 
 
-def _nested(spans: list[TraceSpan], gather: Gather) -> Iterator[tuple[list[int], int, int]]:
+def _nested(spans: list[TraceSpan], gather: Gather, shown: Mapping[str, str]) -> Iterator[tuple[list[int], int, int]]:
     """Yield what the open spans take until the next one begins or ends; a span ends no later than those around it.
 
     They come in their order.
@@ -189,5 +206,5 @@ def _nested(spans: list[TraceSpan], gather: Gather) -> Iterator[tuple[list[int],
         if ends and span.start > now:
             yield stack, span.start - now, span.place
         now = span.start
-        stack.append(gather.code(span.name))
+        stack.append(gather.code(shown.get(span.name, span.name)))
         ends.append(min(-span.negative_end, ends[-1]) if ends else -span.negative_end)

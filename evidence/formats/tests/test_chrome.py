@@ -83,6 +83,26 @@ def test_samples_that_point_to_frames_are_read_as_hermes_writes_them() -> None:
             )
 
 
+def test_functions_of_one_name_that_py_spy_saw_in_several_files_are_told_apart() -> None:
+    """``py-spy record -f chrometrace``: every module that is imported is a ``<module>``, and so is the program."""
+
+    def ran(phase: str, at: float, name: str, file: str) -> Event:
+        return event(phase, at, name, cat="py-spy", args={"filename": file, "line": int(at)})
+
+    events = [
+        ran("B", 0, "<module>", "/app/shop.py"), ran("B", 2, "<module>", "/app/tax/rates.py"),
+        ran("B", 3, "load", "/app/tax/rates.py"), ran("E", 5, "load", "/app/tax/rates.py"),
+        ran("E", 6, "<module>", "/app/tax/rates.py"), ran("E", 10, "<module>", "/app/shop.py"),
+    ]  # fmt: skip
+    assert functions(spans(*events)) == {
+        "<module> (app/shop.py)": (6_000, 10_000),
+        "<module> (app/tax/rates.py)": (2_000, 4_000),
+        "load": (2_000, 2_000),
+    }
+    elsewhere = [{**one, "cat": "io"} for one in events]  # where it may be the file that was opened
+    assert set(functions(spans(*elsewhere))) == {"<module>", "load"}
+
+
 def test_threads_do_not_nest_in_each_other() -> None:
     named = event("M", 0, "thread_name", args={"name": "loader"})
     stacks = chrome.read(spans(*NESTED, event("X", 3, "c", dur=4, tid=2), named))
