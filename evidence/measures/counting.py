@@ -30,7 +30,7 @@ class CountTable:
 
     ``key`` is what a row is (*syscall*); ``title`` whose table it is. Rows with a unit of their own are quantities
     that do not add up, as *perf stat* prints them. ``rest`` is how much of the first column the tool left out, in rows
-    that it doesn't show.
+    that it doesn't show; ``top`` how many rows it shows at most, where there may be more of which it says nothing.
     """
 
     tool: str
@@ -40,6 +40,12 @@ class CountTable:
     title: str = ""
     apart: bool = False
     rest: float = 0.0
+    top: int = 0
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether there may be rows that it doesn't show."""
+        return bool(self.rest) or 0 < self.top <= len(self.rows)
 
     def total(self, column: int) -> float:
         """Return the sum of a column, what isn't shown included where the tool says it."""
@@ -92,6 +98,7 @@ def sentence(tables: Sequence[CountTable]) -> str:
     ]
     are = "of it is" if first.columns[main].unit else "of them are" if total > 1 else "of it is"
     hidden = f"; {words.share(first.rest / total)} isn't shown" if first.rest and not main else ""
+    hidden = hidden or (f"; only the top {first.top} are in it" if first.is_cut else "")
     return f"{whole}: {share} {are} `{top}`" + (f" ({', '.join(others)})" if others else "") + hidden
 
 
@@ -198,7 +205,7 @@ def compared(tables: Sequence[CountTable]) -> str:
 def _is_hidden(one: CountChange, sides: Sequence[CountTable], column: int) -> bool:
     """Tell whether a row may be among those that one side doesn't show: it is not gone then, and not new."""
     numbers = (one.sides[0][column], one.sides[-1][column])
-    return any(number is None and table.rest for number, table in zip(numbers, sides, strict=True))
+    return any(number is None and table.is_cut for number, table in zip(numbers, sides, strict=True))
 
 
 def _step(before: float, after: float, unit: str) -> str:
@@ -218,7 +225,7 @@ def plain(table: CountTable) -> dict[str, Any]:
     rows = [[key, numbers] for key, numbers in table.rows]
     return {
         "tool": table.tool, "key": table.key, "columns": columns, "rows": rows, "title": table.title,
-        "apart": table.apart, "rest": table.rest,
+        "apart": table.apart, "rest": table.rest, "top": table.top,
     }  # fmt: skip
 
 
@@ -227,5 +234,5 @@ def reopened(kept: dict[str, Any]) -> CountTable:
     columns = [CountColumn(*one) for one in kept["columns"]]
     return CountTable(
         kept["tool"], kept["key"], columns, [(key, list(numbers)) for key, numbers in kept["rows"]], kept["title"],
-        kept["apart"], kept.get("rest", 0.0),
+        kept["apart"], kept.get("rest", 0.0), kept.get("top", 0),
     )  # fmt: skip

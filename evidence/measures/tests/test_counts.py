@@ -173,6 +173,17 @@ def test_a_function_that_only_one_table_shows_is_neither_new_nor_gone_where_the_
     assert "`main.hash` 400 ms → 0 s (−100 %)" in counts.compared([*map(read, whole)])
 
 
+def test_of_a_top_ten_that_may_go_on_nothing_is_said_to_be_gone() -> None:
+    rows = "".join(f"call{at:<21} {at:>8} {1000 - at:>16}.00\n" for at in range(1, 10))
+    full = SYSCOUNT.replace("read                         12           100.00\n", rows)
+    assert len(read(full).tables[0].rows) == 10
+    assert counts.sentence(read(full)).endswith("of it is `futex` (24,000 calls); only the top 10 are in it")
+    assert "top 10" not in counts.sentence(read(SYSCOUNT))  # two rows: there are no more
+    other = full.replace("futex ", "write ").replace("call9 ", "call8b")
+    assert "futex" not in counts.compared([read(full), read(other)])
+    assert "`futex` 4.46 s → 0 s (−100 %)" in counts.compared([read(full), read(SYSCOUNT.replace("futex ", "write "))])
+
+
 def test_amounts_of_any_size_are_read_and_a_difference_is_refused() -> None:
     [table] = read(PPROF_TOP.replace("42.83MB", "3PB").replace("42.33MB", "3PB")).tables
     assert table.rows[0][1] == pytest.approx([3.0 * 2**50] * 2)
