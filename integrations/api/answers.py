@@ -101,7 +101,7 @@ def described(evidence: Evidence) -> dict[str, Any]:
         "title": evidence.title,
         "kind": evidence.kind,
         "format": evidence.format,
-        "unit": evidence.unit or (evidence.default_type or {}).get("unit", ""),
+        "unit": (evidence.default_type or {}).get("unit", evidence.unit),
         "size": evidence.size,
         "phase": evidence.phase,
         "variant": evidence.variant,

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from evidence.profile import fractions
 from evidence.profile.errors import BadProfile
 from evidence.profile.stacks import SampleType, Stacks
 
@@ -30,6 +31,7 @@ UNITS: dict[str, tuple[int, str]] = {
 # What folded stacks count unless told otherwise, and what each unit counts.
 UNTOLD = {"folded", "bpf stacks"}
 UNNAMED = {"samples"}
+COUNTS = "events"  # which may be of anything
 NAMES = {"nanoseconds": "time", "bytes": "memory", "objects": "objects"}
 _MOST = 1 << 63
 
@@ -42,13 +44,16 @@ def ours(unit: str) -> tuple[int, str]:
 def told(stacks: Stacks, unit: str) -> Stacks:
     """Give values of unknown unit the one that their sender says.
 
-    Only folded stacks and those of bpf cannot say theirs, except those of a dialect that has but one. Counts with
+    Only folded stacks and those of bpf cannot say theirs, except those of a dialect that has but one; of others it is
+    told that the sender's is not used where it differs. Counts with
     fractions become whole numbers of our unit, rounded half up; where that is the sender's own they stay thousandths
     of it, or less.
     Raises ``BadProfile`` when the values no longer fit 64 bits.
     """
-    if not unit or stacks.format not in UNTOLD or "dialect" in stacks.about:
+    if not unit:
         return stacks
+    if stacks.format not in UNTOLD or "dialect" in stacks.about:
+        return _unused(stacks, unit)
     times, word = ours(unit)
     if times * max(stacks.totals, default=0) >= _MOST:
         raise BadProfile(f"The values are too large to be {unit}")
@@ -61,6 +66,15 @@ def told(stacks: Stacks, unit: str) -> Stacks:
     return replace(
         stacks, sample_types=types, values=(stacks.values * np.int64(times) + scale // 2) // scale, about=about
     )
+
+
+def _unused(stacks: Stacks, unit: str) -> Stacks:
+    """Warn that a file counts something else than its sender said it does, and says so itself."""
+    counted = [fractions.whole(kind.unit)[1] for kind in stacks.sample_types]
+    if ours(unit)[1] in {*counted, COUNTS}:
+        return stacks
+    says = f"The unit {unit} isn't used: the file says itself what it counts ({', '.join(dict.fromkeys(counted))})."
+    return replace(stacks, about={**stacks.about, "caution": f"{stacks.about.get('caution', '')} {says}".strip()})
 
 
 def _renamed(name: str, unit: str) -> str:

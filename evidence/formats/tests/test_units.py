@@ -87,3 +87,8 @@ def test_a_file_that_says_its_unit_is_believed_over_its_sender() -> None:
     corpus = Path(__file__).resolve().parents[3] / "fixtures" / "fuzz"
     stacks = formats.read_file(corpus / "pprof" / "heap.pb", unit="seconds")
     assert [kind.unit for kind in stacks.sample_types] == ["objects", "bytes"]
+    assert (
+        stacks.about["caution"] == "The unit seconds isn't used: the file says itself what it counts (objects, bytes)."
+    )
+    for alike in ("", "kB", "count"):
+        assert "caution" not in formats.read_file(corpus / "pprof" / "heap.pb", unit=alike).about

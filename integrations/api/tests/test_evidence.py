@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from evidence.intake import receiving, tokens
+from evidence.intake import digesting, receiving, tokens
 from evidence.models import Evidence, Token
 from incidents import lifecycle
 from incidents.models import Person
@@ -35,6 +35,24 @@ def test_a_file_becomes_evidence_of_the_tokens_person(case: Case, send: Send) ->
     assert (kept.variant, kept.is_control, kept.origin["source"], kept.origin["via"]) == ("new", True, "perf", "api")
     assert kept.size == len(FOLDED)
     assert (kept.window_from, kept.window_to) != (None, None)
+
+
+@pytest.mark.parametrize(
+    ("unit", "body", "counted"),
+    [
+        ("ms", FOLDED, "nanoseconds"),
+        ("ms", b"ThreadId(1)-main; app::run:src/main.rs:3 99\n", "nanoseconds"),
+        ("seconds", b"Dear all\n", "seconds"),  # no profile: all that is known is what was said
+        ("", FOLDED, "samples"),
+    ],
+)
+def test_the_unit_is_that_of_the_numbers_that_are_shown(
+    case: Case, send: Send, unit: str, body: bytes, counted: str
+) -> None:
+    secret = case.token()
+    n = send(at(case, f"?unit={unit}"), secret, body=body).json()["n"]
+    digesting.digest(Evidence.objects.get(n=n).pk, at=timezone.now())
+    assert send(at(case, f"/{n}"), secret, method="GET").json()["unit"] == counted
 
 
 def test_the_words_of_the_form_that_curl_claims_are_never_read_as_a_form(case: Case, send: Send) -> None:
