@@ -34,6 +34,12 @@ def share(part: float, is_rough: bool = False) -> str:
 
 
 @register.filter
+def percent(part: float) -> str:
+    """Say a share as sentences do."""
+    return amounts.percent(part)
+
+
+@register.filter
 def pp(points: float, is_rough: bool = False) -> str:
     """Say a change in percentage points, with its sign; of a few samples, a whole number."""
     return amounts.points(points / 100, is_rough=is_rough)

@@ -12,6 +12,7 @@ from evidence.related import seen_before
 from evidence.tests.conftest import Bring
 from incidents import lifecycle
 from incidents.models import Incident, Person
+from incidents.tests.conftest import Open
 
 pytestmark = pytest.mark.django_db
 SAME = b"main;other_path;price_basket;hash 55\nmain;elsewhere 45\n"
@@ -34,6 +35,18 @@ def test_the_same_dominant_functions_are_found_again(
     assert [one.name for one in found.same] == ["hash", "price_basket"]
     assert (found.same[0].here, found.same[0].there) == (0.55, 0.61)
     assert seen_before.of(incident, actor=ada) == []  # the later one is not earlier
+
+
+def test_a_function_that_was_seen_before_has_the_share_that_the_sentences_say(
+    incident: Incident, later: Incident, bring: Bring, ada: Person, browse: Open
+) -> None:
+    told = []
+    for one, part in ((incident, 125), (later, 235)):
+        says = bring(one, b"main;price %d\nmain;memcpy %d\n" % (part, 1000 - part)).says
+        told.append(says.partition(" of samples pass through `price`")[0])
+    assert told == ["13 %", "24 %"]
+    page = " ".join(browse(ada).get(f"/incidents/{later.codename}/evidence/").content.decode().split())
+    assert f"{told[0]} then, {told[1]} here" in page
 
 
 def test_a_private_incident_is_seen_again_by_its_people_alone(

@@ -82,13 +82,6 @@ def marked(text: str) -> SafeString:
     return mark_safe(safe)  # noqa: S308 (escaped above)
 
 
-@register.filter
-def share(part: float) -> str:
-    """Write a share between 0 and 1 as people read it."""
-    value = 100 * part
-    return f"{value:.0f} %" if value >= 9.95 or value == 0 else f"{value:.1f} %"
-
-
 @register.simple_tag(takes_context=True)
 def closing(context: template.Context) -> SafeString:
     """Say what a page needs to close itself: where it hears of that, and the incident that it is about.
