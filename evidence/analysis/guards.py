@@ -31,7 +31,7 @@ def of(tree: CallTree, type: int, *, subject: str = "") -> Iterator[str]:
     yield from _few_of_subject(tree, type, subject)
     idle = _idle(tree, type)
     if total and idle / total >= IDLE_SHARE:
-        yield f"{percent(idle / total)} of it is idle.{HIDE}"
+        yield f"{amounts.first(percent(idle / total))} of it is idle.{HIDE}"
     if kind.name in WALL and kind.unit in {"nanoseconds", "samples"}:
         are = "times, not samples" if kind.unit == "nanoseconds" else "samples"
         yield f"These are wall-clock {are}, so waiting counts too."

@@ -46,7 +46,8 @@ def of(tree: CallTree, *, type: int | None = None, subject: str = "") -> Sentenc
         return Sentence(_flat(tree, type), guards=warned)
     share, own = tree.function_totals[type, code] / total, tree.self_[type, code] / total
     caller = dominant.caller_of(tree, type, code)
-    text = f"{percent(share)} of {sample_words.of(kind)} {_pass(kind)} `{tree.names[code]}` (self {percent(own)})"
+    text = f"{amounts.first(percent(share))} of {sample_words.of(kind)} {_pass(kind)} `{tree.names[code]}`"
+    text += f" (self {percent(own)})"
     text += f", called from `{caller}`" if caller else ""
     text += _below(tree, type, code) or _split(tree, type, code)
     return Sentence(f"{text}.", tree.names[code], float(share), float(own), caller, warned)

@@ -58,6 +58,11 @@ def percent(share: float) -> str:
     return f"{_fixed(value, 1 if value < 9.95 or 99.5 <= value < 100 else 0).removesuffix('.0')} %"
 
 
+def first(said: str) -> str:
+    """Return words as a sentence begins with them: *Over 99.9 %*."""
+    return said[:1].upper() + said[1:]
+
+
 def points(difference: float, *, is_rough: bool = False) -> str:
     """Say a difference of two shares in percentage points, with its sign; of a few samples, a whole number."""
     value = abs(100 * difference)

@@ -188,6 +188,13 @@ def test_a_share_is_written_as_people_read_it(share: float, said: str) -> None:
     assert amounts.percent(share) == said
 
 
+def test_almost_all_begins_a_sentence_as_sentences_begin() -> None:
+    said = sentence.of(tree_of("main;work 99999\nmain;rest 1\n"))
+    assert said.text == "Over 99.9 % of samples pass through `work` (self over 99.9 %)."
+    (warned,) = guards.of(tree_of("(idle) 99999\nmain 1\n"), 0)
+    assert warned.startswith("Over 99.9 % of it is idle.")
+
+
 def test_totals_beyond_what_a_float_holds_stay_exact() -> None:
     tree = tree_of(f"main;a {2**53 + 1}\nmain;b {2**53 + 1}\n")
     assert tree.total(0) == 2 * (2**53 + 1)

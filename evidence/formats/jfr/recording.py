@@ -20,7 +20,7 @@ from evidence.formats.jfr import counting
 from evidence.formats.jfr.chunk import Chunk, Described
 from evidence.formats.jfr.counting import ALONE, CPU, EVENTS, WALL, Counted
 from evidence.formats.jfr.traces import CutOff, Stacktraces
-from evidence.profile.amounts import percent
+from evidence.profile.amounts import first, percent
 from evidence.profile.errors import NotRecognised
 from evidence.profile.limits import DEFAULT, Limits
 from evidence.profile.stacks import Ints, SampleType, Stacks
@@ -73,7 +73,7 @@ def _caution(cut_off: CutOff, total: int) -> dict[str, str]:
     """Warn of stacks without their outermost frames, by the first sample type: what called them is not known."""
     if not total or cut_off.values[0] < CUT * total:
         return {}
-    return {"caution": CUT_OFF.format(percent(cut_off.values[0] / total), cut_off.depth)}
+    return {"caution": CUT_OFF.format(first(percent(cut_off.values[0] / total)), cut_off.depth)}
 
 
 def _shown(kind: SampleType, types: Sequence[SampleType]) -> SampleType:
