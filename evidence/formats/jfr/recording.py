@@ -19,7 +19,7 @@ from evidence.formats.base.gather import MOST, Gather
 from evidence.formats.jfr import counting
 from evidence.formats.jfr.chunk import Chunk, Described
 from evidence.formats.jfr.counting import ALONE, CPU, EVENTS, WALL, Counted
-from evidence.formats.jfr.traces import CutOff, Stacktraces
+from evidence.formats.jfr.traces import CutStacks, Stacktraces
 from evidence.profile.amounts import first, percent
 from evidence.profile.errors import NotRecognised
 from evidence.profile.limits import DEFAULT, Limits
@@ -54,7 +54,7 @@ def read(data: Buffer, *, limits: Limits = DEFAULT) -> Stacks:
     gather = Gather([_shown(kind, types) for kind in types], limits=limits)
     about: dict[str, Any] = {"duration_ns": sum(chunk.duration_ns for chunk, _ in chunks)}
     threads: Threads = defaultdict(lambda: [0] * len(types))
-    cut_off = CutOff([0] * len(types))
+    cut_off = CutStacks([0] * len(types))
     for chunk, counted in chunks:
         cut_off = cut_off.plus(_pour(chunk, counted, types, gather, threads))
     largest = sorted(threads.items(), key=lambda item: (-max(item[1]), item[0]))
@@ -69,7 +69,7 @@ def _known() -> list[SampleType]:
     return [kind for kind in [*amounts, *(counts.each for counts in EVENTS.values())] if kind]
 
 
-def _caution(cut_off: CutOff, total: int) -> dict[str, str]:
+def _caution(cut_off: CutStacks, total: int) -> dict[str, str]:
     """Warn of stacks without their outermost frames, by the first sample type: what called them is not known."""
     if not total or cut_off.values[0] < CUT * total:
         return {}
@@ -82,10 +82,10 @@ def _shown(kind: SampleType, types: Sequence[SampleType]) -> SampleType:
     return kind if plain.name in {one.name for one in types} else plain
 
 
-def _pour(chunk: Chunk, counted: Counted, types: Sequence[SampleType], gather: Gather, threads: Threads) -> CutOff:
+def _pour(chunk: Chunk, counted: Counted, types: Sequence[SampleType], gather: Gather, threads: Threads) -> CutStacks:
     """Add the samples of a chunk; return what the recorder cut off of their stacks."""
     if not counted:
-        return CutOff([0] * len(types))
+        return CutStacks([0] * len(types))
     stacktraces = Stacktraces(chunk, gather)
     tallies = [(types.index(kind), tally) for kind, tallies in counted.items() for tally in tallies]
     by_thread, in_each = _summed([(place, tally.threads, tally.amounts) for place, tally in tallies], len(types))

@@ -21,15 +21,15 @@ UNKNOWN = "[unknown]"
 AT_ONCE = 1 << 16
 
 
-class CutOff(NamedTuple):
+class CutStacks(NamedTuple):
     """What stacks count that lack their outermost frames, for each sample type, and how deep the deepest of them is."""
 
     values: list[int]
     depth: int = 0
 
-    def plus(self, other: CutOff) -> CutOff:
+    def plus(self, other: CutStacks) -> CutStacks:
         """Return what both count."""
-        return CutOff(list(map(add, self.values, other.values)), max(self.depth, other.depth))
+        return CutStacks(list(map(add, self.values, other.values)), max(self.depth, other.depth))
 
 
 class Stacktraces:
@@ -43,7 +43,7 @@ class Stacktraces:
         self._names: dict[int, str] = {}
         self._codes: dict[tuple[int, int], int] = {}
 
-    def pour(self, keys: Ints, values: Ints) -> CutOff:
+    def pour(self, keys: Ints, values: Ints) -> CutStacks:
         """Add stacks, given by their keys, with what they count: a row of ``values`` for each sample type.
 
         Return what the recorder cut off of them.
@@ -55,14 +55,14 @@ class Stacktraces:
         named = keys[together].tolist()
         self.gather.add_many(codes, columns.sizes[within], values[:, together], what="stack", keys=named)
         cut = columns.truncated[within].astype(np.bool_)
-        cut_off = CutOff(
+        cut_off = CutStacks(
             values[:, together][:, cut].sum(axis=1).tolist(), int(columns.sizes[within[cut]].max(initial=0))
         )
         for at in np.flatnonzero(~together).tolist():
             key = int(keys[at])
             one, is_cut = self._one(key)
             self.gather.add(one, values[:, at].tolist(), where=f"stack {key}")
-            cut_off = cut_off.plus(CutOff(values[:, at].tolist(), len(one))) if is_cut else cut_off
+            cut_off = cut_off.plus(CutStacks(values[:, at].tolist(), len(one))) if is_cut else cut_off
         return cut_off
 
     def _many(self, places: Ints, columns: TraceColumns) -> Codes:
