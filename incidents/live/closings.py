@@ -29,7 +29,7 @@ MOST = 100  # incidents of one page; a list shows fewer at a time
 def stream(request: HttpRequest) -> HttpResponseBase:
     """Stream which of the incidents ``of`` close to whoever asks, and of which words go; with ``now``, only tell it.
 
-    They are told by their place among those that were asked for, from 0. ``drawn`` is when the page was, in seconds.
+    They are told by their place among those that were asked for, from 0. ``age`` is that of the page, in seconds.
     """
     with live_stream.letting_go():
         person = person_matching.of_user(request.user)
@@ -38,7 +38,7 @@ def stream(request: HttpRequest) -> HttpResponseBase:
         names = [one.replace("\0", "") for one in request.GET.getlist("of")[:MOST]]
         found = visibility.by_name(person, names)
         reader = Viewer(person.pk, request.session.session_key or "")
-        since = _seconds(request.GET.get("drawn", "")) - SKEW_S
+        since = time() - _seconds(request.GET.get("age", "")) - SKEW_S
         redacted = watching.redacted_at(found.values()) if "now" in request.GET else {}
     shown = {place: found[name] for place, name in enumerate(names) if name in found}
     closed = [place for place in range(len(names)) if place not in shown]
@@ -104,12 +104,12 @@ async def _ask(reader: Viewer, incidents: Collection[int], *, within_s: float) -
 
 
 def _seconds(text: str) -> float:
-    """Read when a page was drawn; now where it does not say."""
+    """Read the age of a page; none where it does not say."""
     try:
-        at = float(text)
+        age = float(text)
     except ValueError:
-        return time()
-    return at if 0 < at < time() else time()
+        return 0.0
+    return age if 0 < age < inf else 0.0
 
 
 def said(places: Collection[int], *, kind: str = "closed") -> str:

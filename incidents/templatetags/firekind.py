@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterable
 from datetime import datetime, timedelta
 from functools import cache
-from time import time
 
 from django import template
 from django.conf import settings
@@ -90,7 +89,7 @@ def closing(context: template.Context) -> SafeString:
     """
     match = context["request"].resolver_match
     about = match.kwargs.get("codename", "") if match and match.route.startswith(page_routes.INCIDENT) else ""
-    said = format_html('data-closings="{}" data-drawn="{}"', reverse("closings"), f"{time():.3f}")
+    said = format_html('data-closings="{}"', reverse("closings"))
     return format_html('{} data-about="{}"', said, about) if about else said
 
 

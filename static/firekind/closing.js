@@ -9,7 +9,7 @@ const MOST = 100; // as many a question may name
 const NAMED = 'a[href^="/incidents/"], [data-incident]';
 const ADDRESS = document.body.dataset.closings;
 const about = document.body.dataset.about;
-let drawn = document.body.dataset.drawn, renewing;
+let asked = 0, renewing; // when this page was asked for, in milliseconds since the browser did
 let source, shown = "", failures = 0, resting, gathering, round = 0, isLeft = false;
 
 const codename = (node) => node.dataset.incident ?? node.getAttribute("href").split(/[/?#]/)[2];
@@ -57,7 +57,9 @@ function begin() {
   askInTurns(all.slice(MOST));
 }
 
-const asking = (names) => `${ADDRESS}?${new URLSearchParams([...names.map((one) => ["of", one]), ["drawn", drawn]])}`;
+const asking = (names) => `${ADDRESS}?${new URLSearchParams([...names.map((one) => ["of", one]), ["age", age()]])}`;
+// By whichever clock says more: one stands still while a laptop sleeps, the other may be put back.
+const age = () => (Math.max(performance.now(), Date.now() - performance.timeOrigin) - asked) / 1000;
 
 function connect(now) {
   stop();
@@ -106,6 +108,7 @@ async function renew() {
   clearTimeout(renewing);
   renewing = setTimeout(async () => {
     try {
+      const now = performance.now();
       const answer = await fetch(location.href, { signal: AbortSignal.timeout(ANSWERS_MS) });
       if (!answer.ok) return;
       const page = new DOMParser().parseFromString(await answer.text(), "text/html");
@@ -114,7 +117,7 @@ async function renew() {
       Idiomorph.morph(main, page.querySelector("main"));
       for (const one of untouched) one.value = one.defaultValue;
       document.title = page.title;
-      drawn = page.body.dataset.drawn;
+      asked = now;
       htmx.process(main);
       document.dispatchEvent(new CustomEvent("htmx:afterSettle", { detail: { target: main, elt: main } }));
     } catch {

@@ -26,6 +26,7 @@ from incidents import drills, lifecycle
 from incidents.drills import replays
 from incidents.models import Incident, IncidentType, Person
 from reviews import editing
+from workflows.alerts import alert_redaction
 from workflows.channels import rooms
 from workflows.paging import acknowledging, paging
 from workflows.performing import capturing
@@ -147,6 +148,7 @@ ELSEWHERE: Final[Mapping[str, Verb]] = {
     "reviews.editing.write": lambda a: editing.write(a.incident, section="summary", text=TEXT, seen="0.0", **a.asked),
     "reviews.editing.write_again": lambda a: editing.write_again(a.incident, section="summary", to=1, **a.asked),
     "workflows.status.manual_steps.done": lambda a: manual_steps.done(1, a.incident, **a.asked),
+    "workflows.alerts.alert_redaction.redact": lambda a: alert_redaction.redact(a.incident, pager_id="Q1", **a.asked),
     "workflows.channels.rooms.open_another": lambda a: rooms.open_another(a.incident, **a.asked),
     "workflows.performing.capturing.ask": lambda a: capturing.ask(a.incident, source="checkout-api", **a.asked),
     "workflows.status.missing.mended": lambda a: missing.mended("gap/archived", a.incident, **a.asked),

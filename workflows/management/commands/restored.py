@@ -12,6 +12,8 @@ from workflows import ports
 from workflows.channels import closed_rooms, membership
 from workflows.channels.closed_rooms import ClosedRoom
 from workflows.effects import restoring
+from workflows.paging import forgotten
+from workflows.ports import VendorError
 from workflows.reconcile import reconcile, sweep
 
 UNSEEN: Final = (
@@ -23,6 +25,15 @@ UNREAD: Final = (
     "Slack did not say who is in the channels of {} private incidents. Anyone who was removed from one since can still "
     "read it here."
 )
+PAGES: Final = (
+    "These pages are open in PagerDuty, and nothing here knows of them, so nothing here resolves them. Resolve them "
+    "there once nobody needs them."
+)
+ALERTS: Final = (
+    "These were opened in PagerDuty after that moment, and a rule takes them. If they declared an incident, it is lost "
+    "here, and none is declared for them again: see that somebody responds, or declare one."
+)
+UNASKED: Final = "PagerDuty could not be asked what was opened there since. Run this again once it can."
 SOME: Final = (
     "These incidents are public here, and their channels are not in Slack, so they may have turned private after that "
     "moment. Look at each channel now, before the web starts, and retype those that had."
@@ -46,6 +57,7 @@ class Command(BaseCommand):
         self.stdout.write(f"{count} steps were owed at that moment. Each is looked for before it is done.")
         shown = restoring.show_again(at=timezone.now())
         self.stdout.write(f"Topics and headlines of {shown} incidents are set again to what is known here.")
+        self._pager()
         chat = ports.chat()
         if chat is None:
             self.stdout.write(UNSEEN)
@@ -58,6 +70,21 @@ class Command(BaseCommand):
             self.stdout.write(UNREAD.format(unread))
         if why or unread:
             self.stdout.write(f"{AGAIN} {why}".rstrip())
+
+    def _pager(self) -> None:
+        """Name what is open in the pager and was lost here: whoever restores can end it, or have someone respond."""
+        pager = ports.pager()
+        if pager is None:
+            return
+        try:
+            found = forgotten.find(pager, at=timezone.now())
+        except VendorError as error:
+            self.stdout.write(f"{UNASKED} {error}")
+            return
+        for is_page, says in ((True, PAGES), (False, ALERTS)):
+            some = [f"  {one}" for one in found if one.is_page == is_page]
+            if some:
+                self.stdout.write("\n".join([says, *some]))
 
 
 def _line(one: ClosedRoom) -> str:

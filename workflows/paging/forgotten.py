@@ -1,0 +1,48 @@
+"""What is open in the pager, and was opened in moments that a restore lost: nobody here ends it, or responds to it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final
+
+from workflows.alerts import matching, storms
+from workflows.effects import restoring
+from workflows.models import Alert, Page
+from workflows.oncall.pager_events import PagerIncident
+from workflows.pager_port import OpenIncident, Pager
+from workflows.paging import match_page
+
+AHEAD: Final = timedelta(minutes=5)  # the pager's clock may be behind ours
+
+
+@dataclass(frozen=True, slots=True)
+class ForgottenIncident:
+    """One of them: a page of ours, or else an alert that a rule takes."""
+
+    is_page: bool
+    number: int | None
+    title: str
+    url: str
+
+    def __str__(self) -> str:
+        number = f"#{self.number} " if self.number is not None else ""
+        return f"{number}{self.title}{f'  {self.url}' if self.url else ''}"
+
+
+def find(pager: Pager, *, at: datetime) -> list[ForgottenIncident]:
+    """Ask the pager for them, once `restoring.begin` noted since when; raises ``VendorError``."""
+    since = restoring.lost_since(at=at)
+    return list(_unknown(pager.open_incidents(since=since - AHEAD))) if since is not None else []
+
+
+def _unknown(listed: Sequence[OpenIncident]) -> Iterator[ForgottenIncident]:
+    rules = storms.rules()
+    for one in listed:
+        known = Page.objects.filter(pager_id=one.id) | Page.objects.exclude(dedup_key="").filter(dedup_key=one.key)
+        if known.exists() or Alert.objects.filter(pager_id=one.id).exists():
+            continue
+        is_page = match_page.is_a_page(PagerIncident(one.id, key=one.key, title=one.title))
+        if is_page or matching.first(rules, one) is not None:
+            yield ForgottenIncident(is_page, one.number, one.title, one.url)
