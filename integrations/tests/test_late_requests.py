@@ -150,7 +150,7 @@ def test_words_that_arrive_late_in_a_channel_that_is_then_archived_are_named(
     slow_house.slack.acts.archive("dee", old.name)
     late.live_on(incident)
     said = str([(message.text, message.blocks) for message in old.messages.values()])
-    named = [gap for gap in progress.of(incident).gaps if "could be withdrawn" in gap.says]
+    named = [gap for gap in progress.of(incident).gaps if "withdrawn" in gap.says]
     assert "keys leaked" not in said or named
 
 
