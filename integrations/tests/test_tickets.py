@@ -23,12 +23,9 @@ from incidents.models import Event, Incident, IncidentType
 from integrations.tests.ticket_desk import COURSE, Desk, desk, edit_here
 from integrations.trackers.adapter.ticket_text import NEUTRAL_TITLE
 from integrations.trackers.fake.board import BoardTicket
-from integrations.trackers.fake.jira import FakeJira
 from integrations.trackers.tests.board import PEOPLE, VENDORS, TrackerSetup
 from workflows import tasks
-from workflows.effects import rate_limits
 from workflows.models import Effect, Limit, Ticket, TrackerRead
-from workflows.performing import perform
 from workflows.planning.tickets import wanted
 from workflows.ports import VendorError
 from workflows.reconcile import reconcile, retyping
@@ -424,30 +421,3 @@ def test_a_project_may_have_a_long_path(db: None) -> None:
         at.settle()
         assert at.ticket().project == long
         assert at.row().ticket.startswith(f"{long}#")
-
-
-@pytest.mark.parametrize("kind", sorted(VENDORS))
-@pytest.mark.parametrize("fault", ["lost", "broken", "down", "limited"])
-@pytest.mark.parametrize("method", ["POST *", "GET *"])
-@pytest.mark.django_db
-def test_one_that_is_found_late_is_not_opened_twice(kind: str, fault: str, method: str) -> None:
-    """Jira's search finds a new issue only seconds after it was made: where the answer was lost, that is waited for.
-
-    So it is where what follows goes wrong, as that it is read.
-    """
-    with desk(kind) as at:
-        if isinstance(at.board, FakeJira):
-            at.board.search_lag = timedelta(seconds=20)
-        at.add()
-        at.board.faults.add(fault, method=method, times=1)
-        with patch("django.utils.timezone.now", at.now):
-            reconcile.reconcile(at.incident.pk, at=at.now())
-            for _ in range(40):
-                Limit.objects.all().delete()
-                rate_limits._blocked.clear()
-                Effect.objects.filter(state="waiting").update(due_at=at.clock)
-                perform.drain(at.incident.pk, side_by_side=False)
-        assert not at.owed()
-        at.board.faults.clear()
-        assert len(at.board.tickets) == 1
-        at.assert_in_step()
