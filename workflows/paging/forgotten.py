@@ -7,12 +7,11 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
-from workflows.alerts import matching, storms
+from workflows.alerts import matching, own_pages, storms
 from workflows.effects import restoring
 from workflows.models import Alert, Page
 from workflows.oncall.pager_events import PagerIncident
 from workflows.pager_port import OpenIncident, Pager
-from workflows.paging import match_page
 
 AHEAD: Final = timedelta(minutes=5)  # the pager's clock may be behind ours
 
@@ -43,6 +42,6 @@ def _unknown(listed: Sequence[OpenIncident]) -> Iterator[ForgottenIncident]:
         known = Page.objects.filter(pager_id=one.id) | Page.objects.exclude(dedup_key="").filter(dedup_key=one.key)
         if known.exists() or Alert.objects.filter(pager_id=one.id).exists():
             continue
-        is_page = match_page.is_a_page(PagerIncident(one.id, key=one.key, title=one.title))
+        is_page = own_pages.is_a_page(PagerIncident(one.id, key=one.key, title=one.title))
         if is_page or matching.first(rules, one) is not None:
             yield ForgottenIncident(is_page, one.number, one.title, one.url)
