@@ -19,6 +19,7 @@ from workflows.planning.wording import cards
 
 SKIPPED: Final = 100_000  # numbers of effects: the buttons below failures of later ones bear theirs
 DOUBTED_FOR: Final = timedelta(days=1)  # within it people, the chat and the pager repeat what was lost
+BEHIND: Final = timedelta(minutes=5)  # a vendor's clock may be; and it may say whole seconds alone
 # What is looked for as it is planned in that time. One look tells whether it is there, and then it is as sure as any.
 DOUBTED: Final = frozenset(
     (kind, CREATE) for kind in ("channel", "outlet", "member", "topic", "bookmark", "post", "picture", "ticket")

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
-from typing import Final
+from datetime import datetime
 
 from workflows.alerts import matching, own_pages, storms
 from workflows.effects import restoring
 from workflows.models import Alert, Page
 from workflows.oncall.pager_events import PagerIncident
 from workflows.pager_port import OpenIncident, Pager
-
-AHEAD: Final = timedelta(minutes=5)  # the pager's clock may be behind ours
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +30,7 @@ class ForgottenIncident:
 def find(pager: Pager, *, at: datetime) -> list[ForgottenIncident]:
     """Ask the pager for them, once `restoring.begin` noted since when; raises ``VendorError``."""
     since = restoring.lost_since(at=at)
-    return list(_unknown(pager.open_incidents(since=since - AHEAD))) if since is not None else []
+    return list(_unknown(pager.open_incidents(since=since - restoring.BEHIND))) if since is not None else []
 
 
 def _unknown(listed: Sequence[OpenIncident]) -> Iterator[ForgottenIncident]:

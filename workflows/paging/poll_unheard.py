@@ -63,7 +63,7 @@ def _unheard(
     back = restoring.put_back_at(lost)
     for one in sorted(listed, key=lambda one: one.opened_at):
         rule = matching.first(rules, one)
-        is_lost = lost is not None and back is not None and lost <= one.opened_at <= back
+        is_lost = lost is not None and back is not None and lost - restoring.BEHIND <= one.opened_at <= back
         is_older = rule is not None and one.opened_at < rule.created_at
         is_known = one.id in pages or _is_known(alerts.get(one.id), one)
         if not is_known and one.opened_at <= clock.at(at) - GRACE and not is_lost and not is_older:
