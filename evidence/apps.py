@@ -8,3 +8,7 @@ class EvidenceConfig(AppConfig):
     def ready(self) -> None:
         """Begin to listen for evidence that waits to be read."""
         from evidence import tasks  # noqa: F401  # importing it registers the tasks and the listener
+        from evidence.findings import redacted
+        from incidents.audited import copies
+
+        copies.keepers.append(redacted.forget)

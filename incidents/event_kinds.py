@@ -326,7 +326,12 @@ TYPED: Mapping[str, tuple[str, ...]] = {
     "asked_in": (),
     "glass": (),
     "opening": (),
+    "claimed": (),
+    "judged": ("claim",),
 }
+
+# What an entry says again of another: it goes with the words of either, and stays where the other still says it.
+SAID_AGAIN: Mapping[str, tuple[str, ...]] = {"judged": ("claim",)}
 
 # Those from which the next update is counted.
 RESETS_UPDATE = ("declared", "retyped", "updated", "mitigated", "reopened", "policy")

@@ -67,10 +67,7 @@ def _of_lead(incident: Incident, n: int, by: Person | None) -> TimelineEntry:
     found = Event.objects.filter(incident=incident, n=n, about_n=None).select_related("by")
     entry = next(iter(timeline.entries(found)), None)
     if entry is None or entry.event.kind not in TYPED:
-        raise rules.Refused(
-            "Only what someone wrote can be redacted. Withdraw evidence on its own page, and give a new verdict on a"
-            " finding."
-        )
+        raise rules.Refused("Only what someone wrote can be redacted. Withdraw evidence on its own page.")
     if entry.redacted is not None:
         raise rules.Refused("This entry is already redacted.")
     return entry
@@ -91,7 +88,7 @@ def _quoting(incident: Incident, event: Event) -> list[TimelineEntry]:
     """Return other entries that hold the same words.
 
     A title is told again by the one that replaced it, and was an alert's where that declared the incident. Why someone
-    was paged is told again by what became of the page.
+    was paged is told again by what became of the page, and a hypothesis by each verdict on it.
     """
     others = Event.objects.filter(incident=incident).exclude(n=event.n)
     if event.kind in {"declared", "renamed"}:
@@ -100,6 +97,8 @@ def _quoting(incident: Incident, event: Event) -> list[TimelineEntry]:
     elif event.kind == "alert":
         titles = [one.text for one in others.filter(kind="declared") if _is_called(event, one.text)]
         told = others.filter(Q(kind="declared", text__in=titles) | Q(kind="renamed", data__from__in=titles))
+    elif event.kind == "claimed":
+        told = others.filter(kind="judged", data__n=event.data["n"])
     elif event.kind == "paged" and event.text:
         told = others.filter(kind="page", text__contains=f"{event_kinds.WHY}{event.text[:HEAD_CHARS]}")
     else:
@@ -140,7 +139,8 @@ def _taken_out(event: Event, *, by: Person | None, at: datetime) -> Iterator[str
     values = {"text": "", "data": left, "link": ""}
     said = redacting.redact(KEPT_AS, event.pk, left=values, by=who, by_name=name, at=at)
     if said is not None:
-        more = (words for one in typed for words in _words(said["data"].get(one)))
+        again = event_kinds.SAID_AGAIN.get(event.kind, ())
+        more = (words for one in typed if one not in again for words in _words(said["data"].get(one)))
         yield from (words for words in (said["text"], said["link"], *more) if words)
 
 

@@ -20,6 +20,7 @@ from django.utils import timezone
 from audit.models import Entry, Redaction, Seal
 from audit.sealed import redacting, sealing, verifying
 from audit.tests.test_two_roles import as_application  # noqa: F401  # asked for by its name
+from evidence.findings import findings
 from incidents import event_kinds, lifecycle, search
 from incidents.drills import replays
 from incidents.models import Event, Incident, Person
@@ -100,6 +101,19 @@ def retyped(house: House) -> Way:
     return run
 
 
+def claimed(incident: Incident, by: Person) -> None:
+    """Say what it may be, and twice what came of that."""
+    finding = findings.claim(incident, text=SAID, by=by, at=timezone.now())
+    findings.judge(finding, verdict="partial", text="it was seen there", by=by, at=timezone.now())
+    findings.judge(finding, verdict="root_cause", by=by, at=timezone.now())
+
+
+def judged(incident: Incident, by: Person) -> None:
+    """Say why a hypothesis holds."""
+    finding = findings.claim(incident, text="Somebody saw a password", by=by, at=timezone.now())
+    findings.judge(finding, verdict="supported", text=SAID, by=by, at=timezone.now())
+
+
 def brought(house: House) -> Way:
     def run(incident: Incident, by: Person) -> None:
         people = [house.person("cat")]
@@ -122,6 +136,8 @@ WAYS: dict[str, Callable[[House], Way]] = {
     "renamed": lambda house: renamed,
     "retyped": retyped,
     "brought": brought,
+    "claimed": lambda house: claimed,
+    "judged": lambda house: judged,
     "mitigated": lambda house: lambda incident, by: lifecycle.mitigate(incident, text=SAID, by=by, at=timezone.now()),
     "resolved": lambda house: lambda incident, by: lifecycle.resolve(incident, text=SAID, by=by, at=timezone.now()),
     "reopened": lambda house: lambda incident, by: lifecycle.reopen(incident, text=SAID, by=by, at=timezone.now()),
