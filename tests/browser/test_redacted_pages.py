@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.browser
 SECRET: Final = "zebracorn"
-SOON_MS: Final = 20_000
+SOON_MS: Final = 60_000
 TYPED: Final = f"""
 from django.utils import timezone
 from incidents import lifecycle
