@@ -37,7 +37,7 @@ NOTE = f"""
  RETURNING {column_names(Alert)}
 """  # noqa: S608 (put together of constants)
 JOIN = """
-    UPDATE workflows_alert SET incident_id = %s, rule_id = %s, joined_at = %s, at = %s WHERE id = %s
+    UPDATE workflows_alert SET incident_id = %s, rule_id = %s, joined_at = %s, at = %s, ruled_at = %s WHERE id = %s
  RETURNING 1 + (SELECT count(*) FROM workflows_alert others WHERE others.incident_id = %s)
 """
 
@@ -55,7 +55,7 @@ def hear(news: PagerEvent, *, at: datetime, later: Sequence[PagerEvent] = (), as
         moved = _follow(alert, news)
         if alert.incident is not None:
             if moved:
-                merged.bring_along(alert, at=at)
+                merged.bring_along(alert, alert.incident, at=at)
                 timeline.nudge_readers(alert.incident.pk)
             if alert.status == RESOLVED != was:
                 _ask_if_over(alert, alert.incident, at=at)
@@ -168,8 +168,9 @@ def _place(alert: Alert, news: PagerEvent, *, at: datetime, asks: bool) -> None:
     """Put an alert where it belongs, and say so there: of the first, and of every tenfold of it."""
     alert.at = news.page.opened_at or news.at if news.kind == TRIGGERED else news.at
     place = storms.find(alert, at=at, asks=asks)
-    Alert.objects.filter(pk=alert.pk).update(ruled_at=clock.at(at))
+    alert.ruled_at = clock.at(at)
     if place is None:
+        alert.save(update_fields=["ruled_at"])
         return
     alert.incident, alert.rule, alert.joined_at = place.incident, place.rule, at
     count = _joined(alert)
@@ -184,7 +185,8 @@ def _place(alert: Alert, news: PagerEvent, *, at: datetime, asks: bool) -> None:
 def _joined(alert: Alert) -> int:
     """Record where an alert belongs; return how many its incident now has. The caller holds the incident."""
     with connection.cursor() as cursor:
-        given = [alert.incident_id, alert.rule_id, alert.joined_at, alert.at, alert.pk, alert.incident_id]
+        given = [alert.incident_id, alert.rule_id, alert.joined_at, alert.at]
+        given += [alert.ruled_at, alert.pk, alert.incident_id]
         cursor.execute(JOIN, given)
         row = cursor.fetchone()
     assert row is not None, "it is held"

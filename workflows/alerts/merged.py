@@ -32,15 +32,13 @@ def is_an_alert(into: MergedInto) -> bool:
     )
 
 
-def bring_along(alert: Alert, *, at: datetime) -> None:
-    """Have what an alert was merged into, and that in turn, concern its incident, unless it concerns one already.
+def bring_along(alert: Alert, incident: Incident, *, at: datetime) -> None:
+    """Have what an alert was merged into, and that in turn, concern an incident, unless it concerns one already.
 
     In the caller's transaction, which holds the incident.
     """
     one = _next(alert)
-    for _ in range(CHAIN):
-        if one is None or alert.incident is None or not join(one, alert.incident, at=at):
-            return
+    while one is not None and join(one, incident, at=at):
         one = _next(one)
 
 

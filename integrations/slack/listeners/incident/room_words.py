@@ -13,5 +13,5 @@ def opens(incident: Incident, *, by: Person) -> str:
     room = "private channel" if incident.private else "channel"
     if not by.not_invited:
         return f"Its {room} opens in a moment, and you are invited to it."
-    whom = by.kept_out[:1].lower() + by.kept_out[1:]
-    return f"Its {room} opens in a moment. The app can't invite you, nor other {whom}; ask someone in it to."
+    why = f"The app can't invite you, because it can't invite {by.kept_out.lower()}."
+    return f"Its {room} opens in a moment. {why} Ask someone in it to add you."
