@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator
 from datetime import timedelta
 from io import StringIO
@@ -10,11 +9,9 @@ from typing import Any
 
 import pytest
 from django.apps import apps
-from django.contrib.auth.models import User
 from django.core.management import call_command
 from django.db import connection
 from django.http import QueryDict
-from django.test import Client
 from django.utils import timezone
 
 from audit.models import Entry, Redaction, Seal
@@ -28,10 +25,8 @@ from incidents.search import IncidentFilters
 from integrations.slack.tests.door import Door
 from integrations.tests.duty import Duty
 from integrations.tests.house import House
-from workflows.alerts import alert_redaction
-from workflows.models import Alert
+from integrations.tests.signed_in import signed_in
 from workflows.paging import paging
-from workflows.tests.oncall import alerted
 
 SECRET = "hunter2-zebracorn"
 SAID = f"The root password is {SECRET} and everybody saw it, so look at what it opens and change it everywhere at once"
@@ -264,51 +259,9 @@ def test_what_was_declared_is_nowhere_once_it_has_another_title_and_summary(hous
     verifying.verify(at=timezone.now())
 
 
-@pytest.mark.parametrize("first", ["declared", "alert"])
-@pytest.mark.parametrize("title", [SAID, f"{'Checkout is slow, ' * 12}{SECRET}"], ids=["short", "cut"])
-def test_what_an_alert_was_called_is_nowhere_once_its_incident_is_called_otherwise(
-    house: House, title: str, first: str
-) -> None:
-    dee = house.person("dee")
-    alerted.ruled(house.type("ambiguous"))
-    alerted.hear(alerted.said("Q1", title=title))
-    incident = house.settle(Incident.objects.get())
-    lifecycle.set_lead(incident, lead=dee, by=dee, at=timezone.now())
-    lifecycle.note(incident, text="Alert from checkout, as ever", by=dee, at=timezone.now())
-    n = of(incident, first)
-    with pytest.raises(lifecycle.Refused, match="still the"):
-        lifecycle.redact(incident, n=n, by=dee, at=timezone.now())
-    lifecycle.rename(incident, title="Checkout is slow", by=dee, at=timezone.now())
-    if title != SAID:
-        with pytest.raises(lifecycle.Refused, match="still the summary"):
-            lifecycle.redact(incident, n=n, by=dee, at=timezone.now())
-    lifecycle.describe(incident, summary="", by=dee, at=timezone.now())
-    incident = house.settle(incident)
-    lifecycle.redact(incident, n=n, by=dee, at=timezone.now())
-    alerted.hear(alerted.said("Q1", "acknowledged", minute=9, title=title))
-    house.settle(incident)
-    assert list(kept(SECRET)) == []
-    assert posted(house) == []
-    assert Event.objects.get(incident=incident, kind="noted").text == "Alert from checkout, as ever"
-    assert Alert.objects.get().status == "acknowledged", "it is followed all the same"
-
-
-def test_an_alert_that_is_called_otherwise_keeps_its_name(house: House) -> None:
-    dee = house.person("dee")
-    alerted.ruled(house.type("ambiguous"))
-    alerted.hear(alerted.said("Q1", title=SAID), alerted.said("Q2", title="The root password", minute=1))
-    incident = house.settle(Incident.objects.get())
-    lifecycle.rename(incident, title="Checkout is slow", by=dee, at=timezone.now())
-    lifecycle.redact(incident, n=of(incident, "alert"), by=None, at=timezone.now())
-    assert Alert.objects.get(pager_id="Q2").title == "The root password"
-    assert list(kept(SECRET)) == []
-
-
 def test_pages_api_and_terminal_say_that_it_was_redacted_and_by_whom(house: House, incident: Incident) -> None:
-    dee, client = house.person("dee"), Client()
-    dee.user = User.objects.create_user("dee")
-    dee.save()
-    client.force_login(dee.user)
+    dee = house.person("dee")
+    client = signed_in(dee)
     captured(incident, dee)
     n = of(incident, "captured")
     page = client.get(incident.get_absolute_url()).content.decode()
@@ -364,54 +317,3 @@ def test_a_message_that_was_redacted_does_not_come_back(house: House, incident: 
     lifecycle.redact(incident, n=of(incident, "captured"), by=dee, at=at)
     lifecycle.capture(incident, text=SAID, author="Ann", ref="C1:1", by=dee, at=at, recorded_at=at)
     assert list(kept(SECRET)) == []
-
-
-def test_what_another_alert_of_a_storm_was_called_is_redacted_where_it_is_shown(house: House) -> None:
-    """No entry tells it, so that it goes from the list of alerts, and from pages that are open."""
-    dee, at = house.person("dee"), timezone.now()
-    alerted.ruled(house.type("ambiguous"))
-    alerted.hear(*(alerted.said(f"Q{n}", title=title, minute=n) for n, title in enumerate(["p95", SAID, SAID, "p99"])))
-    incident = house.settle(Incident.objects.get())
-    lifecycle.set_lead(incident, lead=dee, by=dee, at=at)
-    client, other = signed_in(dee), signed_in(house.person("ann"))
-    page, alerts = incident.get_absolute_url(), f"{incident.get_absolute_url()}alerts"
-    assert "redact=Q1" in client.get(page).content.decode()
-    assert "redact=Q1" not in other.get(page).content.decode()
-    assert "Only the lead" in other.post(alerts, {"redact": "Q1"}).content.decode()
-    assert SECRET in other.get(alerts).content.decode()
-    seen = re.findall(r"\balerts\.[0-9a-f]{16}", other.get(page).content.decode())[0]
-    assert "deleted for good" in client.get(f"{alerts}?redact=Q1").content.decode()
-    assert client.post(alerts, {"redact": "Q1"}).status_code == 302
-    house.settle(incident)
-    assert list(kept(SECRET)) == []
-    for address in (page, alerts, f"{alerts}?redact=Q1"):
-        assert SECRET not in client.get(address).content.decode()
-    assert seen not in other.get(page).content.decode(), "an open page is sent the panel again"
-    assert "already redacted" in client.post(alerts, {"redact": "Q1"}).content.decode()
-    assert "no such alert" in client.post(alerts, {"redact": "Q9"}).content.decode()
-    assert "still the title" in client.post(alerts, {"redact": "Q0"}).content.decode()
-    alerted.hear(alerted.said("Q1", "acknowledged", minute=9, title=SAID))
-    assert list(kept(SECRET)) == []
-    assert {one.title for one in Alert.objects.all()} == {"p95", "p99", "[redacted]"}
-    assert Entry.objects.filter(kind="redacted", by=dee.pk, about=incident.codename, data__alert="Q1").exists()
-
-
-def test_an_alert_that_an_entry_tells_is_redacted_with_it(house: House) -> None:
-    dee = house.person("dee")
-    alerted.ruled(house.type("ambiguous"))
-    alerted.hear(alerted.said("Q1", title=SAID))
-    incident = house.settle(Incident.objects.get())
-    lifecycle.rename(incident, title="Checkout is slow", by=dee, at=timezone.now())
-    lifecycle.describe(incident, summary="", by=dee, at=timezone.now())
-    alert_redaction.redact(incident, pager_id="Q1", by=None, at=timezone.now())
-    house.settle(incident)
-    assert list(kept(SECRET)) == []
-    assert posted(house) == []
-
-
-def signed_in(person: Person) -> Client:
-    person.user = User.objects.create_user(f"user{person.pk}")
-    person.save(update_fields=["user"])
-    client = Client()
-    client.force_login(person.user)
-    return client

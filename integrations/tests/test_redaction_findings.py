@@ -6,8 +6,6 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 import pytest
-from django.contrib.auth.models import User
-from django.test import Client
 from django.utils import timezone
 
 from evidence.findings import findings
@@ -16,6 +14,7 @@ from incidents import lifecycle
 from incidents.models import Event, Incident, Person
 from integrations.slack.tests.door import Door
 from integrations.tests.house import House
+from integrations.tests.signed_in import signed_in
 from integrations.tests.test_redaction import SAID, SECRET, kept, posted
 
 SEEN: Final = "it was seen in the logs"
@@ -42,12 +41,7 @@ def entry(incident: Incident, kind: str, nth: int = 0) -> int:
 
 def shown(house: House, incident: Incident) -> dict[str, str]:
     """Read every page and answer that tells of findings, as Dee."""
-    dee, door = house.person("dee"), Door(house)
-    if dee.user is None:
-        dee.user = User.objects.create_user("dee")
-        dee.save(update_fields=["user"])
-    client = Client()
-    client.force_login(dee.user)
+    client, door = signed_in(house.person("dee")), Door(house)
     home, read = incident.get_absolute_url(), dict[str, str]()
     for path in ("", "findings/", "timeline?q=password", "review"):
         answer = client.get(f"{home}{path}", follow=True)

@@ -7,16 +7,15 @@ from datetime import timedelta
 from typing import Final
 
 import pytest
-from django.contrib.auth.models import User
-from django.test import Client
 from django.utils import timezone
 
 from audit.sealed import sealing, verifying
 from incidents import lifecycle
 from incidents.lifecycle import opening
-from incidents.models import Event, Incident, Person
+from incidents.models import Event, Incident
 from integrations.slack.tests.door import Door
 from integrations.tests.house import House
+from integrations.tests.signed_in import signed_in
 from integrations.tests.test_redaction import SAID, SECRET, kept, of, posted
 
 Way = Callable[[House, Incident], None]
@@ -83,14 +82,6 @@ WAYS: Final[dict[str, tuple[Callable[[House, Incident], object], str]]] = {
 }
 
 
-def client_of(person: Person) -> Client:
-    person.user = User.objects.create_user(f"user{person.pk}")
-    person.save(update_fields=["user"])
-    client = Client()
-    client.force_login(person.user)
-    return client
-
-
 @pytest.mark.parametrize("way", WAYS)
 def test_what_was_redacted_is_nowhere_and_the_chain_holds(house: House, incident: Incident, way: str) -> None:
     run, kind = WAYS[way]
@@ -111,7 +102,7 @@ def test_what_was_redacted_is_nowhere_and_the_chain_holds(house: House, incident
     before = Event.objects.filter(incident=incident).count()
     house.settle(incident)
     assert Event.objects.filter(incident=incident).count() == before
-    page = client_of(dee).get(incident.get_absolute_url())
+    page = signed_in(dee).get(incident.get_absolute_url())
     assert page.status_code == 200
     assert SECRET not in page.content.decode()
 
@@ -122,7 +113,7 @@ def test_what_is_published_reads_redacted_until_another_takes_its_place(house: H
     house.settle(incident)
     row = opening.published(incident)
     assert row is not None
-    page = client_of(house.person("eve")).get(row.get_absolute_url()).content.decode()
+    page = signed_in(house.person("eve")).get(row.get_absolute_url()).content.decode()
     assert "This summary was redacted." in page
     (said,) = house.slack.messages(f"inc-{row.codename}")
     assert "This summary was redacted." in str(said)
@@ -142,7 +133,7 @@ def test_who_asked_can_still_be_let_in(house: House, incident: Incident) -> None
     n, dee, door = asked(house, incident), house.person("dee"), Door(house)
     room = house.channel(incident)
     assert "is redacted" in door.command("dee", f"redact {n}", channel=room)
-    page = client_of(dee).get(incident.get_absolute_url()).content.decode()
+    page = signed_in(dee).get(incident.get_absolute_url()).content.decode()
     assert "[redacted]" in page
     lifecycle.let_in(incident, n=n, by=dee, at=timezone.now())
     incident = house.settle(incident)

@@ -116,19 +116,25 @@ def retype_to_private(page: Page, here: str) -> None:
     page.wait_for_url(f"**{here}")
 
 
+def left_open(sit: Sit, addresses: Sequence[str]) -> list[tuple[str, Page]]:
+    """Open each address in a tab of its own, in the browsers of people who take no part."""
+    left: list[tuple[str, Page]] = []
+    for who, first in zip(cycle(LEFT_BEHIND), range(0, len(addresses), TABS), strict=False):
+        seat = sit(who)
+        for address in addresses[first : first + TABS]:
+            tab = seat.context.new_page()
+            tab.goto(address)
+            left.append((address, tab))
+    return left
+
+
 def test_every_page_of_an_incident_closes_for_those_left_behind_and_for_nobody_else(sit: Sit) -> None:
     ada, staying = sit("Ada"), sit("Ada")
     here = prepared(ada)
     found = pages_of(ada, here)
     assert {route for route, pages in found.items() if not pages} == NO_PAGES, "what is a page closes by itself"
     pages = [one for several in found.values() for one in several]
-    left: list[tuple[str, Page]] = []
-    for who, first in zip(cycle(LEFT_BEHIND), range(0, len(pages), TABS), strict=False):
-        seat = sit(who)
-        for address in pages[first : first + TABS]:
-            tab = seat.context.new_page()
-            tab.goto(address)
-            left.append((address, tab))
+    left = left_open(sit, pages)
     staying.goto(f"{here}evidence/1/")
     expect(staying.locator(".sentence").first).to_be_visible()
     retype_to_private(ada, here)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import cycle
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import pytest
 from playwright.sync_api import TimeoutError as Timeout
@@ -11,10 +10,7 @@ from playwright.sync_api import expect
 
 from stack.supervisor.running import Stack
 from tests.browser.conftest import Sit, declare
-from tests.browser.test_closing_pages import LEFT_BEHIND, TABS, pages_of, prepared
-
-if TYPE_CHECKING:
-    from playwright.sync_api import Page
+from tests.browser.test_closing_pages import left_open, pages_of, prepared
 
 pytestmark = pytest.mark.browser
 SECRET: Final = "zebracorn"
@@ -70,13 +66,7 @@ def test_every_open_page_lets_go_of_what_is_redacted(sit: Sit, running_stack: St
     ]
     showing = [one for one in (*pages, *LISTS) if SECRET in ada.request.get(one).text()]
     assert len(showing) > 4, showing
-    left: list[tuple[str, Page]] = []
-    for who, first in zip(cycle(LEFT_BEHIND), range(0, len(showing), TABS), strict=False):
-        seat = sit(who)
-        for address in showing[first : first + TABS]:
-            tab = seat.context.new_page()
-            tab.goto(address)
-            left.append((address, tab))
+    left = left_open(sit, showing)
     running_stack.manage("shell", "--no-imports", "-c", REDACTED.format(codename=codename))
     wrong = []
     for address, tab in left:
