@@ -5,9 +5,10 @@ import re
 import time
 from collections.abc import AsyncIterator, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
 from contextvars import copy_context
 from functools import partial
-from typing import IO
+from typing import IO, Any
 
 from asgiref.sync import sync_to_async
 from django.core import signals
@@ -27,6 +28,7 @@ from incidents.live import live_stream
 from incidents.outages import database_watch, outage_answer
 from integrations.api import gate
 from integrations.metrics import counting
+from integrations.slack.doors import early, signing
 from integrations.slack.interaction import afterwards
 
 # A request waits for the database half of its time; more threads than these only fight for the interpreter. Files
@@ -40,7 +42,8 @@ PROFILES, PROFILES_WAITING = 4, 24
 # Open timelines then tell of several changes in one.
 OVERDUE_S, GIVES_WAY_S, STREAMS_GIVE_WAY_S = 1.0, 1.0, 0.4
 PROFILE = re.compile(r"/incidents/[^/]+/evidence/(?:\d+/|compare).*")
-DOORS = "/slack/"
+DOORS, EVENTS_PATH = "/slack/", "/slack/events"
+STAMP, SIGNATURE = signing.STAMP.lower().encode(), signing.SIGNATURE.lower().encode()
 SIGNS = ("/health", "/ready")  # of life, for whatever watches: they wait behind no page
 PAGER_DOOR = "/pagerduty/"
 # Bodies on their way in, and how much of them is held together. Senders of files are known and told to wait.
@@ -129,6 +132,9 @@ class Application(ASGIHandler):
         among = self._files_arriving if most and gate.concerns(path) else self._arriving_at(path)
         with among.one() as arrival:
             body = await request_body.read(scope, receive, most=most, arrival=arrival, among=among)
+            if _is_event(scope) and early.is_talk(**_signed(scope, body)):
+                body.close()
+                return HttpResponse()
             return await self._answer(scope, body)
 
     def _arriving_at(self, path: str) -> Arrivals:
@@ -139,17 +145,28 @@ class Application(ASGIHandler):
         return await sync_to_async(self._ask, thread_sensitive=False, executor=self._files)(scope)
 
     def _ask(self, scope: Scope) -> HttpResponse | None:
-        signals.request_started.send(sender=self.__class__, scope=scope)
         try:
             authorization, cookie = request_body.header(scope, b"authorization"), request_body.header(scope, b"cookie")
-            with request_origin.at("api", (scope.get("client") or [""])[0]):
+            with self._connected(scope), request_origin.at("api", (scope.get("client") or [""])[0]):
                 return gate.check(scope["path"], authorization=authorization, cookie=cookie)
         except Error as error:
             if not database_watch.is_to_blame(error):
                 raise
             return outage_answer.answer(scope["path"], error)
+
+    def _is_expected(self, scope: Scope, body: IO[bytes]) -> bool:
+        with self._connected(scope), suppress(Error):  # which the door meets as well, and answers
+            return early.is_expected(**_signed(scope, body))
+        return False
+
+    @contextmanager
+    def _connected(self, scope: Scope) -> Iterator[None]:
+        """Ask the database outside Django's own way through a request, and give the connection back."""
+        signals.request_started.send(sender=self.__class__, scope=scope)
+        try:
+            yield
         finally:
-            signals.request_finished.send(sender=self.__class__)  # gives the database connection back
+            signals.request_finished.send(sender=self.__class__)
 
     async def _answer(self, scope: Scope, body: IO[bytes]) -> HttpResponseBase:
         apart = self._files if gate.concerns(scope["path"]) else self._signs if scope["path"] in SIGNS else None
@@ -197,6 +214,8 @@ class Application(ASGIHandler):
         """Do all of a request, and tell the seconds of computing that it took."""
         began = time.thread_time()
         with body:
+            if _is_event(scope) and self._is_expected(scope, body):
+                return HttpResponse(), time.thread_time() - began
             set_script_prefix(get_script_prefix(scope))
             signals.request_started.send(sender=self.__class__, scope=scope)
             request, refusal = self.create_request(scope, body)
@@ -229,4 +248,16 @@ class Application(ASGIHandler):
 
 def _is_event(scope: Scope) -> bool:
     """Tell deliveries that nobody waits for: Slack sends those as JSON, commands and interactions as forms."""
+    if scope["path"] != EVENTS_PATH or scope["method"] != "POST":
+        return False
     return any(name == b"content-type" and value.startswith(b"application/json") for name, value in scope["headers"])
+
+
+def _signed(scope: Scope, body: IO[bytes]) -> dict[str, Any]:
+    """Return what there is to tell whether Slack signed this, and tells something that leads to nothing."""
+    began = body.read(early.LARGEST + 1)
+    body.seek(0)
+    stamp, signature = (
+        request_body.header(scope, name.lower().encode()) for name in (signing.STAMP, signing.SIGNATURE)
+    )
+    return {"body": began, "stamp": stamp, "signature": signature}

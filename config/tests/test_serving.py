@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import threading
+import time
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -19,8 +21,11 @@ from config.http import serving
 from config.http.serving import Application
 from incidents.live import live_stream
 from integrations.metrics import counting
+from integrations.slack.doors import signing
 from integrations.slack.doors.http import LateResponse
+from integrations.slack.fake.server import deliveries
 from integrations.slack.interaction import afterwards
+from integrations.slack.tests.door import secret
 
 Talk: Any = ApplicationCommunicator  # it comes without types
 seen: list[str] = []
@@ -86,15 +91,16 @@ def _urls() -> Iterator[None]:
         yield
 
 
-def scope(path: str, *, method: str = "GET", kind: str = "") -> dict[str, Any]:
-    headers = [(b"host", b"testserver"), (b"content-type", kind.encode())]
+def scope(path: str, *, method: str = "GET", kind: str = "", **more: str) -> dict[str, Any]:
+    given = {"host": "testserver", "content-type": kind, **more}
+    headers = [(name.lower().encode(), value.encode()) for name, value in given.items()]
     base = {"type": "http", "http_version": "1.1", "query_string": b"", "client": ("127.0.0.1", 1), "scheme": "http"}
     return {**base, "method": method, "path": path, "raw_path": path.encode(), "headers": headers}
 
 
-def answer(path: str, *, body: bytes = b"", kind: str = "") -> tuple[int, bytes]:
+def answer(path: str, *, body: bytes = b"", kind: str = "", **headers: str) -> tuple[int, bytes]:
     async def ask() -> tuple[int, bytes]:
-        talk = Talk(Application(), scope(path, method="POST" if body else "GET", kind=kind))
+        talk = Talk(Application(), scope(path, method="POST" if body else "GET", kind=kind, **headers))
         await talk.send_input({"type": "http.request", "body": body})
         head = await talk.receive_output(5)
         said = await talk.receive_output(5)
@@ -123,6 +129,17 @@ def test_doors_have_threads_of_their_own() -> None:
     assert answer("/slack/events", body=b"{}", kind="application/json") == (200, b"{}")
     assert answer("/pagerduty/webhook", body=b"{}", kind="application/json") == (200, b"{}")
     assert seen == ["command_0", "event_0", "pager_0"]
+
+
+def test_what_nobody_here_has_to_know_takes_no_thread_and_no_request() -> None:
+    talk = {"type": "event_callback", "event_id": "Ev1", "event": {"type": "message", "channel": "C1", "text": "hello"}}
+    body = json.dumps(talk).encode()
+    stamp = str(int(time.time()))
+    sign = {signing.STAMP: stamp, signing.SIGNATURE: deliveries.signature(body, secret(), stamp=stamp)}
+    assert answer("/slack/events", body=body, kind="application/json", **sign) == (200, b"")
+    assert seen == []
+    assert answer("/slack/events", body=body, kind="application/json") == (200, body)
+    assert seen == ["event_0"]
 
 
 @pytest.mark.filterwarnings("ignore")

@@ -9,6 +9,7 @@ and goes on.
 from __future__ import annotations
 
 import logging
+import select
 import threading
 import time
 from dataclasses import dataclass
@@ -18,7 +19,7 @@ import psycopg
 from django.conf import settings
 from django.db import DEFAULT_DB_ALIAS, InterfaceError, InternalError, OperationalError, connection, connections
 from psycopg import errors, pq
-from psycopg.abc import PQGen
+from psycopg.abc import PQGen, Query
 
 from incidents.outages.breaker import Breaker
 
@@ -84,6 +85,15 @@ class Bounded(psycopg.Connection[Any]):
             raise
         return made
 
+    def execute(self, query: Query, *given: Any, **options: Any) -> psycopg.Cursor[Any]:
+        """Execute as usual; an empty statement, with which the pool asks whether the server is there, only in doubt.
+
+        A server that went away says so, which is there to be read; nothing has to be sent to learn that it did not.
+        """
+        if query == "" and self.prepare_threshold is not None and not _has_news(self):
+            return self.cursor()
+        return super().execute(query, *given, **options)
+
     def wait(self, gen: PQGen[Result], interval: float = 0.1, timeout: float | None = None) -> Result:
         """Wait for the server as usual, for as long as it is there. Raises `OperationalError` when not.
 
@@ -105,6 +115,13 @@ class Bounded(psycopg.Connection[Any]):
                     break
         self.pgconn.finish()
         raise psycopg.OperationalError("the database does not answer")
+
+
+def _has_news(idle: psycopg.Connection[Any]) -> bool:
+    """Return whether anything came on a connection that waits for nothing, such as its end."""
+    ready = select.poll()
+    ready.register(idle.fileno(), select.POLLIN | select.POLLPRI | select.POLLRDHUP)
+    return bool(ready.poll(0))
 
 
 def _is_pooled(made: psycopg.Connection[Any]) -> bool:

@@ -15,6 +15,7 @@ import psycopg
 import pytest
 from django.db import Error, connection
 from django.test import RequestFactory
+from psycopg_pool import ConnectionPool
 
 from incidents.forms import given_words
 from incidents.outages import breaker, database_watch, hint_sender, outage_answer, runbook
@@ -168,6 +169,46 @@ def test_nothing_is_waited_for_while_the_server_is_away() -> None:
         database_watch.database.failed()
         with pytest.raises(psycopg.OperationalError):
             connection.execute("SELECT 7")
+
+
+@pytest.fixture
+def pool(django_db_setup: None) -> Iterator[ConnectionPool[Bounded]]:
+    """One connection that is kept for whoever comes next, as the service keeps several."""
+    check = ConnectionPool.check_connection
+    given = {**database_watch.address(), "autocommit": True, "prepare_threshold": 5}
+    with ConnectionPool(connection_class=Bounded, kwargs=given, min_size=1, max_size=1, check=check) as made:
+        made.wait()
+        yield made
+
+
+def test_a_connection_that_is_well_is_lent_without_asking_the_server(
+    pool: ConnectionPool[Bounded], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+    monkeypatch.setattr(psycopg.Connection, "execute", lambda self, query, *_, **__: asked.append(query))
+    for _ in range(3):
+        with pool.connection() as lent:
+            lent.execute("SELECT 7")
+    assert asked == ["SELECT 7"] * 3
+
+
+def test_a_connection_that_ended_while_nobody_had_it_is_lent_to_nobody(pool: ConnectionPool[Bounded]) -> None:
+    with pool.connection() as lent:
+        one = lent.info.backend_pid
+    with Bounded.connect(**database_watch.address(), autocommit=True) as beside:
+        beside.execute("SELECT pg_terminate_backend(%s, 30000)", [one])
+    with pool.connection() as lent:
+        assert lent.execute("SELECT pg_backend_pid() <> %s", [one]).fetchone() == (True,)
+
+
+def test_a_connection_on_which_something_was_said_is_asked(pool: ConnectionPool[Bounded]) -> None:
+    with pool.connection() as lent:
+        one = lent.info.backend_pid
+        lent.execute("LISTEN news")
+    with Bounded.connect(**database_watch.address(), autocommit=True) as beside:
+        beside.execute("NOTIFY news")
+    with pool.connection() as lent:
+        assert lent.info.backend_pid == one
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,6 +12,8 @@ from django.test import Client
 
 from incidents.models import Incident
 from integrations.slack import fake
+from integrations.slack.doors import early, signing
+from integrations.slack.models import Delivery
 from integrations.slack.protocol import setup
 from integrations.slack.tests.straight import StraightWire
 from integrations.tests.house import House
@@ -87,11 +89,17 @@ class Door:
         return response
 
     def raw(self, body: bytes, headers: dict[str, str]) -> HttpResponse:
-        """Send any bytes to the door."""
+        """Send any bytes to the door, and hold what is answered before they reach it against what it does."""
+        is_talk, is_expected = leads_nowhere(body, headers)
+        known = Delivery.objects.count() if is_expected else 0
         rest = {name: value for name, value in headers.items() if name != "Content-Type"}
         content_type = headers.get("Content-Type", "application/json")
         answer = self.client.post(ADDRESS, data=body, content_type=content_type, headers=rest)
         self.late = getattr(answer, "late", ())
+        if is_talk or is_expected:
+            assert (answer.status_code, answer.content, self.late) == (200, b"", ())
+        if is_expected:
+            assert Delivery.objects.count() == known, "something followed from it"
         return HttpResponse(answer.content, status=answer.status_code, headers=dict(answer.items()))
 
     def deliver(self) -> list[int]:
@@ -132,6 +140,12 @@ class Door:
     def reads(self, view: dict[str, Any]) -> str:
         """All words of a view or a message's blocks, in order."""
         return "\n".join(_words(view.get("blocks", [])))
+
+
+def leads_nowhere(body: bytes, headers: Mapping[str, str]) -> list[bool]:
+    """Return whether this is talk, and whether somebody came in as expected: no request is made of either."""
+    stamp, signature = (headers.get(name, "") for name in (signing.STAMP, signing.SIGNATURE))
+    return [one(body, stamp=stamp, signature=signature) for one in (early.is_talk, early.is_expected)]
 
 
 def secret() -> str:

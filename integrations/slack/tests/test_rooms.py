@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import pytest
@@ -7,8 +8,10 @@ from django.utils import timezone
 
 from incidents import lifecycle
 from incidents.models import Incident, Person
+from integrations.slack import fake
+from integrations.slack.doors import signing
 from integrations.slack.fake.server import shapes
-from integrations.slack.tests.door import Door
+from integrations.slack.tests.door import Door, leads_nowhere, secret
 from workflows.channels import rooms
 from workflows.models import DirectoryRead
 from workflows.reconcile import sweep
@@ -63,13 +66,27 @@ def test_invited_people_and_the_app_itself_are_no_news(door: Door) -> None:
     assert not {"joined", "left"} & {kind for kind, _ in door.told(incident)}
 
 
-def test_each_invitation_that_comes_back_costs_one_query(door: Door, django_assert_max_num_queries: object) -> None:
+def test_each_invitation_that_comes_back_costs_one_query_and_no_request(
+    door: Door, django_assert_num_queries: object
+) -> None:
     door.command("ann", "declare major: checkout is down")
     door.house.settle(door.incident())
     joins = [one for one in door.slack.take_deliveries() if one.type == "member_joined_channel"]
     assert len(joins) > 6
-    with django_assert_max_num_queries(len(joins)):  # type: ignore[operator]  # the fixture has no type to name
-        assert {door.post(one).status_code for one in joins} == {200}
+    told = [fake.signed(one, secret(), at=time.time()) for one in joins]
+    with django_assert_num_queries(len(joins)):  # type: ignore[operator]  # the fixture has no type to name
+        assert [leads_nowhere(body, headers) for headers, body in told] == [[False, True]] * len(told)
+
+
+@pytest.mark.parametrize("part", [signing.STAMP, signing.SIGNATURE])
+def test_what_slack_did_not_sign_is_not_answered_before_it_reaches_the_door(
+    door: Door, incident: Incident, channel: str, part: str
+) -> None:
+    door.slack.acts.say("lea", channel, "hello")
+    headers, body = fake.signed(door.slack.take_deliveries()[0], secret(), at=time.time())
+    assert leads_nowhere(body, headers) == [True, False]
+    assert not any(leads_nowhere(body, {**headers, part: ""}))
+    assert not any(leads_nowhere(body.replace(b"hello", b"hallo"), headers))
 
 
 def test_who_could_not_be_invited_and_comes_by_themselves_is_in(door: Door) -> None:

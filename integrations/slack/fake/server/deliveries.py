@@ -9,20 +9,12 @@ from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 from urllib.parse import urlencode
 
-from integrations.slack.protocol.rules import words
+from integrations.slack.protocol.installation import EVENT_SCOPES
 
 Kind = Literal["event", "command", "interaction", "suggestion"]
 
-EVENTS: Final = words(
-    """
-    app_home_opened channel_archive channel_deleted channel_id_changed channel_left channel_unarchive channel_rename
-    channel_created group_archive group_deleted group_left group_unarchive group_rename link_shared
-    member_joined_channel member_left_channel
-    message pin_added pin_removed reaction_added reaction_removed subteam_created subteam_updated
-    subteam_members_changed team_join user_change
-    """
-)
-"""Event types an app is subscribed to unless told otherwise."""
+EVENTS: Final = frozenset(one.partition(".")[0] for one in EVENT_SCOPES)
+"""What an app is told of unless told otherwise: what its manifest subscribes to, and nothing else."""
 
 
 @dataclass(slots=True)

@@ -45,6 +45,7 @@ EVENTS: list[tuple[Act, list[str]]] = [
 @pytest.mark.parametrize(("act", "kinds"), EVENTS, ids=[str(n) for n in range(len(EVENTS))])
 def test_the_app_hears_of(act: Act, kinds: list[str]) -> None:
     slack = small()
+    slack.subscriptions |= {kind.partition("/")[0] for kind in kinds}
     slack.acts.say("ada", "ours", "before")
     slack.take_deliveries()
     act(slack)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, Final
 
 from django.db import connection, transaction
+from django.utils import timezone
 
 from incidents import lifecycle
 from incidents.models import Incident, Person, Source
@@ -51,6 +52,19 @@ def joined(told: SlackEvent) -> Deed | None:
     greet = _moved(told, _greet) if catches_up else None
     deeds = [deed for deed in (note, greet) if deed is not None]
     return (lambda: [deed() for deed in deeds]) if deeds else None
+
+
+def is_expected(payload: Mapping[str, Any]) -> bool:
+    """Return whether nothing follows from this: we invited somebody who missed nothing, or came in ourselves.
+
+    Asked before anything else looks at it: an incident that is declared brings as many of these as it has people.
+    """
+    event = payload.get("event")
+    if not isinstance(event, dict) or event.get("type") != "member_joined_channel":
+        return False
+    told = SlackEvent.of(payload, at=timezone.now())
+    ours, user = told.bot_user_id, told.text("user")
+    return bool(ours and user) and ours in {user, told.text("inviter")} and joined(told) is None
 
 
 def left(told: SlackEvent) -> Deed | None:
