@@ -13,7 +13,7 @@ from functools import cached_property
 from typing import Any, Final, Generic, TypeVar
 
 from django.db import connection
-from django.db.models import Field, ForeignKey, Model
+from django.db.models import Field, ForeignKey, Model, OneToOneRel
 
 from incidents.column_names import column_names
 
@@ -25,7 +25,8 @@ class WrittenRows(Generic[Row]):
     """The columns of a model in a statement, and the model of what such a statement returns.
 
     ``of`` is what the statement calls the table; ``but`` are fields that are not read before they are asked for.
-    ``beside`` are the columns of what some of the fields refer to, which the statement joins.
+    ``beside`` are the columns of what some of the fields refer to, or of the one that refers to this, which the
+    statement joins.
     """
 
     def __init__(
@@ -76,13 +77,16 @@ class WrittenRows(Generic[Row]):
         made = self.model.from_db(connection.alias, self.names, own)
         at = len(own)
         for field, rows in self.beside:
-            field.set_cached_value(made, rows.made(values[at : at + rows.width]))
+            other = rows.made(values[at : at + rows.width])
+            field.set_cached_value(made, other)
+            if other is not None and isinstance(field, OneToOneRel):
+                field.remote_field.set_cached_value(other, made)
             at += rows.width
         return made
 
-    def _refers(self, name: str) -> ForeignKey[Any, Any]:
+    def _refers(self, name: str) -> ForeignKey[Any, Any] | OneToOneRel:
         field = self.model._meta.get_field(name)  # noqa: SLF001 (as above)
-        assert isinstance(field, ForeignKey), f"{name} refers to nothing"
+        assert isinstance(field, ForeignKey | OneToOneRel), f"{name} refers to nothing"
         return field
 
     @cached_property

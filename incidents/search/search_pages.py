@@ -8,12 +8,13 @@ from datetime import datetime
 from typing import Any
 
 from django.contrib.postgres.search import SearchQuery
+from django.db import connection
 from django.db.models import Exists, F, Func, OuterRef, Q, QuerySet, Subquery
 
 from incidents import visibility
 from incidents.drills import sample_mark
 from incidents.indexing import word_index
-from incidents.models import Codename, Incident, Participant, Person, Status
+from incidents.models import Incident, Participant, Person, Status
 from incidents.search import query_text
 from incidents.search.incident_filters import IncidentFilters, begin_of, moment
 
@@ -22,6 +23,7 @@ CSV_ROWS = 1_000
 LATEST = 2_000  # as far back as letters are looked for that are no words, which no index has
 ORDER = ("-active", "-declared_at", "-pk")
 LAST = re.compile(r"[0-9]{1,18}|[a-z]+(-[a-z]+)+")
+OLDER = "SELECT incident_id FROM incidents_codename WHERE name = %s AND incident_id IS NOT NULL"
 CODENAME = re.compile(r"[a-z]{2,}(-[a-z]+)*-?")
 
 
@@ -144,8 +146,10 @@ def _worded(q: str) -> Q:
     name = q.lower().replace(" ", "-")
     if not CODENAME.fullmatch(name):
         return words
-    older = Codename.objects.filter(name=name).exclude(incident=None).values_list("incident_id", flat=True)
-    return words | Q(codename__startswith=name) | Q(pk__in=list(older))
+    with connection.cursor() as cursor:
+        cursor.execute(OLDER, [name])
+        older = [pk for (pk,) in cursor.fetchall()]
+    return words | Q(codename__startswith=name) | Q(pk__in=older)
 
 
 class AllWords(SearchQuery):

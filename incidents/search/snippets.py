@@ -14,7 +14,8 @@ from incidents.search import query_text
 BEGIN, END = "\x02", "\x03"  # no text has these in it: control characters are taken out of what is written
 LOOKED_AT: Final = 200  # the newest entries of each incident
 # The words that are asked for, any of them: they may stand in several entries. What was edited, retracted or redacted
-# is passed over: the page says something else now.
+# is passed over: the page says something else now. That is asked of each hit by itself: `NOT EXISTS` would be joined,
+# with all entries cut into words before the first of them is taken.
 _WORDS: Final = "regexp_replace(querytree(websearch_to_tsquery(%(config)s, %(q)s)), '<(-|[0-9]+)>|&', '|', 'g')"
 _BEGUN: Final = query_text.with_beginning(_WORDS)
 _ANY: Final = query_text.with_either_sign(f"CASE WHEN %(is_begun)s THEN {_BEGUN} ELSE {_WORDS} END")
@@ -39,8 +40,8 @@ _HITS: Final = f"""
                   SELECT n, text, redacted FROM incidents_event e
                    WHERE e.incident_id = i.id AND e.text <> '' AND e.about_n IS NULL AND e.kind <> 'declared'
                    ORDER BY n DESC LIMIT %(most)s) recent
-            WHERE recent.text ~* query.letters AND to_tsvector(%(config)s, recent.text) @@ query.any AND NOT EXISTS (
-                  SELECT FROM incidents_event c WHERE c.incident_id = i.id AND c.about_n = recent.n)
+            WHERE recent.text ~* query.letters AND to_tsvector(%(config)s, recent.text) @@ query.any AND (
+                  SELECT c.n FROM incidents_event c WHERE c.incident_id = i.id AND c.about_n = recent.n LIMIT 1) IS NULL
             ORDER BY recent.n DESC LIMIT 1) hit ON true
       LEFT JOIN LATERAL (
            SELECT said.text, said.place, said.called FROM ({{also}}) said

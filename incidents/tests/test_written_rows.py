@@ -6,14 +6,17 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from django.contrib.auth.models import User
 from django.db import connection
 from django.utils import timezone
 
 from incidents import lifecycle, visibility
 from incidents.lifecycle import declaring
-from incidents.models import Codename, Incident, IncidentType, Person
+from incidents.models import Codename, Incident, IncidentType, Person, SavedView
 from incidents.people import person_matching
+from incidents.people.accounts import AccountBackend
 from incidents.policies import current_types
+from incidents.search import saved_views
 from incidents.tests import shipped
 from incidents.tests.held_rows import held
 from incidents.visibility import EVERYONE, OPERATOR, Actor
@@ -95,6 +98,36 @@ def test_a_person_is_read_as_django_reads_them(db: None) -> None:
     made = person_matching.by_chat_id("UADA", name="Ada")
     assert held(person_matching.by_chat_id("UADA"), but=()) == held(Person.objects.get(pk=made.pk), but=())
     assert Person.objects.count() == 1
+
+
+@pytest.mark.parametrize("has_person", [True, False])
+def test_an_account_is_read_with_its_person_as_django_reads_both(
+    db: None, django_assert_num_queries: Any, *, has_person: bool
+) -> None:
+    user = User.objects.create_user("ada", "ada@firekind.test", password="of-no-use-elsewhere")
+    if has_person:
+        Person.objects.create(name="Ada", email="ada@firekind.test", user=user)
+    by_django = User.objects.select_related("person").get(pk=user.pk)
+    with django_assert_num_queries(1):
+        read = AccountBackend().get_user(user.pk)
+        assert read is not None
+        assert held(read) == held(by_django)
+        assert held(getattr(read, "person", None)) == held(getattr(by_django, "person", None))
+        assert not has_person or read.person.user is read
+
+
+def test_an_account_that_was_switched_off_or_is_not_there_is_nobody(db: None) -> None:
+    user = User.objects.create_user("ada", is_active=False)
+    assert AccountBackend().get_user(user.pk) is None
+    assert AccountBackend().get_user(user.pk + 1) is None
+
+
+def test_views_are_read_as_django_reads_them(db: None) -> None:
+    ada, ben = (Person.objects.create(name=name) for name in ("Ada", "Ben"))
+    for by, name in ((ada, "Z"), (ada, "a"), (ben, "b")):
+        SavedView.objects.create(person=by, name=name, query=f"?q={name}")
+    by_django = SavedView.objects.filter(person=ada).order_by("name")
+    assert [held(one) for one in saved_views.of(ada)] == [held(one) for one in by_django]
 
 
 def test_types_are_read_as_django_reads_them(db: None) -> None:

@@ -16,6 +16,7 @@ from django_htmx.http import push_url
 
 from incidents.lifecycle import BadInput
 from incidents.models import IncidentType, Person, Status
+from incidents.policies import current_types
 from incidents.search import (
     IncidentFilters,
     SearchPage,
@@ -49,7 +50,7 @@ class Link:
 def listing(request: Request) -> HttpResponse:
     """Show one page of incidents; as a fragment, the list alone."""
     filters = IncidentFilters.read(request.GET)
-    types = {one.pk: one for one in IncidentType.objects.select_related("current")}
+    types = {one.pk: one for one in current_types.every()}
     found, at = find(filters, person=request.person), timezone.now()
     hits = snippets.of([one.pk for one in found.rows], filters.q)
     context = {

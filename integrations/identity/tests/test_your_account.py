@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 from urllib.parse import unquote
 
+import pytest
 from allauth.mfa.models import Authenticator
 from allauth.mfa.totp.internal import auth as totp
 from django.contrib.auth.models import User
@@ -14,6 +15,7 @@ from django.utils import timezone
 
 from audit.models import Entry
 from incidents.models import Person
+from incidents.tests.held_rows import held
 from integrations.identity import sessions, visiting
 from integrations.identity.models import Session
 from integrations.identity.tests.test_accounts import RIGHT, code_of
@@ -181,3 +183,18 @@ def test_what_happens_is_noted(ada: Person) -> None:
         ("sign-in", ada.pk, {"way": "account"}),
         ("sign-out", ada.pk, {}),
     ]
+
+
+@pytest.mark.django_db
+def test_a_session_is_read_as_django_reads_it_and_not_once_it_ended() -> None:
+    store = sessions.SessionStore()
+    store["kept"] = "word"
+    store.create()
+    key = str(store.session_key)
+    row = sessions.SESSION.first(sessions.UNENDED, [key, timezone.now()])
+    assert held(row, but=()) == held(Session.objects.get(session_key=key), but=())
+    assert sessions.SessionStore(key)["kept"] == "word"
+    Session.objects.filter(session_key=key).update(expire_date=timezone.now())
+    ended = sessions.SessionStore(key)
+    assert ended.load() == {}
+    assert ended.session_key is None
