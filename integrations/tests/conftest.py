@@ -12,6 +12,7 @@ from integrations.tests import duty as on_duty
 from integrations.tests import house as building
 from integrations.tests import once
 from integrations.tests.late_vendor import Late
+from integrations.tests.ticket_desk import Desk, desk
 from workflows import ports
 from workflows.effects import work
 
@@ -42,6 +43,13 @@ def built_duty(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Ite
 def duty(built_duty: on_duty.Duty, db: None) -> Iterator[on_duty.Duty]:
     """The house with a pager, as nobody has touched it."""
     with on_duty.copied(built_duty) as made:
+        yield made
+
+
+@pytest.fixture
+def office(db: None) -> Iterator[Desk]:
+    """An incident, its follow-ups and the board that their tickets stand on."""
+    with desk() as made:
         yield made
 
 

@@ -7,14 +7,11 @@ from django.core.management import call_command
 
 from incidents import lifecycle
 from incidents.models import IncidentType
-from integrations.tests import test_tickets
 from integrations.tests.losing import lost
 from integrations.tests.ticket_desk import Desk
 from workflows.models import Effect
 from workflows.reconcile import retyping
 from workflows.tickets import ticket_effects
-
-office = test_tickets.office
 
 
 def test_a_ticket_in_a_project_that_is_not_set_any_more_is_said_to_stay(office: Desk) -> None:

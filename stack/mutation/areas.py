@@ -47,6 +47,7 @@ AREAS: Final = (
             "workflows/tests/test_participation.py",
             "workflows/tests/test_plan.py",
             "workflows/tests/test_plan_lines.py",
+            "workflows/tests/test_plan_sum_laws.py",
             "workflows/tests/test_planning_laws.py",
             "workflows/tests/test_privacy_notes.py",
             "workflows/tests/test_summary_laws.py",
