@@ -7,6 +7,8 @@ from dataclasses import dataclass
 
 from django.core.management.base import CommandError, OutputWrapper
 
+from workflows.ports import VendorError
+
 
 @dataclass(frozen=True, slots=True)
 class CheckResult:
@@ -37,6 +39,12 @@ def wrong(says: str) -> CheckResult:
 def note(says: str) -> CheckResult:
     """Find something that is worth knowing."""
     return CheckResult(says, is_note=True)
+
+
+def unanswered(error: VendorError, about: str = "") -> CheckResult:
+    """Find that a vendor did not answer: to be fixed, unless it only limits how often it is asked."""
+    says = f"{about}{error.says_once}"
+    return note(f"Not checked: {says}") if error.code == "ratelimited" else wrong(says)
 
 
 def printed(found: Iterable[CheckResult], out: OutputWrapper) -> None:

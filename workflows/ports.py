@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
-from typing import BinaryIO, Protocol
+from typing import BinaryIO, Final, Protocol
 
 from workflows.chat_port import Chat
 from workflows.pager_port import Pager
 from workflows.planning.captures import ProfileSource
 from workflows.tracker_port import Tracker
+
+RETRIED: Final = re.compile(r"(?:Checking and r|R)etrying automatically\.$")
 
 
 class VendorError(Exception):
@@ -45,6 +48,11 @@ class VendorError(Exception):
         self.unknown = unknown
         self.lingers = lingers
         self.looking = looking
+
+    @property
+    def says_once(self) -> str:
+        """What it says to whoever waits for the answer, as of a check or a button: nobody tries that again for them."""
+        return RETRIED.sub("Try again in a moment.", self.says)
 
 
 @dataclass(slots=True)

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
 
-from integrations.check_result import CheckResult, note, wrong
+from integrations.check_result import CheckResult, note, unanswered, wrong
 from integrations.pagerduty.adapter import directory, route
 from integrations.pagerduty.adapter.lookup import utc
 from integrations.pagerduty.protocol.event_words import KINDS
@@ -43,7 +43,7 @@ def findings(pager: PagerDutyPager, *, webhook_url: str, at: datetime) -> Iterat
         try:
             yield from question(asking)
         except VendorError as error:
-            yield wrong(f"{error.says}{_elsewhere(pager)}" if error.code in REFUSED else error.says)
+            yield wrong(f"{error.says}{_elsewhere(pager)}") if error.code in REFUSED else unanswered(error)
             if question is _key:
                 return
 

@@ -8,7 +8,7 @@ from typing import Final
 
 from django.db.models import F
 
-from integrations.check_result import CheckResult, note, wrong
+from integrations.check_result import CheckResult, note, unanswered, wrong
 from integrations.slack.adapter.client import SlackChat
 from integrations.slack.protocol import error_messages, installation
 from integrations.slack.protocol.setup import Setup
@@ -36,7 +36,7 @@ def findings(slack: SlackChat, given: Setup, *, base_url: str, tell: str = "") -
     try:
         yield from _token(slack, given)
     except VendorError as error:
-        yield wrong(error.says)
+        yield unanswered(error)
         return
     yield from _left_elsewhere()
     yield from _scopes(slack)
@@ -126,7 +126,7 @@ def _taken(call: Callable[[], object], name: str, *, fine: str, else_: str) -> C
         call()
     except VendorError as error:
         if error.retryable:
-            return note(f"Whether Slack accepts {name} could not be seen: {error.says}")
+            return note(f"Whether Slack accepts {name} could not be seen: {error.says_once}")
         return wrong(f"Slack does not accept {name} ({error.code}), so {else_}.")
     return CheckResult(f"Slack accepts {name}: {fine}.")
 
@@ -142,7 +142,7 @@ def _announcing(slack: SlackChat, channel: str) -> CheckResult:
     try:
         is_open = slack.is_open(channel)
     except VendorError as error:
-        return note(f"Whether incidents can be announced in #{channel} could not be seen: {error.says}")
+        return note(f"Whether incidents can be announced in #{channel} could not be seen: {error.says_once}")
     if is_open and slack.is_read_outside(channel):
         return note(
             f"#{channel} is shared with another company: its people read the title of every public incident there. "
@@ -177,5 +177,5 @@ def _tried(slack: SlackChat, chat_id: str) -> CheckResult:
     try:
         slack.tell(chat_id, TRIED, mark="check")
     except VendorError as error:
-        return wrong(f"{OLD}: its messages tab is off. {NEW}" if error.code in UNTELLABLE else error.says)
+        return wrong(f"{OLD}: its messages tab is off. {NEW}") if error.code in UNTELLABLE else unanswered(error)
     return CheckResult("The app can write to people directly: a test message is in its messages tab.")

@@ -151,6 +151,15 @@ def test_a_message_that_could_not_be_emptied_is_deleted_by_hand(house: House, in
     assert announced not in waiting(house, house.settle(moved))
 
 
+def test_what_cannot_be_looked_at_now_is_to_be_pressed_again(house: House, incident: Incident) -> None:
+    refuse(house, "conversations.archive", "restricted_action")
+    moved = house.retype(incident, "security")
+    (one,) = waiting(house, moved)
+    house.slack.faults.add("ratelimited", method="conversations.info")
+    with pytest.raises(lifecycle.Refused, match=r"rate limiting\. Try again in a moment\.$"):
+        press(house, moved, one)
+
+
 def test_a_topic_that_may_not_be_cleared_is_cleared_by_hand(house: House, incident: Incident) -> None:
     old = house.channel(incident)
     refuse(house, "conversations.setTopic", "user_is_restricted")

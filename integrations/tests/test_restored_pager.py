@@ -64,4 +64,6 @@ def test_where_nothing_was_lost_nothing_is_said(duty: Duty, capsys: pytest.Captu
 def test_a_pager_that_does_not_answer_is_said(duty: Duty, capsys: pytest.CaptureFixture[str]) -> None:
     duty.house.declare("Known")
     duty.account.faults.add("server_error", path="/incidents", times=9)
-    assert "could not be asked what was opened" in restored(capsys)
+    said = restored(capsys)
+    assert "could not be asked what was opened" in said
+    assert "PagerDuty is not available right now. Try again in a moment." in said

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 
-from integrations.check_result import CheckResult, note, wrong
+from integrations.check_result import CheckResult, note, unanswered
 from integrations.trackers.protocol import setup
 from integrations.trackers.protocol.setup import Setup
 from workflows.ports import VendorError
@@ -32,5 +32,5 @@ def _project(tracker: Tracker, project: str, *, private: bool, at: datetime) -> 
     try:
         tracker.changed_tickets(at - LATELY, private=private)
     except VendorError as error:
-        return wrong(f"{project}: {error.says}")
+        return unanswered(error, f"{project}: ")
     return CheckResult(f"{tracker.name} lets the token read {project}; the first ticket shows whether it can write.")

@@ -46,7 +46,7 @@ def closed_since(chat: Chat) -> Iterator[ClosedRoom]:
         if says:
             incident = room.incident
             name = room.label or room.external_id
-            yield ClosedRoom(incident.codename, not incident.is_active, name, says, silent.says if silent else "")
+            yield ClosedRoom(incident.codename, not incident.is_active, name, says, silent.says_once if silent else "")
 
 
 def _closed(there: Channel | None) -> str:

@@ -71,7 +71,7 @@ def _looked(effect: Effect, check: manual_checks.Check, incident: Incident) -> O
     try:
         return check.look(port, work)
     except VendorError as error:
-        return f"Could not check it: {error.says}"
+        return f"Could not check it: {error.says_once}"
 
 
 def _resources(incident: Incident) -> dict[str, Resource]:

@@ -60,7 +60,7 @@ def _looked(look: Look, incident: Incident, *, at: datetime) -> str:
     try:
         look(incident, at)
     except VendorError as error:
-        return f"Could not check it: {error.says}"
+        return f"Could not check it: {error.says_once}"
     except lifecycle.Refused as refused:
         return str(refused)
     return ""

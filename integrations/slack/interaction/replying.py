@@ -174,4 +174,4 @@ def _try(method: str, **arguments: Any) -> None:
 
 
 def _late(error: VendorError) -> str:
-    return LATE if error.code in SPENT else f"Slack did not open the window. {error.says}"
+    return LATE if error.code in SPENT else f"Slack did not open the window. {error.says_once}"

@@ -130,6 +130,14 @@ def test_a_window_that_slack_no_longer_opens_is_said_where_it_was_asked_for(
     assert "too long for Slack to open a window" in door.slack.ephemerals("ann")[-1].text
 
 
+@pytest.mark.parametrize("kind", ["ratelimited", "drop_before", "server_error"])
+def test_a_window_that_could_not_be_opened_is_to_be_asked_for_again(door: Door, incident: Incident, kind: str) -> None:
+    door.slack.faults.add(kind, method="views.open")
+    said = door.post(command("declare")(door, door.house.channel(incident))).content
+    assert b"Try again in a moment." in said
+    assert b"automatically" not in said
+
+
 def test_which_day_it_is_for_someone_is_not_waited_for(door: Door, incident: Incident, slow: SlowSlack) -> None:
     """What Slack last said of their time zone does as well."""
     days = []

@@ -79,7 +79,7 @@ class Command(BaseCommand):
         try:
             found = forgotten.find(pager, at=timezone.now())
         except VendorError as error:
-            self.stdout.write(f"{UNASKED} {error}")
+            self.stdout.write(f"{UNASKED} {error.says_once}")
             return
         for is_page, says in ((True, PAGES), (False, ALERTS)):
             some = [f"  {one}" for one in found if one.is_page == is_page]
