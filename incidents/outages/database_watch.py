@@ -30,12 +30,12 @@ AGAIN_S: Final = 0.5  # between two looks for its return
 CONNECT_S: Final = 3
 KNOWN_S: Final = 0.1
 # What says that the server, not the statement, is at fault: connections (08), shutting down or starting (57P), nothing
-# left to work with (53), its disk (58), that it takes nothing, because it became a standby, and that somebody holds a
-# lock for long (55P03).
-STATES: Final = ("08", "57P", "53", "58", "25006", "55P03")
+# left to work with (53), its disk (58), and that it takes nothing, because it became a standby.
+STATES: Final = ("08", "57P", "53", "58", "25006")
 # What ends a statement or its transaction while the server is well: an administrator or a time limit (57014, 25P04),
-# that it stood still for too long (25P03), and others in its way: deadlocks, and what cannot be put in order (40).
-ENDS: Final = ("57014", "25P03", "25P04", "40")
+# that it stood still for too long (25P03), and others in its way: deadlocks, what cannot be put in order (40), and a
+# lock that was held for long (55P03).
+ENDS: Final = ("57014", "25P03", "25P04", "40", "55P03")
 DEADLOCK: Final = "40P01"
 FAILURES: Final = (OperationalError, InterfaceError, InternalError)  # Django's, as which a server's fault comes
 # What has no state is the connection's fault: also an internal error, which broke off within an answer, as behind a
@@ -235,11 +235,15 @@ def is_away() -> bool:
 
 
 def is_to_blame(error: BaseException | None) -> bool:
-    """Return whether the database is away, takes nothing or ended what was asked; find out whether it answers."""
-    if not says_so(error):
+    """Return whether the database is away, takes nothing or ended what was asked; find out whether it answers.
+
+    Where it does, the log says what was in the way, as nothing else does: nobody logs what is answered with an excuse.
+    """
+    if error is None or not says_so(error):
         return False
-    if not is_away() and not has_ended(error):
-        answers()
+    if not is_away() and (has_ended(error) or answers()):
+        why = state_of(error) or type(error.__cause__ or error).__name__
+        log.warning("the database answers, and what was asked of it ended with %s", why)
     return True
 
 

@@ -10,7 +10,13 @@ from typing import Any
 from django.db import connection, transaction
 
 # Somebody or a time limit ended the statement or the transaction; others were in its way.
-CUT_SHORT = {"57014": "cancelled", "25P03": "stood still", "40P01": "deadlock", "40001": "serialization"}
+CUT_SHORT = {
+    "57014": "cancelled",
+    "25P03": "stood still",
+    "40P01": "deadlock",
+    "40001": "serialization",
+    "55P03": "locked",
+}
 # The server takes nothing more, of this session or of anyone.
 AWAY = {"57P01": "shut down", "53300": "too many connections", "53100": "disk full", "25006": "read-only"}
 STATES = CUT_SHORT | AWAY

@@ -244,11 +244,12 @@ def test_what_the_statement_did_is_not_the_servers_fault(
 @pytest.mark.parametrize("state", CUT_SHORT, ids=CUT_SHORT.values())
 @pytest.mark.parametrize("path", ["/", "/pagerduty/webhook", "/api/v1/x"])
 def test_what_a_server_that_is_well_ended_is_said_to_be_cancelled(
-    state: str, path: str, monkeypatch: pytest.MonkeyPatch
+    state: str, path: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr(database_watch, "answers", lambda: pytest.fail("it answered that very moment"))
     error: Exception = psycopg.errors.lookup(state)()
     assert database_watch.is_to_blame(error)
+    assert f"ended with {state}" in caplog.text
     assert "cancelled" in outage_answer.answer(path, error).content.decode()
     assert "cancelled" not in outage_answer.answer(path).content.decode()
     assert outage_answer.in_slack(error).startswith(outage_answer.ENDED)

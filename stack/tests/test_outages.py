@@ -142,6 +142,7 @@ def test_a_lock_that_somebody_holds_is_not_waited_for_at_any_door(stack: Stack, 
     with psycopg.connect(stack.database_url) as somebody, httpx.Client(base_url=stack.base_url) as client:
         somebody.execute(lock)
         said = workspace.command("ada", f"inc-{codename}", command)["response"]["text"]
+        assert "cancelled" in said
         assert "555-0100" in said
         sent = client.post(
             f"/api/v1/incidents/{codename}/evidence",
