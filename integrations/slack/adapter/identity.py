@@ -19,6 +19,7 @@ class _Answer:
     team_id: str
     bot_user_id: str
     url: str
+    enterprise_id: str
 
 
 class Identity:
@@ -40,6 +41,13 @@ class Identity:
         """Whether Slack has said who we are."""
         return self._answer is not None
 
+    def is_of_others(self, team_id: str | None, enterprise_id: str | None) -> bool:
+        """Return whether a workspace is neither ours nor of our organisation, once Slack has said who we are."""
+        ours = self._answer
+        if ours is None or not team_id or team_id == ours.team_id:
+            return False
+        return not enterprise_id or enterprise_id != ours.enterprise_id
+
     @property
     def team_id(self) -> str:
         """The workspace's id."""
@@ -59,6 +67,7 @@ class Identity:
                     team_id=str(said.get("team_id", "")),
                     bot_user_id=str(said.get("user_id", "")),
                     url=str(said.get("url", "")),
+                    enterprise_id=str(said.get("enterprise_id") or ""),
                 )
             return self._answer
 

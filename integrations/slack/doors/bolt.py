@@ -20,6 +20,7 @@ from slack_sdk import WebClient
 from incidents import lifecycle, still_seen
 from incidents.outages import database_watch, outage_answer
 from integrations.slack import listeners
+from integrations.slack.adapter import current
 from integrations.slack.interaction import afterwards, answers, inbox, incident_lookup, replying, request
 from integrations.slack.interaction.answers import Answer
 from integrations.slack.interaction.request import SlackRequest
@@ -92,12 +93,20 @@ def _only_ours(given: Setup) -> Callable[..., BoltResponse | None]:
         """Turn another workspace away, and everyone while the database is."""
         if database_watch.is_away():
             return _outage(body)
-        if given.team_id and context.team_id and context.team_id != given.team_id:
+        if _is_of_others(given, context):
             return BoltResponse(status=200, body="This Firekind is connected to another workspace.")
         next()
         return None
 
     return only_ours
+
+
+def _is_of_others(given: Setup, context: BoltContext) -> bool:
+    """Return whether a request is on behalf of another workspace, in which the same app may be installed as well."""
+    if given.team_id:
+        return bool(context.team_id) and context.team_id != given.team_id
+    slack = current.slack()
+    return slack is not None and slack.identity.is_of_others(context.team_id, context.enterprise_id)
 
 
 def _command(body: Body, ack: Ack) -> BoltResponse:

@@ -16,8 +16,9 @@ import pytest
 from django.db import connection
 from django.utils import timezone
 
-from incidents.models import Incident
+from incidents.models import Incident, Person
 from integrations.slack import fake
+from integrations.slack.adapter import current
 from integrations.slack.doors import bolt, http
 from integrations.slack.interaction import inbox
 from integrations.slack.models import Delivery
@@ -234,6 +235,22 @@ def test_another_workspace_is_turned_away(door: Door, settings: Any) -> None:
     answer = door.post(command(door))
     assert answer.content.decode() == "This Firekind is connected to another workspace."
     assert not Incident.objects.exists()
+
+
+@pytest.mark.parametrize("organisation", ["", "E0SANDBOX", "E0OTHER"])
+@pytest.mark.parametrize("team", ["T0SANDBOX", "T0OTHER"])
+def test_where_settings_name_none_the_workspace_is_the_one_of_the_token(
+    door: Door, team: str, organisation: str
+) -> None:
+    door.slack.workspace.plan = "enterprise"
+    slack = current.slack()
+    assert slack is not None
+    slack.identity.ask()
+    asked = command(door)
+    asked.payload |= {"team_id": team, "enterprise_id": organisation, "user_id": "U0STRANGER", "text": "list"}
+    is_ours = team == "T0SANDBOX" or organisation == "E0SANDBOX"
+    assert ("another workspace" in door.post(asked).content.decode()) is not is_ours
+    assert Person.objects.filter(chat_id="U0STRANGER").exists() is is_ours
 
 
 def test_without_slack_the_door_says_so(door: Door, settings: Any) -> None:

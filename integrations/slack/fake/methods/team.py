@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from integrations.slack.fake.server.answers import ErrorAnswer
 from integrations.slack.fake.server.args import Args
+from integrations.slack.fake.server.shapes import ENTERPRISE
 
 from .table import Body, Method
 
@@ -31,6 +32,8 @@ def auth_test(slack: FakeSlack, caller: Caller, args: Args) -> Body:
         "user_id": person.id,
         "is_enterprise_install": slack.workspace.org_wide,
     }
+    if slack.workspace.plan == "enterprise":
+        about["enterprise_id"] = ENTERPRISE
     return about | {"bot_id": person.bot_id} if caller.is_bot else about
 
 

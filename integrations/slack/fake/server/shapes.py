@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import mimetypes
-from typing import Any
+from typing import Any, Final
 from urllib.parse import quote
 
 from integrations.slack.fake.workspace import Channel, File, Group, Json, Message, Note, Person, View, Workspace
@@ -48,6 +48,7 @@ SLACKBOT = Person("USLACKBOT", "slackbot", "Slackbot")
 
 https://docs.slack.dev/reference/objects/user-object, github.com/slackapi/bolt-js/issues/794
 """
+ENTERPRISE: Final = "E0SANDBOX"
 UNSAID_OF_LEAVERS = frozenset(
     {
         "color", "real_name", "tz", "is_admin", "is_owner", "is_primary_owner", "is_restricted", "is_ultra_restricted",
@@ -58,7 +59,7 @@ UNSAID_OF_LEAVERS = frozenset(
 
 def _employed(p: Person) -> Json:
     about = {"is_admin": False, "is_owner": False, "is_primary_owner": False}
-    return {"id": p.id, "enterprise_id": "E0SANDBOX", "enterprise_name": "Sandbox", **about, "teams": list(p.teams)}
+    return {"id": p.id, "enterprise_id": ENTERPRISE, "enterprise_name": "Sandbox", **about, "teams": list(p.teams)}
 
 
 def profile(p: Person) -> Json:
