@@ -82,7 +82,7 @@ class Application(ASGIHandler):
         self._files_arriving = Arrivals(most=FILES_AT_ONCE, most_bytes=most, gives_way=False)
         self._arriving = {
             prefix: Arrivals(most=BODIES_AT_ONCE, most_bytes=BODIES_TOGETHER, gives_way=True)
-            for prefix in (DOORS, PAGER_DOOR, "/")
+            for prefix in (DOORS, PAGER_DOOR, "")  # an address may be `*`, without a slash
         }
 
     @property

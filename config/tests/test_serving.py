@@ -124,6 +124,11 @@ def test_answers_are_counted_with_their_door_and_status(monkeypatch: pytest.Monk
     assert told == [("/slack/events", 200), ("/no-such-page", 404)]
 
 
+@pytest.mark.parametrize("path", ["*", "/no-such-page", ""])
+def test_what_is_no_address_is_not_there(path: str) -> None:
+    assert answer(path)[0] == 404  # a star is what is asked of the server as a whole: OPTIONS *
+
+
 def test_doors_have_threads_of_their_own() -> None:
     assert answer("/slack/events", body=b"signed", kind="application/x-www-form-urlencoded") == (200, b"signed")
     assert answer("/slack/events", body=b"{}", kind="application/json") == (200, b"{}")
