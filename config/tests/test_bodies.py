@@ -291,10 +291,10 @@ def test_what_is_held_of_all_bodies_together_is_bounded(monkeypatch: pytest.Monk
             for _ in range(3):
                 await one.send()
                 await asyncio.sleep(0.01)
-        held = application._arriving["/"]._held
+        held = application._arriving[""]._held
         ended = [await one.answer() for one in slow[:2]]
         assert {status for status, _ in ended} == {503}
-        return held, application._arriving["/"]._held
+        return held, application._arriving[""]._held
 
     held, after = asyncio.run(crowd())
     assert held <= 8 * len(PIECE)
