@@ -78,6 +78,9 @@ class Chat(Protocol):
     def find_channel(self, name: str, *, since: datetime) -> Channel | None:
         """Look for a channel that has or had that name and that we made after ``since``."""
 
+    def channels_made(self, *, since: datetime) -> Sequence[Channel]:
+        """List the channels in use that we made after ``since``, and are in."""
+
     def invite(self, channel_id: str, people: Sequence[str]) -> Invited:
         """Invite at most 100 people; those who cannot be are named, the rest come in."""
 

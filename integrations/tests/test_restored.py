@@ -84,6 +84,62 @@ def test_a_chat_that_does_not_answer_is_asked_about_one_room_and_every_room_is_n
     assert len(house.slack.calls) == closed_rooms.TRIES
 
 
+@pytest.mark.parametrize("kept", range(6))
+def test_wherever_a_story_is_cut_each_channel_that_was_lost_is_named_and_no_other(
+    house: House, kept: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    first = house.declare("Known from the start")
+    declared: list[Incident] = [first]
+
+    def declares(type: str) -> None:
+        made = lifecycle.declare(type, by=house.person("dee"), at=house.now(), type=house.type(type))
+        declared.append(made)
+
+    def plans() -> None:
+        reconcile.reconcile(declared[-1].pk, at=timezone.now())
+
+    def settles() -> None:
+        house.settle(declared[-1])
+
+    story = [
+        lambda: declares("ambiguous"),
+        plans,
+        settles,
+        lambda: house.retype(first, "security"),
+        lambda: declares("security"),
+        settles,
+    ]
+    for step in story[:kept]:
+        step()
+    with lost():
+        for step in story[kept:]:
+            step()
+    capsys.readouterr()
+    call_command("restored")
+    _, _, told = capsys.readouterr().out.partition("nothing here knows of them")
+    for incident in Incident.objects.all():
+        house.settle(incident)
+    known = set(Resource.objects.filter(kind="channel").values_list("external_id", flat=True))
+    for channel in house.slack.workspace.channels.values():
+        is_ours = channel.creator == house.chat.self_id and not channel.is_archived
+        assert (f"  #{channel.name}" in told) == (is_ours and channel.id not in known), channel.name
+
+
+def test_who_may_make_channels_elsewhere_makes_none_of_ours(house: House, capsys: pytest.CaptureFixture[str]) -> None:
+    house.declare("Known")
+    with lost():
+        house.slack.acts.create_channel("dee", "inc-like-ours")
+        house.declare("Lost")
+    house.slack.faults.add("ratelimited", method="users.conversations", times=1)
+    call_command("restored")
+    said = capsys.readouterr().out
+    assert "every channel. Run this again once it can. Slack is rate limiting. Try again in a moment." in said
+    call_command("restored")
+    said = capsys.readouterr().out
+    assert "inc-like-ours" not in said
+    assert said.count("  #inc-") == 1
+
+
 @pytest.mark.parametrize("converts", [False, True])
 def test_who_turned_private_since_is_named_before_anybody_may_look(
     house: House, converts: bool, capsys: pytest.CaptureFixture[str]

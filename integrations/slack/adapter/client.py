@@ -52,12 +52,18 @@ class SlackChat:
 
     def find_channel(self, name: str, *, since: datetime) -> Channel | None:
         """Look among the channels we are in for one that has or had that name and that we made after ``since``."""
+        found = (one for one in self._made(since) if name in channel_state.names(one))
+        return next(map(self._channel, found), None)
+
+    def channels_made(self, *, since: datetime) -> Sequence[Channel]:
+        """List the channels in use that we made after ``since``, and are in."""
+        return [self._channel(one) for one in self._made(since) if not one.get("is_archived")]
+
+    def _made(self, since: datetime) -> Iterator[Mapping[str, Any]]:
         after = since.timestamp() - SKEW_S
         for channel in self.named.ours():
-            mine = channel.get("creator") == self.identity.bot_user_id
-            if mine and name in channel_state.names(channel) and channel.get("created", 0) >= after:
-                return self._channel(channel)
-        return None
+            if channel.get("creator") == self.identity.bot_user_id and channel.get("created", 0) >= after:
+                yield channel
 
     def invite(self, channel_id: str, people: Sequence[str]) -> Invited:
         """Invite at most 100 people; those who cannot be are named, the rest come in."""

@@ -9,8 +9,9 @@ from django.utils import timezone
 
 from incidents.claiming.shared_clock import clock
 from workflows import ports
-from workflows.channels import closed_rooms, membership
+from workflows.channels import closed_rooms, forgotten_channels, membership
 from workflows.channels.closed_rooms import ClosedRoom
+from workflows.chat_port import Chat
 from workflows.effects import restoring
 from workflows.paging import forgotten
 from workflows.ports import VendorError
@@ -19,7 +20,7 @@ from workflows.reconcile import reconcile, sweep
 UNSEEN: Final = (
     "Slack is not connected, so nobody knows which incidents turned private since. Connect it, and run this again."
 )
-AGAIN: Final = "Slack could not be asked about all of them. Run this again once it can."
+AGAIN: Final = "Slack could not be asked about every channel. Run this again once it can."
 NONE: Final = "Every channel of a public incident is open in Slack, so none turned private since."
 UNREAD: Final = (
     "Slack did not say who is in the channels of {} private incidents. Anyone who was removed from one since can still "
@@ -34,6 +35,10 @@ ALERTS: Final = (
     "here, and none is declared for them again: see that somebody responds, or declare one."
 )
 UNASKED: Final = "PagerDuty could not be asked what was opened there since. Run this again once it can."
+CHANNELS: Final = (
+    "Firekind made these channels in Slack after that moment, and nothing here knows of them. See whether people still "
+    "respond there, and declare their incidents again; archive the channels once nobody needs them."
+)
 SOME: Final = (
     "These incidents are public here, and their channels are not in Slack, so they may have turned private after that "
     "moment. Look at each channel now, before the web starts, and retype those that had."
@@ -65,11 +70,23 @@ class Command(BaseCommand):
         found = list(closed_rooms.closed_since(chat))
         self.stdout.write("\n".join([SOME, *map(_line, found)]) if found else NONE)
         why = next((one.unseen_for for one in found if one.unseen_for), "")
+        why = why or self._channels(chat)
         unread = 0 if why else membership.read_all(at=timezone.now())
         if unread:
             self.stdout.write(UNREAD.format(unread))
         if why or unread:
             self.stdout.write(f"{AGAIN} {why}".rstrip())
+
+    def _channels(self, chat: Chat) -> str:
+        """Name the channels that were lost here: nothing of them reaches a timeline. Return why that failed, if so."""
+        try:
+            found = forgotten_channels.find(chat, at=timezone.now())
+        except VendorError as error:
+            return error.says_once
+        if found:
+            lines = (f"  #{one.name}{' (private)' if one.private else ''}  {one.url}" for one in found)
+            self.stdout.write("\n".join([CHANNELS, *lines]))
+        return ""
 
     def _pager(self) -> None:
         """Name what is open in the pager and was lost here: whoever restores can end it, or have someone respond."""

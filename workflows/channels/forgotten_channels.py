@@ -1,0 +1,28 @@
+"""Channels that we made in moments that a restore lost: people talk there, and nobody here knows of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from workflows.chat_port import Channel, Chat
+from workflows.effects import restoring
+from workflows.models import Effect, Resource
+from workflows.planning.actions import CREATE
+
+KINDS = ("channel", "outlet")
+
+
+def find(chat: Chat, *, at: datetime) -> Sequence[Channel]:
+    """Ask the chat for them, once `restoring.begin` noted since when; raises ``VendorError``.
+
+    One that is owed is none of them: it is looked for before it is made.
+    """
+    since = restoring.lost_since(at=at)
+    if since is None:
+        return ()
+    made = {one.id: one for one in chat.channels_made(since=since - restoring.BEHIND)}
+    known = Resource.objects.filter(kind__in=KINDS, external_id__in=made).values_list("external_id", flat=True)
+    owed = Effect.objects.filter(kind__in=KINDS, verb=CREATE, state__in=[Effect.State.WAITING, Effect.State.RUNNING])
+    named = set(owed.values_list("spec__name", flat=True))
+    return [one for id, one in made.items() if id not in set(known) and one.name not in named]
