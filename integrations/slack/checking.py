@@ -13,7 +13,9 @@ from integrations.slack.adapter.client import SlackChat
 from integrations.slack.protocol import error_messages, installation
 from integrations.slack.protocol.setup import Setup
 from workflows.chat_port import UNTELLABLE
+from workflows.effects.failing import announcements
 from workflows.models import Effect, Resource
+from workflows.planning.actions import CREATE
 from workflows.planning.observed import ELSEWHERE, GONE
 from workflows.planning.wording.card import Card
 from workflows.ports import VendorError
@@ -148,12 +150,25 @@ def _announcing(slack: SlackChat, channel: str) -> CheckResult:
             f"#{channel} is shared with another company: its people read the title of every public incident there. "
             "Name a channel of your own in SLACK_ANNOUNCE_CHANNEL."
         )
+    if is_open and (why := _refused_last(channel)):
+        return wrong(f"The last announcement in #{channel} was refused. {why}")
     if is_open:
         return CheckResult(f"Incidents are announced in #{channel}.")
     return wrong(
         f"Incidents can't be announced in #{channel}: there is no such channel, it is archived, or it is private and "
         "the app is not in it. Create or unarchive it, or /invite the app; or name another in SLACK_ANNOUNCE_CHANNEL."
     )
+
+
+def _refused_last(channel: str) -> str:
+    """Return why Slack refused the last announcement: that only some may post in a channel, nothing but a post shows.
+
+    What was refused because it was archived, or closed to us, is tried again by now.
+    """
+    posts = Effect.objects.filter(kind="post", verb=CREATE, spec__channel=channel)
+    ended = posts.filter(state__in=[Effect.State.DONE, Effect.State.FAILED])
+    last = ended.exclude(error_code__in=announcements.AWAY).order_by(F("ended_at").desc(nulls_last=True)).first()
+    return last.error if last is not None and last.state == Effect.State.FAILED else ""
 
 
 def _told() -> CheckResult:

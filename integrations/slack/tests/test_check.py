@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from django.conf import settings
 from django.core.management import CommandError, call_command
+from django.utils import timezone
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -89,6 +90,28 @@ def test_a_channel_of_announcements_that_others_read_is_named(shared: bool) -> N
     says = [line for line in lines if line.startswith("note  #incidents is shared with another company")]
     assert ["SLACK_ANNOUNCE_CHANNEL" in one for one in says] == [True] * shared
     assert ended == ""
+
+
+@pytest.mark.parametrize("code", ["restricted_action_read_only_channel", "restricted_action", "message_limit_exceeded"])
+def test_a_channel_that_takes_no_announcement_is_named_until_it_does(door: Door, code: str) -> None:
+    house, given = door.house, setup.current()
+    assert given is not None
+
+    def says() -> list[str]:
+        found = findings(house.chat, given, base_url="https://fire.example")
+        return [f"{one.word} {one.says}" for one in found if "#incidents" in one.says]
+
+    house.declare("Known")
+    assert says() == ["fine Incidents are announced in #incidents."]
+    house.slack.faults.add("error", method="chat.postMessage", error=code)
+    refused = house.declare("Refused")
+    house.slack.faults.clear()
+    (line,) = says()
+    assert line.startswith("fix The last announcement in #incidents was refused. ")
+    assert line.endswith("retry.")
+    failures.retry_all(Effect.objects.filter(incident=refused, state="failed"), at=timezone.now())
+    house.settle(refused)
+    assert says() == ["fine Incidents are announced in #incidents."]
 
 
 @pytest.mark.django_db
