@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from django.core.management import call_command
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
@@ -12,6 +13,7 @@ from django.utils import timezone
 from incidents.models import Person
 from incidents.people import person_matching
 from integrations.tests.house import House
+from integrations.tests.losing import lost
 from workflows import tasks
 from workflows.models import GroupChange, GroupRule, PagerRead, PagerTarget, PagerUser, Shift
 from workflows.oncall import people as matching
@@ -97,6 +99,28 @@ def test_what_somebody_edits_by_hand_is_put_right_and_said(house: House) -> None
     assert inside(house) == ["ann"]
     assert (found.joined, found.left) == (("U0ANN",), ("U0ELI", "U0EVE"))
     assert says(one)[-1] == "Someone changed the group in Slack; Firekind restored it."
+
+
+def test_what_a_restore_made_us_forget_is_named_before_it_is_set_again_and_nobody_is_blamed(
+    house: House, capsys: pytest.CaptureFixture[str]
+) -> None:
+    turn("ann")
+    one = rule()
+    now = timezone.now()
+    PagerRead.objects.create(pk=1, shifts_at=now, directory_at=now, shifts_until=now + timedelta(days=14))
+    house.declare("Known")
+    sync.sync(at=timezone.now())
+    call_command("restored")
+    assert "@support" not in capsys.readouterr().out
+    with lost():
+        GroupRule.objects.update(active=False)
+        house.slack.acts.set_group("support", ["eve", "eli"])
+    call_command("restored")
+    assert "  @support: + Ann, - Eli, - Eve" in capsys.readouterr().out
+    assert inside(house) == ["eli", "eve"]
+    sync.sync(at=timezone.now())
+    assert inside(house) == ["ann"]
+    assert says(one)[-1].startswith("It was changed after the moment to which the database was put back")
 
 
 def test_two_that_follow_one_group_do_not_undo_each_other_without_end(house: House) -> None:

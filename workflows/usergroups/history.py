@@ -10,7 +10,7 @@ from typing import Any
 from django.db import transaction
 from django.db.models import Q
 
-from workflows.models import Group, GroupChange, GroupRule
+from workflows.models import Group, GroupChange, GroupRule, Restored
 from workflows.ports import VendorError
 from workflows.usergroups import groups
 from workflows.usergroups.groups import Belonging, Difference, GroupDecision
@@ -18,6 +18,7 @@ from workflows.usergroups.groups import Belonging, Difference, GroupDecision
 State = GroupRule.State
 NOBODY = Difference((), ())
 RESTORED = "Someone changed the group in Slack; Firekind restored it."
+FORGOTTEN = "It was changed after the moment to which the database was put back; Firekind set it as the rule says."
 RESTORED_AT_MOST = 3  # times within an hour: two that follow one group would undo each other without end
 CONTESTED = (
     "The group keeps being changed in Slack, so Firekind restores it at most three times an hour. If another "
@@ -144,8 +145,10 @@ def _because(look: Look, *, at: datetime) -> str:
     rule = look.rule
     if rule.checked_at is None or rule.state == State.NEW:
         return "First check."
+    is_other = frozenset(rule.members) != look.here
     reasons = {
-        RESTORED: frozenset(rule.members) != look.here,
+        FORGOTTEN: is_other and Restored.objects.filter(at__gt=rule.checked_at).exists(),
+        RESTORED: is_other,
         "The rule was changed.": _is_edited(rule),
         "Handover.": _is_handover(rule, at=at),
     }

@@ -81,6 +81,15 @@ def sync(*, at: datetime, only: Collection[str] = ()) -> list[Synced]:
     return [*history.looked(quiet, at=at), *_Round(chat, at).run(differing)]
 
 
+def differing(*, at: datetime) -> list[Look]:
+    """Read the workspace's groups and return the looks at those that would be written; raise ``VendorError``."""
+    rules = GroupRule.objects.filter(active=True)
+    if not rules.exists():
+        return []
+    workspace_cache.refresh(at=at)
+    return [one for one in look(rules, at=at) if one.verdict.write]
+
+
 def look(asked: QuerySet[GroupRule], *, at: datetime) -> list[Look]:
     """Compare who belongs in each rule's group with who is in it, by what was last read: seven queries at most."""
     rules = list(asked.prefetch_related("permanent"))

@@ -8,6 +8,7 @@ from django.core.management.base import BaseCommand
 from django.utils import timezone
 
 from incidents.claiming.shared_clock import clock
+from incidents.people import person_matching
 from workflows import ports
 from workflows.channels import closed_rooms, forgotten_channels, membership
 from workflows.channels.closed_rooms import ClosedRoom
@@ -16,6 +17,8 @@ from workflows.effects import restoring
 from workflows.paging import forgotten
 from workflows.ports import VendorError
 from workflows.reconcile import reconcile, sweep
+from workflows.usergroups import groups, sync
+from workflows.usergroups.history import Look
 
 UNSEEN: Final = (
     "Slack is not connected, so nobody knows which incidents turned private since. Connect it, and run this again."
@@ -38,6 +41,10 @@ UNASKED: Final = "PagerDuty could not be asked what was opened there since. Run 
 CHANNELS: Final = (
     "Firekind made these channels in Slack after that moment, and nothing here knows of them. See whether people still "
     "respond there, and declare their incidents again; archive the channels once nobody needs them."
+)
+GROUPS: Final = (
+    "The workers set these user groups to what their rules say here. If somebody changed or paused a rule after that "
+    "moment, do it again before you start the workers."
 )
 SOME: Final = (
     "These incidents are public here, and their channels are not in Slack, so they may have turned private after that "
@@ -70,7 +77,7 @@ class Command(BaseCommand):
         found = list(closed_rooms.closed_since(chat))
         self.stdout.write("\n".join([SOME, *map(_line, found)]) if found else NONE)
         why = next((one.unseen_for for one in found if one.unseen_for), "")
-        why = why or self._channels(chat)
+        why = why or self._channels(chat) or self._groups()
         unread = 0 if why else membership.read_all(at=timezone.now())
         if unread:
             self.stdout.write(UNREAD.format(unread))
@@ -88,6 +95,16 @@ class Command(BaseCommand):
             self.stdout.write("\n".join([CHANNELS, *lines]))
         return ""
 
+    def _groups(self) -> str:
+        """Name the user groups that would be written: rules were forgotten, too. Return why that failed, if so."""
+        try:
+            found = sync.differing(at=timezone.now())
+        except VendorError as error:
+            return error.says_once
+        if found:
+            self.stdout.write("\n".join([GROUPS, *map(_change, found)]))
+        return ""
+
     def _pager(self) -> None:
         """Name what is open in the pager and was lost here: whoever restores can end it, or have someone respond."""
         pager = ports.pager()
@@ -102,6 +119,13 @@ class Command(BaseCommand):
             some = [f"  {one}" for one in found if one.is_page == is_page]
             if some:
                 self.stdout.write("\n".join([says, *some]))
+
+
+def _change(look: Look) -> str:
+    change = groups.difference(look.here, look.verdict.write)
+    names = {one.chat_id: one.name for one in person_matching.with_chat_ids([*change.joins, *change.leaves])}
+    moves = [f"+ {names.get(one, one)}" for one in change.joins] + [f"- {names.get(one, one)}" for one in change.leaves]
+    return f"  @{look.rule.handle}: {', '.join(moves)}"
 
 
 def _line(one: ClosedRoom) -> str:
