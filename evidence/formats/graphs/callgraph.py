@@ -1,15 +1,17 @@
 """Stacks from a graph of calls: what a function costs itself is exact, by which paths it was reached is estimated.
 
 As gprof does, the cost of a function is shared between those that call it by what their calls of it cost in all; what
-recursion adds is left out. ``about["estimated"]`` says so to people.
+recursion adds is left out, and a circle of functions is left by way of those that call into it. ``about["estimated"]``
+says so to people.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from evidence.formats.base.gather import Gather
+from evidence.formats.graphs import circles
 
 # Of all: what is less is not parted further, and follows the caller that costs most.
 SMALLEST = 5_000
@@ -17,6 +19,7 @@ DEEPEST = 300
 # What costs more than all calls of it, by more than rounding explains, was begun by nobody as well.
 NOBODY, NOISE = -1, 1_000
 ESTIMATED = {"estimated": True}
+Way = tuple[int, ...]  # what a path goes on with, from a function up
 
 
 class CallGraph:
@@ -25,26 +28,60 @@ class CallGraph:
     def __init__(self) -> None:
         self._own: dict[int, int] = defaultdict(int)
         self._callers: dict[int, dict[int, int]] = defaultdict(lambda: defaultdict(int))
-        self._inside: dict[int, int] = defaultdict(int)  # what each costs with all that it calls
+        self._circles: dict[int, int] = {}
+        self._alone: dict[int, int] = {}
 
     def costs(self, function: int, value: int) -> None:
         """Add what a function costs itself."""
         self._own[function] += value
-        self._inside[function] += value
 
     def calls(self, caller: int, callee: int, value: int) -> None:
         """Add what calls cost in all."""
-        if caller != callee:
+        if caller != callee and value > 0:
             self._callers[callee][caller] += value
-            self._inside[caller] += value
 
     def pour(self, gather: Gather) -> None:
         """Add one sample for each estimated path."""
         least = max(sum(self._own.values()) // SMALLEST, 1)
+        self._circles = circles.of(self._callers)
+        self._alone = self._begun_by_nobody()
         for function, value in self._own.items():
             if value > 0:
                 for path, part in self._paths(function, value, least):
                     gather.add(path[::-1], [part], where=f"function {function}")
+
+    def _begun_by_nobody(self) -> dict[int, int]:
+        """Return what each function costs beyond the calls of it, where that is more than rounding explains.
+
+        In a circle, calls hold each other's cost many times over: there it is no more than the whole circle's.
+        """
+        around = self._beyond_calls({function: self._circle(function) for function in self._functions()})
+        each = self._beyond_calls({function: function for function in self._functions()})
+        return {
+            function: min(alone, around[self._circle(function)])
+            for function, alone in each.items()
+            if self._circle(function) in around
+        }
+
+    def _functions(self) -> set[int]:
+        return {*self._own, *self._callers, *(caller for callers in self._callers.values() for caller in callers)}
+
+    def _beyond_calls(self, group: Mapping[int, int]) -> dict[int, int]:
+        """Return by how much groups of functions cost more than the calls from outside of them, where they do."""
+        inside: dict[int, int] = defaultdict(int)
+        called: dict[int, int] = defaultdict(int)
+        for function, value in self._own.items():
+            inside[group[function]] += value
+        for callee, callers in self._callers.items():
+            for caller, value in callers.items():
+                if group[caller] != group[callee]:
+                    inside[group[caller]] += value
+                    called[group[callee]] += value
+        alone = {one: value - called[one] for one, value in inside.items()}
+        return {one: value for one, value in alone.items() if value > inside[one] // NOISE}
+
+    def _circle(self, function: int) -> int:
+        return self._circles.get(function, function)
 
     def _paths(self, function: int, value: int, least: int) -> Iterator[tuple[list[int], int]]:
         """Yield paths up to where nobody calls, and what part of the value each has; the parts add up to it."""
@@ -55,18 +92,29 @@ class CallGraph:
             if not above:
                 yield path, left
                 continue
-            heaviest = max(above, key=lambda caller: (above[caller], -caller))
+            heaviest = max(above, key=lambda way: (above[way], [-one for one in way]))
             whole = sum(above.values())
-            parts = {caller: left * cost // whole for caller, cost in above.items()} if left > least else {}
+            parts = {way: left * cost // whole for way, cost in above.items()} if left > least else {}
             parts[heaviest] = parts.get(heaviest, 0) + left - sum(parts.values())
-            if alone := parts.pop(NOBODY, 0):
-                yield path, alone
-            waiting += [([*path, caller], part) for caller, part in parts.items() if part > 0]
+            for way, part in parts.items():
+                if way[-1] == NOBODY and part > 0:
+                    yield [*path, *way[:-1]], part
+            waiting += [([*path, *way], part) for way, part in parts.items() if way[-1] != NOBODY and part > 0]
 
-    def _above(self, path: list[int]) -> dict[int, int]:
-        """Return who calls the last function of a path, for how much; recursion is left out, nobody is a caller too."""
-        callers = self._callers.get(path[-1], {})
-        found = {caller: cost for caller, cost in callers.items() if caller not in path and cost > 0}
-        inside = self._inside[path[-1]]
-        alone = inside - sum(callers.values())
-        return {**found, NOBODY: alone} if found and alone > inside // NOISE else found
+    def _above(self, path: list[int]) -> dict[Way, int]:
+        """Return who calls the last function of a path, for how much; nobody is a caller too.
+
+        Whoever is on the path already is left out. Where nobody else calls it, it recurs: the nearest function up the
+        calls that somebody else calls is where the path goes on.
+        """
+        on, met = set(path), {path[-1]}
+        ways: list[Way] = [()]
+        for way in ways:
+            function = way[-1] if way else path[-1]
+            callers = self._callers.get(function, {})
+            if found := {(*way, caller): cost for caller, cost in callers.items() if caller not in on}:
+                alone = self._alone.get(function, 0)
+                return {**found, (*way, NOBODY): alone} if alone else found
+            ways += [(*way, caller) for caller in callers if caller not in met]
+            met.update(callers)
+        return {}

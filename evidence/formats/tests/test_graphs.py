@@ -56,6 +56,37 @@ def test_what_is_begun_by_nobody_as_well_is_a_root_too(name: str, tmp_path: Path
     assert folded(read(tmp_path, GRAPHS[name](samples))) == {"run": 60, "main;run": 20, "main": 20}
 
 
+# As `copy.deepcopy` and `json.dumps` recur: through each other, in circles that one function leads into.
+CIRCLES: list[Sample] = [
+    (("main", "load", "copy"), 50_000),
+    (("main", "load", "copy", "copy_dict"), 30_000),
+    (("main", "load", "copy", "copy_dict", "copy", "copy_list"), 20_000),
+    (("main", "load", "copy", "copy_dict", "copy", "copy_list", "copy", "hash"), 60_000),
+    (("main", "save", "copy", "copy_list", "copy", "hash"), 15_000),
+    (("main", "save", "dump", "each", "each_dict", "each_list", "each_dict", "escape"), 90_000),
+    (("main", "save"), 10_000),
+]
+
+
+@pytest.mark.parametrize("name", GRAPHS)
+def test_what_never_recurs_keeps_its_total_when_it_calls_what_does(name: str) -> None:
+    tree = calltree.build(formats.module_of(name).read(GRAPHS[name](CIRCLES)))
+    _, inside, _ = known(CIRCLES)
+    totals = dict(zip(tree.names, tree.function_totals[0].tolist(), strict=True))
+    for function in ("main", "load", "save", "dump"):
+        assert totals[function] == pytest.approx(inside[function], rel=0.001), function
+    assert [tree.name_of(node) for node in range(1, int(tree.first[1]))] == ["main"]
+
+
+@pytest.mark.parametrize("name", GRAPHS)
+@given(samples=SAMPLES)
+@settings(max_examples=50, deadline=None)
+def test_all_that_begins_in_one_function_is_of_it_whatever_recurs(name: str, samples: list[Sample]) -> None:
+    begun: list[Sample] = [(("begin", *stack), value) for stack, value in samples]
+    tree = calltree.build(formats.module_of(name).read(GRAPHS[name](begun)))
+    assert tree.function_totals[0, tree.by_name["begin"]] == tree.total(0)
+
+
 def test_names_and_positions_of_callgrind_may_be_compressed_and_relative(tmp_path: Path) -> None:
     text = b"""version: 1
 cmd: ./shop
