@@ -1,12 +1,14 @@
 """Callgrind's format, which valgrind, Xdebug and others write: costs of lines, and of calls in all.
 
 Source: the Valgrind manual, *Callgrind Format Specification*. Names may be compressed, ``(12) name`` once and ``(12)``
-afterwards; a ``calls=`` line says that the cost on the next line is that of calls.
+afterwards; a ``calls=`` line says that the cost on the next line is that of calls. A function is called from the file
+and the object that were named last, unless ``cfi=`` and ``cob=`` say others.
 """
 
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 
 from evidence.formats import Buffer
 from evidence.formats.base import held, texts
@@ -16,6 +18,7 @@ from evidence.formats.graphs.callgraph import ESTIMATED, CallGraph
 from evidence.profile.claims import Certainty, Claim
 from evidence.profile.errors import BadProfile
 from evidence.profile.limits import DEFAULT, Limits
+from evidence.profile.source_functions import SourceFunction
 from evidence.profile.stacks import SampleType, Stacks
 
 NAME = "callgrind"
@@ -23,6 +26,7 @@ EVENTS = re.compile(rb"events:\s*(\S[^\n]*)")
 POSITIONS = re.compile(rb"positions:\s*(\S[^\n]*)")
 SPEC = re.compile(rb"(fn|cfn|fl|fi|fe|cfi|cfl|ob|cob)=(?:\((\d{1,12})\))?\s*(.*)")
 COST = re.compile(rb"(?:[+-]?\d+|\*|0x[0-9a-fA-F]+)(?:\s+(?:[+-]?\d+|\*|0x[0-9a-fA-F]+))*\s*$")
+FILES, CALLED_FILES, UNKNOWN = (b"fl", b"fi", b"fe"), (b"cfi", b"cfl"), {b"", b"???"}
 CALLS, JUMP = b"calls=", (b"jump=", b"jcnd=")
 HEADER = re.compile(rb"[a-z]+: ?|#|$")
 UNITS = {"Time_(10ns)": (10, SampleType("time", "nanoseconds")), "Time": (1_000, SampleType("time", "nanoseconds"))}
@@ -54,9 +58,13 @@ class _Reading:
     def __init__(self, limits: Limits) -> None:
         self._gather: Gather | None = None
         self._limits = limits
-        self._graph = CallGraph()
+        self._own: dict[int, int] = defaultdict(int)
+        self._calls: dict[tuple[int, int], int] = defaultdict(int)
         self._times, self._positions = 1, 1
-        self._names: dict[bytes, bytes] = {}
+        self._names: dict[tuple[bytes, bytes], bytes] = {}
+        self._functions: dict[tuple[bytes, ...], int] = {}
+        self._places: list[SourceFunction] = []
+        self._file = self._object = self._called_file = self._called_object = b""
         self._function = self._callee = -1
         self._is_call = False
         self._total = 0
@@ -81,17 +89,34 @@ class _Reading:
 
     def _named(self, found: re.Match[bytes], number: int) -> None:
         what, key, name = found.groups()
-        if what not in (b"fn", b"cfn"):
-            return
         if key is not None:
-            name = self._names.setdefault(key, name) if name else self._names.get(key, b"(" + key + b")")
-        if self._gather is None:
+            kept = (what[-2:] if what[-2:] in (b"fn", b"ob") else b"fl", key)  # each kind is numbered apart
+            name = self._names.setdefault(kept, name) if name else self._names.get(kept, b"(" + key + b")")
+        if what in FILES:
+            self._file = name
+        elif what in CALLED_FILES:
+            self._called_file = name
+        elif what == b"ob":
+            self._object = name
+        elif what == b"cob":
+            self._called_object = name
+        elif self._gather is None:
             raise BadProfile("It has functions before it says which events it counts", where=f"line {number}")
-        code = self._gather.code(name.decode(errors="replace"))
-        if what == b"fn":
-            self._function = code
+        elif what == b"fn":
+            self._function = self._code(key, name, self._file, self._object)
         else:
-            self._callee = code
+            file, object = self._called_file or self._file, self._called_object or self._object
+            self._callee = self._code(key, name, file, object)
+            self._called_file = self._called_object = b""
+
+    def _code(self, key: bytes | None, name: bytes, file: bytes, object: bytes) -> int:
+        """Return the number of a function: of its own number in the file where it has one, else of name and file."""
+        known = (name, file) if key is None else (key,)
+        code = self._functions.setdefault(known, len(self._places))
+        if code == len(self._places):
+            at = object if file in UNKNOWN else file
+            self._places.append(SourceFunction(name.decode(errors="replace"), at.decode(errors="replace")))
+        return code
 
     def _costs(self, words: list[bytes], number: int) -> None:
         values = words[self._positions :]
@@ -101,9 +126,9 @@ class _Reading:
             raise BadProfile(f"{values[0].decode()!r:.40} isn't a cost", where=f"line {number}")
         value = int(values[0]) * self._times
         if self._is_call:
-            self._graph.calls(self._function, self._callee, value)
+            self._calls[self._function, self._callee] += value
         else:
-            self._graph.costs(self._function, value)
+            self._own[self._function] += value
             self._total += value
         self._is_call = False
         if self._total > MOST:
@@ -113,5 +138,12 @@ class _Reading:
         """Return everything on estimated paths. Raises ``BadProfile`` when nothing costs anything."""
         if self._gather is None or not self._total:
             raise BadProfile("It has no costs of functions", where=self._skipped.where)
-        self._graph.pour(self._gather)
+        names = self._gather.names_of(self._places)
+        codes = [self._gather.code(names[place]) for place in self._places]
+        graph = CallGraph()
+        for function, value in self._own.items():
+            graph.costs(codes[function], value)
+        for (caller, callee), value in self._calls.items():
+            graph.calls(codes[caller], codes[callee], value)
+        graph.pour(self._gather)
         return self._gather.stacks(NAME, about=ESTIMATED | self._skipped.about())

@@ -97,8 +97,21 @@ def memray(samples: Sequence[Sample]) -> bytes:
     return "\n".join(rows).encode()
 
 
+def callgrind(samples: Sequence[Sample]) -> bytes:
+    """Callgrind's format as Xdebug's was in its first versions: names written out, and times in microseconds."""
+    own, inside, calls = known(samples)
+    out = ["version: 1", "events: Time"]
+    for one in inside:
+        out += [f"fl={one.file}", f"fn={one.name}", f"{one.line} {own[one]}"]
+        for (caller, callee), value in calls.items():
+            if caller == one:
+                called = [] if callee.file == one.file else [f"cfl={callee.file}"]
+                out += [*called, f"cfn={callee.name}", "calls=1 1", f"1 {value}"]
+    return "\n".join(out).encode()
+
+
 # Those of which a line is where a function begins, and so another function.
 BEGIN: dict[str, Write] = {"v8": v8, "pyinstrument": pyinstrument, "cprofile": cprofile, "stackprof": stackprof}
 # Those of which a line is what ran there.
-RAN: dict[str, Write] = {"speedscope": speedscope, "memray": memray}
+RAN: dict[str, Write] = {"speedscope": speedscope, "memray": memray, "callgrind": callgrind}
 WRITERS = BEGIN | RAN
