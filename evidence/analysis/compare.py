@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from evidence.analysis import pair_guards, plumbing
 from evidence.analysis.scales import SHARES, ComparisonScale
 from evidence.profile import fractions, same_functions
+from evidence.profile.source_functions import SourceFunction
 from evidence.profile.stacks import Ints, SampleType
 from evidence.tree import tree_merging
 from evidence.tree.calltree import CallTree
@@ -116,8 +117,17 @@ def merge(trees: Sequence[CallTree], *, types: Sequence[int], labels: Sequence[s
         names=names, hints=_hints(trees, shown, code_of), name=nodes.name, parent=nodes.parent,
         first=first_of(nodes.parent), levels=nodes.levels, totals=nodes.totals, self_=self_,
         function_totals=function_totals, sample_types=tuple(SampleType(label, unit) for label in labels),
-        format=trees[0].format,
+        format=trees[0].format, places=_places(trees, shown),
     )  # fmt: skip
+
+
+def _places(trees: Sequence[CallTree], shown: Sequence[Sequence[str]]) -> dict[str, SourceFunction]:
+    """Return what names stand for, as the first side says that knows."""
+    found: dict[str, SourceFunction] = {}
+    for tree, side in zip(reversed(trees), reversed(shown), strict=True):
+        known = tree.places
+        found |= {new: known[old] for new, old in zip(side, tree.names, strict=True) if old in known}
+    return found
 
 
 def _times(tree: CallTree, type: int, factor: int) -> NDArray[np.integer[Any]]:

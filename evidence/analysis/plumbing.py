@@ -15,12 +15,23 @@ PLUMBING = re.compile(
     r"|do_syscall_64|entry_SYSCALL_64\w*|x64_sys_call|__(x64|arm64)_sys_\w+"
     r"|mem(cpy|move|set|cmp|chr)\w*|__mem\w+|str(len|cmp|chr)\w*|_?_?(malloc|calloc|realloc|free|cfree|mmap|munmap)"
     r"|(std|core|alloc|tokio|hyper|futures\w*|tracing\w*|rayon)::.*|<(std|core|alloc|tokio|futures\w*|tracing\w*).*"
-    r"|(runtime|sync|syscall|net|net/http|internal/[\w/]+|io|bufio|bytes|strings|strconv|sort|reflect|encoding/\w+|crypto/\w+"
-    r"|fmt|time|context|testing|compress/\w+|hash/\w+|math|regexp)\.\(?[*\w].*"
-    r"|L?(java|javax|jdk|sun|kotlin|scala|groovy)[./].*|node:.*"
+    r"|(runtime|sync|syscall|net|io|bufio|bytes|strings|strconv|sort|reflect|fmt|time|context|testing|math|regexp)"
+    r"\.\(?[*\w].*"
+    # What may be called so elsewhere as well is Go's with a receiver, a capital or a type.
+    r"|(cmp|errors|expvar|flag|hash|html|image|iter|log|maps|mime|os|path|slices|unicode|unique|weak)"
+    r"\.(\(\*|[A-Z]|\w+\[go\.).*"
+    r"|(archive|compress|container|crypto|database|debug|encoding|go|hash|html|image|index|internal|io|log|math|mime|net|os"
+    r"|path|regexp|runtime|sync|testing|text|unicode|vendor/golang\.org)(/[\w%~-]+)+\.\(?[*\w].*"
+    r"|L?(java|javax|jdk|sun|kotlin|scala|groovy)[./].*|node:.*|(JS|LazyCompile|Function):\S* node:.*"
     r"|\((anonymous|program|root|garbage collector)\)|(thread|process) \(?[0-9a-fA-Fx]+\)?:.*"
     r"|.* \((libc|libpython|libpthread|ld-linux)[\w.+-]*\)"
-    r"|.*\((<frozen [\w.]+>|<string>|.*lib/python[\d.]+/(?!site-packages).*)\)?:?\d*\)?)$"
+    r"|[<{](built-in )?method .*"
+    r"|.*\((<frozen [\w.]+>|<string>|.*lib/python[\d.]+/(?!(site|dist)-packages).*)\)?:?\d*\)?)$"
+)
+# Files that come with a language.
+FILES = re.compile(
+    r"node:|<frozen |<built-in>|.*[/\\](lib/python[\d.]+|Python[\d.]+[/\\]Lib)[/\\](?!(site|dist)-packages[/\\])",
+    re.IGNORECASE,
 )
 
 
@@ -28,5 +39,8 @@ def is_plumbing(tree: CallTree, code: int) -> bool:
     """Tell whether a function belongs to what applications are built on, or stands for a thread."""
     name, hint = tree.names[code], tree.hints[code]
     if PLUMBING.match(layers.bare(name)) or layers.is_thread(name):
+        return True
+    place = tree.places.get(name)
+    if place is not None and FILES.match(place.file):
         return True
     return layers.layer_of(name, hint) in PLUMBING_LAYERS

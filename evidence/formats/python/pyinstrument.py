@@ -114,7 +114,7 @@ def _pour(nodes: list[tuple[Mapping[str, Any], int]], gather: Gather) -> None:
 
 
 def _place(node: Mapping[str, Any]) -> SourceFunction:
-    file = node.get("file_path_short") or node.get("file_path") or ""
+    file = node.get("file_path") or node.get("file_path_short") or ""
     line = node.get("line_no")
     owner = f"{node['class_name']}." if node.get("class_name") else ""
     function = str(node.get("function") or "")
