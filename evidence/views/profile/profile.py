@@ -12,6 +12,7 @@ from evidence.analysis import parts
 from evidence.models import Evidence
 from evidence.models.evidence import Kind, State
 from evidence.profile import fractions
+from evidence.related import alike
 from evidence.views.finding import profile_of, tree_of
 from evidence.views.profile import functions, said
 from incidents.views.signed_in import Request, signed_in
@@ -88,11 +89,15 @@ def _drawn(tree: CallTree) -> dict[str, Any]:
 
 
 def _others(evidence: Evidence) -> list[Evidence]:
-    """Return the incident's other profiles of the same unit, to compare with: those of the same source first."""
+    """Return the incident's other profiles of the same unit, to compare with.
+
+    The newest with a hot function in common comes first, then those of the same source.
+    """
     found = Evidence.objects.filter(incident=evidence.incident_id, kind=Kind.PROFILE, state=State.READY)
     mine = _units(evidence)
     others = [one for one in found.exclude(pk=evidence.pk).order_by("-n")[:20] if mine & _units(one)]
-    return sorted(others, key=lambda one: one.origin.get("source") != evidence.origin.get("source"))
+    first = alike.newest_akin(evidence.pk, others[::-1])
+    return sorted(others, key=lambda one: (one not in first, one.origin.get("source") != evidence.origin.get("source")))
 
 
 def _units(evidence: Evidence) -> set[tuple[str, str]]:
