@@ -77,6 +77,7 @@ GO = re.compile(r"^([\w~%-]+([./][\w~%-]+)*/)?[\w~%-]+(\.v\d+)?\.(\(\*?[\w\[\].,
 GO_SURE = re.compile(
     r"\.\(\*\w|^(main|runtime|net|net/http|sync|syscall|internal|encoding|crypto|os|fmt|io)[./]|\.func\d|^[\w.-]+\.\w+/"
 )
+GO_TYPES = re.compile(r"\[go\.shape.*?\](?=\)|\.|$)")  # what a generic function was compiled for
 RUST_SURE = re.compile(r"::h[0-9a-f]{16}$|\{\{|\{closure|\{impl#|^<.* as .*>::|<impl\b|^_R[A-Z]")
 # Crates whose names C++ gives to namespaces as well.
 RUST_CRATE = re.compile(r"^(core|alloc|tokio|hyper|futures\w*|serde\w*|mio|rustls|quinn\w*|iroh\w*)::")
@@ -143,6 +144,7 @@ def is_thread(name: str) -> bool:
 
 
 def _go(name: str, mostly: str) -> bool:
+    name = GO_TYPES.sub("", name)
     return GO.match(name) is not None and (mostly == "go" or GO_SURE.search(name) is not None)
 
 
@@ -224,7 +226,7 @@ def _python_module(name: str) -> str:
 
 
 def _go_package(name: str) -> str:
-    path, _, last = name.rpartition("/")
+    path, _, last = GO_TYPES.sub("", name).rpartition("/")
     package = last.split(".(", 1)[0].split(".", 1)[0]
     return f"{path}/{package}" if path else package
 

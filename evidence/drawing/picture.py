@@ -10,6 +10,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from evidence.analysis import colours, layers
+from evidence.drawing import short_names
 from evidence.profile import amounts
 from evidence.tree.calltree import ROOT, CallTree
 
@@ -136,10 +137,10 @@ def _box(draw: ImageDraw, box: Box, top: int) -> None:
 
 
 def cut(draw: ImageDraw, text: str, size: str, width: float) -> str:
-    """Cut a text to a width; of a long name what follows its path comes first."""
+    """Cut a text to a width; of a long name what tells most comes first."""
     if draw.textlength(text, font(size)) <= width:
         return text
-    short = text.rsplit("/", 1)[-1] if size == "label" else text
+    short = short_names.short(text) if size == "label" else text
     if short != text and draw.textlength(short, font(size)) <= width:
         return short
     low, high = 0, len(short)

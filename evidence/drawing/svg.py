@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from html import escape
 
 from evidence.analysis import colours
-from evidence.drawing import picture
+from evidence.drawing import picture, short_names
 from evidence.profile import amounts
 from evidence.tree.calltree import CallTree
 
@@ -44,7 +44,8 @@ def _box(box: picture.Box, counts: str) -> Iterator[str]:
     yield f'<rect x="{x:.1f}" y="{y:g}" width="{wide:.1f}" height="{ROW - 1}" fill="{box.colour}"/>'
     room = int((box.width - 8) / CHARACTER)
     if room >= 3:
-        shown = box.name if len(box.name) <= room else box.name[: room - 1] + "…"
+        less = box.name if len(box.name) <= room else short_names.short(box.name)
+        shown = less if len(less) <= room else less[: room - 1] + "…"
         yield f'<text x="{x + 4:.1f}" y="{y + 13:g}">{_text(shown)}</text>'
     yield "</g>"
 

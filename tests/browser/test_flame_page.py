@@ -11,6 +11,7 @@ import pytest
 from playwright.sync_api import expect
 
 from evidence.profile import amounts
+from evidence.tests.test_short_names import SHORT
 from tests.browser.axe import faults_everywhere
 from tests.browser.conftest import Sit, declare
 
@@ -172,6 +173,20 @@ def test_the_page_words_a_share_as_the_server_does(ada: Page) -> None:
         parts,
     )
     assert said == {"share": [*map(amounts.share, parts)], "points": [*map(amounts.points, parts)]}
+
+
+def test_the_page_shortens_a_name_as_pictures_do(ada: Page) -> None:
+    here = bring(ada, {"cpu.folded": SMALL})
+    page = opened(ada, f"{here}1/")
+    said: list[str] = page.evaluate(
+        """async (names) => {
+          const script = document.querySelector("script[src*='flame/profile']").src;
+          const { short } = await import(new URL("words.js", script));
+          return names.map(short);
+        }""",
+        [name for name, _ in SHORT],
+    )
+    assert said == [short for _, short in SHORT]
 
 
 def test_callers_and_callees_of_a_function_by_keyboard(ada: Page) -> None:

@@ -63,14 +63,26 @@ export function points(difference) {
   return `${sign}${size.toFixed(size >= 10 ? 1 : 2)} pp`;
 }
 
-// The part of a name that tells most: after the last path, and the last two words of a Rust or C++ path.
+// The part of a name that tells most: after the last path, and the last two words of a Rust or C++ path. What stands
+// in brackets, as the types that a generic function is for, is not the function's own.
 export function short(name) {
-  const brackets = name.search(/[ (<]/);
+  const brackets = name.search(/[ (<[]/);
   const head = brackets > 0 ? name.slice(0, brackets) : name;
-  const slash = head.lastIndexOf("/");
-  const tail = name.slice(slash + 1);
-  const parts = tail.split("::");
-  return parts.length > 2 && !tail.startsWith("<") ? parts.slice(-2).join("::") : tail;
+  const tail = name.slice(head.lastIndexOf("/") + 1);
+  const begins = words(tail);
+  return begins.length > 2 ? tail.slice(begins.at(-2)) : tail;
+}
+
+// Where the words of a path begin that "::" parts outside of brackets.
+function words(path) {
+  const begins = [0];
+  let depth = 0;
+  for (let at = 0; at < path.length; at++) {
+    if ("<([{".includes(path[at])) depth++;
+    else if (">)]}".includes(path[at])) depth = Math.max(depth - 1, 0);
+    else if (!depth && at && path.startsWith("::", at)) begins.push(at + 2);
+  }
+  return begins;
 }
 
 // As much of a name as fits into some characters.
