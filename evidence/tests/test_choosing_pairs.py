@@ -167,7 +167,7 @@ def test_of_many_the_newest_and_the_control_can_be_picked(
 def test_a_profile_is_compared_at_first_with_one_of_the_same_program(
     incident: Incident, bring: Bring, ada: Person, browse: Open
 ) -> None:
-    for name in ("main;serve;price", "main;serve;price", "app;draw;fill"):
-        bring(incident, f"{name} 60\n{name};deeper 40\n".encode(), title=name)
+    for one, other in (("price", "pay"), ("price", "pay"), ("draw", "fill")):
+        bring(incident, f"main;{one} 60\nmain;{other} 40\n".encode(), title=one)
     page = browse(ada).get(f"/incidents/{incident.codename}/evidence/1/").content.decode()
-    assert re.findall(r"<option value=\"(\d+)\">\s*\d+ ·", page) == ["2", "3"]
+    assert re.findall(r'<option value="(\d+)">\s*\d+ ·', page) == ["2", "3"]
