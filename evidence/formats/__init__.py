@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Protocol, cast
 
 from evidence import measures
-from evidence.formats.base import about, held, texts, units
+from evidence.formats.base import about, held, hidden_classes, texts, units
 from evidence.formats.base.unpacking import archives, unpack, unsupported
 from evidence.profile import claims as claiming
 from evidence.profile.claims import Claim, Claimed
@@ -119,7 +119,7 @@ def _read(data: Buffer, *, limits: Limits, unit: str) -> Stacks:
         raise NotRecognised(unsupported.says(head))
     if unsupported.kind(head) == "text":
         held.check_lines(data, limits=limits)
-    stacks = units.told(module.read(data, limits=limits), unit)
+    stacks = hidden_classes.merged(units.told(module.read(data, limits=limits), unit))
     return replace(stacks, about=about.clean(stacks.about))
 
 
