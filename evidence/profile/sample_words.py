@@ -19,6 +19,7 @@ KNOWN = {
     ("off_cpu", "nanoseconds"): "off-CPU time",
     ("alloc_space", "bytes"): "allocated bytes",
     ("alloc_objects", "objects"): "allocations",
+    ("alloc_samples", "samples"): "allocation samples",
     ("inuse_space", "bytes"): "bytes in use",
     ("inuse_objects", "objects"): "objects in use",
     ("freed memory", "bytes"): "bytes of memory freed",

@@ -1,7 +1,7 @@
 """Classes that a JVM makes while it runs, such as those of lambdas: another number and address in each run. Pure.
 
 ``Shop$$Lambda$93+0x00007fa1ec009a20/1384010761`` in recordings, ``Shop$$Lambda$93/0x00007fa1ec009a20`` in thread dumps,
-``Shop$$Lambda/0x…`` since JDK 21; what such a class runs is a method of its own, ``Shop.lambda$main$4``, right below it.
+``Shop$$Lambda/0x…`` since JDK 21. What such a class runs is a method of its own, ``Shop.lambda$main$4``, right below.
 """
 
 from __future__ import annotations

@@ -25,9 +25,10 @@ class Counts(NamedTuple):
 CPU, WALL = SampleType("cpu", "samples"), SampleType("wall", "samples")
 CPU_TIME = SampleType("cpu_time", "nanoseconds")
 ALLOCATED, TLAB = SampleType("alloc_space", "bytes"), SampleType("alloc_tlab", "bytes")
-OBJECTS, TLAB_OBJECTS = SampleType("alloc_objects", "objects"), SampleType("alloc_tlab_objects", "objects")
+# Recorders skip most allocations, and weigh those that they keep: how many there are is no number of objects.
+ALLOCATIONS, TLABS = SampleType("alloc_samples", "samples"), SampleType("alloc_tlab_samples", "samples")
 # What is called otherwise where nothing else in the recording has that name.
-ALONE = {CPU_TIME: SampleType("cpu", "nanoseconds"), TLAB: ALLOCATED, TLAB_OBJECTS: OBJECTS}
+ALONE = {CPU_TIME: SampleType("cpu", "nanoseconds"), TLAB: ALLOCATED, TLABS: ALLOCATIONS}
 
 
 def _time(name: str, each: str = "events") -> Counts:
@@ -40,14 +41,14 @@ EVENTS: dict[str, Counts] = {
     "jdk.CPUTimeSample": Counts(CPU_TIME, ("samplingPeriod",)),
     "profiler.WallClockSample": Counts(WALL, ("samples",)),
     "jdk.NativeMethodSample": Counts(each=SampleType("native", "samples")),
-    "jdk.ObjectAllocationSample": Counts(ALLOCATED, ("weight",), OBJECTS),
+    "jdk.ObjectAllocationSample": Counts(ALLOCATED, ("weight",), ALLOCATIONS),
     # The object took a new buffer: on average that many bytes were allocated since the last such event.
-    "jdk.ObjectAllocationInNewTLAB": Counts(TLAB, ("tlabSize", "allocationSize"), TLAB_OBJECTS),
-    "jdk.ObjectAllocationOutsideTLAB": Counts(TLAB, ("allocationSize",), TLAB_OBJECTS),
+    "jdk.ObjectAllocationInNewTLAB": Counts(TLAB, ("tlabSize", "allocationSize"), TLABS),
+    "jdk.ObjectAllocationOutsideTLAB": Counts(TLAB, ("allocationSize",), TLABS),
     "profiler.LiveObject": Counts(
-        SampleType("inuse_space", "bytes"), ("allocationSize",), SampleType("inuse_objects", "objects")
+        SampleType("inuse_space", "bytes"), ("allocationSize",), SampleType("inuse_samples", "samples")
     ),
-    "profiler.Malloc": Counts(SampleType("malloc_space", "bytes"), ("size",), SampleType("malloc_objects", "objects")),
+    "profiler.Malloc": Counts(SampleType("malloc_space", "bytes"), ("size",), SampleType("malloc_samples", "samples")),
     "jdk.JavaMonitorEnter": _time("lock", "contentions"),
     "jdk.ThreadPark": _time("park", "contentions"),
     "jdk.JavaMonitorWait": _time("wait"),

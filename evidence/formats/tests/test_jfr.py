@@ -92,8 +92,14 @@ def test_how_often_is_counted_beside_how_much() -> None:
     stacks = jfr.read(recording(SAMPLES, kind=22) + recording(SAMPLES, kind=23))
     counted = dict(zip(stacks.sample_types, stacks.totals, strict=True))
     assert (
-        counted[SampleType("alloc_objects", "objects")] == counted[SampleType("park_contentions", "contentions")] == 3
+        counted[SampleType("alloc_samples", "samples")] == counted[SampleType("park_contentions", "contentions")] == 3
     )
+
+
+def test_a_few_large_weights_are_said_to_be_few_samples() -> None:
+    tree = calltree.build(jfr.read(recording([(("main", "work"), 1 << 30), (("main", "rest"), 1 << 20)], kind=23)))
+    assert tree.sample_types[tree.default_type] == SampleType("alloc_space", "bytes")
+    assert [*guards.of(tree, tree.default_type)] == ["Only 2 samples, so percentages are rough."]
 
 
 @pytest.mark.parametrize(
