@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from evidence.analysis import plumbing
+from evidence.analysis import layers, plumbing
 from evidence.profile.stacks import Codes, Ints
 from evidence.tree import tree_boxes
 from evidence.tree.calltree import ROOT, CallTree
@@ -34,7 +34,8 @@ def of(tree: CallTree, type: int) -> int | None:
         if start is not None:
             below = [start, *_down(tree, type, tree.nodes_of(start))]
             named = _own(tree, type, below) or named
-    return next(reversed(named or [code for code in path if not _is_all(tree, type, code)]), _any(tree, type))
+    passed = [code for code in path if not _is_all(tree, type, code) and not is_idle(tree, code)]
+    return next(reversed(named or passed), _any(tree, type))
 
 
 def _own(tree: CallTree, type: int, path: Sequence[int]) -> list[int]:
@@ -44,14 +45,19 @@ def _own(tree: CallTree, type: int, path: Sequence[int]) -> list[int]:
 
 
 def _any(tree: CallTree, type: int) -> int | None:
-    """Return the heaviest function of any kind that is not on nearly every stack, if it is worth a sentence."""
+    """Return the heaviest function of any kind that is neither idle nor on nearly every stack, if any is worth it."""
     own, totals = tree.self_[type], tree.function_totals[type]
     for code in np.lexsort((-own, -totals)).tolist():
         if totals[code] < WORTH * tree.total(type):
             return None
-        if not _is_all(tree, type, code):
+        if not _is_all(tree, type, code) and not is_idle(tree, code):
             return int(code)
     return None
+
+
+def is_idle(tree: CallTree, code: int) -> bool:
+    """Tell whether nothing runs while a function is on a stack."""
+    return layers.is_idle(tree.names[code], tree.hints[code])
 
 
 def _heaviest(tree: CallTree, type: int, *, below: float) -> int | None:

@@ -54,9 +54,13 @@ def of(tree: CallTree, *, type: int | None = None, subject: str = "") -> Sentenc
 
 
 def _flat(tree: CallTree, type: int) -> str:
-    """Say that nothing stands out of what is not on nearly every stack."""
-    common = tree.function_totals[type].max(initial=0) >= dominant.NEARLY_ALL * tree.total(type)
-    but = "apart from what nearly everything passes, " if common else ""
+    """Say that nothing stands out of what is neither idle nor on nearly every stack."""
+    total = tree.total(type)
+    large = np.flatnonzero(tree.function_totals[type] >= dominant.WORTH * total).tolist()
+    idle = any(dominant.is_idle(tree, code) for code in large)
+    common = any(tree.function_totals[type, code] >= dominant.NEARLY_ALL * total for code in large)
+    apart = [word for word, is_so in (("what nearly everything passes", common), ("what is idle", idle)) if is_so]
+    but = f"apart from {' and '.join(apart)}, " if apart else ""
     none = f"none has {percent(dominant.WORTH)} of {sample_words.of(tree.sample_types[type])}"
     return f"No single function stands out: {but}{none}."
 

@@ -57,7 +57,7 @@ def read(data: Buffer, *, limits: Limits = DEFAULT) -> Stacks:
         return sampled_frames.read(rest, limits=limits, name=NAME)
     if not profiles.found:
         return spanned.read(limits=limits, name=NAME)
-    gather = Gather(v8.CPU, limits=limits)
+    gather = Gather(v8.TIMED, limits=limits)
     window = v8.add_cpu(gather, [(v8.nodes_of(profile), profile) for profile in profiles.ordered()])
     return v8.timed(gather, NAME, window)
 

@@ -34,7 +34,7 @@ def read(content: Mapping[str, Any], *, limits: Limits, name: str) -> Stacks:
     """
     from evidence.formats.chrome import v8
 
-    gather = Gather(v8.CPU, limits=limits)
+    gather = Gather(v8.TIMED, limits=limits)
     nodes: dict[Key, tuple[int | None, Key | None]] = {}
     for key, frame in mapped(content["stackFrames"], "stackFrames").items():
         one = mapped(frame, f"stackFrames[{key!r:.40}]")

@@ -27,7 +27,8 @@ from evidence.profile.source_functions import SourceFunction
 from evidence.profile.stacks import Codes, Ints, SampleType, Stacks
 
 NAME = "v8"
-CPU = (SampleType("samples", "samples"), SampleType("cpu", "nanoseconds"))
+# V8 samples a thread by the clock, idle or not: these are no CPU times.
+TIMED = (SampleType("samples", "samples"), SampleType("time", "nanoseconds"))
 HEAP = (SampleType("inuse_space", "bytes"),)
 ROOT = "(root)"
 # What V8 calls the time outside of JavaScript.
@@ -52,7 +53,7 @@ def read(data: Buffer, *, limits: Limits = DEFAULT) -> Stacks:
     nodes = _flat(file) if "head" in file else nodes_of(file)
     if any("selfSize" in node for node in nodes):
         return _heap(nodes, limits=limits)
-    gather = Gather(CPU, limits=limits)
+    gather = Gather(TIMED, limits=limits)
     return timed(gather, NAME, add_cpu(gather, [(nodes, file)]))
 
 
@@ -78,7 +79,7 @@ def timed(gather: Gather, name: str, window: Window) -> Stacks:
     """
     stacks = gather.stacks(name)
     if not stacks.totals[1]:
-        return replace(stacks, sample_types=CPU[:1], values=stacks.values[:1])
+        return replace(stacks, sample_types=TIMED[:1], values=stacks.values[:1])
     return replace(stacks, default_type=1, about={"duration_ns": window[1] - window[0]})
 
 

@@ -3,7 +3,7 @@ from typing import Any
 
 import pytest
 
-from evidence.analysis import guards
+from evidence.analysis import guards, sentence
 from evidence.formats.chrome import v8
 from evidence.profile.errors import BadProfile
 from evidence.profile.stacks import SampleType, Stacks
@@ -38,6 +38,12 @@ def functions(stacks: Stacks) -> dict[str, tuple[int, int]]:
     tree = calltree.build(stacks)
     own, total = tree.self_[tree.default_type].tolist(), tree.function_totals[tree.default_type].tolist()
     return dict(zip(tree.names, zip(own, total, strict=True), strict=True))
+
+
+def test_time_in_which_a_thread_was_idle_is_not_called_cpu_time() -> None:
+    said = sentence.of(calltree.build(read(samples=[2, 3, 3, 3])))
+    assert said.text == "20 % of time is spent in `main` (self 20 %)."
+    assert any(one.startswith("80 % of it is idle.") for one in said.guards)
 
 
 def test_a_sample_lasts_until_the_next_one_and_the_last_until_the_end() -> None:
