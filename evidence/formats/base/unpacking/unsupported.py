@@ -15,7 +15,9 @@ JEMALLOC = (
     "This is jemalloc's heap dump. `jeprof --collapsed PROGRAM FILE` makes folded stacks; send them with `unit=bytes`."
 )
 VISUAL_STUDIO = "This is Visual Studio's table of functions, which has no stacks. Export speedscope from PerfView."
-MASSIF = "This is massif's log of a heap, which we don't read. Record with heaptrack: `heaptrack_print -F OUT FILE` makes stacks."
+MASSIF = (
+    "This is massif's log of a heap, which we don't read. Record with heaptrack and run `heaptrack_print -F OUT FILE`."
+)
 MEMRAY = "This is a memray recording. `memray transform csv FILE` makes a table we read."
 LZ4 = b"\x04\x22\x4d\x18"
 LZ4_PACKED = "This is compressed with LZ4, which we don't unpack. Upload what `lz4 -d FILE` makes, or use gzip or zstd."
