@@ -17,8 +17,8 @@ from evidence.profile.stacks import Codes, Ints, SampleType, Stacks
 
 MOST = (1 << 63) - 1
 UNNAMED = "(unnamed)"
-# What no name may hold: it would break a line, a terminal or a database.
-CONTROL = re.compile(r"[\x00-\x1f\x7f\x85\u2028\u2029\ud800-\udfff]+")
+# What no name may hold: it would break a line, a terminal or a database, or turn the words and numbers around it.
+CONTROL = re.compile(r"[\x00-\x1f\x7f\x85\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]+")
 
 
 def named(name: str, *, limits: Limits) -> str:

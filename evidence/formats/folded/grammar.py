@@ -36,7 +36,10 @@ _GROUPED = re.compile(rb"[ \t][0-9]{1,3}([,'_][0-9]{3})+$")
 # Beyond so many places a number is more than any count, or nothing.
 MOST_PLACES = 40
 _ENDINGS = {b";": b" ", b" ": b";"}
-_CONTROLS = dict.fromkeys((*range(32), 127), "\N{REPLACEMENT CHARACTER}")
+# Terminals do as control characters say, and what turns the direction of text turns the numbers around a name too.
+_CONTROLS = dict.fromkeys(
+    (*range(32), 127, *range(0x202A, 0x202F), *range(0x2066, 0x206A)), "\N{REPLACEMENT CHARACTER}"
+)
 
 
 class NotPairs(Exception):

@@ -6,7 +6,7 @@ import pytest
 
 from evidence.analysis import compare
 from evidence.formats.tests.test_laws import read
-from evidence.formats.tests.writers import WRITERS
+from evidence.formats.tests.writers import WRITERS, Sample
 from evidence.tree import calltree
 from evidence.tree.calltree import CallTree
 
@@ -26,7 +26,7 @@ OTHERS = ("Shop.lambda$main$4", "shop.Lambda$1.run", "Lambda.of", "aws::Lambda::
 
 
 def tree_of(name: str, run: int) -> CallTree:
-    samples = [(("main", names[run], f"lambda$main${at}"), 10 + at) for at, names in enumerate(RUNS)]
+    samples: list[Sample] = [(("main", names[run], f"lambda$main${at}"), 10 + at) for at, names in enumerate(RUNS)]
     samples += [(("main", RUNS[0][run], "work", RUNS[0][1 - run], other), 20) for other in OTHERS]
     return calltree.build(read(WRITERS[name](samples)))
 
