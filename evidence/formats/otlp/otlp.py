@@ -34,6 +34,7 @@ NAME = "otlp"
 PROCESS = ("process.executable.name", "process.command", "service.name")
 LABELS = 100
 TITLES = ("resourceProfiles", "resource_profiles")
+NO_SAMPLES = "This OTLP file has no samples."
 
 
 def claim(head: bytes) -> Claim | None:
@@ -76,7 +77,8 @@ def read(data: Buffer, *, limits: Limits = DEFAULT) -> Stacks:
     for each in codes.values():
         each.pour(several=several)
     periods = [_period(profile, file.dictionary, where) for file, profile, _, where in found if profile.period]
-    about = {**_about(profiles, labels, periods), **_added_up(profiles, [kind for kind, _ in kinds])}
+    cautions = [_added_up(profiles, [kind for kind, _ in kinds]), _left_out(profiles)]
+    about = _about(profiles, labels, periods) | ({"caution": " ".join(filter(None, cautions))} if any(cautions) else {})
     return gather.stacks(NAME, default_type=_default(types), about=about)
 
 
@@ -115,16 +117,22 @@ def _samples(
         yield sample, value, dictionary.attributes(sample.attribute_indices, here), here
 
 
-def _added_up(profiles: Sequence[tuple[Any, dict[str, str], str]], kinds: Sequence[SampleType]) -> dict[str, str]:
-    """Return the caution that what is there at one time, not what happened since, was taken at several of them."""
+def _added_up(profiles: Sequence[tuple[Any, dict[str, str], str]], kinds: Sequence[SampleType]) -> str:
+    """Say that what is there at one time, not what happened since, was taken at several of them."""
     times: dict[tuple[Any, ...], set[int]] = defaultdict(set)
     for (profile, resource, _), kind in zip(profiles, kinds, strict=True):
         if STANDING.match(kind.name):
             times[kind.name, *sorted(resource.items())].add(profile.time_unix_nano)
     name, taken = max(((key[0], len(found)) for key, found in times.items()), key=lambda one: one[1], default=("", 0))
     if taken < 2:
-        return {}
-    return {"caution": f"{name} was taken {taken} times of one process and is added up: shares hold, totals don't."}
+        return ""
+    return f"{name} was taken {taken} times of one process and is added up: shares hold, totals don't."
+
+
+def _left_out(profiles: Sequence[tuple[Any, dict[str, str], str]]) -> str:
+    """Say that some profiles are not read which are wrapped in another format, beside those that have samples."""
+    count = sum(bool(profile.original_payload) and not profile.samples for profile, _, _ in profiles)
+    return f"{count} of its {len(profiles)} profiles are wrapped in another format and left out." if count else ""
 
 
 def _default(types: Sequence[SampleType]) -> int:
@@ -179,16 +187,29 @@ def _period(profile: Any, dictionary: Dictionary, where: str) -> dict[str, Any]:
 
 
 def _original(profiles: Sequence[tuple[Any, dict[str, str], str]], limits: Limits) -> Stacks:
-    """Read the profile in another format that a sender may wrap instead of samples."""
+    """Read what senders may wrap instead of samples, in another format: as one profile where there are several."""
+    from evidence.formats.base.joined import joined
+
+    wrapped: dict[bytes, str] = {}
+    for number, (profile, resource, _) in enumerate(profiles, 1):
+        if profile.original_payload:
+            process = next((resource[key] for key in PROCESS if key in resource), f"profile {number}")
+            wrapped.setdefault(profile.original_payload, process)
+    found = [(process, _unwrapped(payload, limits)) for payload, process in wrapped.items()]
+    if not found:
+        raise NotRecognised(NO_SAMPLES)
+    return found[0][1] if len(found) == 1 else joined(found, limits=limits)
+
+
+def _unwrapped(payload: bytes, limits: Limits) -> Stacks:
     from evidence import formats
     from evidence.formats.base.unpacking import unpack
 
-    wrapped = next((profile.original_payload for profile, _, _ in profiles if profile.original_payload), b"")
     with tempfile.NamedTemporaryFile() as file:
-        file.write(wrapped)
+        file.write(payload)
         file.flush()
-        data = unpack.unpacked(Path(file.name), limits=limits) if wrapped else b""
-    module = formats.sniff(data[: formats.HEAD]) if wrapped else None
+        data = unpack.unpacked(Path(file.name), limits=limits)
+    module = formats.sniff(data[: formats.HEAD])
     if module is None or module.NAME == NAME:
-        raise NotRecognised("This OTLP file has no samples.")
+        raise NotRecognised(NO_SAMPLES)
     return module.read(data, limits=limits)

@@ -175,6 +175,25 @@ def test_a_wrapped_original_is_read_where_there_are_no_samples() -> None:
         read(data)
 
 
+def test_several_wrapped_originals_are_all_read_or_told() -> None:
+    data = written()
+    profiles = [profile for one in data.resource_profiles for scope in one.scope_profiles for profile in scope.profiles]
+    scope = data.resource_profiles[0].scope_profiles[0]
+    samples = sum(len(profile.samples) for profile in profiles)
+    scope.profiles.add(original_payload=gzip.compress(b"main;work 3\n"))
+    stacks = read(data)
+    assert len(stacks) <= samples
+    assert (
+        stacks.about["caution"] == f"1 of its {len(profiles) + 1} profiles are wrapped in another format and left out."
+    )
+    for profile in profiles:
+        profile.ClearField("samples")
+    scope.profiles.add(original_payload=b"main;rest 4\n")
+    scope.profiles.add(original_payload=b"main;rest 4\n")  # once more, as senders do that try again
+    found = functions(read(data))
+    assert (found["work"], found["rest"], found["main"]) == ((3, 3), (4, 4), (0, 7))
+
+
 def larger() -> ProfilesData:
     """The same with a dictionary that is longer than what a format is told by."""
     data = written()
