@@ -11,6 +11,8 @@ _RUST_LEGACY = re.compile(r"_ZN(\d[\w.$]*)17h[0-9a-f]{16}E(?:\.llvm\.\d+)?$")
 _RUST_ESCAPE = re.compile(r"\$(?:([A-Z]{1,2})|u([0-9a-f]{1,6}))\$")
 _RUST_WORDS = {"SP": "@", "BP": "*", "RF": "&", "LT": "<", "GT": ">", "LP": "(", "RP": ")", "C": ","}
 _JAVA_CLASS = re.compile(r"L[\w$]+/[\w$/]+;")
+# V8 marks which compiler made what runs: interpreted, by Sparkplug, Maglev or TurboFan. It goes from one to the next.
+_V8_TIER = re.compile(r"^(JS|LazyCompile|Function|Script|Eval|RegExp):[~^+*]")
 _NOT_ARGUMENTS = re.compile(r"\((?:anonymous namespace|anonymous|root|program|garbage collector|idle)\)")
 _NESTING = re.compile(r"[<>(){}\[\]]")
 
@@ -29,6 +31,8 @@ def tidy(symbol: str) -> str:
         symbol = _RUST_HASH.sub("", symbol)
     if symbol.startswith("L") and _JAVA_CLASS.match(symbol):
         symbol = symbol[1:]
+    if ":" in symbol:
+        symbol = _V8_TIER.sub(r"\1:", symbol)
     if "(" in symbol:
         symbol = without_arguments(symbol)
     return symbol.replace(";", ":").replace("\n", " ")

@@ -132,6 +132,15 @@ def test_a_frame_is_named_for_people(frame: str, name: str, hint: str) -> None:
     assert stacks.hints[stacks.frames[1]] == hint
 
 
+@pytest.mark.parametrize("kind", ["JS", "LazyCompile", "Function"])
+def test_what_v8_compiled_anew_is_the_same_function(kind: str) -> None:
+    """An interpreted function is compiled once it is hot, by one compiler after the other."""
+    each = [f"{at}5c0 {kind}:{tier}order file:///srv/shop.mjs:7:21 (/tmp/perf-7.map)" for at, tier in enumerate("~^+*")]
+    assert folds("".join(map(one, each))) == {f"app;{kind}:order file:///srv/shop.mjs:7:21": 1_000_000}
+    nameless = one(f"5c0 {kind}:* file:///srv/shop.mjs:1:1 (/tmp/perf-7.map)")
+    assert folds(nameless) == {f"app;{kind}: file:///srv/shop.mjs:1:1": 250_000}
+
+
 def test_what_java_inlined_follows_its_caller() -> None:
     stacks = perf_script.read(one("7f89 La/A;::x->La/B;::y->La/C;::z+0x4b (/tmp/perf-1.map)").encode())
     assert folds_of(stacks) == {"app;a/A:::x;a/B:::y;a/C:::z": 250_000}
