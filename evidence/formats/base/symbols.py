@@ -6,6 +6,8 @@ import re
 from functools import partial
 from itertools import takewhile
 
+from evidence.formats.base import rust_v0
+
 _RUST_HASH = re.compile(r"::h[0-9a-f]{16}$")
 _RUST_LEGACY = re.compile(r"_ZN(\d[\w.$]*)17h[0-9a-f]{16}E(?:\.llvm\.\d+)?$")
 _RUST_ESCAPE = re.compile(r"\$(?:([A-Z]{1,2})|u([0-9a-f]{1,6}))\$")
@@ -25,6 +27,8 @@ def tidy(symbol: str) -> str:
     """
     if symbol.startswith("_ZN"):
         symbol = _of_rust(symbol)
+    elif symbol.startswith(("_R", "__R")):
+        symbol = rust_v0.demangled(symbol)
     if "$" in symbol:
         symbol = _unescaped(symbol)
     if "::h" in symbol:
