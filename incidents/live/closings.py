@@ -23,6 +23,7 @@ from incidents.live.watching import Viewer
 from incidents.people import person_matching
 
 SKEW_S = 5.0  # by which clocks of machines may differ: a page is drawn once more than it has to be
+HERE = "event: here\ndata: 0\n\n"  # a page that does not hear so for long asks by itself
 MOST = 100  # incidents of one page; a list shows fewer at a time
 
 
@@ -74,7 +75,7 @@ async def closings(
             told |= {incident: redacted[incident] for incident in fresh}
             words = said([place for place, incident in left.items() if incident in gone])
             words += said([place for place, incident in left.items() if incident in fresh], kind="redacted")
-            yield words or ": still here\n\n"
+            yield words or HERE
             left = {place: incident for place, incident in left.items() if incident not in gone}
             if left:
                 asked = await asyncio.wait_for(heard.get(), timeout=ends_at - monotonic())

@@ -69,7 +69,7 @@ def test_it_says_what_is_closed_at_first_and_what_closes_and_ends_with_the_last(
         hub.tell(8, 3)
         return [*said, *[one async for one in stream]]
 
-    assert asyncio.run(listen()) == [f"{HELLO}{closed(1)}: still here\n\n", closed(0, 3), closed(2)]
+    assert asyncio.run(listen()) == [f"{HELLO}{closed(1)}{closings.HERE}", closed(0, 3), closed(2)]
 
 
 def test_what_closed_before_it_listened_is_said(hub: Hub, seen: set[int]) -> None:
@@ -186,7 +186,7 @@ def gone(*places: int) -> str:
     return "".join(f"event: redacted\ndata: {place}\n\n" for place in places)
 
 
-@pytest.mark.parametrize(("drawn", "said"), [(99.0, gone(0)), (100.0, ": still here\n\n")])
+@pytest.mark.parametrize(("drawn", "said"), [(99.0, gone(0)), (100.0, closings.HERE)])
 def test_what_was_redacted_since_the_page_was_drawn_is_said_once(
     hub: Hub, seen: set[int], words: dict[int, float], drawn: float, said: str
 ) -> None:
@@ -203,7 +203,7 @@ def test_what_was_redacted_since_the_page_was_drawn_is_said_once(
         hub.tell(7, 6)
         return [first, *told, await following(stream)]
 
-    still = ": still here\n\n"
+    still = closings.HERE
     assert asyncio.run(listen()) == [HELLO + said, still, gone(1), still, gone(0), closed(0)]
 
 

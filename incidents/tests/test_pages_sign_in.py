@@ -66,7 +66,7 @@ def test_a_form_from_elsewhere_is_refused_in_words(ada: Person) -> None:
 def test_a_fragment_that_lost_its_session_sends_the_whole_page_to_the_sign_in(db: None) -> None:
     headers = {"HX-Request": "true", "HX-Current-URL": "http://testserver/types/"}
     response = Client().get("/", headers=headers)
-    assert response["HX-Redirect"] == "/sign-in/?next=/types/"
+    assert response["HX-Redirect"] == "/sign-in/?next=/types/&ended"
     assert Client().post("/declare", headers=headers).status_code == 401  # or its page would take it for done
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import wraps
-from typing import Concatenate, ParamSpec, cast
+from typing import Concatenate, Final, ParamSpec, cast
 from urllib.parse import urlsplit, urlunsplit
 from zoneinfo import ZoneInfo
 
@@ -27,6 +27,7 @@ from incidents.people import person_matching
 P = ParamSpec("P")
 NO_STORE = "no-store, private"
 UNAUTHORIZED = 401
+ENDED: Final = "ended"  # the sign-in page says why somebody sees it whose page was open
 # Answers that say nothing of what was found: they lead elsewhere, or hold no words.
 WORDLESS = frozenset({204, 301, 302, 304, 404, 405})
 
@@ -108,7 +109,7 @@ def to_sign_in(request: HttpRequest) -> HttpResponse:
     htmx = cast("Request", request).htmx
     if htmx:
         back = redirect_to_login(htmx.current_url_abs_path or "/")
-        refusal = HttpResponseClientRedirect(back["Location"])
+        refusal = HttpResponseClientRedirect(f"{back['Location']}&{ENDED}")
         refusal.status_code = UNAUTHORIZED
         return refusal
     back = redirect_to_login(request.get_full_path() if request.method == "GET" else _page_of_form(request))

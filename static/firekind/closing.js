@@ -1,16 +1,18 @@
 // Nothing of an incident stays on the screen of somebody who may no longer see it. A page about one is left at once, a
 // flame graph and whatever else it holds with it; elsewhere the row goes. A page that is not looked at hears nothing
 // and asks as soon as it is. The stream of a page that names many is told of the first; the others are asked about in
-// turns, as many at a time.
+// turns, as many at a time. Who is not signed in any more is led to the sign-in from every page, and back again.
 const RESTS_MS = [1000, 2000, 5000, 15000];
 const GATHERS_MS = 200; // several parts of a page that come one after the other are one change
-const TURNS_MS = 5000, ANSWERS_MS = 15000;
+const TURNS_MS = 5000, ANSWERS_MS = 10000;
+const QUIET_MS = 32000; // a stream says every 15 s that it is there; where there is none, the page asks as often
 const MOST = 100; // as many a question may name
 const NAMED = 'a[href^="/incidents/"], [data-incident]';
 const ADDRESS = document.body.dataset.closings;
 const about = document.body.dataset.about;
 let asked = 0, renewing; // when this page was asked for, in milliseconds since the browser did
 let source, shown = "", failures = 0, resting, gathering, round = 0, isLeft = false;
+let heardAt = Date.now(), isMissing = false, isInDoubt = false, isAsking = false;
 
 const codename = (node) => node.dataset.incident ?? node.getAttribute("href").split(/[/?#]/)[2];
 
@@ -21,11 +23,36 @@ function names() {
   return [...new Set([...own, ...others])].filter(Boolean);
 }
 
-function leave() {
+async function leave() {
+  if (isLeft) return;
+  hide();
+  if (await ask([])) return;
+  location.replace(`/incidents/${about}/`); // where nothing is found now; a reload could send a form again
+}
+
+function signOut() {
+  hide();
+  document.dispatchEvent(new CustomEvent("firekind:signed-out")); // what was typed is kept
+  location.replace(`/sign-in/?ended&${new URLSearchParams([["next", location.pathname + location.search]])}`);
+}
+
+function hide() {
   isLeft = true;
   end();
   document.documentElement.hidden = true; // whatever the network does
-  location.replace(`/incidents/${about}/`); // where nothing is found now; a reload could send a form again
+}
+
+function heard() {
+  heardAt = Date.now();
+  isMissing = isInDoubt = false;
+  document.dispatchEvent(new CustomEvent("firekind:heard"));
+}
+
+// One question that is not answered, as by a server that is just starting, is asked again before anything is said.
+function unheard() {
+  isMissing = isInDoubt;
+  isInDoubt = true;
+  if (isMissing) document.dispatchEvent(new CustomEvent("firekind:unheard"));
 }
 
 function closed(name) {
@@ -65,10 +92,12 @@ function connect(now) {
   stop();
   source = new EventSource(asking(now));
   source.addEventListener("open", () => { failures = 0; });
+  source.addEventListener("here", heard); // who may see what was asked by then; to be open says nothing of the database
   source.addEventListener("closed", (event) => closed(now[event.data]));
   source.addEventListener("redacted", renew);
   source.addEventListener("error", () => {
     stop();
+    shaken();
     if (failures) ask(now);
     resting = setTimeout(connect, RESTS_MS[Math.min(failures++, RESTS_MS.length - 1)], now);
   });
@@ -87,19 +116,37 @@ async function askInTurns(others) {
   }
 }
 
-// Where no stream can be had, or it has no place.
+// Where no stream can be had, or it has no place. Tells whether this page is left for the sign-in.
 async function ask(names) {
   try {
-    const answer = await fetch(`${asking(names)}&now`, { signal: AbortSignal.timeout(ANSWERS_MS) });
-    if (answer.status === 401 && about) leave();
-    else if (answer.ok) {
-      const said = [...(await answer.text()).matchAll(/^event: (\w+)\ndata: (.+)$/gm)];
-      for (const [, kind, place] of said) if (kind === "closed") closed(names[place]);
-      if (said.some(([, kind]) => kind === "redacted")) renew();
-    }
+    const headers = { Accept: "text/event-stream" }; // it asks by itself: nobody uses their session by it
+    const answer = await fetch(`${asking(names)}&now`, { headers, signal: AbortSignal.timeout(ANSWERS_MS) });
+    if (answer.status === 401) return signOut(), true;
+    if (answer.status >= 500) unheard();
+    else heard();
+    if (isLeft || !answer.ok) return false;
+    const said = [...(await answer.text()).matchAll(/^event: (\w+)\ndata: (.+)$/gm)];
+    for (const [, kind, place] of said) if (kind === "closed") closed(names[place]);
+    if (said.some(([, kind]) => kind === "redacted")) renew();
   } catch {
-    // Asked again with the next try.
+    unheard(); // asked again with the next try
   }
+  return false;
+}
+
+// Something broke: it is asked about soon, unless it is heard of before.
+function shaken() {
+  heardAt = Math.min(heardAt, Date.now() - QUIET_MS + TURNS_MS);
+}
+
+// A stream that broke off silently, as when a laptop slept, is not heard to have ended.
+async function watch() {
+  const isQuiet = isInDoubt || Math.abs(Date.now() - heardAt) > QUIET_MS;
+  if (!isQuiet || isAsking || isLeft || document.hidden) return;
+  isAsking = true;
+  await ask(names().slice(0, MOST));
+  isAsking = false;
+  if (!isInDoubt && !isLeft) begin();
 }
 
 // Something that this page names was redacted: it becomes what the server says now. What somebody typed stays theirs.
@@ -136,5 +183,11 @@ if (ADDRESS && window === window.top) {
   document.addEventListener("visibilitychange", () => (document.hidden ? end() : begin()));
   addEventListener("pagehide", end);
   addEventListener("pageshow", (event) => { if (event.persisted) begin(); });
+  document.addEventListener("firekind:gone", leave);
+  addEventListener("storage", (event) => { if (event.key === "ended") setTimeout(ask, GATHERS_MS, []); });
+  document.addEventListener("firekind:shaken", shaken);
+  for (const what of ["online", "offline"]) addEventListener(what, () => { heardAt = 0; watch(); });
+  setInterval(watch, TURNS_MS);
+  localStorage.setItem("signed-in", document.body.dataset.me); // heard by returning.js
   begin();
 }

@@ -1,23 +1,55 @@
-// Says so when the page cannot look for news: what it shows may be old. Also sends no form twice.
+// Says so while the page cannot look for news, and since when: what it shows may be old. Each way of hearing speaks for
+// itself, so one that works takes back nothing that is said of another. Also sends no form twice.
 const banner = document.getElementById("offline");
+const WAYS = "[data-poll]";
+const ANSWERS_MS = 20000; // who stopped waiting for an answer, or was given a file, may send the form again
+const heardAt = new Map(), missing = new Set(); // by way: when something was heard by it last
 
-document.addEventListener("htmx:afterRequest", (event) => {
-  if (!event.detail.elt.matches("[data-poll]")) return;
-  const { status } = event.detail.xhr;
-  const lost = status === 0 || status >= 500;
-  if (lost && banner.hidden) {
-    const at = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit", hourCycle: "h23" }).format(new Date());
-    banner.lastElementChild.textContent = `No connection since ${at}. This page may be out of date. Reconnecting…`;
-  }
-  banner.hidden = !lost;
+const way = (node) => node.id || node.getAttribute("hx-get");
+
+function heard(name) {
+  heardAt.set(name, Date.now());
+  if (!missing.delete(name)) return;
+  banner.hidden = !missing.size;
+  look();
+}
+
+function unheard(name) {
+  if (missing.has(name)) return;
+  if (missing.add(name).size === 1) say(new Date(heardAt.get(name) ?? performance.timeOrigin));
+}
+
+function say(at) {
+  const day = at.toDateString() === new Date().toDateString() ? {} : { day: "numeric", month: "short" };
+  const since = new Intl.DateTimeFormat("en-GB", { ...day, hour: "2-digit", minute: "2-digit", hourCycle: "h23" }).format(at);
+  banner.lastElementChild.textContent = `No connection since ${since}. This page may be out of date. Reconnecting…`;
+  banner.hidden = false;
+}
+
+function look() {
+  document.dispatchEvent(new CustomEvent("firekind:changed"));
+}
+
+document.addEventListener("htmx:afterRequest", ({ detail }) => {
+  if (!detail.elt.matches(WAYS)) return;
+  const { status } = detail.xhr;
+  if (status === 0 || status >= 500) unheard(way(detail.elt));
+  else heard(way(detail.elt));
 });
-addEventListener("online", () => document.dispatchEvent(new CustomEvent("firekind:changed")));
+// A part that is gone, as a dialog that was closed, is not missed.
+document.addEventListener("htmx:afterSettle", () => {
+  const here = new Set([...document.querySelectorAll(WAYS)].map(way));
+  for (const name of missing) if (name !== "closings" && !here.has(name)) heard(name);
+});
+document.addEventListener("firekind:heard", () => heard("closings"));
+document.addEventListener("firekind:unheard", () => unheard("closings"));
+for (const what of ["online", "offline"]) addEventListener(what, look);
 
 document.addEventListener("submit", (event) => {
   const form = event.target;
   if (event.defaultPrevented || form.method !== "post" || form.hasAttribute("hx-post")) return;
-  if (form.dataset.sent) event.preventDefault();
-  form.dataset.sent = "yes";
+  if (Date.now() - form.dataset.sent < ANSWERS_MS) return event.preventDefault();
+  form.dataset.sent = Date.now();
 });
 addEventListener("pageshow", () => {
   for (const form of document.querySelectorAll("form[data-sent]")) delete form.dataset.sent;

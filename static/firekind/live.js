@@ -38,14 +38,14 @@ function connect() {
   source.addEventListener("error", () => {
     // The browser would try again with the old cursor in the address: we connect anew with the one we have now.
     source.close();
+    document.dispatchEvent(new CustomEvent("firekind:shaken"));
     resting = setTimeout(connect, RESTS_MS[Math.min(failures++, RESTS_MS.length - 1)]);
   });
 }
 
 function gone() {
   source?.close();
-  document.documentElement.hidden = true; // whatever the network does
-  location.reload();
+  document.dispatchEvent(new CustomEvent("firekind:gone"));
 }
 
 function heard(event) {

@@ -1,11 +1,12 @@
 // A form that was sent and not taken, because the session had ended or nobody answered, is filled in again where it is:
-// what was typed and what was chosen. drafts.js keeps what is a draft, tells what was taken and forgets at a sign-out.
+// what was typed and what was chosen. So is one that was not sent yet when the session ended. drafts.js keeps what is a draft, tells what was taken and forgets at a sign-out.
 const me = document.body.dataset.me;
 const TYPED = "textarea, input[type=text], input:not([type])";
 const GIVEN = `${TYPED}, select, input:is([type=radio], [type=checkbox], [type=date], [type=number], [name=since])`;
 const SECRET = "[type=password], [autocomplete=one-time-code]";
 const isDraft = (one) => one.dataset.draft ?? one.form.dataset.drafts;
 const given = (form) => [...form.elements].filter((one) => one.name && one.matches(GIVEN) && !isDraft(one));
+const isBegun = (form) => given(form).some((one) => one.matches(TYPED) && one.value !== one.defaultValue);
 const key = (form) => `draft ${me} ${new URL(form.getAttribute("action") || location.pathname, location).pathname}`;
 const isPlain = (form) => form.method === "post" && !form.matches("[hx-post], [data-ends]") && !form.querySelector(SECRET);
 
@@ -15,6 +16,10 @@ function keep(form) {
   const old = JSON.parse(sessionStorage.getItem(name)); // kept by the page before this one, of which it is the second step
   if (!fields.some((one) => one.matches(TYPED) && one.value)) return old && sessionStorage.setItem(name, JSON.stringify({ ...old, sent: true }));
   sessionStorage.setItem(name, JSON.stringify(kept));
+}
+
+function keepBegun() {
+  for (const form of document.forms) if (isPlain(form) && isBegun(form)) keep(form);
 }
 
 // As many rows of the type editor as there were: its own script has not taken the one away yet that is there without it.
@@ -60,4 +65,6 @@ if (me) {
     for (const one of filled) for (const what of ["input", "change"]) one.dispatchEvent(new Event(what, { bubbles: true }));
   });
   document.addEventListener("submit", ({ target }) => { if (isPlain(target)) keep(target); });
+  document.addEventListener("firekind:signed-out", keepBegun);
+  document.addEventListener("htmx:beforeOnLoad", ({ detail }) => { if (detail.xhr.status === 401) keepBegun(); });
 }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import psycopg
@@ -56,6 +56,17 @@ def sit(seats: Seats, running_stack: Stack) -> Iterator[Sit]:
     yield sat
     seats.leave()
     assert not wrong
+
+
+def tabs_of(sit: Sit, who: str, addresses: Sequence[str]) -> dict[str, Page]:
+    """Open each address in a tab of its own, four in each of somebody's browsers: those have six connections."""
+    tabs: dict[str, Page] = {}
+    for first in range(0, len(addresses), 4):
+        browser = sit(who).context
+        for address in addresses[first : first + 4]:
+            tabs[address] = browser.new_page()
+            tabs[address].goto(address)
+    return tabs
 
 
 def declare(page: Page, title: str, *, type: str = "Ambiguous") -> str:

@@ -22,6 +22,7 @@ from django.views.decorators.http import require_POST
 
 from incidents.forms.people import joinable
 from incidents.models import Person
+from incidents.views import signed_in
 from integrations.identity import browsers, second_factor, tries
 from integrations.identity.sandbox import give_roles, titles
 
@@ -95,7 +96,7 @@ class SignInPage(LoginView):
         reauthentication.reauthenticate_by_password(self.request)  # or it would be asked for again there
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
-        return super().get_context_data(**kwargs) | ways()
+        return super().get_context_data(**kwargs) | ways() | {"ended": signed_in.ENDED in self.request.GET}
 
 
 def ways() -> dict[str, Any]:
