@@ -27,7 +27,8 @@ async function leave() {
   if (isLeft) return;
   hide();
   if (await ask([])) return;
-  location.replace(`/incidents/${about}/`); // where nothing is found now; a reload could send a form again
+  if (about) location.replace(`/incidents/${about}/`); // where nothing is found now; a reload could send a form again
+  else location.reload();
 }
 
 function signOut() {

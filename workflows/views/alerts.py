@@ -66,7 +66,8 @@ def alerts(request: Request, codename: str) -> HttpResponse:
     every = _newest_first(incident)
     leads = redaction.is_lead(incident, request.person)
     context = {"incident": incident, "policy": incident.policy, "leads": leads, "says": says, "stands": copies.STANDS}
-    context["redacting"] = every.filter(pager_id=asked).first() if leads and asked else None
+    known = every.exclude(title=copies.STANDS)
+    context["redacting"] = known.filter(pager_id=asked).first() if leads and asked else None
     context |= _counts(_groups(incident)) | _asked(request, every)
     return render(request, "workflows/alerts.html", context, status=CONFLICT if says else OK)
 
