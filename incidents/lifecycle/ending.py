@@ -44,6 +44,9 @@ answers: Final[list[Callable[[Incident, Person | None], str]]] = []
 # What an end cannot reach outside is known above, too.
 limits: Final[list[Callable[[Incident], str]]] = []
 MOVES = {"mitigated", "resolved", "cancelled", "duplicated", "reopened"}
+# Who is told of an end depends on the type; a form that resolves it says what is left undone.
+OVERTAKEN_BY = {"cancel": {"retyped"}, "duplicate": {"retyped"}}
+OVERTAKEN_BY["resolve"] = {"retyped", "task", "followup_reopened", "unchecked"}
 
 
 def mitigate(
@@ -178,7 +181,7 @@ def _step(
     with rules.changing(incident, by=by, beside=of) as now:
         if why := _in_the_way(now, step):
             raise rules.Refused(why)  # before what changed meanwhile: reading that once more would not help
-        rules.must_be_fresh(now, since=since, clash=MOVES)
+        rules.must_be_fresh(now, since=since, clash=MOVES | OVERTAKEN_BY.get(step.verb, set()))
         if reach is not None and by is not None and reach != reach_again(now, by=by):
             raise rules.ReachChanged
         of = _original(of, now, by=by) if of is not None else None
