@@ -24,12 +24,14 @@ from django.utils import timezone
 from incidents import lifecycle
 from incidents.models import Incident, Person
 who, _ = Person.objects.get_or_create(chat_id="ULONG", name="{LONG[:80]}", email="long@acme.example")
+other, _ = Person.objects.get_or_create(chat_id="ULONGER", name="{LONG[:79]}", email="longer@acme.example")
 incident = Incident.objects.get(codename="{{codename}}")
+lifecycle.bring_in(incident, people=[other], by=incident.declared_by, at=timezone.now())
 said = {{{{"by": who, "at": timezone.now()}}}}
 lifecycle.set_lead(incident, lead=who, **said)
 lifecycle.update(incident, text="{LONG}", **said)
 for phase in ("during", "afterwards"):
-    lifecycle.add_followup(incident, text="{LONG}", phase=phase, owner=who, **said)
+    lifecycle.add_followup(incident, text="{LONG}", phase=phase, owner=other, **said)
 """
 DOWNLOADS = re.compile(r"\.(csv|json|md|html)$|/(original|folded|pprof|svg|png|app)$")
 # Pages that say the same of other incidents, types, figures and times.
@@ -61,7 +63,8 @@ def test_no_page_is_wider_than_the_narrowest_screen_and_every_control_has_a_name
     page.set_viewport_size({"width": 320, "height": 800})  # WCAG 1.4.10: 1280 pixels, four times as large
     seen: list[str] = []
     wrong = []
-    for address in linked(page, [f"/incidents/{codename}/", "/sign-in/"], codename=codename):
+    here = f"/incidents/{codename}/"
+    for address in linked(page, [here, f"{here}retype?to=security", "/sign-in/"], codename=codename):
         seen.append(address)
         wrong += [f"{address}: {one}" for one in page.evaluate(LOOK)]
     assert len(seen) > 40, seen
