@@ -83,6 +83,39 @@ def test_a_private_channel_that_cannot_be_made_is_told_to_the_lead_alone(house: 
         press(house, moved, one)
 
 
+@pytest.mark.parametrize("lead", [True, False])
+@pytest.mark.parametrize("code", ["restricted_action", "cannot_create_channel", "no_permission", "missing_scope"])
+def test_a_channel_that_slack_lets_no_app_make_is_told_to_somebody_and_made_by_hand(
+    house: House, code: str, lead: bool
+) -> None:
+    refuse(house, "conversations.create", code)
+    incident = lifecycle.declare("Checkout is slow", by=house.person("dee"), at=house.now(), type=house.type("major"))
+    if lead:
+        lifecycle.set_lead(incident, lead=house.person("lea"), by=house.person("dee"), at=house.now())
+    incident = house.settle(incident)
+    (one,) = waiting(house, incident)
+    assert one.how.startswith("Create a public channel named")
+    told = {who: direct(house, who).count("Create a public channel named") for who in ("lea", "dee")}
+    assert told == {"lea": lead, "dee": not lead}
+    assert "Could not open #inc-" in direct(house, "lea" if lead else "dee")
+    with pytest.raises(lifecycle.Refused, match="The app is not in a channel named"):
+        press(house, incident, one)
+    name = next(word for word in one.how.split() if word.startswith("inc-"))
+    house.slack.acts.create_channel("dee", name, is_private=True)
+    house.slack.acts.invite("dee", name, ["firekind"])
+    with pytest.raises(lifecycle.Refused, match="It has to be an active public channel"):
+        press(house, incident, one)
+    house.slack.acts.rename("dee", name, "mistaken")
+    house.slack.acts.create_channel("dee", name)
+    house.slack.acts.invite("dee", name, ["firekind"])
+    assert press(house, incident, one).startswith("Thanks")
+    incident = house.settle(incident)
+    assert not waiting(house, incident)
+    assert {"dee", "lea"} <= house.slack.members(name)
+    assert any(incident.codename in text for text in house.slack.texts("incidents"))
+    assert "Create a public channel" not in " ".join(house.slack.texts(name)), "it stands by then"
+
+
 LEADS: dict[str, dict[str, object]] = {
     "has left": {"deleted": True},
     "is from another company": {"is_stranger": True},

@@ -201,10 +201,15 @@ def _member(standing: Standing, room: int) -> Thing:
 
 def _told(facts: Facts) -> Iterator[Thing]:
     for event in facts.told:
-        if event.room == facts.room and event.only is None:
+        if event.room == facts.room and event.only is None and not _is_mended(event, facts):
             yield post(f"told/{event.n}", posts.told(event, facts), event.label, event.room)
             if event.pictured and not event.retracted:
                 yield from _picture(event)
+
+
+def _is_mended(event: ChannelPost, facts: Facts) -> bool:
+    """Return whether something failed and is done, or tried again, before anybody could be told where people talk."""
+    return event.kind == "failed" and event.retry not in facts.failing and not facts.is_there(f"told/{event.n}")
 
 
 def _alone(facts: Facts) -> Iterator[Thing]:

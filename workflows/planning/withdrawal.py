@@ -114,8 +114,6 @@ def direct(facts: Facts) -> Iterator[Thing]:
     if facts.active and facts.room_of(facts.room).gone:
         spec = {"person": whom.chat_id, "card": cards.channel_gone(facts).as_dict()}
         yield Thing(f"direct/channel/{facts.room}", "direct", spec, f"{whom.name} directly that its channel is gone")
-    if not facts.private:
-        return
     asked = [one for one in facts.told if one.by_hand and one.room == facts.room and one.retry in facts.failing]
     known = {(one.retry, one.by_hand): one for one in asked if facts.is_there(f"direct/{one.n}")}
     for newest in {one.retry: one for one in asked}.values():

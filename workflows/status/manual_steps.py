@@ -31,9 +31,8 @@ class ByHand:
 
 def of(incident: Incident, rows: list[Effect], resources: Mapping[str, Resource]) -> list[ByHand]:
     """Return what waits for someone's hand, from the effects and the resources of an incident."""
-    if not incident.private:
-        return []
-    failed = [row for row in rows if row.state == Effect.State.FAILED and (row.kind, row.verb) in CHECKS]
+    open_to_hands = (row for row in rows if incident.private or row.kind == "channel")
+    failed = [row for row in open_to_hands if row.state == Effect.State.FAILED and (row.kind, row.verb) in CHECKS]
     found = [(row, CHECKS[row.kind, row.verb].how(row, incident.room, resources)) for row in failed]
     return [ByHand(row.pk, row.sentence, row.error, how) for row, how in found if how]
 

@@ -133,7 +133,7 @@ def test_everything_waits_until_the_room_itself_is_shown_as_private_but_the_chan
 # who is told by hand
 
 
-def test_what_waits_for_a_hand_is_told_to_one_person_while_no_private_channel_stands() -> None:
+def test_what_waits_for_a_hand_is_told_to_one_person_while_no_channel_stands() -> None:
     failed_before = told(3, 2, by_hand="Archive #old", retry="7")
     again, elsewhere = told(4, 2, by_hand="Archive #old", retry="7"), told(5, 1, by_hand="Long ago", retry="8")
     stays = (Stay(ANN, "joined", here=False), Stay(ZOE, "picked"), Stay(DEE, "declared"))
@@ -145,9 +145,10 @@ def test_what_waits_for_a_hand_is_told_to_one_person_while_no_private_channel_st
     assert one.label.startswith("Zoe")
     (led,) = withdrawal.direct(replace(known, lead=DEE))
     assert led.spec["person"] == "DEE"
+    (open_to_all,) = withdrawal.direct(replace(known, private=False))
+    assert open_to_all.spec["card"]["text"].startswith("Archive #old\n"), "and why"
     for silent in (
         replace(known, there=frozenset({"channel/2"})),
-        replace(known, private=False),
         replace(known, failing=frozenset({"8"})),
         replace(known, stays=(Stay(replace(ZOE, chat_id=""), "picked"),)),
         replace(known, stays=()),

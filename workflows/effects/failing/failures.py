@@ -94,7 +94,7 @@ def leave_in_doubt(effect: Effect, error: VendorError, *, at: datetime) -> None:
 
 
 def _tell_failure(effect: Effect, error: VendorError, *, at: datetime) -> None:
-    """Record what failed for good; in a private incident with what someone has to do about it by hand.
+    """Record what failed for good; of a channel and in a private incident with what to do about it by hand.
 
     That a failure could not be told where people talk adds nothing to it: the page has both.
     """
@@ -108,7 +108,8 @@ def _tell_failure(effect: Effect, error: VendorError, *, at: datetime) -> None:
     text = f"{could_not} {effect.sentence}: {error.says}"
     if effect.kind == "closed" and lifecycle.leave_room(incident, room=effect.room or 1):
         text = f"{text} The conversation moves to a new private channel instead."
-    by_hand = manual_checks.instruction(effect, incident) if incident.private else ""
+    is_for_hands = incident.private or effect.kind == "channel"  # without which nobody hears of the rest in the chat
+    by_hand = manual_checks.instruction(effect, incident) if is_for_hands else ""
     quiet = (effect.kind, effect.verb) in QUIET and not by_hand
     data = {"effect": effect.pk, "room": 0 if quiet else incident.room} | ({"by_hand": by_hand} if by_hand else {})
     timeline.append(incident, "failed", at=at, text=text, data=data)

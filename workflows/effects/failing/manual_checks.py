@@ -47,11 +47,9 @@ def _is_left(effect: Effect, room: int) -> bool:
 
 
 def _open(effect: Effect, room: int, resources: Resources) -> str:
-    if not effect.spec["private"]:
-        return ""
-    name = effect.spec["name"]
+    name, kind = effect.spec["name"], "private channel" if effect.spec["private"] else "public channel"
     return (
-        f"Create a private channel named {name} in Slack ({name}{OTHERWISE} if that name is taken) and /invite the "
+        f"Create a {kind} named {name} in Slack ({name}{OTHERWISE} if that name is taken) and /invite the "
         "app. The rest is then posted there."
     )
 
@@ -61,8 +59,10 @@ def _look_for_room(chat: Chat, work: Work) -> Outcome | str:
     found = chat.room(f"{name}{OTHERWISE}", name)
     if found is None:
         return f"The app is not in a channel named {name}. Create it, /invite the app, then try again."
-    if not found.private or found.archived:
-        return f"#{found.name} is {'archived' if found.archived else 'public'}. It has to be an active private channel."
+    private = work.effect.spec["private"]
+    if found.private != private or found.archived:
+        stands, wanted = ("private", "public")[:: -1 if private else 1]
+        return f"#{found.name} is {'archived' if found.archived else stands}. It has to be an active {wanted} channel."
     if chat.is_anothers(found.id):
         return f"#{name} is a channel of another Firekind. Create {name}{OTHERWISE}, /invite the app, then try again."
     external = {"id": found.id, "name": found.name, "url": found.url}

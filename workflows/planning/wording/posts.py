@@ -18,6 +18,8 @@ ANSWERS: Final = (("Let in", "let-in", "primary"), ("Not now", "turn-away", ""))
 GUESSES: Final = (("Answer", "answer", "primary"), ("Show what happened next", "show-next", ""))
 ASKING: Final = ("asked_in", "offered")  # the kinds of entries that ask whether to let someone in
 BY_HAND: Final = "Manual action required"
+NOWHERE_ELSE: Final = "You got this directly because there is no private channel yet. Nothing was posted anywhere else."
+NO_CHANNEL: Final = "You got this directly because there is no channel yet."
 IN_PAGER: Final = "Open in PagerDuty"
 STATED: Final = {"updated": "Update", "impact": "Impact", "next_step": "Next step"}
 LINKS: Final = {"page": IN_PAGER, "alert": IN_PAGER}
@@ -84,12 +86,12 @@ def _worked(event: ChannelPost, facts: Facts) -> Card:
 
 
 def by_hand(event: ChannelPost, facts: Facts) -> Card:
-    """Tell one person what waits for their hand, where no channel can: nothing that says what it is about."""
+    """Tell one person what waits for their hand, where no channel can: nothing of what a private one is about."""
     return Card(
         kind="by_hand",
         title=f"{facts.codename}: {BY_HAND[0].lower()}{BY_HAND[1:]}",
-        text=event.by_hand,
-        context=("You got this directly because there is no private channel yet. Nothing was posted anywhere else.",),
+        text=event.by_hand if facts.private else f"{event.by_hand}\n{_said(event)}",
+        context=(NOWHERE_ELSE if facts.private else NO_CHANNEL,),
         link=facts.url,
         link_label=PAGE,
         buttons=_asked(event, facts),
