@@ -116,6 +116,16 @@ def test_a_withdrawal_that_an_archived_channel_held_up_follows(house: House, ove
     assert not Effect.objects.filter(incident=incident, state="failed").exists()
 
 
+@pytest.mark.parametrize("way", WAYS)
+def test_that_it_could_not_be_announced_is_said_where_people_talk(house: House, way: str) -> None:
+    WAYS[way].lose(house)
+    incident = house.declare("Checkout is slow", type="major")
+    said = " ".join(house.slack.texts(house.channel(incident)))
+    assert said.count("Could not post the announcement in #incidents: ") == 1
+    resolved = house.settle(lifecycle.resolve(incident, by=house.person("dee"), at=house.now()))
+    assert " ".join(house.slack.texts(house.channel(resolved))).count("Could not post") == 1
+
+
 def test_what_is_not_announced_asks_slack_nothing(house: House) -> None:
     house.declare("Checkout is slow")
     house.slack.calls.clear()

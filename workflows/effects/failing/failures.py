@@ -110,7 +110,8 @@ def _tell_failure(effect: Effect, error: VendorError, *, at: datetime) -> None:
         text = f"{text} The conversation moves to a new private channel instead."
     is_for_hands = incident.private or effect.kind == "channel"  # without which nobody hears of the rest in the chat
     by_hand = manual_checks.instruction(effect, incident) if is_for_hands else ""
-    quiet = (effect.kind, effect.verb) in QUIET and not by_hand
+    is_elsewhere = effect.verb == CREATE and effect.room is None  # an announcement, and not what people would read here
+    quiet = (effect.kind, effect.verb) in QUIET and not by_hand and not is_elsewhere
     data = {"effect": effect.pk, "room": 0 if quiet else incident.room} | ({"by_hand": by_hand} if by_hand else {})
     timeline.append(incident, "failed", at=at, text=text, data=data)
     effect_queue.plan_anew(incident.pk)
