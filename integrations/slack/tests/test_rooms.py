@@ -265,6 +265,27 @@ def test_a_new_id_is_followed_by_all_that_stands_in_the_channel(door: Door, inci
     assert "we roll back" not in str(slack.messages("C0MERGED"))
 
 
+def test_a_new_id_and_name_of_the_channel_of_a_summary_are_followed(door: Door) -> None:
+    incident = door.declared("keys", type="security")
+    asked = lifecycle.open_up(incident, summary="It is over.", by=door.house.person("sam"), at=timezone.now())
+    door.house.settle(incident)
+    done = lifecycle.publish(incident, summary=asked.pk, by=door.house.person("ann"), at=timezone.now())
+    incident = door.house.settle(incident)
+    slack, here = door.slack, door.slack.workspace.channels
+    old = slack.channel(f"inc-{done.codename}").id
+    here["C0MERGED"] = here.pop(old)
+    here["C0MERGED"].id = "C0MERGED"
+    slack.emit("channel_id_changed", old_channel_id=old, new_channel_id="C0MERGED")
+    slack.acts.join("ann", "C0MERGED")
+    slack.acts.rename("ann", "C0MERGED", "what-happened")
+    door.deliver()
+    assert old not in str(list(incident.resources.values_list("external", flat=True)))
+    assert incident.resources.get(kind="outlet").label == "#what-happened"
+    writes = len(door.house.writes())
+    door.house.settle(incident)
+    assert "conversations.create" not in door.house.writes()[writes:]
+
+
 def test_the_channel_of_a_private_incident_that_is_made_public_is_left_and_its_people_are_told(door: Door) -> None:
     incident = door.declared("keys", type="security")
     old = door.house.channel(incident)
