@@ -1,4 +1,4 @@
-"""Steps of a move that failed for good and wait for a person, who marks them done; checked first."""
+"""Steps that failed for good and wait for a person, who marks them done; checked first."""
 
 from __future__ import annotations
 
