@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -46,11 +46,17 @@ def of(tree: CallTree, *, type: int | None = None, subject: str = "") -> Sentenc
         return Sentence(_flat(tree, type), guards=warned)
     share, own = tree.function_totals[type, code] / total, tree.self_[type, code] / total
     caller = dominant.caller_of(tree, type, code)
-    text = f"{amounts.first(percent(share))} of {sample_words.of(kind)} {_pass(kind)} `{tree.names[code]}`"
-    text += f" (self {percent(own)})"
+    say = _shares(tree, type)
+    text = f"{amounts.first(say(share))} of {sample_words.of(kind)} {_pass(kind)} `{tree.names[code]}`"
+    text += f" (self {say(own)})"
     text += f", called from `{caller}`" if caller else ""
     text += _below(tree, type, code) or _split(tree, type, code)
     return Sentence(f"{text}.", tree.names[code], float(share), float(own), caller, warned)
+
+
+def _shares(tree: CallTree, type: int) -> Callable[[float], str]:
+    """Return how a share is said: whole where there are few samples, as tables say it."""
+    return amounts.rough if guards.is_rough(tree, type) else percent
 
 
 def _flat(tree: CallTree, type: int) -> str:
@@ -82,22 +88,22 @@ def _changed(tree: CallTree, delta: deltas.Delta, warned: tuple[str, ...]) -> Se
 
 def _below(tree: CallTree, type: int, code: int) -> str:
     """Say in which plumbing most of a function's cost ends: one function of it, or the kernel as a whole."""
-    total, whole = int(tree.function_totals[type, code]), tree.total(type)
+    total, whole, say = int(tree.function_totals[type, code]), tree.total(type), _shares(tree, type)
     if tree.self_[type, code] >= dominant.NARROWS * total:
         return ""
     half = tree.callees(code)
     place = int(np.argmax(half.self_[type]))
     value = int(half.self_[type, place])
     if place != code and value >= dominant.NARROWS * total:
-        return f"; {percent(value / whole)} end in `{tree.names[place]}`"
+        return f"; {say(value / whole)} end in `{tree.names[place]}`"
     kernel = {n for at, n in enumerate(tree.names) if layers.is_kernel(n, tree.hints[at])}
     inside = half.search(kernel.__contains__, type=type).total if kernel else 0
-    return f"; {percent(inside / whole)} in the kernel" if inside >= dominant.NARROWS * total else ""
+    return f"; {say(inside / whole)} in the kernel" if inside >= dominant.NARROWS * total else ""
 
 
 def _split(tree: CallTree, type: int, code: int) -> str:
     """Say what a function that does little itself calls most: the largest two functions, where each matters."""
-    total, whole = int(tree.function_totals[type, code]), tree.total(type)
+    total, whole, say = int(tree.function_totals[type, code]), tree.total(type), _shares(tree, type)
     if tree.self_[type, code] >= dominant.NARROWS * total:
         return ""
     inside, _ = tree_boxes.children(tree.first, tree.nodes_of(code).astype(np.int32))
@@ -106,7 +112,7 @@ def _split(tree: CallTree, type: int, code: int) -> str:
     np.add.at(sums, place, tree.totals[type, inside].astype(np.int64))
     most = [(int(known[at]), int(sums[at])) for at in np.argsort(-sums, kind="stable") if sums[at] >= PART * total]
     named = [(callee, value) for callee, value in most if callee != code and not NAMELESS.match(tree.names[callee])]
-    said = [f"{percent(value / whole)} in `{tree.names[callee]}`" for callee, value in named[:PARTS]]
+    said = [f"{say(value / whole)} in `{tree.names[callee]}`" for callee, value in named[:PARTS]]
     return f"; below it, {' and '.join(said)}" if said else ""
 
 

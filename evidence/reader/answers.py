@@ -89,18 +89,20 @@ def matched(tree: CallTree, *, type: int, pattern: str) -> dict[str, Any]:
 def difference(before: CallTree, after: CallTree, *, type: int) -> dict[str, Any]:
     """Return the functions whose share of all moved between two profiles. Raises ``NotAsked``."""
     from evidence.analysis import compare, guards, pair_guards
+    from evidence.analysis.scales import ComparisonScale
 
     try:
         places = compare.same_type([before, after], _called(before, type))
     except compare.NotComparable as error:
         raise NotAsked(str(error)) from error
     merged = compare.merge([before, after], types=places, labels=["before", "after"])
+    is_rough = any(guards.is_rough(tree, place) for tree, place in zip((before, after), places, strict=True))
     warned = [[*guards.of(tree, place)] for tree, place in zip((before, after), places, strict=True)]
     return {
         "unit": merged.sample_types[0].unit,
         "before": {"total": merged.total(0)},
         "after": {"total": merged.total(1)},
-        "sentence": compare.says(merged),
+        "sentence": compare.says(merged, scale=ComparisonScale(is_rough=is_rough)),
         "guards": [*pair_guards.totals(merged), *pair_guards.of_sides(*warned)],
         "moved": [_moved(one) for one in compare.moved(merged)],
     }

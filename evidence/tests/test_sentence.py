@@ -177,6 +177,18 @@ def test_one_is_warned_of_few_samples() -> None:
     assert "Only 61 samples, so percentages are rough." in sentence.of(tree_of("main;work 61\n")).guards
 
 
+@given(STACKS)
+def test_of_a_few_samples_a_sentence_says_what_the_table_does(samples: list[tuple[list[str], int]]) -> None:
+    few = [(stack, 1 + value % 7) for stack, value in samples[:14]]
+    tree = tree_of("".join(f"{';'.join(stack)} {value}\n" for stack, value in few))
+    said = sentence.of(tree)
+    assert guards.is_rough(tree, 0)
+    assert not re.search(r"\d\.\d+ %|under", said.text)
+    if said.function:
+        assert f"{amounts.rough(said.share)} of" in said.text
+        assert f"(self {amounts.rough(said.self_share)})" in said.text
+
+
 def test_one_is_warned_when_the_process_that_matters_has_next_to_none() -> None:
     tree = tree_of("firecracker;main 1\nrustc;main;compile 700\nswapper;do_idle 703\n")
     guards = sentence.of(tree, subject="Pausing firecracker takes longer").guards
