@@ -78,7 +78,7 @@ GO_SURE = re.compile(
     r"\.\(\*\w|^(main|runtime|net|net/http|sync|syscall|internal|encoding|crypto|os|fmt|io)[./]|\.func\d|^[\w.-]+\.\w+/"
 )
 GO_TYPES = re.compile(r"\[go\.shape.*?\](?=\)|\.|$)")  # what a generic function was compiled for
-RUST_SURE = re.compile(r"::h[0-9a-f]{16}$|\{\{|\{closure|\{impl#|^<.* as .*>::|<impl\b|^_R[A-Z]")
+RUST_SURE = re.compile(r"::h[0-9a-f]{16}$|^<.+>::|::<|\{\{|\{closure|\{impl#|^<.* as .*>::|<impl\b|^_R[A-Z]")
 # Crates whose names C++ gives to namespaces as well.
 RUST_CRATE = re.compile(r"^(core|alloc|tokio|hyper|futures\w*|serde\w*|mio|rustls|quinn\w*|iroh\w*)::")
 RUST_LIKE = re.compile(r"^[a-z_]\w*(::(<[^>]*>|\w+))+(:[\w./-]+\.rs(:\d+)?)?$")

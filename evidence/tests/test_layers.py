@@ -34,6 +34,8 @@ TOLD = [
     ("core::Engine::run(Job const&)", "", "", "cpp"),
     ("_Rb_tree_increment", "", "", "native"),
     ("<impl core::fmt::Debug for Node>::fmt", "", "", "rust"),
+    ("<shop::thread::Thread>::new::thread_start", "", "", "rust"),
+    ("shop::sort::quicksort::<u64, <u64 as shop::Ordered>::lt>", "", "", "rust"),
     ("core::ops::function::FnOnce::call_once", "", "", "rust"),
     ("net/http.(*conn).serve", "", "", "go"),
     ("github.com/jackc/pgx/v5/pgconn.(*PgConn).Exec", "", "", "go"),
