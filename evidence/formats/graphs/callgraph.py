@@ -40,15 +40,16 @@ class CallGraph:
         if caller != callee and value > 0:
             self._callers[callee][caller] += value
 
-    def pour(self, gather: Gather) -> None:
-        """Add one sample for each estimated path."""
+    def pour(self, gather: Gather, *, type: int = 0) -> None:
+        """Add one sample of a sample type for each estimated path."""
         least = max(sum(self._own.values()) // SMALLEST, 1)
         self._circles = circles.of(self._callers)
         self._alone = self._begun_by_nobody()
         for function, value in self._own.items():
             if value > 0:
                 for path, part in self._paths(function, value, least):
-                    gather.add(path[::-1], [part], where=f"function {function}")
+                    values = [part if one == type else 0 for one in range(len(gather.types))]
+                    gather.add(path[::-1], values, where=f"function {function}")
 
     def _begun_by_nobody(self) -> dict[int, int]:
         """Return what each function costs beyond the calls of it, where that is more than rounding explains.

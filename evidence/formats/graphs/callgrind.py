@@ -29,7 +29,8 @@ COST = re.compile(rb"(?:[+-]?\d+|\*|0x[0-9a-fA-F]+)(?:\s+(?:[+-]?\d+|\*|0x[0-9a-
 FILES, CALLED_FILES, UNKNOWN = (b"fl", b"fi", b"fe"), (b"cfi", b"cfl"), {b"", b"???"}
 CALLS, JUMP = b"calls=", (b"jump=", b"jcnd=")
 HEADER = re.compile(rb"[a-z]+: ?|#|$")
-UNITS = {"Time_(10ns)": (10, SampleType("time", "nanoseconds")), "Time": (1_000, SampleType("time", "nanoseconds"))}
+TIME, LONGEST = SampleType("time", "nanoseconds"), 18  # digits of a cost
+UNITS = {"Time_(10ns)": (10, TIME), "Time": (1_000, TIME), "Memory_(bytes)": (1, SampleType("memory", "bytes"))}
 
 
 def claim(head: bytes) -> Claim | None:
@@ -44,7 +45,10 @@ def claim(head: bytes) -> Claim | None:
 
 
 def read(data: Buffer, *, limits: Limits = DEFAULT) -> Stacks:
-    """Read the first event's cost of each function, on estimated paths. Raises ``BadProfile`` naming the line."""
+    """Read what each function costs of every event, on paths estimated for each. Raises ``BadProfile`` naming the line.
+
+    An event of which some costs are below zero, as memory that was freed in Xdebug's, is left out and named.
+    """
     lines = texts.plain(held.at_once(data, limits=limits)).split(b"\n")
     reading = _Reading(limits)
     for number, line in enumerate(lines, 1):
@@ -56,19 +60,22 @@ class _Reading:
     """What was read so far: the function that costs belong to, and the call that the next cost is of."""
 
     def __init__(self, limits: Limits) -> None:
-        self._gather: Gather | None = None
         self._limits = limits
-        self._own: dict[int, int] = defaultdict(int)
-        self._calls: dict[tuple[int, int], int] = defaultdict(int)
-        self._times, self._positions = 1, 1
+        self._events: list[str] = []
+        self._own: dict[int, list[int]] = defaultdict(self._nothing)
+        self._calls: dict[tuple[int, int], list[int]] = defaultdict(self._nothing)
+        self._below_zero: set[int] = set()
+        self._positions = 1
         self._names: dict[tuple[bytes, bytes], bytes] = {}
         self._functions: dict[tuple[bytes, ...], int] = {}
         self._places: list[SourceFunction] = []
         self._file = self._object = self._called_file = self._called_object = b""
         self._function = self._callee = -1
         self._is_call = False
-        self._total = 0
         self._skipped = Skipped()
+
+    def _nothing(self) -> list[int]:
+        return [0] * len(self._events)
 
     def take(self, line: bytes, number: int) -> None:
         """Take one line."""
@@ -79,9 +86,8 @@ class _Reading:
         elif line.startswith(CALLS):
             self._is_call = True
         elif found := EVENTS.match(line):
-            name = found[1].split()[0].decode(errors="replace")[:100]
-            self._times, kind = UNITS.get(name, (1, SampleType(name, "events")))
-            self._gather = self._gather or Gather([kind], limits=self._limits)
+            named = [one.decode(errors="replace")[:100] for one in found[1].split()[: self._limits.sample_types]]
+            self._events = self._events or list(dict.fromkeys(named))
         elif found := POSITIONS.match(line):
             self._positions = len(found[1].split())
         elif not line.startswith(JUMP) and not HEADER.match(line):
@@ -100,7 +106,7 @@ class _Reading:
             self._object = name
         elif what == b"cob":
             self._called_object = name
-        elif self._gather is None:
+        elif not self._events:
             raise BadProfile("It has functions before it says which events it counts", where=f"line {number}")
         elif what == b"fn":
             self._function = self._code(key, name, self._file, self._object)
@@ -122,28 +128,40 @@ class _Reading:
         values = words[self._positions :]
         if not values or self._function < 0:
             return
-        if not values[0].isdigit() or len(values[0]) > 18:
-            raise BadProfile(f"{values[0].decode()!r:.40} isn't a cost", where=f"line {number}")
-        value = int(values[0]) * self._times
-        if self._is_call:
-            self._calls[self._function, self._callee] += value
-        else:
-            self._own[self._function] += value
-            self._total += value
+        costs = self._calls[self._function, self._callee] if self._is_call else self._own[self._function]
+        for event, value in zip(range(len(costs)), values, strict=False):
+            if value.isdigit() and len(value) <= LONGEST:
+                costs[event] += int(value)
+            elif event and value[:1] == b"-":
+                self._below_zero.add(event)
+            else:
+                raise BadProfile(f"{value.decode()!r:.40} isn't a cost", where=f"line {number}")
         self._is_call = False
-        if self._total > MOST:
-            raise BadProfile("The costs add up to more than fits in 63 bits", where=f"line {number}")
 
     def stacks(self) -> Stacks:
         """Return everything on estimated paths. Raises ``BadProfile`` when nothing costs anything."""
-        if self._gather is None or not self._total:
+        totals = [sum(costs) for costs in zip(*self._own.values(), strict=True)]
+        counted = [event for event, total in enumerate(totals) if total and event not in self._below_zero]
+        if not counted:
             raise BadProfile("It has no costs of functions", where=self._skipped.where)
-        names = self._gather.names_of(self._places)
-        codes = [self._gather.code(names[place]) for place in self._places]
+        units = [UNITS.get(self._events[event], (1, SampleType(self._events[event], "events"))) for event in counted]
+        if any(totals[event] * times > MOST for event, (times, _) in zip(counted, units, strict=True)):
+            raise BadProfile("The costs add up to more than fits in 63 bits")
+        gather = Gather([kind for _, kind in units], limits=self._limits)
+        names = gather.names_of(self._places)
+        codes = [gather.code(names[place]) for place in self._places]
+        for type, (event, (times, _)) in enumerate(zip(counted, units, strict=True)):
+            self._graph(codes, event, times).pour(gather, type=type)
+        return gather.stacks(NAME, about=ESTIMATED | self._skipped.about() | self._left_out())
+
+    def _graph(self, codes: list[int], event: int, times: int) -> CallGraph:
         graph = CallGraph()
-        for function, value in self._own.items():
-            graph.costs(codes[function], value)
-        for (caller, callee), value in self._calls.items():
-            graph.calls(codes[caller], codes[callee], value)
-        graph.pour(self._gather)
-        return self._gather.stacks(NAME, about=ESTIMATED | self._skipped.about())
+        for function, costs in self._own.items():
+            graph.costs(codes[function], costs[event] * times)
+        for (caller, callee), costs in self._calls.items():
+            graph.calls(codes[caller], codes[callee], costs[event] * times)
+        return graph
+
+    def _left_out(self) -> dict[str, str]:
+        below = ", ".join(self._events[event] for event in sorted(self._below_zero))
+        return {"caution": f"{below} is left out, as some of it is below zero."} if below else {}

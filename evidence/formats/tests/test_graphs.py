@@ -108,8 +108,46 @@ fn=(2)
 0x20 8 500 9
 """
     stacks = read(tmp_path, text)
-    assert folded(stacks) == {"main": 120, "main;cart": 500}
-    assert stacks.sample_types[0].name == "Ir"
+    assert [kind.name for kind in stacks.sample_types] == ["Ir", "Dr"]
+    tree = calltree.build(stacks)
+    totals = {name: tree.function_totals[:, code].tolist() for code, name in enumerate(tree.names)}
+    assert totals == {"main": [620, 17], "cart": [500, 9]}
+    assert tree.self_.tolist() == [[500, 120], [9, 8]]
+
+
+def test_each_event_of_callgrind_has_paths_of_its_own(tmp_path: Path) -> None:
+    """What one caller costs in instructions another may cost in misses."""
+    text = b"""version: 1
+events: Ir D1mr Empty Memory_(bytes)
+fn=main
+1 10 0 0 64
+cfn=cart
+calls=1 1
+1 90 1 0 -8
+cfn=mail
+calls=1 1
+1 50 60
+fn=cart
+2 10 0 0 8
+cfn=json
+calls=1 1
+2 80 1 0 -16
+fn=mail
+3 10 1
+cfn=json
+calls=1 1
+3 40 59
+fn=json
+4 120 60 0 -16
+"""
+    stacks = read(tmp_path, text)
+    assert [(kind.name, total) for kind, total in zip(stacks.sample_types, stacks.totals, strict=True)] == [
+        ("Ir", 150), ("D1mr", 61),
+    ]  # fmt: skip
+    tree = calltree.build(stacks)
+    assert tree.function_totals[:, tree.by_name["cart"]].tolist() == [90, 1]
+    assert tree.function_totals[:, tree.by_name["mail"]].tolist() == [50, 60]
+    assert any("Memory_(bytes) is left out" in one for one in guards.of(tree, 0))
 
 
 @pytest.mark.parametrize("key", [("a.py", "x", 3), 5, ("a.py", 1), (1, 2, "f")])
