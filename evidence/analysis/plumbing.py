@@ -25,12 +25,14 @@ PLUMBING = re.compile(
     r"|L?(java|javax|jdk|sun|kotlin|scala|groovy)[./].*|node:.*|(JS|LazyCompile|Function):\S* node:.*"
     r"|\((anonymous|program|root|garbage collector)\)|(thread|process) \(?[0-9a-fA-Fx]+\)?:.*"
     r"|.* \((libc|libpython|libpthread|ld-linux)[\w.+-]*\)"
-    r"|[<{](built-in )?method .*"
+    r"|[<{](built-in )?method .*|py::[^:]*:(<frozen |.*lib/python[\d.]+/(?!(site|dist)-packages)).*|php::.*"
+    r"|(System|Microsoft)\.[\w.]+!.*"
     r"|.*\((<frozen [\w.]+>|<string>|.*lib/python[\d.]+/(?!(site|dist)-packages).*)\)?:?\d*\)?)$"
 )
 # Files that come with a language.
 FILES = re.compile(
-    r"node:|<frozen |<built-in>|.*[/\\](lib/python[\d.]+|Python[\d.]+[/\\]Lib)[/\\](?!(site|dist)-packages[/\\])",
+    r"node:|<frozen |<built-in>|<internal:|php:internal|.*/lib/ruby/\d[\d.]*/"
+    r"|.*[/\\](lib/python[\d.]+|Python[\d.]+[/\\]Lib)[/\\](?!(site|dist)-packages[/\\])",
     re.IGNORECASE,
 )
 

@@ -12,6 +12,7 @@ from evidence.formats.chrome import v8
 from evidence.formats.folded import folded
 from evidence.formats.graphs import cprofile
 from evidence.formats.python import pyinstrument
+from evidence.formats.ruby import stackprof
 from evidence.formats.tests import placed_writers
 from evidence.formats.tests.placed_writers import Placed
 from evidence.tree import calltree
@@ -58,6 +59,37 @@ def test_the_standard_library_of_go_is_not_what_a_program_can_change(name: str) 
 @pytest.mark.parametrize("name", OF_SHOP)
 def test_what_a_program_brings_is_named(name: str) -> None:
     assert sentence.of(tree_of(["main.main", "crypto/internal/fips140/nistec.p256Add", name])).function == name
+
+
+# Of other languages: what comes with it, and what is built on it.
+OF_OTHERS = [
+    ("py::iterencode:/usr/lib/python3.12/json/encoder.py", "py::render:/srv/shop/lib/pages.py"),
+    ("py::_find_and_load:<frozen importlib._bootstrap>", "py::get:/usr/lib/python3/dist-packages/shop/get.py"),
+    ("JS:processChunkSync node:zlib:393:26", "JS:order file:///srv/shop.mjs:7:21"),
+    ("System.Private.CoreLib.il!System.Threading.Monitor.Wait(class)", "Shop!Shop.Cart.Price(int32)"),
+    ("php::preg_match", "Shop\\Cart->price"),
+]
+
+
+@pytest.mark.parametrize(("library", "function"), OF_OTHERS)
+def test_what_comes_with_a_language_is_told_by_its_name(library: str, function: str) -> None:
+    assert sentence.of(tree_of(["start", "serve", function, library])).function == function
+
+
+@pytest.mark.parametrize(
+    ("library", "is_passed"),
+    [
+        ("/usr/lib/ruby/3.2.0/net/http.rb", True),
+        ("<internal:kernel>", True),
+        ("/var/lib/gems/3.2.0/gems/shop-1.0/lib/cart.rb", False),
+        ("/usr/lib/ruby/gems/3.2.0/gems/shop-1.0/lib/cart.rb", False),
+    ],
+)
+def test_what_comes_with_ruby_is_told_by_its_file(library: str, is_passed: bool) -> None:
+    stack = [Placed("Shop#run", "/srv/run.rb", 1), Placed("Shop#price", "/srv/cart.rb", 3), Placed("get", library, 8)]
+    samples = [(stack, 80), (stack[:1], 20)]
+    said = sentence.of(calltree.build(stackprof.read(placed_writers.stackprof(samples))))
+    assert said.function == ("Shop#price" if is_passed else "get")
 
 
 OF_PYTHON = [
