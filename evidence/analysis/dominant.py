@@ -78,7 +78,10 @@ def _is_all(tree: CallTree, type: int, code: int) -> bool:
 
 
 def hot(tree: CallTree, *, type: int | None = None) -> list[dict[str, float | str]]:
-    """Return the functions by which a profile is found again: name, share, self_share; plumbing left out."""
+    """Return the functions by which a profile is found again: name, share, self_share.
+
+    Plumbing is left out, and so is what every program has.
+    """
     type = tree.default_type if type is None else type
     total = tree.total(type)
     if not total:
@@ -89,7 +92,8 @@ def hot(tree: CallTree, *, type: int | None = None) -> list[dict[str, float | st
         share = float(tree.function_totals[type, code] / total)
         if share < WORTH or len(found) == HOT:
             break
-        if share < NEARLY_ALL and not plumbing.is_plumbing(tree, code):
+        known = plumbing.is_everywhere(tree.names[code]) or plumbing.is_plumbing(tree, code)
+        if share < NEARLY_ALL and not known:
             found.append(
                 {"name": tree.names[code], "share": share, "self_share": float(tree.self_[type, code] / total)}
             )

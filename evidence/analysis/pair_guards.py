@@ -14,7 +14,6 @@ from evidence.tree.calltree import CallTree
 HARDLY = 0.1  # of the heaviest function of either side: as much as the heaviest that both have comes to
 LONGER = 1.1  # one recording lasted at least so many times as long as the other
 TIMES = 1.5  # one total is at least so many times the other: shares hide by how much all grew, amounts mislead
-EVERYWHERE = frozenset({"main.main"})  # what every program in Go has, and says nothing of which one it is
 
 
 def unlike(merged: CallTree, *, before: int = 0, after: int = 1) -> str:
@@ -94,6 +93,6 @@ def _heaviest(merged: CallTree, totals: Ints) -> int:
     for code in np.argsort(-totals, kind="stable").tolist():
         if not totals[code]:
             return 0
-        if merged.names[code] not in EVERYWHERE and not plumbing.is_plumbing(merged, code):
+        if not plumbing.is_everywhere(merged.names[code]) and not plumbing.is_plumbing(merged, code):
             return int(totals[code])
     return 0

@@ -37,6 +37,15 @@ FILES = re.compile(
 )
 
 
+# What every program in Go has, with what is written within it.
+EVERYWHERE = re.compile(r"main\.(main|init|run)(\.(func|gowrap|deferwrap)?\d+)*$")
+
+
+def is_everywhere(name: str) -> bool:
+    """Tell whether a function's name says nothing of which program it is of."""
+    return EVERYWHERE.match(name) is not None
+
+
 def is_plumbing(tree: CallTree, code: int) -> bool:
     """Tell whether a function belongs to what applications are built on, or stands for a thread."""
     name, hint = tree.names[code], tree.hints[code]

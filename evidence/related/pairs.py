@@ -51,6 +51,10 @@ def comparable(found: Sequence[Evidence]) -> bool:
 
 
 def _like(one: Evidence) -> tuple[Any, ...]:
-    """Return what two measurements of the same thing have in common."""
+    """Return what two measurements of the same thing have in common, of profiles what they count first.
+
+    What else a profile holds may be there on one side alone: a recording of Java has what happened while it ran.
+    """
     types = [(kind["name"], fractions.whole(str(kind["unit"]))[1]) for kind in one.summary.get("sample_types", [])]
-    return one.kind, one.origin.get("source", ""), one.origin.get("kind", ""), one.format, tuple(types)
+    first = types[int(one.summary.get("default_type", 0))] if types else ()
+    return one.kind, one.origin.get("source", ""), one.origin.get("kind", ""), one.format, first

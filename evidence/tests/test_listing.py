@@ -12,11 +12,13 @@ from django.conf import settings
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.utils import timezone
 
+from evidence.formats.tests.written_jfr import recording
 from evidence.intake import digesting, storage, withdrawing
 from evidence.intake.storage import StorageError
 from evidence.models import Evidence
 from evidence.profile.errors import Unreadable
 from evidence.reader import child
+from evidence.related import pairs
 from evidence.tests.conftest import FOLDED, Bring
 from evidence.views import listing
 from incidents.indexing import word_index
@@ -231,6 +233,16 @@ def again(found: Evidence, client: Any) -> Evidence:
     assert client.post(f"{found.get_absolute_url()}again").status_code == 302
     digesting.digest(found.pk, at=timezone.now())
     return Evidence.objects.select_related("incident").get(pk=found.pk)
+
+
+def test_what_only_one_recording_met_beside_what_both_count_parts_no_pair(incident: Incident, bring: Bring) -> None:
+    burnt = recording([(("main", "price"), 60), (("main", "pay"), 40)])
+    waited = recording([(("main", "wait"), 700_000)], kind=22)
+    during = bring(incident, burnt + waited, title="during", phase="during")
+    heap = bring(incident, recording([(("main", "keep"), 1 << 20)], kind=23), title="heap", phase="during")
+    after = bring(incident, burnt, title="after", phase="after")
+    (pair,) = pairs.of([after, heap, during])
+    assert (pair.during, pair.after) == (during, after)
 
 
 def test_what_is_read_again_to_the_same_end_has_one_entry(

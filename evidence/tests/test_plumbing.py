@@ -56,6 +56,12 @@ def test_the_standard_library_of_go_is_not_what_a_program_can_change(name: str) 
     assert name not in {one["name"] for one in dominant.hot(tree_of(["main.main", "main.(*Peer).connect", name]))}
 
 
+def test_no_profile_is_found_again_by_what_every_program_has() -> None:
+    stack = ["main.main", "main.main.func1", "main.main.gowrap2", "main.run", "main.runGossip", "main.(*Peer).connect"]
+    hot = dominant.hot(tree_of(stack))
+    assert [one["name"] for one in hot] == ["main.(*Peer).connect", "main.runGossip", "main.other"]
+
+
 @pytest.mark.parametrize("name", OF_SHOP)
 def test_what_a_program_brings_is_named(name: str) -> None:
     assert sentence.of(tree_of(["main.main", "crypto/internal/fips140/nistec.p256Add", name])).function == name
