@@ -35,7 +35,7 @@ COULD_NOT = 3
 MEASURED = replace(DEFAULT, unpacked=32 * MIB)
 # What a summary names; the tree itself holds every function.
 FUNCTIONS = 100
-MORE_MEMORY = "Reading it needs more memory than allowed. Record for a shorter time, or upload folded stacks"
+MORE_MEMORY = "Reading it needs more memory than allowed. Record for a shorter time, or at a lower rate"
 MORE_TIME = "Reading it takes more time than allowed"
 TOO_NESTED = "It's nested too deeply to read"
 
