@@ -27,7 +27,7 @@ log = logging.getLogger(__name__)
 # is renewed while its worker lives, however slow that is, so that many workers died.
 UNANSWERED = 8
 KILLED = 3  # of those, as many may be because the reader was killed by someone else
-VERSION = 3  # of what a reader makes; a new one reads old originals into trees of their own
+VERSION = 4  # of what a reader makes; a new one reads old originals into trees of their own
 LEASE = timedelta(seconds=15)  # a reader that died is replaced that late
 CLAIMS = Leases(Evidence.objects, working=State.READING, length=lambda: LEASE, beats=5)
 PATIENCE = timedelta(hours=6)

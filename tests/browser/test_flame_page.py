@@ -137,6 +137,33 @@ def test_the_share_found_is_exact_and_of_what_is_zoomed_too(ada: Page) -> None:
     expect(other.locator("[data-matched]")).to_contain_text("In the zoomed frame")
 
 
+def test_a_link_leads_to_its_frame_or_says_that_the_profile_was_processed_again(ada: Page) -> None:
+    """Frames are numbered as the reader orders them, and a later reader may order them in another way."""
+    here = bring(ada, {"cpu.folded": SMALL, "after.folded": AFTER})
+    page = opened(ada, f"{here}1/")
+    page.get_by_role("application").focus()
+    for key in ("ArrowDown", "ArrowDown", "ArrowDown", "Enter"):
+        page.keyboard.press(key)
+    expect(page).to_have_url(re.compile(r"at=\d+&frame=price_basket"))
+    link, same = page.url, page.context.new_page()
+    opened(same, link)
+    expect(same.locator("[data-act='home']")).to_be_enabled()
+    expect(same.locator("[data-trouble]")).to_be_empty()
+    for other in (
+        link.replace("price_basket", "render"),
+        f"{here}1/?at=999&frame=render",
+        f"{here}1/?sandwich=1&of=render",
+    ):
+        opened(same, other)
+        expect(same.locator("[data-trouble]")).to_contain_text("processed again after the link was copied")
+        expect(same.locator("[data-matched]")).to_contain_text("29.0 % matched")
+        expect(same.locator("[data-act='home']")).to_be_disabled()
+        expect(same).to_have_url(re.compile(r"/1/\?q=render$"))
+    opened(same, f"{here}compare/?control=1&with=2&at=2&frame=render")
+    expect(same.locator("[data-trouble]")).to_contain_text("processed again after the link was copied")
+    expect(same.get_by_role("searchbox", name="Search frames")).to_have_value("render")
+
+
 def test_frames_count_what_the_file_says_however_large_it_is(ada: Page) -> None:
     """A merge over a fleet passes 2^53 nanoseconds within hours: a browser's numbers have gaps from there on."""
     times = 2**50

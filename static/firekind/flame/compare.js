@@ -96,9 +96,9 @@ function look() {
 
 async function begin() {
   look();
-  const at = Number(place.read().get("at")) || 0;
+  const view = place.read();
   try {
-    await explorer.open(at);
+    if (!(await explorer.linked(view))) part("trouble").textContent = place.lost(view.get("frame"));
   } catch (error) {
     part("trouble").textContent = error.message;
   }
@@ -122,7 +122,7 @@ const ACTS = {
   },
 };
 
-explorer.addEventListener("step", (event) => place.write({ at: event.detail || "" }, { step: true }));
+explorer.addEventListener("step", (event) => place.write(explorer.linking(event.detail), { step: true }));
 explorer.addEventListener("went", () => {
   act("home").disabled = !explorer.aim;
   panel.trail();

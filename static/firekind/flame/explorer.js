@@ -1,6 +1,7 @@
 // Going about in one profile: what is asked for is shown at once from what is here, and drawn finer when that arrives.
 const MOST = 10000; // boxes, on screens that are wide enough for them
 const WIDE = 900;
+const LONGEST = 100; // characters of a name in a link
 
 export class Explorer extends EventTarget {
   constructor(graph, source) {
@@ -19,6 +20,24 @@ export class Explorer extends EventTarget {
     if (this.aim === node) this.graph.show(drawing);
     this.tell("went", node);
     this.more(node);
+  }
+
+  // What a link says of a frame: its number, which may be another's once the profile is processed again, and its name.
+  linking(node) {
+    const box = node ? this.graph.drawing?.find(node) : null;
+    return { at: node || "", frame: box ? this.graph.drawing.nameOf(box.name).slice(0, LONGEST) : "" };
+  }
+
+  // Open what a link says; the whole, and false, where its frame is not there any more.
+  async linked(view) {
+    const at = Number(view.get("at")) || 0, frame = view.get("frame") ?? "";
+    const drawing = await this.source.get(at).catch((error) => {
+      if (!frame) throw error;
+    });
+    const box = drawing?.find(at);
+    const is = !at || !frame || (box && drawing.nameOf(box.name).startsWith(frame));
+    await this.open(is ? at : 0);
+    return is;
   }
 
   // Zoom to a node; `step` is whether the browser's *back* shall undo it.

@@ -15,3 +15,9 @@ export function write(changes, { step = false } = {}) {
   if (address === `${location.pathname}${location.search}${location.hash}`) return;
   history[step ? "pushState" : "replaceState"]({}, "", address);
 }
+
+// What to do with a link whose frame is not where it was: forget where, and search for its name. Returns what to say.
+export function lost(name) {
+  write({ at: "", range: "", frame: "", sandwich: "", of: "", q: name });
+  return `This profile was processed again after the link was copied. Frames named “${name}” are highlighted.`;
+}

@@ -76,7 +76,7 @@ function trouble(words) {
   part("trouble").textContent = words;
 }
 
-explorer.addEventListener("step", (event) => place.write({ at: event.detail || "", range: "" }, { step: true }));
+explorer.addEventListener("step", (event) => place.write({ ...explorer.linking(event.detail), range: "" }, { step: true }));
 explorer.addEventListener("went", () => {
   trouble("");
   act("home").disabled = !explorer.aim;
@@ -87,17 +87,22 @@ explorer.addEventListener("went", () => {
 });
 explorer.addEventListener("loose", (event) => {
   act("home").disabled = false;
-  place.write({ at: graph.drawing.root || "", range: event.detail.map((one) => one.toFixed(6)).join(",") });
+  place.write({ ...explorer.linking(graph.drawing.root), range: event.detail.map((one) => one.toFixed(6)).join(",") });
 });
 explorer.addEventListener("busy", (event) => viewer.classList.toggle("busy", event.detail));
 explorer.addEventListener("trouble", (event) => trouble(event.detail));
 
-async function layered(code, { step = true } = {}) {
+async function layered(code, { step = true, of = "" } = {}) {
   try {
     part("whole").hidden = true;
-    await sandwich.show(code);
+    const name = (await sandwich.show(code)).function;
+    if (!name.startsWith(of)) {
+      flat({ step: false });
+      trouble(place.lost(of));
+      return;
+    }
     chosen = sandwich.halves[1].graph;
-    place.write({ sandwich: code }, { step });
+    place.write({ sandwich: code, of: name.slice(0, 100) }, { step });
     redraw();
   } catch (error) {
     flat({ step: false });
@@ -109,29 +114,29 @@ function flat({ step = true } = {}) {
   sandwich.hide();
   part("whole").hidden = false;
   chosen = graph;
-  if (step) place.write({ sandwich: "" }, { step });
+  if (step) place.write({ sandwich: "", of: "" }, { step });
   redraw();
 }
 
 async function begin() {
   const view = place.read();
-  const at = Number(view.get("at")) || 0;
   idle = view.get("idle") !== "0";
   press(act("idle"), !idle);
   press(act("flip"), graph.upright);
   try {
-    await explorer.open(at);
+    const found = await explorer.linked(view);
+    if (!found) trouble(place.lost(view.get("frame")));
     const range = (view.get("range") ?? "").split(",").map(Number);
-    if (range.length === 2 && range[0] < range[1]) {
+    if (found && range.length === 2 && range[0] < range[1]) {
       graph.show(graph.drawing, { from: range[0] * graph.drawing.width, to: range[1] * graph.drawing.width });
       explorer.loose = true;
     }
   } catch (error) {
     trouble(error.message);
-    if (at) await explorer.open(0);
+    if (view.get("at")) await explorer.open(0);
   }
   const code = view.get("sandwich");
-  if (code) await layered(Number(code), { step: false });
+  if (code) await layered(Number(code), { step: false, of: view.get("of") ?? "" });
   else if (!sandwich.root.hidden) flat({ step: false });
 }
 
@@ -143,7 +148,7 @@ const ACTS = {
     place.write({ root: graph.upright ? "bottom" : "top" });
   },
   idle: () => {
-    place.write({ idle: idle ? "0" : "", at: "", range: "" });
+    place.write({ idle: idle ? "0" : "", at: "", range: "", frame: "" });
     begin().then(() => search.words && search.run());
   },
   home: () => explorer.go(0),
@@ -194,7 +199,7 @@ paint.onScheme(redraw);
 
 colour(paint.mode);
 await begin();
-search.field.value = now.get("q") ?? now.get("fn") ?? "";
+search.field.value = place.read().get("q") ?? now.get("fn") ?? "";
 if (search.words) await search.run();
 viewer.dataset.ready = "true";
 viewer.flame = { graph, explorer, source };
