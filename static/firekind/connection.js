@@ -45,6 +45,12 @@ document.addEventListener("firekind:heard", () => heard("closings"));
 document.addEventListener("firekind:unheard", () => unheard("closings"));
 for (const what of ["online", "offline"]) addEventListener(what, look);
 
+// One that htmx sends would wait for the answer to the first, and be sent then.
+document.addEventListener("submit", (event) => {
+  if (!event.target.matches(".htmx-request[hx-post]")) return;
+  event.preventDefault();
+  event.stopImmediatePropagation();
+}, { capture: true });
 document.addEventListener("submit", (event) => {
   const form = event.target;
   if (event.defaultPrevented || form.method !== "post" || form.hasAttribute("hx-post")) return;
