@@ -92,10 +92,13 @@ def settle(incident: Incident, *, pk: int, by: Person | None, at: datetime) -> N
             raise Refused("This comment is already settled.")
 
 
-def plan_meeting(incident: Incident, *, on: datetime, by: Person | None, at: datetime) -> Review:
+def plan_meeting(
+    incident: Incident, *, on: datetime, by: Person | None, at: datetime, seen: str | None = None
+) -> Review:
     """Say when the review is discussed: an entry of the timeline and of the audit. Raises ``BadInput``.
 
-    Raises ``Refused`` for one that is published: a page that is older would take that back unseen.
+    ``seen`` is its ``standing`` as its author saw it. Raises ``Refused`` for another one, and for a
+    review that is published: a page that is older would take that back unseen.
     """
     if abs(on - at) > FARTHEST:
         raise BadInput("on", "Choose a day within three years.")
@@ -103,17 +106,26 @@ def plan_meeting(incident: Incident, *, on: datetime, by: Person | None, at: dat
         review = _begun(now, at=at)
         if review.state == ReviewState.PUBLISHED:
             raise Refused("This review is already published. Make it a draft again before you plan its meeting.")
+        if seen not in {None, review.standing}:
+            raise Refused("Somebody planned the meeting after you opened this page. Nothing was changed.")
         review.state, review.meeting_at = ReviewState.MEETING, on
         _moved(review, now, "review_meeting", {"meeting": on.astimezone(UTC).isoformat()}, by=by, at=at)
     return review
 
 
-def publish(incident: Incident, *, by: Person | None, at: datetime) -> Review:
-    """Say that the review is done; the incident's channel is told, and nobody else."""
+def publish(incident: Incident, *, by: Person | None, at: datetime, seen: str | None = None) -> Review:
+    """Say that the review is done; the incident's channel is told, and nobody else.
+
+    ``seen`` is its ``newest`` as its author saw it, empty for none. Raises ``Refused`` when somebody did something with
+    it since: nobody publishes what they have not seen.
+    """
     with rules.changing(incident, by=by) as now:
+        is_new = not Review.objects.filter(incident=now).exists()
         review = _begun(now, at=at)
         if review.state == ReviewState.PUBLISHED:
             raise Refused("This review is already published.")
+        if seen is not None and seen != ("" if is_new else review.newest):
+            raise Refused("Somebody changed this review after you opened this page. Read it, then publish it.")
         review.state, review.published_at = ReviewState.PUBLISHED, at
         # A channel that was archived takes no message any more.
         room = 0 if now.archive_asked else now.room

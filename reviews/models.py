@@ -44,6 +44,16 @@ class Review(models.Model):
     def get_absolute_url(self) -> str:
         return page_routes.path_of(PAGE, codename=self.incident.codename)
 
+    @property
+    def standing(self) -> str:
+        """What a form bears that plans its meeting: where it stands, and when that is."""
+        return f"{self.state} {self.meeting_at.isoformat()}" if self.meeting_at else self.state
+
+    @property
+    def newest(self) -> str:
+        """What a form bears that publishes it: when somebody did something with it last."""
+        return self.changed_at.isoformat()
+
 
 class ReviewSection(models.Model):
     """How far a section has read the timeline (``read_to``), and which version of people's text is the newest.

@@ -125,12 +125,15 @@ def settle(request: Request, codename: str, pk: int) -> HttpResponse:
 def state(request: Request, codename: str) -> HttpResponse:
     """Plan the meeting, publish, or make it a draft again."""
     incident, person = incident_or_404(request.person, codename), request.person
+    seen = request.POST.get("seen")
     match request.POST.get("to"):
         case "meeting":
             with timezone.override(zone_named(request.POST.get("zone", "")) or timezone.get_current_timezone()):
                 return _plan(request, incident)
         case "published":
-            return _done(request, incident, lambda at: editing.publish(incident, by=person, at=at), said="Published.")
+            return _done(
+                request, incident, lambda at: editing.publish(incident, by=person, at=at, seen=seen), said="Published."
+            )
         case "draft":
             return _done(
                 request, incident, lambda at: editing.take_back(incident, by=person, at=at), said="A draft again."
@@ -145,7 +148,9 @@ def _plan(request: Request, incident: Incident) -> HttpResponse:
     return _done(
         request,
         incident,
-        lambda at: editing.plan_meeting(incident, on=form.cleaned_data["on"], by=request.person, at=at),
+        lambda at: editing.plan_meeting(
+            incident, on=form.cleaned_data["on"], by=request.person, at=at, seen=request.POST.get("seen")
+        ),
         said="Planned.",
         unsaved=unsaved,
     )
