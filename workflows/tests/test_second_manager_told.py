@@ -171,6 +171,26 @@ def test_an_open_private_incident_takes_a_version_over_when_two_of_its_managers_
     assert len(warned(secret)) == 2
 
 
+def test_what_would_be_done_otherwise_than_the_second_manager_read_is_shown_again(
+    secret: Incident, ada: Person, grace: Person, browse: Open
+) -> None:
+    lifecycle.bring_in(secret, people=[grace], by=ada, at=timezone.now())
+    edited = replace(secret.policy, checklist=("Call legal",), invite=("friends",))
+    types.edit(secret.type, policy=edited, by=None, at=timezone.now())
+    proposal = asks(AdoptPolicy(secret.pk, 2, "security"), ada)
+    second, here = browse(grace), proposal.get_absolute_url()
+    read = second.get(here).context["meanings"][0].shown
+    lifecycle.set_lead(secret, lead=grace, by=ada, at=timezone.now())
+    now = second.get(here).context["meanings"][0].shown
+    said = second.post(f"{here}confirm", {"shown": read}, follow=True).content.decode()
+    assert "not what you read any more" in said
+    secret.refresh_from_db()
+    assert secret.policy_version.number == 1
+    second.post(f"{here}confirm", {"shown": now})
+    secret.refresh_from_db()
+    assert secret.policy_version.number == 2
+
+
 def test_where_no_other_manager_takes_part_it_is_taken_over_at_once(
     secret: Incident, ada: Person, grace: Person, browse: Open
 ) -> None:

@@ -7,12 +7,14 @@ from datetime import datetime
 from typing import Any, Final
 
 from django.contrib import messages
+from django.db import transaction
 from django.http import Http404, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_GET, require_POST
 
 from incidents import lifecycle
+from incidents.lifecycle import rules
 from incidents.models import Person, Proposal
 from incidents.policies import policy_words
 from incidents.policies.type_changes import AddType, AdoptPolicy, EditType, RestoreType
@@ -25,6 +27,7 @@ from workflows.usergroups.changes import AddGroup, EditGroup, GroupSources, Resu
 from workflows.views import policy
 
 PAST = 20
+REREAD: Final = "What it would change is not what you read any more. Review it, then confirm it."
 
 
 @require_GET
@@ -63,12 +66,26 @@ def act(request: Request, ref: str, verb: str) -> HttpResponse:
         raise Http404("No such verb.")
     decide, said = VERBS[verb]
     try:
-        decide(proposal, by=request.person, at=timezone.now())
+        with transaction.atomic():
+            if verb == "confirm":
+                _must_be_as_shown(request, proposal)
+            decide(proposal, by=request.person, at=timezone.now())
     except lifecycle.Refused as refused:
         messages.error(request, str(refused))
         return redirect(proposal)
     messages.success(request, said)
     return redirect("proposals")
+
+
+def _must_be_as_shown(request: Request, proposal: Proposal) -> None:
+    """Raise ``Refused`` where an incident would be changed otherwise than the page said that was confirmed."""
+    shown, change = request.POST.get("shown"), proposals.read(proposal)
+    if shown is None or not isinstance(change, AdoptPolicy):
+        return
+    seconding.hold()  # before the incident, as every proposal does
+    incident = rules.held(change.found(), by=request.person)
+    if shown not in {one.shown for one in policy.meanings([incident], change.asked(), request.person)}:
+        raise lifecycle.Refused(REREAD)
 
 
 def _found(person: Person, ref: str) -> Proposal:
