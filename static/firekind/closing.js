@@ -23,12 +23,11 @@ function names() {
   return [...new Set([...own, ...others])].filter(Boolean);
 }
 
-async function leave() {
+// By default to where nothing is found now; a reload could send a form again.
+async function leave(go = () => location.replace(`/incidents/${about}/`)) {
   if (isLeft) return;
   hide();
-  if (await ask([])) return;
-  if (about) location.replace(`/incidents/${about}/`); // where nothing is found now; a reload could send a form again
-  else location.reload();
+  if (!(await ask([]))) go();
 }
 
 function signOut() {
@@ -184,7 +183,7 @@ if (ADDRESS && window === window.top) {
   document.addEventListener("visibilitychange", () => (document.hidden ? end() : begin()));
   addEventListener("pagehide", end);
   addEventListener("pageshow", (event) => { if (event.persisted) begin(); });
-  document.addEventListener("firekind:gone", leave);
+  document.addEventListener("firekind:gone", () => leave(() => location.reload()));
   addEventListener("storage", (event) => { if (event.key === "ended") setTimeout(ask, GATHERS_MS, []); });
   document.addEventListener("firekind:shaken", shaken);
   for (const what of ["online", "offline"]) addEventListener(what, () => { heardAt = 0; watch(); });
