@@ -20,6 +20,8 @@ IDLE_SHARE = 0.3  # of all
 EACH = ("events", "contentions")  # what happened, each once, beside how long it took
 WALL = {"wall", "off_cpu"}
 EXPLAINS = 0.25  # of the time that passed
+# What Go's mutex profile ends in: it charges a wait to whoever held the lock, where that is released.
+RELEASES = re.compile(r"((internal/)?sync\.\(\*(RW)?Mutex\)\.R?[uU]nlock(Slow)?|runtime\.unlock\w*)$")
 HIDE = " Hide idle frames to see the rest."
 
 
@@ -36,12 +38,21 @@ def of(tree: CallTree, type: int, *, subject: str = "") -> Iterator[str]:
         are = "times, not samples" if kind.unit == "nanoseconds" else "samples"
         yield f"These are wall-clock {are}, so waiting counts too."
     yield from _sleeps(tree, type)
+    if is_of_holders(tree, type):
+        yield "These are stacks that released a lock others waited for. Who waited is in a block profile."
     if tree.about.get("rounded"):
         yield "The file has rounded values, so totals are a little off. `go tool pprof -raw` prints exact ones."
     if caution := tree.about.get("caution"):
         yield str(caution)
     if tree.about.get("estimated"):
         yield "Call paths are estimated from which function calls which. What each costs itself is exact."
+
+
+def is_of_holders(tree: CallTree, type: int) -> bool:
+    """Return whether waits are counted for whoever held the lock, as in Go's mutex profile, and not where they were."""
+    if tree.sample_types[type].name not in {"delay", "contentions"}:
+        return False
+    return tree.search(lambda name: RELEASES.match(name) is not None, type=type).share > 0.5
 
 
 def is_rough(tree: CallTree, type: int) -> bool:
@@ -68,9 +79,14 @@ def _column_of_samples(tree: CallTree, type: int) -> int | None:
     """
     kinds = tree.sample_types
     kind = kinds[type]
-    if kind.unit == "samples" or kind == COUNTS or any(kind.name == f"{one.name}_{kind.unit}" for one in kinds):
+    if (
+        kind.unit in {"samples", "contentions"}
+        or kind == COUNTS
+        or any(kind.name == f"{one.name}_{kind.unit}" for one in kinds)
+    ):
         return type
     named = {f"{kind.name} samples", *(f"{kind.name}_{word}" for word in EACH)}
+    named |= {"contentions"} if kind.name == "delay" else set()  # as Go calls both
     own = (at for at, one in enumerate(kinds) if one.name in named)
     others = (at for at, one in enumerate(kinds) if one.unit == "samples" and _counts_all_of(tree, at, type))
     return next(chain(own, others), None)

@@ -47,7 +47,7 @@ def of(tree: CallTree, *, type: int | None = None, subject: str = "") -> Sentenc
     share, own = tree.function_totals[type, code] / total, tree.self_[type, code] / total
     caller = dominant.caller_of(tree, type, code)
     say = _shares(tree, type)
-    text = f"{amounts.first(say(share))} of {sample_words.of(kind)} {_pass(kind)} `{tree.names[code]}`"
+    text = f"{amounts.first(say(share))} of {sample_words.of(kind)} {_pass(tree, type)} `{tree.names[code]}`"
     text += f" (self {say(own)})"
     text += f", called from `{caller}`" if caller else ""
     text += _below(tree, type, code) or _split(tree, type, code)
@@ -116,8 +116,11 @@ def _split(tree: CallTree, type: int, code: int) -> str:
     return f"; below it, {' and '.join(said)}" if said else ""
 
 
-def _pass(kind: SampleType) -> str:
-    return "is spent in" if fractions.whole(kind.unit)[1] == "nanoseconds" else "pass through"
+def _pass(tree: CallTree, type: int) -> str:
+    is_time = fractions.whole(tree.sample_types[type].unit)[1] == "nanoseconds"
+    if guards.is_of_holders(tree, type):
+        return f"{'is' if is_time else 'are'} for locks held in"
+    return "is spent in" if is_time else "pass through"
 
 
 def plain(sentence: Sentence) -> dict[str, str | float | Sequence[str]]:

@@ -273,6 +273,29 @@ def test_an_amount_is_said_in_its_largest_unit_and_no_time_in_seconds(value: int
     assert amounts.amount(value, unit) == said
 
 
+@pytest.mark.parametrize("name", ["sync.(*Mutex).Unlock", "sync.(*RWMutex).RUnlock", "runtime.unlock"])
+def test_a_wait_that_is_charged_to_who_held_the_lock_is_not_said_to_be_theirs(name: str) -> None:
+    """Go's mutex profile has the stack that released the lock, its block profile the one that waited for it."""
+    held = sentence.of(tree_of(f"main;shop.Save;{name} 80000\nmain;rest 20000\n", name="delay", unit="nanoseconds"))
+    assert held.text.startswith("80 % of wait time is for locks held in `shop.Save`")
+    assert held.guards == (
+        "These are stacks that released a lock others waited for. Who waited is in a block profile.",
+    )
+    lock = "main;shop.Save;sync.(*Mutex).Lock 80000\nmain;rest 20000\n"
+    waited = sentence.of(tree_of(lock, name="delay", unit="nanoseconds"))
+    assert waited.text.startswith("80 % of wait time is spent in `shop.Save`")
+    assert waited.guards == ()
+
+
+def test_few_contentions_of_go_are_said_to_be_rough() -> None:
+    stacks = folded.read(b"main;shop.Save;sync.(*Mutex).Unlock 61 61000\nmain;rest 8 9000\n")
+    stacks.sample_types = (SampleType("contentions", "contentions"), SampleType("delay", "nanoseconds"))
+    for type, begins in enumerate(("88 % of contentions are for locks held", "87 % of wait time is for locks held")):
+        said = sentence.of(calltree.build(stacks), type=type)
+        assert said.text.startswith(begins)
+        assert said.guards[0] == "Only 69 contentions, so percentages are rough."
+
+
 ROUGH = ", so percentages are rough."
 
 
