@@ -17,6 +17,8 @@ from evidence.profile.errors import NotRecognised
         (b"\x89PNG\r\n\x1a\n\0\0", "PNG"),
         (b"\xff\xd8\xff\xe0", "JPEG"),
         (b"RIFF\0\0\0\0WEBPVP8 ", "WebP"),
+        (b'{"dhatFileVersion":2\n,"mode":"heap"', "DHAT"),
+        (b"desc: --massif-out-file=m\ncmd: ./shop\ntime_unit: i\n", "massif's log.*Record with heaptrack"),
         (b"PERFILE2\0\0", "perf script"),
         (b"\x7fELF\2\1", "program"),
         (b'{"hello": "world"}', "JSON"),

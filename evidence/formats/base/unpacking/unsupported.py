@@ -116,6 +116,10 @@ JSON_KEYS: tuple[tuple[tuple[str, ...], str], ...] = (
     ),
     (("code[].name", "code[].type"), "This is `node --prof` output. Record with `node --cpu-prof` instead."),
     (("linux-perf-json-version",), "This is perf's data as JSON. Upload the output of `perf script -i FILE` instead."),
+    (
+        ("dhatFileVersion",),
+        "This is DHAT's profile of a heap, which we don't read. Record with heaptrack and run `heaptrack_print -F`.",
+    ),
     (("top_locations_by_size",), "These are memray's statistics. `memray transform csv FILE` makes a table we read."),
 )
 
