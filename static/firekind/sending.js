@@ -1,5 +1,6 @@
 // A form that was sent and not taken, because the session had ended or nobody answered, is filled in again where it is:
-// what was typed and what was chosen. So is one that was not sent yet when the session ended. drafts.js keeps what is a draft, tells what was taken and forgets at a sign-out.
+// what was typed and what was chosen. So is one that was not sent yet when the session ended. drafts.js keeps what is a
+// draft, tells what was taken and forgets at a sign-out.
 const me = document.body.dataset.me;
 const TYPED = "textarea, input[type=text], input:not([type])";
 const GIVEN = `${TYPED}, select, input:is([type=radio], [type=checkbox], [type=date], [type=number], [name=since])`;
