@@ -257,7 +257,8 @@ def _signed(scope: Scope, body: IO[bytes]) -> dict[str, Any]:
     """Return what there is to tell whether Slack signed this, and tells something that leads to nothing."""
     began = body.read(early.LARGEST + 1)
     body.seek(0)
-    stamp, signature = (
-        request_body.header(scope, name.lower().encode()) for name in (signing.STAMP, signing.SIGNATURE)
-    )
-    return {"body": began, "stamp": stamp, "signature": signature}
+    return {
+        "body": began,
+        "stamp": request_body.header(scope, STAMP),
+        "signature": request_body.header(scope, SIGNATURE),
+    }
