@@ -31,6 +31,7 @@ ACTORS: Final = 8
 OVERTIME: Final = 1.15  # of the length: what was not begun by then is left out and counted
 PATIENCE_S: Final = 120
 LOOKS: Final = 3  # pages are escalated while all of it is read, so that its parts are of different moments
+READ_AT_MOST: Final = 3
 CALM_S: Final = 6.0  # two looks that find nothing owed lie so far apart, and the sweep rings in between
 Tell = Callable[[str], None]
 # A few channels have their turn every 45 s: those of which an event was lost are looked at as if it were theirs.
@@ -40,6 +41,18 @@ from workflows import ports
 from workflows.channels import room_looks
 for one in {ids}:
     room_looks.look(ports.chat(), one, at=timezone.now())
+"""
+# Nor is a public channel's turn to have its people read within such a run, where hundreds of incidents are open.
+READ_PUBLIC: Final = """
+from django.utils import timezone
+from workflows.channels import membership
+membership.poll_public(at=timezone.now(), at_once=None)
+"""
+IN_PUBLIC: Final = """
+    SELECT c.external_id AS channel, m.spec ->> 'person' AS chat_id FROM workflows_resource m
+      JOIN incidents_incident i ON i.id = m.incident_id AND m.room = i.room AND i.active AND NOT i.private
+      JOIN workflows_resource c ON c.incident_id = i.id AND c.room = i.room AND c.kind = 'channel' AND c.state = 'there'
+     WHERE m.kind = 'member' AND m.state = 'there'
 """
 REFUSED: Final = """
     SELECT DISTINCT r.external_id AS channel FROM workflows_effect e
@@ -119,17 +132,18 @@ def played(
         breaker.mend()
     for _ in range(LOOKS):
         _settle(run, stack, tell, settle_s=settle_s)
-        newest = _newest_entry(stack)
+        newest = _newest(stack)
         run.aftermath = gathering.gathered(stack, run.outcomes, restores=breaker.restores, outages=breaker.outages)
         run.violations = invariants.violations(run.aftermath)
-        if run.trouble or not run.violations or _newest_entry(stack) == newest:
+        if run.trouble or not run.violations or _newest(stack) == newest:
             break
     return run
 
 
-def _newest_entry(stack: Stack) -> int:
+def _newest(stack: Stack) -> dict[str, object]:
+    """Return the newest entry, and when the last step was taken."""
     with closing(Records(stack.database_url)) as records:
-        return int(records.rows("SELECT coalesce(max(id), 0) AS newest FROM incidents_event")[0]["newest"])
+        return records.rows(NEWEST)[0]
 
 
 def _cast(stack: Stack, others: Sequence[str]) -> Cast:
@@ -210,6 +224,7 @@ def _settle(run: ChaosRun, stack: Stack, tell: Tell, *, settle_s: float) -> None
     until(lambda: _answers(stack.database_url), what="the database was not back", timeout_s=PATIENCE_S)
     with closing(Records(stack.database_url)) as records, psycopg.connect(stack.database_url, autocommit=True) as hurry:
         calm_since: float | None = None
+        asked: Counter[tuple[object, object]] = Counter()
         hurry.execute(READ_EVERYONE)
         awaited: dict[str, Callable[[], bool]] = {
             "effects": records.settled,
@@ -219,6 +234,7 @@ def _settle(run: ChaosRun, stack: Stack, tell: Tell, *, settle_s: float) -> None
             "announcements": lambda: not records.rows(UNANNOUNCED),
             "tickets": lambda: _in_step(records, stack),
             "how channels stand": lambda: not _looked_at(workspace, records, stack),
+            "who left public channels": lambda: not _read_public(workspace, records, stack, asked),
             "pages that are open twice": lambda: _opened_once(account),
         }
         while time.monotonic() - began < settle_s:
@@ -237,6 +253,9 @@ def _settle(run: ChaosRun, stack: Stack, tell: Tell, *, settle_s: float) -> None
     tell(f"settled for {run.settled_s:.0f} s{f': {run.trouble}' if run.trouble else ''}")
 
 
+NEWEST: Final = """
+    SELECT (SELECT max(id) FROM incidents_event) AS entry, (SELECT max(ended_at)::text FROM workflows_effect) AS step
+"""
 UNREAD: Final = """
     SELECT 1 FROM pagerduty_webhook WHERE state <> 'done'
     UNION ALL SELECT 1 FROM workflows_page WHERE doubted_at IS NOT NULL AND looked_at IS NULL
@@ -276,6 +295,22 @@ def _looked_at(workspace: SandboxWorkspace, records: Records, stack: Stack) -> l
     if ids:
         stack.manage("shell", "-c", LOOK.format(ids=ids), check=False)
     return ids
+
+
+def _read_public(
+    workspace: SandboxWorkspace, records: Records, stack: Stack, asked: Counter[tuple[object, object]]
+) -> bool:
+    """Have public channels read while some are known to have people who left, thrice for each; return whether any had.
+
+    The event that says so may never have come.
+    """
+    there = {one["id"]: one for one in workspace.state()["channels"] if not one["is_archived"]}
+    known = [(one["channel"], one["chat_id"]) for one in records.rows(IN_PUBLIC) if one["channel"] in there]
+    left = {one for one in known if one[1] not in there[one[0]]["members"] and asked[one] < READ_AT_MOST}
+    asked.update(left)
+    if left:
+        stack.manage("shell", "-c", READ_PUBLIC, check=False)
+    return bool(left)
 
 
 def _opened_once(account: SandboxAccount) -> bool:
