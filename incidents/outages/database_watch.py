@@ -120,7 +120,7 @@ class Bounded(psycopg.Connection[Any]):
 def _has_news(idle: psycopg.Connection[Any]) -> bool:
     """Return whether anything came on a connection that waits for nothing, such as its end."""
     ready = select.poll()
-    ready.register(idle.fileno(), select.POLLIN | select.POLLPRI | select.POLLRDHUP)
+    ready.register(idle.fileno(), select.POLLIN)
     return bool(ready.poll(0))
 
 
