@@ -409,3 +409,14 @@ def test_what_a_restore_left_in_doubt_is_withdrawn_if_it_is_there_and_never_made
         made = Effect.objects.filter(incident=office.incident, kind="ticket", verb="create")
         assert not made.filter(spec__withdrawn=True).exists()
         assert not Effect.objects.filter(incident=office.incident, state__in=["waiting", "running", "failed"]).exists()
+
+
+def test_nothing_stays_owed_in_a_channel_that_was_never_made_and_that_nobody_wants_any_more(house: House) -> None:
+    incident = lifecycle.declare("Keys leaked", by=house.person("dee"), at=timezone.now(), type=house.type("major"))
+    reconcile.reconcile(incident.pk, at=timezone.now())
+    call_command("restored")
+    lifecycle.retype(incident, to=house.type("security"), by=None, at=timezone.now())
+    house.settle(Incident.objects.get(pk=incident.pk))
+    owed = Effect.objects.filter(state__in=[Effect.State.WAITING, Effect.State.RUNNING])
+    assert not list(owed.values_list("key", flat=True))
+    assert not [one for one in said(house) if "Keys leaked" in one[1] and one[0] == "incidents"]

@@ -185,6 +185,7 @@ def _abandon(incident: Incident, result: Plan, *, at: datetime) -> None:
     again.update(abandoned=False)
     if result.abandons:
         begun.filter(key__in=result.abandons).update(abandoned=True)
+        abandoned.let_go(incident.pk, at=at)
     if result.doubts and failures.look_for_failed(incident.pk, result.doubts, at=at):
         effect_queue.plan_anew(incident.pk)  # what may be found is withdrawn, or kept as it should be
 

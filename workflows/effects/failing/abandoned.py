@@ -12,7 +12,7 @@ from incidents import timeline
 from incidents.claiming.shared_clock import clock
 from workflows.effects import effect_queue
 from workflows.effects.work import Work
-from workflows.models import Effect
+from workflows.models import Effect, Resource
 from workflows.planning.actions import CREATE, KINDS
 from workflows.planning.observed import ELSEWHERE
 
@@ -78,3 +78,26 @@ def end(effect: Effect, *, at: datetime, **ended: Any) -> bool:
         return False
     effect_queue.plan_anew(effect.incident_id)
     return True
+
+
+def let_go(incident_id: int, *, at: datetime) -> None:
+    """End what nobody wants and was to be done in a channel that was looked for and never made: nothing was done there.
+
+    What is said elsewhere, such as an announcement, may have been: it is looked for without that channel.
+    """
+    waiting = list(Effect.objects.filter(incident=incident_id, state=Effect.State.WAITING, abandoned=True))
+    rooms = {f"channel/{one.room}" for one in waiting if one.room is not None}
+    channels = rooms | {need for one in waiting for need in one.needs if need.startswith("channel/")}
+    if not channels:
+        return
+    under_way = Effect.objects.filter(
+        incident=incident_id, thing__in=channels, state__in=[Effect.State.WAITING, Effect.State.RUNNING]
+    )
+    never = channels - {*Resource.objects.filter(incident=incident_id, key__in=channels).values_list("key", flat=True)}
+    never -= {*under_way.values_list("thing", flat=True)}
+    for one in waiting:
+        held = Effect.objects.filter(pk=one.pk, state=Effect.State.WAITING, abandoned=True)
+        if one.room is not None and f"channel/{one.room}" in never:
+            held.update(state=Effect.State.CANCELLED, ended_at=at)
+        elif never.intersection(one.needs):
+            held.update(needs=[need for need in one.needs if need not in never])
