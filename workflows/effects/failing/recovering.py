@@ -11,9 +11,9 @@ from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import Any, Final
 
-from django.db.models import BigIntegerField, Exists, OuterRef, Q
+from django.db.models import BigIntegerField, CharField, Exists, OuterRef, Q, Value
 from django.db.models.fields.json import KT
-from django.db.models.functions import Cast
+from django.db.models.functions import Cast, Concat
 
 from incidents.models import Event
 from workflows import ports
@@ -59,7 +59,13 @@ TIMES_TOLD: Final = (
     .annotate(effect=Cast(KT("data__effect"), BigIntegerField()))
     .filter(effect=OuterRef("pk"))
 )
-LEFT_TO_PEOPLE: Final = Exists(TIMES_TOLD[TOLD - 1 : TOLD])
+# Of a message that says what failed nothing is told: its claims are counted instead.
+SAYS_WHAT_FAILED: Final = Exists(
+    Event.objects.filter(incident=OuterRef("incident"), kind="failed")
+    .annotate(thing=Concat(Value("told/"), "n", output_field=CharField()))
+    .filter(thing=OuterRef("thing"))
+)
+LEFT_TO_PEOPLE: Final = Exists(TIMES_TOLD[TOLD - 1 : TOLD]) | Q(SAYS_WHAT_FAILED, token__gte=TOLD)
 WORTH_IT: Final = Q(error_code__in=REFUSED) | ~LEFT_TO_PEOPLE
 
 
