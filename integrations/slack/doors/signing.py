@@ -23,6 +23,11 @@ CLOCK: Final = "set the clock by NTP, and see manage.py doctor, unless somebody 
 SECONDS: Final = re.compile(r"[0-9]{1,12}", re.ASCII)
 
 
+def is_now(stamp: str) -> bool:
+    """Return whether a request says that it was signed within the last five minutes."""
+    return SECONDS.fullmatch(stamp) is not None and abs(time.time() - int(stamp)) <= SKEW_S
+
+
 def is_genuine(body: bytes, *, stamp: str, signature: str, given: Setup) -> bool:
     """Return whether Slack signed these bytes within the last five minutes."""
     if not SECONDS.fullmatch(stamp):

@@ -89,6 +89,15 @@ def test_what_slack_did_not_sign_is_not_answered_before_it_reaches_the_door(
     assert not any(leads_nowhere(body.replace(b"hello", b"hallo"), headers))
 
 
+def test_what_was_signed_long_ago_is_warned_of_by_the_door_alone(
+    door: Door, incident: Incident, channel: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    door.slack.acts.say("lea", channel, "hello")
+    headers, body = fake.signed(door.slack.take_deliveries()[0], secret(), at=time.time() - 2 * signing.SKEW_S)
+    assert not any(leads_nowhere(body, headers))
+    assert not caplog.records
+
+
 def test_who_could_not_be_invited_and_comes_by_themselves_is_in(door: Door) -> None:
     door.slack.person("lea").deleted = True
     incident = door.declared()
