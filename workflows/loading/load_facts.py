@@ -165,6 +165,7 @@ def _facts(incident: Incident, rows: IncidentRows, observed: Observed) -> Facts:
         announce_channel=slack.announce_channel if slack else "incidents",
         announced_in=observing.announced_in(observed),
         there=observing.there(observed),
+        sought=observing.sought(observed),
         apps=observing.apps(observed, room=incident.room),
         put_out=observing.put_out(observed),
         chat=rows.chat,

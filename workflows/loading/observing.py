@@ -47,7 +47,8 @@ def owed(effects: Iterable[Effect], *, place: str) -> dict[str, tuple[Owed, ...]
         elsewhere = doubted and effect.error_code == ELSEWHERE and effect.spec["place"] != place
         away = doubted and effect.error_code.startswith(IN_WORKSPACE)
         unfound = doubted and (effect.abandoned or elsewhere or away)
-        how = (started, effect.room, failed, tuple(effect.needs), doubted, unfound)
+        sought = effect.abandoned and effect.unsure and not failed
+        how = (started, effect.room, failed, tuple(effect.needs), doubted, unfound, sought)
         if effect.kind == "member":
             for person in effect.spec["people"]:
                 member = {"room": effect.room, "person": person}
@@ -103,6 +104,12 @@ def there(observed: Observed) -> frozenset[str]:
     seen = {key for key, one in observed.seen.items() if one.state == THERE}
     begun = {key for key, chain in observed.owed.items() if any(one.under_way for one in chain)}
     return frozenset(seen | begun)
+
+
+def sought(observed: Observed) -> frozenset[str]:
+    """Return keys of what may be there, and that nobody goes on with if it is not."""
+    owed = observed.owed.items()
+    return frozenset(key for key, chain in owed if chain[-1].sought and key not in observed.seen)
 
 
 def put_out(observed: Observed) -> frozenset[str]:

@@ -34,9 +34,11 @@ def _talk(facts: Facts, who: Participation) -> Desired:
     """Work out where people talk, who, and what is said there.
 
     Nothing is asked for where no chat is connected, nor for an incident that ended before its room was opened: only
-    what it said in public before it turned private is withdrawn all the same.
+    what it said in public before it turned private is withdrawn all the same. A room that is only looked for counts
+    once it is found: if it counted before, it would be wanted, given up and looked for without end.
     """
-    opened, gone = facts.is_there(f"channel/{facts.room}"), facts.room_of(facts.room).gone
+    channel, gone = f"channel/{facts.room}", facts.room_of(facts.room).gone
+    opened = facts.is_there(channel) and channel not in facts.sought
     if not facts.chat:
         return Desired(chat=False)
     if not (facts.active or opened or gone):

@@ -154,11 +154,11 @@ class Facts:
     group; a handle that is absent was never looked up. ``stays`` are those who take part, or did, and how they came.
     ``took_part`` are the ids of those who took part before a retype that is being planned, None where none is.
     ``is_closed`` says that people come in by name alone; ``turned_away`` are those its people did not let in, each
-    with the rule that named them. ``there`` are keys of things that exist or are being made, ``apps`` the chat ids
-    of apps in the room, ``put_out`` the keys of people whom the vendor put out of theirs. ``triggers`` are what
-    profiles may be captured on, in order; ``sources`` where from, by name. ``chosen`` are those who hold a one-of
-    role, by role. ``update``, ``impact`` and ``next_step`` are as last stated. ``due_at`` is when the next status
-    update is due, or was where that is overdue.
+    with the rule that named them. ``there`` are keys of things that exist or are being made, ``sought`` of those that
+    are only looked for, ``apps`` the chat ids of apps in the room, ``put_out`` the keys of people whom the vendor put
+    out of theirs. ``triggers`` are what profiles may be captured on, in order; ``sources`` where from, by name.
+    ``chosen`` are those who hold a one-of role, by role. ``update``, ``impact`` and ``next_step`` are as last stated.
+    ``due_at`` is when the next status update is due, or was where that is overdue.
     ``on_call`` maps a schedule's name to those on call, or to None where the pager has no such schedule; ``callees`` a
     name that a policy pages to who that is. ``otherwise`` are those a policy names itself, by what it calls them.
     ``announce_channel`` is where incidents are announced now, if anywhere; ``announced_in`` where what was announced
@@ -205,6 +205,7 @@ class Facts:
     announce_channel: str = "incidents"
     announced_in: Mapping[str, str] = field(default_factory=dict)
     there: frozenset[str] = frozenset()
+    sought: frozenset[str] = frozenset()
     apps: frozenset[str] = frozenset()
     put_out: frozenset[str] = frozenset()
     chat: bool = True

@@ -42,7 +42,8 @@ class Owed:
 
     ``needs`` are the keys of things that it waits for. ``doubted`` says that it failed, and may have been done all the
     same: words that may stand outside, and that nobody has looked for to the end. ``unfound`` says that looking for
-    them failed as well, or is not possible now.
+    them failed as well, or is not possible now. ``sought`` says that it was given up before anyone knew whether it was
+    done, so it is only looked for.
     """
 
     effect: str
@@ -54,6 +55,7 @@ class Owed:
     needs: tuple[str, ...] = ()
     doubted: bool = False
     unfound: bool = False
+    sought: bool = False
 
     @property
     def under_way(self) -> bool:
