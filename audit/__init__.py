@@ -1,6 +1,6 @@
-"""Who did, saw and changed what, from where: written once, never changed, sealed into a chain.
+"""The audit log: who did, saw and changed what, from where. Written once, never changed, sealed into a chain.
 
-The bottom of the house: it knows ids, names and words, and nothing of incidents.
+The lowest layer: it knows ids, names and words, and nothing about incidents.
 """
 
 from audit.noting import note, once

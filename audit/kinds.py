@@ -1,4 +1,4 @@
-"""What is noted: one entry of this table a kind, with a sentence for people."""
+"""The kinds of audit entries: one line in this table for each, with a sentence for people."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which request, incident and effect the lines of a log belong to: ids alone, never a word."""
+"""The request, incident and effect that log lines belong to: only ids, never words."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _now: ContextVar[Mapping[str, int | str]] = ContextVar("log_ids", default={})  #
 
 @contextmanager
 def of(**ids: int | str) -> Iterator[None]:
-    """Let lines that are logged inside the block carry these ids, besides those around it."""
+    """Have lines logged within the block carry these ids, in addition to those around it."""
     before = _now.set({**_now.get(), **ids})
     try:
         yield
@@ -20,5 +20,5 @@ def of(**ids: int | str) -> Iterator[None]:
 
 
 def now() -> Mapping[str, int | str]:
-    """Return the ids that lines carry here."""
+    """Return the ids that lines logged here carry."""
     return _now.get()

@@ -12,8 +12,8 @@ from audit.sealed import chain
 class Entry(models.Model):
     """Something that someone did, saw or changed. The database refuses to change or delete it.
 
-    Plain values and no foreign keys: nothing that happens elsewhere reaches what is written here. ``n`` grows and may
-    have gaps. ``key`` is for what is noted once, such as one reader of one incident in one hour.
+    Plain values and no foreign keys: nothing that happens elsewhere affects what is written here. ``n`` grows and may
+    have gaps. ``key`` is for events recorded once, such as one reader of one incident in one hour.
     """
 
     n = models.BigAutoField(primary_key=True)
@@ -21,7 +21,7 @@ class Entry(models.Model):
     kind = models.CharField(max_length=24)
     by = models.BigIntegerField(null=True, db_column="by_id")  # a person's id
     by_name = models.CharField(max_length=200, blank=True)
-    about = models.CharField(max_length=200, blank=True)  # a codename, or what else it was about
+    about = models.CharField(max_length=200, blank=True)  # a codename, or the name of anything else
     door = models.CharField(max_length=10)
     address = models.CharField(max_length=64, blank=True)
     data = models.JSONField(default=dict)
@@ -40,14 +40,14 @@ class Entry(models.Model):
 
 
 class Redaction(models.Model):
-    """Words that were taken out of a kept row: of which, by whom, and the row's hashes before and after.
+    """A record of words that were redacted from a kept row: the row, the person, and the row's hashes before and after.
 
-    Append-only and sealed, like what it is about: who took something out can be read for good, what it was cannot.
+    Append-only and sealed, like the row itself: who redacted something stays readable, what it said does not.
     """
 
     n = models.BigAutoField(primary_key=True)
     at = models.DateTimeField()
-    kept = models.CharField(max_length=24)  # the table, by its name in the chain
+    kept = models.CharField(max_length=24)  # the name of the table in the chain
     row = models.BigIntegerField()
     by = models.BigIntegerField(null=True, db_column="by_id")  # a person's id
     by_name = models.CharField(max_length=200, blank=True)
@@ -62,13 +62,13 @@ class Redaction(models.Model):
 
 
 class Seal(models.Model):
-    """A link of the chain: which rows it covers, and a hash over them and over the link before.
+    """A link of the chain: which rows it covers, and a hash over them and the previous link.
 
-    ``covers`` names the rows of each kept table by ranges of their ids: ``{"entries": [[1, 40]], "events": []}``.
-    ``marks`` holds their hashes in that order, 32 bytes each. ``n`` counts from 1 without gaps.
+    ``covers`` lists the rows of each kept table as ranges of ids: ``{"entries": [[1, 40]], "events": []}``. ``marks``
+    holds their hashes in that order, 32 bytes each. ``n`` counts from 1 without gaps.
 
     ``tops`` are the highest ids covered so far, ``horizon`` the first transaction that had not begun when they were
-    read. ``settled`` is the newest link below whose tops nothing can appear any more.
+    read. ``settled`` is the newest link below whose tops no row can appear any more.
     """
 
     n = models.BigIntegerField(primary_key=True)
@@ -85,13 +85,13 @@ class Seal(models.Model):
         return f"{self.n} {self.hash[:12]}"
 
     def said(self) -> dict[str, Any]:
-        """Return all that this link's hash is over."""
+        """Return everything that this link's hash covers."""
         names = ("n", "at", "previous", "covers", "tops", "horizon", "settled")
         marks = [one.hex() for one in chain.marks(bytes(self.marks))]
         return {name: getattr(self, name) for name in names} | {"marks": marks}
 
     def marked(self, name: str) -> Iterator[tuple[int, bytes]]:
-        """Yield the ids of a kept table that this link covers, each with the hash that its row had."""
+        """Yield the ids of a kept table that this link covers, each with the hash of its row at that time."""
         marks = iter(chain.marks(bytes(self.marks)))
         for table, covered in sorted(self.covers.items()):
             for id in itertools.chain.from_iterable(range(low, high + 1) for low, high in covered):
@@ -101,5 +101,5 @@ class Seal(models.Model):
 
     @property
     def rows(self) -> int:
-        """How many rows it holds the hashes of."""
+        """How many rows' hashes it holds."""
         return len(self.marks) // chain.MARK

@@ -1,4 +1,4 @@
-"""Write an entry down: one INSERT in the caller's transaction, and no lock."""
+"""Write an audit entry: one INSERT in the caller's transaction, and no lock."""
 
 from __future__ import annotations
 
@@ -13,8 +13,9 @@ from django.utils import timezone
 from audit.kinds import KINDS
 from audit.request_origin import here
 
-# Asking first keeps numbers from being used up by what was noted already; two at once are settled by the key.
-# The transaction gets its id before the row gets its number: sealing knows by that whether a number may still come.
+# The check first keeps numbers from being used up by entries that exist already; a race is decided by the key. The
+# transaction gets its id before the row gets its number: sealing relies on this to know whether a number may still
+# appear.
 _NOTE: Final = """
     WITH begun AS MATERIALIZED (SELECT pg_current_xact_id())
     INSERT INTO audit_entry (at, kind, by_id, by_name, about, door, address, data, key)
@@ -35,10 +36,10 @@ def note(
     data: Mapping[str, Any] | None = None,
     at: datetime | None = None,
 ) -> None:
-    """Note that ``by`` did something of a kind, in the caller's transaction.
+    """Record that ``by`` did something, in the caller's transaction.
 
-    ``by`` is a person's id; ``about`` a codename or what else it was about, never a title; ``where`` the door, when it
-    is another than the one that the request came through. Raises ``ValueError`` for a kind that is in no table.
+    ``by`` is a person's id; ``about`` is a codename or the name of anything else, never a title. ``where`` is the door,
+    if it is not the one that the request came through. Raises ``ValueError`` for a kind that is not in ``KINDS``.
     """
     _write(kind, by=by, by_name=by_name, about=about, where=where, data=data, at=at, key=None)
 
@@ -54,9 +55,9 @@ def once(
     data: Mapping[str, Any] | None = None,
     at: datetime | None = None,
 ) -> bool:
-    """Note something unless it was noted under this key before; return whether it is new.
+    """Record something unless it was recorded under this key before; return whether it is new.
 
-    Raises ``ValueError`` for a kind that is in no table.
+    Raises ``ValueError`` for a kind that is not in ``KINDS``.
     """
     return _write(kind, by=by, by_name=by_name, about=about, where=where, data=data, at=at, key=key)
 

@@ -1,4 +1,4 @@
-"""Where a deed comes from: the door, and the address behind it. Set where a request or a command comes in."""
+"""Where an action comes from: the door and the address, set when a request or command arrives."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ DOORS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """A door, and the address or account behind it where that says anything about who came."""
+    """A door, with the address or account behind it if that says anything about who came."""
 
     door: str = "system"
     address: str = ""
@@ -31,13 +31,13 @@ _place: ContextVar[Origin] = ContextVar("place", default=Origin())  # noqa: B039
 
 
 def here() -> Origin:
-    """Return where the present deed comes from; whatever came in through no door is Firekind's own."""
+    """Return where the current action comes from; without a door, it is Firekind's own."""
     return _place.get()
 
 
 @contextmanager
 def at(door: str, address: str = "") -> Iterator[None]:
-    """Let everything noted inside come from this door and address."""
+    """Attribute everything recorded within the block to this door and address."""
     token = _place.set(Origin(door, address))
     try:
         yield
@@ -46,7 +46,7 @@ def at(door: str, address: str = "") -> Iterator[None]:
 
 
 def account() -> str:
-    """Return the name of the account that holds a terminal, or its number where it has no name."""
+    """Return the name of the account at a terminal, or its number if it has no name."""
     try:
         return getpass.getuser()
     except (KeyError, OSError):  # no such entry, as in many containers

@@ -1,4 +1,4 @@
-"""Which entries someone looks for: by who, what, about what and when; newest first."""
+"""Search audit entries by who, what, about what and when; newest first."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ NAMES: Final = ("who", "kind", "about", "first", "last", "before")
 
 @dataclass(frozen=True, slots=True)
 class AuditFilters:
-    """What is asked for; days are whole ones in the reader's zone, and what is not understood is left out."""
+    """The filters; days are whole days in the reader's time zone, and invalid values are ignored."""
 
     who: str = ""
     kind: str = ""
     about: str = ""
     first: str = ""
     last: str = ""
-    before: str = ""  # the number of the last entry of the page before
+    before: str = ""  # the number of the previous page's last entry
 
     @classmethod
     def read(cls, given: Mapping[str, str]) -> AuditFilters:
@@ -40,7 +40,7 @@ class AuditFilters:
 
     @property
     def any(self) -> bool:
-        """Whether anything is left out."""
+        """Whether any filter is set."""
         return bool(self.who or self.kind or self.about or self.first or self.last)
 
     def to(self, **changes: str) -> str:
@@ -51,7 +51,7 @@ class AuditFilters:
 
 
 def find(filters: AuditFilters) -> QuerySet[Entry]:
-    """Return the entries that are asked for, newest first."""
+    """Return the entries that match, newest first."""
     found = Entry.objects.order_by("-n")
     if filters.who:
         found = found.filter(by_name__icontains=filters.who)
@@ -67,11 +67,11 @@ def find(filters: AuditFilters) -> QuerySet[Entry]:
 
 
 def _day(said: str) -> datetime | None:
-    """Return when a day begins where the reader is; None for what is no day."""
+    """Return when a day begins in the reader's time zone; None if it is not a day."""
     try:
         day = parse_date(said)
     except ValueError:
         return None
-    if day is None or not 2000 <= day.year < 3000:  # no zone and no sum takes it out of what can be written
+    if day is None or not 2000 <= day.year < 3000:  # stays representable in every time zone
         return None
     return timezone.make_aware(datetime(day.year, day.month, day.day))  # noqa: DTZ001  # in the reader's zone

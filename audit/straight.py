@@ -1,4 +1,4 @@
-"""Requests that nobody leads elsewhere: what is sent along, such as a key, is for the one address that was set."""
+"""Requests that follow no redirect: what is sent along, such as a key, is only for the configured address."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ MOVED: Final = range(300, 400)
 
 
 class Straight(urllib.request.HTTPRedirectHandler):
-    """Follows no redirect: it ends in `HTTPError`, as any other refusal does."""
+    """Follows no redirect: one ends in `HTTPError`, like any other refusal."""
 
     def redirect_request(self, *_: Any, **__: Any) -> None:
-        """Follow nobody elsewhere."""
+        """Refuse the redirect."""
 
 
 def why(error: Exception, *, setting: str) -> str:
-    """Say in a few words why a request came to nothing, and which setting names another address; quotes nothing."""
+    """Say briefly why a request failed, and which setting to change after a redirect; quotes nothing."""
     if isinstance(error, HTTPError) and error.code in MOVED:
         return f"it redirects, and nothing is sent elsewhere: put the address it names into {setting}"
     return type(error).__name__

@@ -1,4 +1,4 @@
-"""Celery's part of the audit: seal what is new, regularly."""
+"""The audit's Celery tasks: seal what is new, and publish the newest hash, regularly."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Spans of one trace, from the command somebody sent to the last effect of it: names and ids, never a word.
+"""Spans of a trace, from the command someone sent to its last effect: names and ids, never words.
 
-Without a listener nothing is measured and nothing kept. `config.process.span_export` is the listener that the settings
-ask for. Shapes of ids: W3C Trace Context, https://www.w3.org/TR/trace-context/#traceparent-header
+Without a listener nothing is measured or kept. `config.process.span_export` is the listener for the configured
+collector. The shape of ids is that of W3C Trace Context, https://www.w3.org/TR/trace-context/#traceparent-header
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ SERVER, INTERNAL, CLIENT = "server", "internal", "client"
 
 @dataclass(slots=True)
 class CommandSpan:
-    """What took from one moment to another, in nanoseconds since 1970; ``parent`` is empty for the first of a trace."""
+    """A timed step, in nanoseconds since 1970; ``parent`` is empty for the first of a trace."""
 
     name: str
     kind: str
@@ -35,7 +35,7 @@ class CommandSpan:
 
     @property
     def traceparent(self) -> str:
-        """Its name for what follows from it, wherever and whenever that happens."""
+        """Its id for everything that follows from it, wherever and whenever that happens."""
         return f"00-{self.trace}-{self.id}-01"
 
 
@@ -45,14 +45,14 @@ _now: ContextVar[CommandSpan | None] = ContextVar("span", default=None)
 
 
 def here() -> str:
-    """Return the traceparent of what goes on here; nothing where nobody listens, or nothing was begun."""
+    """Return the traceparent of the current span; empty if there is no listener or no span."""
     span = _now.get()
     return span.traceparent if span and listeners else ""
 
 
 @contextmanager
 def span(name: str, *, parent: str = "", kind: str = INTERNAL, **attributes: int | str) -> Iterator[CommandSpan | None]:
-    """Measure the block as part of the trace of ``parent``, else of what is around it, else of a new one."""
+    """Measure the block as part of ``parent``'s trace, else of the surrounding one, else of a new one."""
     if not listeners:
         yield None
         return
@@ -60,7 +60,7 @@ def span(name: str, *, parent: str = "", kind: str = INTERNAL, **attributes: int
     before = _now.set(found)
     try:
         yield found
-    except Exception as error:  # named and raised again, whatever it is
+    except Exception as error:  # records its class and raises it again, whatever it is
         found.failed = type(error).__name__
         raise
     finally:

@@ -1,4 +1,4 @@
-"""What was noted is kept as it is, by the database itself, and so are the links of its chain.
+"""The database itself keeps audit entries and the links of their chain from being changed.
 
 ENABLE ALWAYS: an ordinary trigger is skipped under ``session_replication_role = replica``.
 """

@@ -1,4 +1,4 @@
-"""Who took words out of what is kept, and a hash of what is left: append-only like all that is sealed."""
+"""Record who redacted a kept row, and a hash of what is left: append-only like everything that is sealed."""
 
 from typing import ClassVar
 

@@ -1,1 +1,1 @@
-"""The chain over everything that is kept: sealing, verifying, exporting and publishing it."""
+"""The chain over all kept rows: sealing, verifying, exporting and publishing it."""

@@ -1,6 +1,6 @@
-"""How the chain is computed: what of a row is hashed, how, and which rows a link covers. Pure.
+"""How the chain is computed: how a row is hashed, and which rows a link covers. Pure.
 
-docs/audit.md holds the same in a few lines for those who check an export elsewhere.
+docs/audit.md describes the same in a few lines, for checking an export elsewhere.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ Range = tuple[int, int]
 
 
 def written(value: Mapping[str, Any]) -> bytes:
-    """Write plain values in the one way that is hashed: names sorted, no spaces, UTF-8; what is null is left out.
+    """Serialise plain values in the one form that is hashed: sorted names, no spaces, UTF-8, nulls left out.
 
-    So a column that is added one day, and is null in what was there before, breaks no link.
+    Leaving nulls out means that a column added later, which is null in existing rows, breaks no link.
     """
     said = {name: _plain(one) for name, one in value.items() if one is not None}
     return json.dumps(said, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode()
@@ -37,7 +37,7 @@ def _plain(value: Any) -> Any:
 
 
 def ranges(ids: Iterable[int]) -> list[list[int]]:
-    """Return ids, which are in order, as ranges of those that follow each other."""
+    """Compress ids, which are in order, into ranges of consecutive ones."""
     made: list[list[int]] = []
     for one in ids:
         if made and one == made[-1][1] + 1:
@@ -48,7 +48,7 @@ def ranges(ids: Iterable[int]) -> list[list[int]]:
 
 
 def gaps(covered: Iterable[Iterable[int]], *, above: int = 0) -> list[Range]:
-    """Return what is not covered of all ids after ``above``, in order; the last gap has no end."""
+    """Return the ranges of ids after ``above`` that are not covered, in order; the last one has no end."""
     left: list[Range] = []
     for low, high in sorted(tuple(one) for one in covered):
         if low > above + 1:
@@ -58,7 +58,7 @@ def gaps(covered: Iterable[Iterable[int]], *, above: int = 0) -> list[Range]:
 
 
 def marks(held: bytes) -> list[bytes]:
-    """Split what a link holds into the hashes of its rows."""
+    """Split a link's marks into the hashes of its rows."""
     return [held[place : place + MARK] for place in range(0, len(held), MARK)]
 
 

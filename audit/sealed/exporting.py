@@ -1,4 +1,4 @@
-"""The audit as JSON lines, with the hashes by which anyone can check it elsewhere."""
+"""Export the audit as JSON lines, with the hashes by which anyone can verify it elsewhere."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from audit.sealed.rows import KEPT, Kept, SealedRow
 
 
 def lines(*, since: datetime | None = None, words: bool = False) -> Iterator[str]:
-    """Yield each sealed row, and after its rows each seal, in the chain's order.
+    """Yield the sealed rows, followed by the seal that covers them, in the chain's order.
 
-    ``since`` leaves out links made before. Without ``words``, what people wrote on timelines is left out: the row's
-    hash stands there still, and the chain can be checked with it.
+    ``since`` skips links made before then. Without ``words``, what people wrote on timelines is left out; the rows'
+    hashes stay, so that the chain can still be verified.
     """
     seals = Seal.objects.order_by("n")
     for seal in (seals.filter(at__gte=since) if since else seals).iterator(chunk_size=100):
@@ -33,7 +33,7 @@ def _rows(kept: Kept, seal: Seal, *, words: bool) -> Iterator[str]:
 
 
 def _shown(kept: Kept, row: SealedRow, *, words: bool) -> dict[str, Any]:
-    """Return what is told of a row: all that its hash is over, but for words that it holds itself."""
+    """Return the exported form of a row: everything its hash covers, except words if they are left out."""
     if row.kept:
         return {"row": row.hashed, "left_out": list(kept.words)}
     left_out = [] if words else [name for name in kept.words if row.hashed.get(name)]

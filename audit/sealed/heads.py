@@ -1,4 +1,4 @@
-"""Publish the newest hash of the chain where the database's owner cannot write: then a chain that was cut off shows."""
+"""Publish the chain's newest hash where the database's owner cannot write, so that a truncated chain is noticed."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from typing import Final
 from audit import straight
 from audit.models import Seal
 
-NEWS: Final = timedelta(hours=1)  # an older head was published several times
+NEWS: Final = timedelta(hours=1)  # an older head has been published several times
 PATIENCE_S: Final = 10.0
 SETTING: Final = "AUDIT_HEAD_WEBHOOK"
 
@@ -33,7 +33,7 @@ class Head:
         return f"{self.n} {self.at.isoformat()} {self.hash}"
 
 
-publishers: list[Callable[[Head], None]] = []  # told as the process starts, by those who reach somewhere else
+publishers: list[Callable[[Head], None]] = []  # registered at start by code that reaches somewhere else
 
 
 def newest() -> Head | None:
@@ -43,9 +43,9 @@ def newest() -> Head | None:
 
 
 def publish(*, at: datetime, webhook: str = "") -> Head | None:
-    """Write the head to the log and send it wherever it is to be kept; return it, or None when it is an old one.
+    """Write the head to the log and send it to every place that keeps it; return it, or None if it is an old one.
 
-    One that fails is logged, and keeps no other from being told: the next head comes in a quarter of an hour.
+    A failing webhook is logged and does not stop the publishers: the next head follows in a quarter of an hour.
     """
     head = newest()
     if head is None or head.at < at - NEWS:

@@ -1,4 +1,4 @@
-"""Take words out of a kept row for good: the one change that the triggers allow, and after which the chain holds."""
+"""Redact a kept row: the one change that the triggers allow, and after which the chain still verifies."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ _TAKE_OUT: Final = "UPDATE {table} SET {values}, salt = NULL, redacted = %s WHER
 
 
 def salt() -> str:
-    """Return what a row's words are hashed with: gone with them, so that nobody finds them out by trying."""
+    """Return a random salt for the hash of a row's words; deleted with them, so that no one can guess the words."""
     return secrets.token_hex(16)
 
 
 def redact(
     name: str, id: int, *, left: Mapping[str, Any], by: int | None, by_name: str, at: datetime
 ) -> dict[str, Any] | None:
-    """Take the words out of a row, but for what is ``left`` of each column; return them, or None if they were before.
+    """Delete a row's words, except what is ``left`` of each column; return them, or None if they were deleted before.
 
-    In the caller's transaction. What stays is a hash of the words, and a row of ``Redaction`` that says who took them
-    out and what is left, without which no trigger lets it happen and no verification passes.
+    In the caller's transaction. A hash of the words stays, and a row of ``Redaction`` that records who redacted them
+    and what is left. Without that row the triggers refuse the change, and verification fails.
     """
     kept = rows.KEPT[name]
     row = rows.of_ids(kept, [id])[id]

@@ -1,4 +1,4 @@
-"""Which tables are kept, and how their rows are read to be hashed."""
+"""Which tables are kept, and how their rows are read for hashing."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from django.db import connection
 from audit.sealed import chain
 from audit.sealed.chain import Range
 
-JSONB: Final = 3802  # PostgreSQL's own number for the type
-SALT, REDACTED = "salt", "redacted"  # the columns of a table whose words may be taken out
-AS_IT_WAS: Final = "="  # before the hash of a whole row, where a row had no salt
+JSONB: Final = 3802  # PostgreSQL's type OID
+SALT, REDACTED = "salt", "redacted"  # the columns of a table whose words may be redacted
+AS_IT_WAS: Final = "="  # prefix for the hash of a whole row, for rows that had no salt
 
 Row = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """A table whose rows are sealed: the column of its ids, when a row was written, and every column that is hashed.
+    """A table whose rows are sealed: its id column, when a row was written, and every column that is hashed.
 
-    ``words`` are columns that an export leaves out unless it is asked for them. Where they can be taken out later
-    (``redactable``), a row is hashed with a salted hash of its words in their place: what stays can be checked without
-    them, and nobody finds them out by trying.
+    ``words`` are columns that an export leaves out unless asked for them. If they can be redacted later
+    (``redactable``), a row is hashed with a salted hash of its words in their place, so that the rest can be verified
+    without them and no one can guess them.
     """
 
     name: str
@@ -42,7 +42,7 @@ KEPT: Final[dict[str, Kept]] = {}
 
 
 def keep(kept: Kept) -> None:
-    """Have a table sealed from now on; told as the process starts, by those who own it."""
+    """Have a table sealed from now on; called at start by the app that owns it."""
     KEPT[kept.name] = kept
 
 
@@ -68,10 +68,10 @@ keep(
 
 @dataclass(frozen=True, slots=True)
 class SealedRow:
-    """A row as it is sealed: ``hashed`` is what its hash is over.
+    """A row as it is sealed: ``hashed`` is what its hash covers.
 
-    ``words`` are what a hash in it stands for, with the salt. ``remains`` is the hash of a row of which words were
-    taken out, as it is now; of one that had no salt ``kept`` is the hash that the whole row had.
+    ``words`` are what a hash in it stands for, with the salt. ``remains`` is the hash of a redacted row as it is now;
+    for a redacted row without a salt, ``kept`` is the hash of the original row.
     """
 
     id: int
@@ -82,13 +82,13 @@ class SealedRow:
 
     @property
     def mark(self) -> bytes:
-        """Return the hash by which a link knows the row."""
+        """Return the hash by which a link refers to the row."""
         return bytes.fromhex(self.kept) if self.kept else chain.mark(self.hashed)
 
     def is_known_by(self, mark: bytes) -> bool:
         """Return whether a link's hash is this row's.
 
-        While an upgrade was under way, a worker of before may have sealed a row that has a salt with its words in it.
+        During an upgrade, a worker of the older version may have sealed a row that has a salt with its words in it.
         """
         if self.mark == mark:
             return True
@@ -101,7 +101,7 @@ class SealedRow:
         return rest | {name: value for name, value in self.words.items() if name != SALT}
 
 
-# Gap by gap, each a range of the index: a join may read the whole table in the order of its ids.
+# One gap after the other, each an index range: a join may read the whole table in the order of its ids.
 _IN_GAPS: Final = """
     SELECT {columns} FROM unnest(%s::bigint[], %s::bigint[]) AS gap(low, high) CROSS JOIN LATERAL (
         SELECT * FROM {table} WHERE {id} BETWEEN gap.low AND gap.high {more} ORDER BY {id} LIMIT %s) AS {table}
@@ -111,19 +111,19 @@ _OF_IDS: Final = "SELECT {columns} FROM {table} WHERE {id} = ANY(%s) ORDER BY {i
 
 
 def in_gaps(kept: Kept, gaps: Sequence[Range], *, limit: int, before: datetime | None = None) -> list[SealedRow]:
-    """Return the first rows whose ids are in the gaps, by id; only those written before a time where one is given."""
+    """Return the first rows whose ids are in the gaps, by id; with ``before``, only those written before then."""
     more, when = ("AND {at} < %s", [before]) if before else ("", [])
     values = [[low for low, _ in gaps], [high for _, high in gaps], *when, limit, limit]
     return _asked(kept, _IN_GAPS.replace("{more}", more), values)
 
 
 def of_ids(kept: Kept, ids: Sequence[int]) -> dict[int, SealedRow]:
-    """Return the rows of these ids that there are."""
+    """Return the existing rows among these ids."""
     return {row.id: row for row in _asked(kept, _OF_IDS, [list(ids)])}
 
 
 def _asked(kept: Kept, statement: str, values: list[Any]) -> list[SealedRow]:
-    """Ask for rows as they are hashed: every column by its name, and the table's name with them."""
+    """Read rows as they are hashed: every column by name, plus the table's name."""
     names = (*kept.columns, SALT, REDACTED) if kept.redactable else kept.columns
     columns = ", ".join(f'{kept.table}."{one}"' for one in names)
     filled = {"columns": columns, "table": kept.table, "id": f"{kept.table}.{kept.id}", "at": f"{kept.table}.{kept.at}"}
@@ -139,7 +139,7 @@ def _asked(kept: Kept, statement: str, values: list[Any]) -> list[SealedRow]:
 
 
 def as_sealed(kept: Kept, row: Row) -> SealedRow:
-    """Return a row, read with every column, as it is sealed."""
+    """Convert a row, read with every column, into its sealed form."""
     id, salt, redacted = row[kept.id], row.pop(SALT, None), row.pop(REDACTED, None)
     if salt is None and redacted is None:
         return SealedRow(id, row)

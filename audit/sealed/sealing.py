@@ -1,4 +1,4 @@
-"""Seal what was written since: rows first go in without a lock, and a link over them follows within seconds."""
+"""Seal what was written since the last link: rows are written without a lock, and a link covers them within seconds."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from audit.sealed import chain, rows
 from audit.sealed.rows import KEPT, SealedRow
 
 BATCH: Final = 500  # rows of each table in one link
-NUMBERED_FOR: Final = timedelta(seconds=20)  # no statement takes as long from a row's number to its transaction's
-LINKS: Final = 100  # made at one go; what is left is for the next
+NUMBERED_FOR: Final = timedelta(seconds=20)  # longer than it takes from a row's number to its transaction's id
+LINKS: Final = 100  # made in one run; the rest is left for the next
 
 _BEGIN: Final = """
     SELECT pg_try_advisory_xact_lock(hashtext('audit.seal')), pg_snapshot_xmin(pg_current_snapshot())::text::bigint
@@ -27,15 +27,15 @@ _OPEN: Final = """
 
 
 def now() -> datetime:
-    """Return the time by the clock of the database: those of hosts differ, and links are told apart by their age."""
+    """Return the database's time: hosts' clocks differ, and links are compared by age."""
     at: datetime = _one("SELECT clock_timestamp()")[0]
     return at
 
 
 def seal(*, at: datetime) -> int:
-    """Seal what is not sealed yet and return how many rows that were: none while someone else is at it.
+    """Seal what is not sealed yet and return the number of rows: 0 while another process is sealing.
 
-    ``at`` is the time of the database, as ``now`` has it.
+    ``at`` is the database's time, as returned by ``now``.
     """
     total = 0
     for _ in range(LINKS):
@@ -48,7 +48,7 @@ def seal(*, at: datetime) -> int:
 
 @transaction.atomic
 def _link(*, at: datetime) -> tuple[int, bool]:
-    """Make one link over what is new; tell how many rows it covers, and whether there may be more."""
+    """Make one link over new rows; return how many it covers, and whether there may be more."""
     ours, xmin = _one(_BEGIN)
     if not ours:
         return 0, False
@@ -62,7 +62,7 @@ def _link(*, at: datetime) -> tuple[int, bool]:
 
 
 def _open(before: Sequence[Seal], name: str) -> list[chain.Range]:
-    """Return where rows of a table may be that no link covers: above what is settled, between and after the links."""
+    """Return the ids of a table that no link covers: above what is settled, between and after the links."""
     floor = before[0].tops.get(name, 0) if before and before[0].n == before[-1].settled else 0
     return chain.gaps((one for link in before for one in link.covers.get(name, ())), above=floor)
 
@@ -88,11 +88,11 @@ def _following(before: Sequence[Seal], found: Mapping[str, list[SealedRow]], *, 
 def _settled(before: Sequence[Seal], ids: Mapping[str, list[int]], *, xmin: int) -> int:
     """Return the newest link below whose tops every row that will ever exist is already sealed.
 
-    Rows get their numbers before they can be seen, so one may appear below those that were sealed already. A
-    transaction takes such a number, and a moment later one of its own as it writes. So whoever held a number below the
-    link has a transaction's by ``NUMBERED_FOR`` later, below the ``horizon`` of a link that was made then; once all of
-    those have ended, and we have looked since (``xmin`` was asked before we did, and we read as far as that), nothing
-    more can come. Only a link before that one is older than it, whatever their times say.
+    Rows get their numbers before they become visible, so one may still appear below rows that are sealed already. A
+    transaction takes such a number and, a moment later, its own id as it writes. So a transaction with a number below
+    the link has its id within ``NUMBERED_FOR``, below the ``horizon`` of a link made after that. Once all of those
+    transactions have ended, and we have looked since (``xmin`` was read before we looked, and we read as far as that),
+    no more rows can appear. Only a link before that one is older than it, whatever their times say.
     """
     read_to = {name: some[-1] if len(some) == BATCH else chain.TOP for name, some in ids.items()}
     ended = [one for one in before if one.horizon <= xmin]

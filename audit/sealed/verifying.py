@@ -1,4 +1,4 @@
-"""Check the chain against the rows, link by link, and name the first thing that is wrong."""
+"""Verify the chain against the rows, link by link, and name the first thing that is wrong."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ Covered = dict[str, list[list[int]]]
 
 
 class ChainBroken(Exception):
-    """The chain does not hold; the message names the first link or row that is wrong."""
+    """The chain does not verify; the message names the first link or row that is wrong."""
 
 
 @dataclass(frozen=True, slots=True)
 class LateSeal:
-    """A seal that was made long after one of its rows, as when sealing stood still, or the end was made anew."""
+    """A seal made long after one of its rows: sealing was not running, or the end of the chain was remade."""
 
     seal: int
     table: str
@@ -37,7 +37,7 @@ class LateSeal:
 
 @dataclass(slots=True)
 class Verified:
-    """What holds: how many links over how many rows, how many of these without their words, the newest hash."""
+    """The result: how many links and rows were verified, how many rows are redacted, and the newest hash."""
 
     links: int = 0
     rows: int = 0
@@ -46,7 +46,7 @@ class Verified:
     late: list[LateSeal] = field(default_factory=list)
 
     def is_late(self, seal: Seal, kept: Kept, row: SealedRow) -> None:
-        """Remember a seal that is much younger than a row it covers: the row that waited longest."""
+        """Record a seal that is much younger than a row it covers, with the row that waited longest."""
         waited = seal.at - row.hashed[kept.at]
         if waited <= YOUNG:
             return
@@ -58,7 +58,7 @@ class Verified:
 
 
 def verify(*, at: datetime, since: int = 1, heads: Collection[str] = ()) -> Verified:
-    """Check every link from number ``since`` on, and that no row is left out.
+    """Verify every link from number ``since`` on, and that no row is left out.
 
     ``heads`` are hashes that were kept elsewhere; they must be in the chain. Raises ``ChainBroken``.
     """
@@ -76,7 +76,7 @@ def verify(*, at: datetime, since: int = 1, heads: Collection[str] = ()) -> Veri
 
 
 def _must_hold(heads: Collection[str]) -> None:
-    """Raise ``ChainBroken`` for a hash that no link has, with the newest of the others: what came later is missing."""
+    """Raise ``ChainBroken`` for a hash that no link has, naming the newest of those found: the rest is missing."""
     known = list(Seal.objects.filter(hash__in=heads).order_by("n"))
     gone = next((one for one in heads if one not in {seal.hash for seal in known}), None)
     if gone is None:
@@ -92,7 +92,7 @@ def _must_hold(heads: Collection[str]) -> None:
 
 
 def _batches(since: int) -> Iterator[list[Seal]]:
-    """Yield links in order, as many at once as cover some thousands of rows."""
+    """Yield links in order, in batches that cover about ``ROWS_AT_ONCE`` rows."""
     batch: list[Seal] = []
     size = 0
     for one in Seal.objects.filter(n__gte=since).order_by("n").iterator(chunk_size=200):
@@ -106,7 +106,7 @@ def _batches(since: int) -> Iterator[list[Seal]]:
 
 
 def _follows(one: Seal, so_far: Verified, *, since: int) -> None:
-    """Check that a link follows the one before, and that its hash is over what it says."""
+    """Check that a link follows the previous one, and that its hash matches its content."""
     expected = since + so_far.links
     if one.n != expected:
         raise ChainBroken(f"Seal {expected} is missing.")
@@ -120,14 +120,14 @@ def _follows(one: Seal, so_far: Verified, *, since: int) -> None:
 
 
 def _names(covers: Covered) -> int:
-    """Return how many rows a link names; none when it is not one of our tables."""
+    """Return how many rows a link covers; -1 if it names an unknown table."""
     if not covers.keys() <= KEPT.keys():
         return -1
     return sum(high - low + 1 for some in covers.values() for low, high in some)
 
 
 def _rows_hold(kept: Kept, some: list[Seal], so_far: Verified) -> int:
-    """Check that each row these links cover is there and as it was; return how many are without their words."""
+    """Check that each row that these links cover exists unchanged; return how many are redacted."""
     found = rows.of_ids(kept, [id for one in some for id, _ in one.marked(kept.name)])
     for one in some:
         for id, mark in one.marked(kept.name):
@@ -140,7 +140,7 @@ def _rows_hold(kept: Kept, some: list[Seal], so_far: Verified) -> int:
 
 
 def _redacted(kept: Kept, found: list[SealedRow]) -> int:
-    """Check that each row without its words has its entry, which says what is left of it; return how many there are."""
+    """Check that each redacted row has its record, which says what is left of it; return how many there are."""
     known = Redaction.objects.filter(kept=kept.name, row__in=[row.id for row in found])
     left = {(one.row, one.was, one.remains) for one in known}
     for row in found:
@@ -150,7 +150,7 @@ def _redacted(kept: Kept, found: list[SealedRow]) -> int:
 
 
 def _joined(kept: Kept, covered: list[list[int]]) -> list[list[int]]:
-    """Return ranges with those joined that follow each other; raise ``Broken`` for a row that is in two."""
+    """Join consecutive ranges; raise ``ChainBroken`` for a row that is in two."""
     twice = chain.twice(covered)
     if twice is not None:
         raise ChainBroken(f"Row {twice} of {kept.table} is covered by two seals.")
@@ -164,7 +164,7 @@ def _joined(kept: Kept, covered: list[list[int]]) -> list[list[int]]:
 
 
 def _nothing_left_out(covered: Covered, *, tops: Mapping[str, int], at: datetime) -> None:
-    """Check that no row is sealed twice, and that every row of more than a minute ago is sealed."""
+    """Check that no row is sealed twice, and that every row older than a minute is sealed."""
     for name, kept in KEPT.items():
         gaps = chain.gaps(_joined(kept, covered[name]), above=tops.get(name, 0))
         for row in rows.in_gaps(kept, gaps, limit=1, before=at - LATE):

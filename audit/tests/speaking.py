@@ -1,4 +1,4 @@
-"""A listener that is no web server, as where a port was mistaken or a proxy is broken."""
+"""A listener that is not a web server, as if a port was mistaken or a proxy is broken."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from threading import Thread
 
 @contextmanager
 def speaking_no_http() -> Iterator[str]:
-    """Answer whoever asks in no language of the web, and give the address."""
+    """Answer every connection with something other than HTTP; return the address."""
     with socket.create_server(("127.0.0.1", 0)) as door:
         thread = Thread(target=_speak, args=(door,), daemon=True)
         thread.start()

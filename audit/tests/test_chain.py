@@ -1,4 +1,4 @@
-"""How rows are written to be hashed, and what ranges cover."""
+"""How rows are serialised for hashing, and what ranges cover."""
 
 from __future__ import annotations
 

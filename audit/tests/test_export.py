@@ -1,4 +1,4 @@
-"""What leaves: lines that anybody can check, with the few lines of code that the documentation gives for it."""
+"""Exported lines can be verified by anyone, with the few lines of code in the documentation."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ DOCS = Path(settings.BASE_DIR) / "docs" / "audit.md"
 
 
 def exported(*words: str) -> list[dict[str, Any]]:
-    """Export, and read the lines."""
+    """Export, and parse the lines."""
     out = StringIO()
     call_command("audit", "export", *words, stdout=out)
     return [json.loads(line) for line in out.getvalue().splitlines()]
@@ -33,7 +33,7 @@ def exported(*words: str) -> list[dict[str, Any]]:
 
 @pytest.fixture
 def sealed() -> None:
-    """Three seals over two entries each."""
+    """Make three seals over two entries each."""
     for n in range(3):
         audit.note("role", by=7, by_name="Zoë", about="Ben", data={"n": n, "to": ["manager", "a\nb"]})
         audit.note("sign-in", by=None)
@@ -41,7 +41,7 @@ def sealed() -> None:
 
 
 def checked(lines: list[dict[str, Any]], folder: Path) -> subprocess.CompletedProcess[str]:
-    """Run what the documentation says on exported lines, in a Python that knows nothing of us."""
+    """Run the documentation's code on exported lines, in a Python without our code."""
     code = re.search(r"```python\n(.*?)```", DOCS.read_text(), re.DOTALL)
     assert code is not None, "docs/audit.md shows how to check an export"
     (folder / "check.py").write_text(code[1])

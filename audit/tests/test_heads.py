@@ -1,4 +1,4 @@
-"""The chain's head leaves the database: a log line, a webhook, whoever else listens; what was cut off is then found."""
+"""The chain's head is published in the log, to a webhook and to listeners; then a truncated chain is detected."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def now() -> datetime:
-    """Say what time it is."""
+    """Return the current time."""
     return timezone.now()
 
 
 def sealed(at: datetime, *, times: int = 3) -> list[int]:
-    """Seal two entries a time; return the numbers of all."""
+    """Seal two entries at a time; return the numbers of all seals."""
     for _ in range(times):
         audit.note("sign-in", by=7, at=at)
         audit.note("role", by=7, at=at)
@@ -41,7 +41,7 @@ def sealed(at: datetime, *, times: int = 3) -> list[int]:
 
 @pytest.fixture
 def listening(request: pytest.FixtureRequest) -> Iterator[tuple[str, list[dict[str, object]]]]:
-    """Take what is posted to an address."""
+    """Record what is posted to an address."""
     heard: list[dict[str, object]] = []
 
     class Taking(BaseHTTPRequestHandler):
@@ -137,7 +137,7 @@ def test_seals_much_younger_than_their_rows_are_reported(now: datetime) -> None:
 
 
 def test_a_chain_that_was_rewritten_shows_how_late_it_was_made(now: datetime) -> None:
-    """Whoever cuts the end off and seals it again cannot date the rows' seals back past those that are kept."""
+    """Seals that replace a truncated end cannot be dated back before the seals that were kept."""
     sealed(now - timedelta(days=1))
     tamper("DELETE FROM audit_seal WHERE n > 1", table="audit_seal")
     tamper("UPDATE audit_entry SET by_name = 'Eve' WHERE n = (SELECT max(n) FROM audit_entry)")
@@ -147,7 +147,7 @@ def test_a_chain_that_was_rewritten_shows_how_late_it_was_made(now: datetime) ->
 
 @pytest.mark.parametrize("waited", [timedelta(seconds=5), timedelta(minutes=2), timedelta(days=2)])
 def test_what_was_restored_unsealed_holds_once_it_is_sealed(now: datetime, waited: timedelta) -> None:
-    """A backup holds rows that no worker had come to, and a restore takes longer than a minute."""
+    """A backup has rows that no worker had sealed yet, and a restore takes longer than a minute."""
     sealed(now - waited)
     head = heads.newest()
     for _ in range(2):

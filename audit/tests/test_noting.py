@@ -1,4 +1,4 @@
-"""What is noted: one row in the caller's transaction, with its place, and once where that is asked for."""
+"""An audit entry is one row in the caller's transaction, with its origin, and written once if asked."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sealing: every row once, whatever the order in which rows appear, and nothing when nothing is new."""
+"""Sealing covers every row once, in whatever order rows appear, and makes no link if nothing is new."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from audit.models import Entry, Seal
 from audit.sealed import chain, sealing, verifying
 from audit.sealed.rows import KEPT
 
-# Numbers of transactions are the whole server's: one that lasts in another database is waited for as well, and the
-# tests beside this one have such. So only those of this database count here.
+# Transaction ids belong to the whole server: an open transaction in another database is waited for too, and tests
+# running in parallel have some. So only those of this database count here.
 XMIN = "pg_snapshot_xmin(pg_current_snapshot())::text::bigint"
 OUR_XMIN = (
     "coalesce((SELECT min(backend_xid::text::bigint) FROM pg_stat_activity WHERE datname = current_database()), "
@@ -32,7 +32,7 @@ OUR_XMIN = (
 
 @pytest.fixture
 def now() -> datetime:
-    """Say what time it is."""
+    """Return the current time."""
     return timezone.now()
 
 
@@ -42,7 +42,7 @@ def sealed(name: str = "entries") -> list[int]:
 
 
 def noted(count: int) -> list[int]:
-    """Note something so many times and return the numbers."""
+    """Write this many entries and return their numbers."""
     for _ in range(count):
         audit.note("sign-in", by=7, by_name="Ada")
     return list(Entry.objects.order_by("n").values_list("n", flat=True))
@@ -90,7 +90,7 @@ def test_one_go_is_bounded_and_the_next_goes_on(now: datetime, monkeypatch: pyte
 
 
 class Writer:
-    """Somebody who writes on a connection of their own and has not committed yet."""
+    """Writes on a connection of its own that has not committed yet."""
 
     def __init__(self) -> None:
         values = connection.get_connection_params()
@@ -107,7 +107,7 @@ class Writer:
         return int(row[0])
 
     def end(self, *, commit: bool = True) -> None:
-        """Commit, or take it back."""
+        """Commit, or roll back."""
         (self.connection.commit if commit else self.connection.rollback)()
         self.connection.close()
 
@@ -134,7 +134,7 @@ def test_a_row_that_appears_below_sealed_ones_is_sealed_once_however_late(
 def test_clocks_that_differ_among_those_who_seal_leave_no_row_out(
     erasable: None, transactional_db: None, monkeypatch: pytest.MonkeyPatch, steps_s: tuple[int, ...]
 ) -> None:
-    """Of two hosts, or of one whose clock is set: a link would look older, or newer, than those before it."""
+    """A link would look older or newer than those before it, with two hosts or when a host's clock is set."""
     monkeypatch.setattr(sealing, "_BEGIN", sealing._BEGIN.replace(XMIN, OUR_XMIN))
     true_now, off = timezone.now, timedelta(0)
     monkeypatch.setattr(timezone, "now", lambda: true_now() + off)
@@ -157,10 +157,10 @@ def test_clocks_that_differ_among_those_who_seal_leave_no_row_out(
 def test_a_row_whose_number_was_taken_before_its_transaction_had_one_is_sealed(
     erasable: None, transactional_db: None, now: datetime, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A number is taken first, and the transaction gets its own only when it writes: others may seal in between."""
+    """A row takes its number first, and its transaction gets an id only when it writes: seals may come in between."""
     monkeypatch.setattr(sealing, "_BEGIN", sealing._BEGIN.replace(XMIN, OUR_XMIN))
     slow, late = _numbered()
-    for n in range(3):  # all within the time that a statement may take from the one to the other
+    for n in range(3):  # all within the time that a statement may take between the two
         noted(2)
         sealing.seal(at=now + n * timedelta(seconds=5))
     slow.connection.execute(
@@ -179,7 +179,7 @@ def test_a_row_whose_number_was_taken_before_its_transaction_had_one_is_sealed(
 
 
 def _numbered() -> tuple[Writer, int]:
-    """Take a number in a transaction that has none of its own: every 32nd gets one with it, for the log's sake."""
+    """Take a number in a transaction without an id; for every 32nd number, writing the log assigns one too."""
     while True:
         writer = Writer()
         taken = "SELECT nextval(pg_get_serial_sequence('audit_entry', 'n')), pg_current_xact_id_if_assigned()"

@@ -1,4 +1,4 @@
-"""What the owner of the tables changes behind the triggers is found, and named."""
+"""Changes that the tables' owner makes behind the triggers are detected, and named."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def now() -> datetime:
-    """Say what time it is."""
+    """Return the current time."""
     return timezone.now()
 
 
 @pytest.fixture
 def sealed(now: datetime) -> list[int]:
-    """Three seals over two entries each."""
+    """Make three seals over two entries each."""
     for _ in range(3):
         audit.note("sign-in", by=7, by_name="Ada")
         audit.note("role", by=7, by_name="Ada", about="Ben", data={"to": "manager"})
@@ -34,7 +34,7 @@ def sealed(now: datetime) -> list[int]:
 
 
 def tamper(statement: str, *values: str | bytes | int, table: str = "audit_entry") -> None:
-    """Do what only the owner of a table can, who switches its triggers off first."""
+    """Do what only a table's owner can, after disabling its triggers."""
     with connection.cursor() as cursor:
         cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")
         cursor.execute(f"ALTER TABLE {table} DISABLE TRIGGER USER")
@@ -109,7 +109,7 @@ def test_a_seal_that_is_missing_is_named(sealed: list[int], now: datetime) -> No
 
 
 def reseal(n: int) -> None:
-    """Change a row and make its seal anew, as somebody would who knows how it is made."""
+    """Change a row and recompute its seal, like someone who knows how seals are made."""
     seal = Seal.objects.get(n=n)
     id, _ = next(seal.marked("entries"))
     tamper("UPDATE audit_entry SET by_name = 'Eve' WHERE n = %s", id)

@@ -1,4 +1,4 @@
-"""Where the application is not the owner of the tables: what it is granted is enough, and never too much."""
+"""If the application does not own the tables, its grants are sufficient, and never excessive."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ import audit
 from audit.sealed import sealing, verifying
 
 GRANTS = Path(settings.BASE_DIR) / "audit" / "grants.sql"
-ROLE = f"firekind_app_{os.getpid()}"  # one a process: roles belong to the whole server
+ROLE = f"firekind_app_{os.getpid()}"  # one for each process: roles belong to the whole server
 
 
 @pytest.fixture
 def as_application(db: None) -> Iterator[None]:
-    """Carry out the grants, and go on as the role that they are for."""
+    """Run the grants, and continue as the role that they are for."""
     grants = GRANTS.read_text().replace("firekind_app", ROLE)
     with connection.cursor() as cursor:
         cursor.execute(grants)

@@ -72,7 +72,7 @@ class Command(BaseCommand):
 
 
 def _time(said: str) -> datetime:
-    """Read a day or a time, in UTC where it does not say."""
+    """Parse a day or a time; UTC if no time zone is given."""
     try:
         day = parse_date(said)
         time = datetime(day.year, day.month, day.day) if day else parse_datetime(said)  # noqa: DTZ001  # below
