@@ -1,1 +1,1 @@
-"""Wiring only: settings, addresses, the web application and the worker. Imported by nobody."""
+"""Wiring only: settings, addresses, the web application and the worker. Nothing imports it."""

@@ -1,10 +1,10 @@
-"""What is put together once, when the process starts."""
+"""Wiring that is done once, when the process starts."""
 
 from django.apps import AppConfig
 
 
 class Wiring(AppConfig):
-    """Give the tasks their Celery application and the workflows what stands behind their ports."""
+    """Give the tasks their Celery application, and connect the adapters to the workflows' ports."""
 
     name = "config"
     verbose_name = "Firekind"
@@ -28,7 +28,7 @@ class Wiring(AppConfig):
 
 
 def _trace() -> None:
-    """Send spans to the collector that the settings name; without one nothing of it is imported."""
+    """Send spans to the collector in the settings; without one, none of that code is imported."""
     from django.conf import settings
 
     asked = settings.FIREKIND.tracing

@@ -1,6 +1,6 @@
 """The web application.
 
-Each ordinary request is answered in one thread from its first middleware to its last. Django's own handler goes to a
+Each ordinary request is handled in one thread from its first middleware to its last. Django's own handler switches to a
 thread and back for every middleware, and starts a thread for every request: a bare view then costs five times as much.
 """
 
@@ -12,7 +12,7 @@ from django.urls import get_resolver
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 
-get_asgi_application()  # sets Django up; what it returns is Django's own handler
+get_asgi_application()  # sets Django up; its return value, Django's own handler, is not used
 
 from config.http.connections import raise_file_limit  # noqa: E402
 from config.http.serving import Application  # noqa: E402
@@ -23,5 +23,5 @@ raise_file_limit()
 tick_rarely()
 garbage.share_one_arena()
 application: Any = Application()
-_ = get_resolver().url_patterns  # imports every page now: a slip in one stops the start, and no visitor waits
+_ = get_resolver().url_patterns  # imports every page now: an error stops the start, and no visitor has to wait
 garbage.leave_out_what_is_loaded()

@@ -1,4 +1,4 @@
-"""The Celery application that the web sends hints through and the worker takes them from."""
+"""The Celery application: the web sends hints through it, and the worker takes them from it."""
 
 import os
 
@@ -11,15 +11,15 @@ from config.process import garbage
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 
-# Celery's care for Django (connections closed after each task) is the worker's need and many megabytes of code,
-# so it is taken up where tasks are loaded and not where hints are sent.
+# Celery's support for Django (closing connections after each task) is needed only by the worker and is many megabytes
+# of code, so it is loaded where tasks are loaded and not where hints are sent.
 app = Celery("firekind", fixups=[])
 app.conf.update(CONFIGURATION)
 _kept: list[object] = []  # signals hold their receivers weakly
 
 
 def take_patiently() -> None:
-    """Have this process, which takes messages, wait for the next one longer than a sender waits."""
+    """Have this process, which takes messages, wait longer for the next one than a sender does."""
     app.conf.update(broker.taking(BROKER_URL))
 
 
@@ -40,7 +40,7 @@ def _settle(**_: object) -> None:
 
 @signals.setup_logging.connect
 def _keep_logging(**_: object) -> None:
-    """Keep Celery from setting up logging of its own: `config.logs` is what counts."""
+    """Keep Celery from configuring logging itself: `config.logs` does that."""
 
 
 app.autodiscover_tasks(["audit", "workflows", "evidence", "integrations.pagerduty", "integrations.slack"])

@@ -1,4 +1,4 @@
-"""What `manage.py check` looks at beside Django's own: files that operators write."""
+"""What `manage.py check` covers beyond Django's own checks: files and settings that operators write."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -16,7 +16,7 @@ from integrations.profilers import sources
 
 @register()
 def profile_sources(**_: Any) -> Sequence[CheckMessage]:
-    """Name everything that is wrong in the list of profile sources, so that no stack starts on half of it."""
+    """Report every error in the list of profile sources, so that no stack starts with half of it."""
     path = settings.FIREKIND.profile_sources_file
     try:
         if path is not None:
@@ -28,7 +28,7 @@ def profile_sources(**_: Any) -> Sequence[CheckMessage]:
 
 @register()
 def pagerduty(**_: Any) -> Sequence[CheckMessage]:
-    """Name what is missing for paging, without asking PagerDuty; `manage.py pagerduty_check` does that."""
+    """Report what is missing for paging, without calling PagerDuty; `manage.py pagerduty_check` does that."""
     firekind = settings.FIREKIND
     given = firekind.pagerduty
     if given is None:
@@ -38,7 +38,7 @@ def pagerduty(**_: Any) -> Sequence[CheckMessage]:
 
 @register()
 def names(**_: Any) -> Sequence[CheckMessage]:
-    """Name what was most likely meant to be a setting: nothing would read it, and nothing else would say so."""
+    """Report names that were probably meant as settings: nothing reads them, and nothing else would report them."""
     found = misspelt.meant(settings.FIREKIND.named, env.NAMES)
     return [
         Remark(
@@ -52,7 +52,7 @@ def names(**_: Any) -> Sequence[CheckMessage]:
 
 @register(deploy=True)
 def demo(**_: Any) -> Sequence[CheckMessage]:
-    """Say that the demo is no deployment, however well it is set up."""
+    """Report that the demo is not a deployment, however well it is set up."""
     if settings.FIREKIND.sandbox_url:
         says = "FIREKIND_SANDBOX_URL is set: anyone who reaches this signs in as anyone."
         return [Error(says, hint="Leave it out, and connect a real workspace.", id="firekind.E002")]

@@ -9,8 +9,8 @@ import psycopg
 from incidents.outages.database_watch import CONNECT_S, Bounded, Patience
 
 # Under ASGI each request has a thread of its own, so connections are shared by a pool and never kept by a thread
-# (CONN_MAX_AGE stays 0). How long anyone waits for one, or for a statement, is decided in `outages.database_watch`.
-# Attempts to connect follow each other soon, so that the pool is back with its server and not a minute later.
+# (CONN_MAX_AGE stays 0). `outages.database_watch` decides how long anyone waits for a connection or a statement.
+# Attempts to connect follow each other quickly, so that the pool recovers with its server and not a minute later.
 POOL = {
     "min_size": 1,
     "max_size": 20,
@@ -20,19 +20,20 @@ POOL = {
     "connection_class": Bounded,
 }
 
-# What comes again on a connection is planned once: planning took half of PostgreSQL's time, and more for whole pages.
-# Values go beside the words, so where the words alone do not say it, a value needs its type (`%s::text`).
+# A statement repeated on a connection is planned once: planning took half of PostgreSQL's time, and more for whole
+# pages. Values are sent apart from the statement, so where it does not imply a value's type, that has to be written
+# (`%s::text`).
 PREPARED = {"server_side_binding": True, "prepare_threshold": 5}
-OURS = {"pool", *PREPARED}  # what is Django's or psycopg's and not libpq's
+OURS = {"pool", *PREPARED}  # options for Django or psycopg and not for libpq
 
 
 def from_url(url: str, *, pooled: bool = False) -> dict[str, Any]:
-    """Turn `postgresql://user:secret@host:port/name?option=value` into Django's settings.
+    """Parse `postgresql://user:secret@host:port/name?option=value` into Django's settings.
 
-    `?host=/folder` names a Unix socket's folder, as PostgreSQL's own tools read it, and so does `//%2Ffolder/name`;
-    `?host=a,b&port=5432,5432` several servers, like `//a:5432,b:5432/name`, of which
-    `&target_session_attrs=read-write` takes the one that can be written to. `pooled` is for an address of PgBouncer in
-    transaction mode: a cursor or a prepared statement of one transaction is not there in the next.
+    `?host=/folder` names a Unix socket's folder, as in PostgreSQL's own tools, and so does `//%2Ffolder/name`.
+    `?host=a,b&port=5432,5432` names several servers, like `//a:5432,b:5432/name`; `&target_session_attrs=read-write`
+    picks the one that accepts writes. `pooled` is for the address of a PgBouncer in transaction mode: a cursor or a
+    prepared statement of one transaction does not exist in the next.
     """
     parts = urlsplit(url)
     options = dict(parse_qsl(parts.query))
@@ -52,14 +53,14 @@ def from_url(url: str, *, pooled: bool = False) -> dict[str, Any]:
 
 
 def _servers(netloc: str) -> tuple[str, str]:
-    """Return hosts and ports as libpq takes them, with commas between those of several servers."""
+    """Return hosts and ports as libpq takes them, separated by commas if there are several servers."""
     servers = [urlsplit(f"//{one}") for one in netloc.rpartition("@")[2].split(",")]
     ports = [str(one.port or "") for one in servers]
     return ",".join(unquote(one.hostname or "") for one in servers), ",".join(ports) if any(ports) else ""
 
 
 def keywords(url: str) -> dict[str, Any]:
-    """Turn the same address into what libpq takes, so that a password is read in one way everywhere."""
+    """Parse the same address into libpq's parameters, so that a password is read the same way everywhere."""
     parts = from_url(url)
     named = {"dbname": parts["NAME"], "user": parts["USER"], "password": parts["PASSWORD"], "host": parts["HOST"]}
     options = {name: value for name, value in parts["OPTIONS"].items() if name not in OURS}
@@ -67,12 +68,12 @@ def keywords(url: str) -> dict[str, Any]:
 
 
 def refusal(url: str) -> str:
-    """Return why nobody can connect to an address: PostgreSQL's line, without the password; empty where one can."""
+    """Return why an address cannot be connected to: PostgreSQL's line without the password; empty if it can."""
     return why_not(keywords(url))
 
 
 def why_not(asked: Mapping[str, Any]) -> str:
-    """Return the same of what libpq takes."""
+    """Return the same as ``refusal``, given libpq's parameters."""
     try:
         psycopg.connect(**{"connect_timeout": CONNECT_S, **asked}).close()
     except psycopg.Error as error:

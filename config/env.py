@@ -1,8 +1,8 @@
-"""The settings the stack is driven by, read once from the environment, typed and checked.
+"""The settings of the stack, read once from the environment, typed and checked.
 
-Where a name is looked for, first hit wins: the environment, `.env` in the project's folder or in `FIREKIND_HOME`, and
-`running.env` in the data folder, which a stack writes while it runs, so that `manage.py` in another
-terminal reaches it. A name that is set to nothing counts as not set, and hides what the later places say.
+A name is looked for in this order, and the first hit wins: the environment, `.env` in the project's folder or in
+`FIREKIND_HOME`, and `running.env` in the data folder, which a running stack writes so that `manage.py` in another
+terminal reaches it. A name with an empty value counts as not set, and hides the later places.
 """
 
 import os
@@ -25,7 +25,7 @@ from config.parsing.values import SettingError as SettingError  # noqa: PLC0414 
 from config.parsing.vendor_settings import PagerDutySettings, Slack
 
 ROOT = Path(__file__).resolve().parent.parent
-# Where what people set and what Firekind keeps lies: beside the code, unless that was installed from a wheel.
+# Where settings and data are: in the project's folder, or in `FIREKIND_HOME`, as when installed from a wheel.
 HOME = Path(os.environ.get("FIREKIND_HOME") or ROOT).resolve()
 # Every name this project reads, in the order of `.env.example`.
 NAMES = (
@@ -86,10 +86,10 @@ BUCKETS = ("s3", "gs", "az")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Env:
-    """Every setting, parsed. `slack`, `pagerduty`, `tracker` and `mail` are None when they are left out altogether."""
+    """Every setting, parsed. `slack`, `pagerduty`, `tracker` and `mail` are None if they are not configured."""
 
     database_url: str
-    database_direct_url: str  # past a pooler of connections; empty where there is none
+    database_direct_url: str  # bypasses a connection pooler; empty if there is none
     broker_url: str
     data_dir: Path
     base_url: str
@@ -106,7 +106,7 @@ class Env:
     evidence_max_mib: int
     evidence_in_worker: bool
     profile_sources_file: Path | None
-    named: Mapping[str, str] = field(repr=False, compare=False)  # everything given, for lists that name variables
+    named: Mapping[str, str] = field(repr=False, compare=False)  # everything set, for lists that name variables
     audit_channel: str
     audit_webhook: str
     metrics_token: str
@@ -137,7 +137,7 @@ def load() -> Env:
 
 
 def _slips() -> str:
-    """Name what was most likely meant to be a setting: it may be the one that is missing."""
+    """Name probable misspellings of settings: one of them may be the setting that is missing."""
     try:
         found = meant(given(), NAMES)
     except SettingError:
@@ -146,17 +146,17 @@ def _slips() -> str:
 
 
 def _of_a_running_stack() -> str:
-    """Say where settings may come from that nobody set here."""
+    """Explain where values may come from that the operator did not set."""
     try:
         folder = data_dir(given())
-    except SettingError:  # a file that cannot be read says nothing about where
+    except SettingError:  # a file that cannot be read has its own error
         return ""
     is_there = (folder / RUNNING).exists()
     return f" What you did not set comes from the stack that is running on {folder.name}." if is_there else ""
 
 
 def given() -> dict[str, str]:
-    """Merge what people set: `.env` and, over it, the environment. Raises SettingError."""
+    """Merge what people set: `.env`, overridden by the environment. Raises SettingError."""
     return cleaning.cleaned(parse_file(HOME / ".env") | dict(os.environ), NAMES)
 
 
@@ -166,17 +166,17 @@ def reach(given: Mapping[str, str]) -> dict[str, str]:
 
 
 def present(given: Mapping[str, str]) -> dict[str, str]:
-    """Drop the names that are set to nothing."""
+    """Drop the names with an empty value."""
     return {name: value for name, value in given.items() if value.strip()}
 
 
 def parse_file(path: Path) -> dict[str, str]:
-    """Parse `NAME=value` lines; `#` begins a comment line, quotes around a value are dropped.
+    """Parse `NAME=value` lines; `#` starts a comment line, quotes around a value are dropped.
 
     Raises ``SettingError`` with the line.
     """
     try:
-        lines = path.read_text(encoding="utf-8-sig").splitlines()  # some editors of Windows put a mark before it
+        lines = path.read_text(encoding="utf-8-sig").splitlines()  # some Windows editors write a byte order mark
     except FileNotFoundError:
         return {}
     except (OSError, UnicodeDecodeError):
@@ -193,7 +193,7 @@ def _pair(path: Path, n: int, line: str) -> tuple[str, str]:
 
 
 def read(given: Mapping[str, str]) -> Env:
-    """Parse every setting. Raises SettingError for the first one that is missing, malformed or not to be together."""
+    """Parse every setting. Raises SettingError for the first one that is missing, malformed or in conflict."""
     base_url = addresses.base_url(given, port=port(given))
     sandbox.check(given)
     return Env(
@@ -233,17 +233,17 @@ def read(given: Mapping[str, str]) -> Env:
 
 
 def data_dir(given: Mapping[str, str]) -> Path:
-    """Give the folder that holds what the stack keeps on disk."""
+    """Return the folder that holds what the stack stores on disk."""
     return _at(given.get("FIREKIND_DATA_DIR") or ".data")
 
 
 def port(given: Mapping[str, str]) -> int:
-    """Give the port of the web process; the sandbox listens on the one after it."""
+    """Return the port of the web process; the sandbox listens on the next one."""
     return whole(given, "PORT", default=8000, low=1, high=65534)
 
 
 def _storage(given: Mapping[str, str]) -> str:
-    """Give where evidence is kept: a folder's path, or an address of object storage (s3://bucket/prefix)."""
+    """Return where evidence is stored: a folder's path, or an address of object storage (s3://bucket/prefix)."""
     value = given.get("EVIDENCE_STORAGE_URL", "")
     if re.match(r"(?!file:)[a-z0-9+]+:/", value, re.IGNORECASE):
         return without_login("EVIDENCE_STORAGE_URL", url(given, "EVIDENCE_STORAGE_URL", schemes=BUCKETS))
@@ -252,28 +252,28 @@ def _storage(given: Mapping[str, str]) -> str:
 
 
 def _file(given: Mapping[str, str], name: str) -> Path | None:
-    """Give the path of a file that is there, or None when none is named."""
+    """Return the path of an existing file, or None if none is named."""
     if not given.get(name):
         return None
     try:
         path = _named(given[name])
         if path.is_file():
             return path
-    except OSError:  # a name that no file can have
+    except OSError:  # not a possible file name
         pass
     raise SettingError(f"{name} names {given[name]}, which is not a readable file.")
 
 
 def _named(name: str) -> Path:
-    """Give where a file lies: in ``HOME``, or among those that come with the code."""
+    """Return the path of a file in ``HOME``, or of one that comes with the code."""
     return next((path for path in (_at(name), ROOT / name) if path.exists()), _at(name))
 
 
 def _at(name: str) -> Path:
-    """Give where a path leads: from ``HOME``, or from a person's own folder, ``~``, which no shell put in its place."""
+    """Resolve a path from ``HOME``, or from a user's folder (``~``) that no shell has expanded."""
     try:
         return HOME / Path(name).expanduser()
-    except RuntimeError:  # of somebody who is not known here
+    except RuntimeError:  # of an unknown user
         return HOME / name
 
 
@@ -287,7 +287,7 @@ def _secret_key(given: Mapping[str, str]) -> str:
 
 
 def _metrics_token(given: Mapping[str, str]) -> str:
-    """Give what Prometheus sends to be told the figures; without one nobody is."""
+    """Return the token with which Prometheus reads metrics; without one, no one can."""
     value = given.get("METRICS_TOKEN", "")
     if value and not re.fullmatch(r"[!-~]{20,}", value):
         raise SettingError("METRICS_TOKEN must be 20 random characters or more, without spaces.")
@@ -295,7 +295,7 @@ def _metrics_token(given: Mapping[str, str]) -> str:
 
 
 def _codenames(given: Mapping[str, str]) -> tuple[str, ...]:
-    """Give the names that incidents of a demo or a picture take first, in this order."""
+    """Return the names that incidents of a demo or screenshot take first, in this order."""
     shape = r"|[a-z]+(-[a-z]+)+(,[a-z]+(-[a-z]+)+)*"
     value = shaped(given, "FIREKIND_CODENAMES", "", shape, "names such as amber-otter, with commas between them")
     return tuple(value.split(",")) if value else ()

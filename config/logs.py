@@ -1,7 +1,7 @@
-"""What is logged: what happened, never what people wrote. Bodies stay out of every logger.
+"""Logging: what happened, never what people wrote. No logger gets request bodies.
 
-Nor is what an unexpected error says of itself logged, whoever logs it: a database quotes the row that it refuses, and
-Python the value. Its class, where it happened, and what is known to be ours say enough.
+The messages of unexpected errors are not logged either, by any logger: a database quotes the row that it refuses, and
+Python the value. An error's class, its location, and words known to be ours are enough.
 """
 
 import json
@@ -19,31 +19,31 @@ from incidents.outages import database_watch
 
 log = logging.getLogger(__name__)
 FORMS: Final = ("line", "json")
-# What kombu says of a broker that is gone or refuses: a message stays on it, or it is not looked after this time.
+# What kombu logs about a broker that is gone or refuses: a message stays on it, or it is not checked this time.
 UNTAKEN: Final = ("Couldn't ack", "Couldn't reject", "Error in timer")
 
 
-# Errors whose words are those of code or of the system.
+# Errors whose messages come from code or from the system.
 IN_OUR_WORDS: Final = (AttributeError, NameError, ImportError, RecursionError, MemoryError)
-# What is shorter is left where it stands in a message: it would be found in every other word.
+# Shorter texts are left in a message: they would match inside every other word.
 SHORT: Final = 3
 
 
 class WithoutWords(logging.Formatter):
-    """A line for people, and below it where an error happened, without what it says."""
+    """A line for people, followed by an error's traceback without its message."""
 
     def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802 (logging's own name)
-        """Return the line; what is told of an error within it is its class."""
+        """Return the line; an error quoted in it is replaced by its class."""
         record.message = said(record)
         return super().formatMessage(record)
 
     def formatException(self, ei: Any) -> str:  # noqa: N802 (the same)
-        """Return where an error happened."""
+        """Return an error's traceback without its message."""
         return told(ei[1]) if ei[1] else ""
 
 
 class JsonLines(WithoutWords):
-    """One JSON object a line: when, how bad, which logger, what, and the ids of request, incident and effect."""
+    """One JSON object per line: time, level, logger, message, and the ids of request, incident and effect."""
 
     def format(self, record: logging.LogRecord) -> str:
         """Return the line; a traceback is one string in it."""
@@ -60,7 +60,7 @@ class JsonLines(WithoutWords):
 
 
 def said(record: logging.LogRecord) -> str:
-    """Return what a record says; where it repeats an error that comes with it, as Celery's do, the error's class."""
+    """Return a record's message; where it quotes the attached error, as Celery's do, with the error's class."""
     says = record.getMessage()
     for error in _with_causes(record.exc_info[1] if record.exc_info else None):
         for words in (repr(error), str(error)):
@@ -70,7 +70,7 @@ def said(record: logging.LogRecord) -> str:
 
 
 def told(error: BaseException) -> str:
-    """Return where an error and those that it came of happened, the newest last."""
+    """Return the tracebacks of an error and its causes, the newest last."""
     parts = []
     for one in reversed([*_with_causes(error)]):
         where = "".join(traceback.format_tb(one.__traceback__))
@@ -90,7 +90,7 @@ def _with_causes(error: BaseException | None) -> Iterator[BaseException]:
 
 
 def _ours(error: BaseException) -> str:
-    """Return the part of an error's words that nobody wrote: PostgreSQL's code and names, or the system's reason."""
+    """Return the part of an error that no user wrote: PostgreSQL's code and names, or the system's reason."""
     if isinstance(error, psycopg.Error):
         words = [error.sqlstate, error.diag.table_name, error.diag.column_name, error.diag.constraint_name]
     elif isinstance(error, OSError):
@@ -101,8 +101,8 @@ def _ours(error: BaseException) -> str:
 
 
 def hear_threads() -> None:
-    """Log what ends a thread as everything else is logged; Python itself prints it, words and all."""
-    if threading.excepthook is threading.__excepthook__:  # else somebody hears them already: a test
+    """Log what ends a thread like everything else; Python itself would print it, message included."""
+    if threading.excepthook is threading.__excepthook__:  # otherwise a test has replaced it already
         threading.excepthook = _of_a_thread
 
 
@@ -112,9 +112,9 @@ def _of_a_thread(ended: threading.ExceptHookArgs) -> None:
 
 
 def without_traceback(record: logging.LogRecord) -> bool:
-    """Say in one line that database or broker were gone: what was to be done is found again once they are back.
+    """Log in one line that the database or broker was gone: the work is found again once they are back.
 
-    A deadlock is a slip of ours, and keeps its traceback.
+    A deadlock is a bug of ours, and keeps its traceback.
     """
     error = record.exc_info[1] if record.exc_info else None
     if (database_watch.says_so(error) and not database_watch.is_deadlock(error)) or str(record.msg).startswith(UNTAKEN):
@@ -124,7 +124,7 @@ def without_traceback(record: logging.LogRecord) -> bool:
 
 
 def written(form: str) -> dict[str, Any]:
-    """Return what Django is to set up, with lines in one of ``FORMS``."""
+    """Return the logging configuration for Django, with lines in one of ``FORMS``."""
     return {**LOGGING, "handlers": {"stderr": {**STDERR, "formatter": form}}}
 
 
@@ -143,10 +143,10 @@ LOGGING: dict[str, Any] = {
         "incidents": {"level": "INFO"},
         "workflows": {"level": "INFO"},
         "integrations": {"level": "INFO"},
-        # Both print whole requests below this level, tokens and people's words included.
+        # Below this level both print whole requests, including tokens and people's words.
         "slack_bolt": {"level": "WARNING"},
         "slack_sdk": {"level": "WARNING"},
-        # A refused request is the sender's business; its path may carry a codename.
+        # A refused request is the sender's problem; its path may contain a codename.
         "django.request": {"level": "ERROR"},
         "django.security.DisallowedHost": {"level": "CRITICAL"},
     },

@@ -1,14 +1,14 @@
-"""How work is spread.
+"""How work is distributed to workers.
 
-Rows in PostgreSQL are the truth and messages are hints. The broker may lose every one of them: the sweep
-finds what is due. So nothing that matters is kept, retried or delayed by the broker.
+Rows in PostgreSQL are the truth and messages are hints. The broker may lose every one of them: the sweep finds what is
+due. So the broker keeps, retries or delays nothing that matters.
 """
 
 from typing import Final
 
 from config import broker, env
 
-# The queues: the first is where everything goes that is not routed.
+# The queues; unrouted tasks go to the first one.
 EFFECTS, EVIDENCE = "celery", "evidence"
 BROKER_URL: Final = env.load().broker_url
 CONFIGURATION = {
@@ -19,23 +19,23 @@ CONFIGURATION = {
     "task_publish_retry": False,
     "broker_connection_retry_on_startup": True,
     "broker_connection_max_retries": None,  # the worker waits for its broker as long as it takes
-    # One that refuses, because it became a replica or is full, is waited for like one that is away.
+    # Retry a broker that refuses, because it became a replica or is full, like one that is away.
     "broker_channel_error_retry": True,
-    # A hint is acknowledged as it is taken: a worker that dies loses it, and the sweep finds what it was about.
-    # Acknowledging late would cost a fifth of the worker's time and promise nothing more.
+    # A hint is acknowledged when it is taken: a worker that dies loses it, and the sweep finds the work. Acknowledging
+    # late would cost a fifth of the worker's time and guarantee nothing more.
     "task_acks_late": False,
-    # So there is nothing to cancel where the connection is lost, and Celery need not warn each time that it does not.
+    # With early acknowledgement there is nothing to cancel on a lost connection; this only silences Celery's warning.
     "worker_cancel_long_running_tasks_on_connection_loss": True,
     "task_ignore_result": True,
     "task_serializer": "json",
     "accept_content": ["json"],
     "timezone": "UTC",
-    # Tasks wait for vendors nearly all the time: threads keep many calls in flight in few megabytes.
+    # Tasks spend nearly all their time waiting for vendors: threads keep many calls in flight in a few megabytes.
     "worker_pool": "threads",
     "worker_concurrency": 16,
     "worker_prefetch_multiplier": 1,
     "worker_redirect_stdouts": False,
-    # What takes long has workers of its own, and is not in the way of the rest.
+    # Slow tasks have workers of their own, so that they do not hold up the rest.
     "task_routes": {
         "evidence.tasks.*": {"queue": EVIDENCE},
         "workflows.tasks.measure": {"queue": EVIDENCE},

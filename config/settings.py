@@ -10,7 +10,7 @@ LOGGING = logs.written(ENV.log_format)
 
 SECRET_KEY = ENV.secret_key
 DEBUG = ENV.debug
-PANEL_FAULTS_ARE_RAISED = DEBUG  # else a fault in one panel of a page leaves the others to be used
+PANEL_FAULTS_ARE_RAISED = DEBUG  # otherwise a fault in one panel of a page leaves the others usable
 ALLOWED_HOSTS = list(ENV.allowed_hosts)
 ROOT_URLCONF = "config.urls"
 ASGI_APPLICATION = "config.asgi.application"
@@ -63,7 +63,7 @@ MIDDLEWARE = [
     "evidence.views.storing.StorageOutages",
     "config.http.methods.FormsOnly",
 ]
-SIGNED_MIDDLEWARE = [  # of what vendors send: config/http/signed_doors.py
+SIGNED_MIDDLEWARE = [  # for requests that vendors send: config/http/signed_doors.py
     "config.http.request_origin.ProxyDoubts",
     "django.middleware.security.SecurityMiddleware",
     "config.http.no_store.Unkept",
@@ -119,12 +119,12 @@ STORAGES = {
 # Email, for the few messages that nothing else can carry.
 globals().update(mail.django(ENV.mail))
 
-# Who may come in.
+# Who may sign in.
 AUTHENTICATION_BACKENDS = ["incidents.people.accounts.AccountBackend"]
 LOGIN_URL = "/sign-in/"
 LOGIN_REDIRECT_URL = "/"
 LOGOUT_REDIRECT_URL = "/sign-in/"
-# allauth speaks the protocols; pages, words, rules and limits are those of integrations.identity.
+# allauth implements the protocols; integrations.identity has the pages, texts, rules and limits.
 ACCOUNT_ADAPTER = "integrations.identity.adapters.AccountAdapter"
 ACCOUNT_EMAIL_VERIFICATION = "none"
 ACCOUNT_FORMS = {"reauthenticate": "integrations.identity.forms.PasswordForm"}
@@ -141,7 +141,7 @@ MFA_FORMS = {
 MFA_RATE_LIMITS = False
 MFA_RECOVERY_CODES_SHOW_ONCE = True
 MFA_SUPPORTED_TYPES = ["totp", "webauthn", "recovery_codes"]
-MFA_TOTP_TOLERANCE = 1  # clocks of phones differ
+MFA_TOTP_TOLERANCE = 1  # phones' clocks differ
 PASSWORD_HASHERS = [
     "django.contrib.auth.hashers.ScryptPasswordHasher",
     "django.contrib.auth.hashers.PBKDF2PasswordHasher",
@@ -151,15 +151,15 @@ AUTH_PASSWORD_VALIDATORS = [
     for name in ("UserAttributeSimilarityValidator", "MinimumLengthValidator", "CommonPasswordValidator")
 ]
 
-# What the browser is told. TLS rules follow the address that people open, so that a loopback trial works.
+# Headers and cookies. TLS rules follow the address that people open, so that a trial on loopback works.
 SECURE_SSL_REDIRECT = ENV.https
-SECURE_REDIRECT_EXEMPT = [r"^(health|ready|metrics)$"]  # asked from inside by whatever watches the process
+SECURE_REDIRECT_EXEMPT = [r"^(health|ready|metrics)$"]  # monitoring asks these from inside
 SECURE_HSTS_SECONDS = 365 * 24 * 3600 if ENV.https else 0
 SECURE_HSTS_INCLUDE_SUBDOMAINS = ENV.https
 SECURE_HSTS_PRELOAD = ENV.https
 SECURE_REFERRER_POLICY = "same-origin"
-SESSION_ENGINE = "integrations.identity.sessions"  # its rows end by the settings, and can be listed and ended
-# Over TLS no cookie is taken that another host of the domain, or a page without TLS, could have set.
+SESSION_ENGINE = "integrations.identity.sessions"  # its rows expire by the settings, and can be listed and ended
+# Over TLS, cookies that another host of the domain or a page without TLS could have set are not accepted.
 COOKIE_PREFIX = "__Host-" if ENV.https else ""
 MESSAGE_STORAGE = "config.http.message_cookie.Messages"
 SESSION_COOKIE_NAME = f"{COOKIE_PREFIX}sessionid"

@@ -1,6 +1,6 @@
-"""The same settings with stand-ins for what the environment would give: for tests and checks.
+"""The same settings with stand-ins for the environment: for tests and checks.
 
-Nothing of the person's own settings gets in but the addresses of a database and a broker.
+Of the person's own settings, only the addresses of a database and a broker are used.
 """
 
 import os
@@ -23,9 +23,9 @@ from config.settings import *  # noqa: E402, F403 (the lines above must come fir
 from config.settings import DATABASES, STORAGES  # noqa: E402 (the same)
 
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
-DATABASES["default"]["OPTIONS"].pop("pool", None)  # a test database is dropped while a pool would hold it
-if os.environ.get("FIREKIND_TEST_TEMPLATE"):  # tables that were made before: nothing is left to migrate
+DATABASES["default"]["OPTIONS"].pop("pool", None)  # a pool would keep a test database from being dropped
+if os.environ.get("FIREKIND_TEST_TEMPLATE"):  # the tables exist already: there is nothing to migrate
     DATABASES["default"]["TEST"] = {"TEMPLATE": os.environ["FIREKIND_TEST_TEMPLATE"], "MIGRATE": False}
 STORAGES["staticfiles"] = {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}
-PANEL_FAULTS_ARE_RAISED = True  # a test that fails says where
-WHITENOISE_AUTOREFRESH = True  # files are read where they lie: nothing is collected for tests
+PANEL_FAULTS_ARE_RAISED = True  # so that a failing test shows where
+WHITENOISE_AUTOREFRESH = True  # files are read from their source folders: nothing is collected for tests

@@ -1,4 +1,4 @@
-"""Where every page and door is."""
+"""The routes of every page and door."""
 
 from django.http import HttpRequest, HttpResponse
 from django.urls import include, path
@@ -7,7 +7,7 @@ from config.http import readiness
 
 
 def health(request: HttpRequest) -> HttpResponse:
-    """Answer that this process is up: neither the database nor anything else is asked."""
+    """Answer that this process is up, without using the database or anything else."""
     return HttpResponse("ok", content_type="text/plain")
 
 

@@ -21,15 +21,15 @@ from config.process import garbage, priority
 from incidents.claiming import keyed_executor
 from incidents.outages import database_watch
 
-# A backlog of effects never starves those who respond.
+# A backlog of effects must not starve the processes that people wait for.
 NICE = 10
-# How many tasks each kind of worker has in hand at once, each in a thread. Captures mostly wait for their source.
+# How many tasks each kind of worker runs at once, each in a thread. Captures mostly wait for their source.
 THREADS = {EFFECTS: 16, EVIDENCE: 6}
 NAMES = {EFFECTS: "worker", EVIDENCE: "evidence"}
 
 
 def main() -> int:
-    """Work until told to end; give the exit code."""
+    """Work until told to end; return the exit code."""
     queues = _asked()
     priority.give_way(NICE)
     garbage.share_one_arena()
@@ -45,8 +45,8 @@ def main() -> int:
 
 
 def made(queues: Sequence[str]) -> Worker:
-    """Load what a worker of these queues needs, and return one that has not begun; it is named by the first."""
-    # Running as root is dangerous where messages may hold pickled code; here they hold JSON only.
+    """Load what a worker of these queues needs, and return it, not yet started; it is named after the first queue."""
+    # Running as root is dangerous if messages may hold pickled code; here they hold only JSON.
     warnings.simplefilter("ignore", SecurityWarning)
     take_patiently()
     return app.Worker(
@@ -61,7 +61,7 @@ def made(queues: Sequence[str]) -> Worker:
 
 
 def _asked() -> list[str]:
-    """Give the queues to work for."""
+    """Return the queues to work for."""
     parser = argparse.ArgumentParser(prog="python -m config.worker", description=__doc__)
     parser.add_argument("--queue", choices=list(THREADS))
     if queue := parser.parse_args().queue:

@@ -1,4 +1,4 @@
-"""Our clock against those of the database and the vendors, as their last answers told them."""
+"""Our clock compared to those of the database and, by their last responses, the vendors."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from integrations.pagerduty.adapter import current as pagerduty_current
 from integrations.slack.adapter import current as slack_current
 
 APART_S: Final = 5.0
-# Slack's signatures are refused after five minutes; leases are taken over in seconds.
+# Slack rejects signatures that are five minutes old; leases are taken over within seconds.
 FAR_S: Final = 30.0
 
 
 def findings() -> Iterator[CheckResult]:
-    """Yield whether each clock that can be seen agrees with ours."""
+    """Yield whether each clock that can be read agrees with ours."""
     for whose, ahead_s in _clocks():
         if ahead_s is not None:
             yield compared(whose, ahead_s)
 
 
 def compared(whose: str, ahead_s: float) -> CheckResult:
-    """Say how far a clock is ahead of ours; what is negative is behind."""
+    """Report how far a clock is ahead of ours; negative is behind."""
     if abs(ahead_s) < APART_S:
         return CheckResult(f"Our clock agrees with {whose}.")
     says = f"Our clock is {abs(ahead_s):.0f} s {'behind' if ahead_s > 0 else 'ahead of'} {whose}. Set it by NTP."

@@ -1,4 +1,4 @@
-"""Look at one part after the other; a part that cannot be looked at does not stop the others."""
+"""Check one part after the other; a part that cannot be checked does not stop the others."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ PARTS: Final[dict[str, Part]] = {
     "tracker": vendors.tracker,
     "mail": reached.mail,
     "sign-in": reached.sign_in,
-    "clock": clocks.findings,  # after the vendors: by their last answers
+    "clock": clocks.findings,  # after the vendors, because it uses their last responses
 }
 NOT_LOOKED_AT: Final = "Not checked, because the database does not answer or lacks migrations. Mend that first."
 
@@ -40,7 +40,7 @@ def findings() -> Iterator[tuple[str, CheckResult]]:
                 yield name, found
         except DatabaseError as error:
             yield name, wrong(_unread(error))
-        except Exception as error:  # noqa: BLE001 (people look here when something is odd: one oddity hides no other)
+        except Exception as error:  # noqa: BLE001 (people run this when things are odd: one fault must not hide others)
             yield name, wrong(f"This check itself failed, with {_place(error)}. Report that; the others went on.")
 
 
@@ -54,6 +54,6 @@ def _unread(error: DatabaseError) -> str:
 
 
 def _place(error: BaseException) -> str:
-    """Return an error's class and where it was raised, without its words, which may hold what was answered."""
+    """Return an error's class and where it was raised, without its message, which may quote data."""
     *_, last = traceback.extract_tb(error.__traceback__)
     return f"{type(error).__name__} at {Path(last.filename).name}:{last.lineno}"

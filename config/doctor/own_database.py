@@ -1,4 +1,4 @@
-"""The database: whether it answers, as whom we are there, whether it fits this version, and what it holds."""
+"""The database: whether it responds, which role we use, whether it fits this version, and what it holds."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ ROLE: Final = """
 
 
 def findings() -> Iterator[CheckResult]:
-    """Yield a finding for each; stop where the database does not answer or cannot hold what is kept."""
+    """Yield a finding for each; stop if the database does not respond or cannot be used."""
     refused = list(_refused())
     yield from refused
     if refused:
@@ -40,7 +40,7 @@ def findings() -> Iterator[CheckResult]:
 
 
 def _refused() -> Iterator[CheckResult]:
-    """Say why the database cannot be used, and the way past its pooler; what is asked later waits no longer then."""
+    """Report why the database, or the address past its pooler, cannot be used; later checks then do not wait for it."""
     given = settings.FIREKIND
     if why := database.why_not(database_watch.address()):
         database_watch.wait_no_longer()
@@ -52,7 +52,7 @@ def _refused() -> Iterator[CheckResult]:
 
 
 def distant(round_trip_s: float) -> Iterator[CheckResult]:
-    """Say that the database is too far away, where it is: a command asks it some fifteen times before it answers."""
+    """Report a database that is too far away: a command sends it some fifteen statements before it answers."""
     if round_trip_s > FAR_S:
         yield note(
             f"The database takes {round_trip_s * 1000:.0f} ms for each answer, so commands in Slack, which waits three "
@@ -61,7 +61,7 @@ def distant(round_trip_s: float) -> Iterator[CheckResult]:
 
 
 def _round_trip_s() -> float:
-    """Measure the quickest of a few."""
+    """Measure the fastest of a few round trips."""
     taken = []
     with connection.cursor() as cursor:
         for _ in range(3):
@@ -72,7 +72,7 @@ def _round_trip_s() -> float:
 
 
 def role() -> CheckResult:
-    """Say whether the role that is used owns what the application must not change."""
+    """Report whether our database role owns what the application must not change."""
     with connection.cursor() as cursor:
         cursor.execute(ROLE)
         name, is_super, owns = cursor.fetchone()

@@ -1,4 +1,4 @@
-"""What Django's checks and ours say of the settings."""
+"""What Django's checks and ours report about the settings."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from django.core import checks
 
 from integrations.check_result import CheckResult, note, wrong
 
-BY_THE_VENDORS = ("firekind.W", "firekind.I")  # said better by whoever asks PagerDuty itself
+BY_THE_VENDORS = ("firekind.W", "firekind.I")  # the vendors' own checks report these better
 
 
 def findings() -> Iterator[CheckResult]:
-    """Yield what is wrong in the settings; as a deployment, unless this is the demo or a trial without TLS."""
+    """Yield what is wrong in the settings, with Django's deployment checks if this is served over TLS."""
     found = checks.run_checks(include_deployment_checks=settings.FIREKIND.https)
     left = [one for one in found if one.level >= checks.WARNING and not (one.id or "").startswith(BY_THE_VENDORS)]
     for one in left:

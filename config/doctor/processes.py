@@ -1,4 +1,4 @@
-"""The broker, and whether each kind of process was seen lately; by the same checks as `/ready`."""
+"""The broker, and whether each kind of process was seen recently; uses the same checks as `/ready`."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ UNHEARD: Final = (
 
 
 def findings() -> Iterator[CheckResult]:
-    """Yield whether the broker answers, and then each kind of process."""
+    """Yield whether the broker responds, then a finding for each kind of process."""
     error = broker_probe.error()
     if error is None:
         yield CheckResult("The broker answers.")

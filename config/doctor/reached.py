@@ -1,4 +1,4 @@
-"""Whether what people are written to with, and sign in with, can be reached as it is set; nothing is sent."""
+"""Whether the mail server and the sign-in providers can be reached as configured; nothing is sent."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ WITHOUT_MAIL: Final = "Email is not set up: EMAIL_URL is not set. Nothing needs 
 
 
 def mail() -> Iterator[CheckResult]:
-    """Yield whether the mail server lets us in."""
+    """Yield whether the mail server accepts our login."""
     given = settings.FIREKIND.mail
     if given is None:
         yield CheckResult(WITHOUT_MAIL)
@@ -43,7 +43,7 @@ def _log_in() -> None:
 
 
 def sign_in() -> Iterator[CheckResult]:
-    """Yield whether each provider says about itself what is set here."""
+    """Yield whether each provider describes itself as it is configured here."""
     for one in settings.FIREKIND.sign_in.providers:
         try:
             openid.described(one)

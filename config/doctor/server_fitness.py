@@ -1,4 +1,4 @@
-"""Whether a database can hold what Firekind keeps: its version, its encoding, the pooler before it, and our rights."""
+"""Whether a database fits Firekind: its version, its encoding, the pooler in front of it, and our rights."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from django.db import DatabaseError, connection, transaction
 
 OLDEST: Final = 15
 UTF8: Final = "UTF8"
-# Tables of ours that exist and that our role may not use as audit/grants.sql says, as after a migration without it.
+# Existing tables of ours that our role may not use as audit/grants.sql grants, as after a migration without it.
 CLOSED: Final = """
     SELECT count(*), min(relname) FROM pg_class
      WHERE pg_table_is_visible(oid) AND relkind IN ('r', 'p') AND to_regclass('incidents_incident') IS NOT NULL
@@ -19,7 +19,7 @@ CLOSED: Final = """
                     SELECT FROM pg_trigger WHERE tgrelid = pg_class.oid AND tgname = relname || '_rows_kept')
                 OR has_table_privilege(oid, 'UPDATE') AND has_table_privilege(oid, 'DELETE'))))
 """
-# Where tables of ours are that our role does not see: it may not look there, or does not by its search_path.
+# The schema with tables of ours that our role does not see: it lacks the right, or its search_path lacks the schema.
 UNSEEN: Final = """
     SELECT min(nspname), current_user, current_database()
       FROM pg_class JOIN pg_namespace ON pg_namespace.oid = relnamespace
@@ -28,7 +28,7 @@ UNSEEN: Final = """
 
 
 def unfit() -> Iterator[str]:
-    """Yield a sentence for each reason why this database does not do."""
+    """Yield a sentence for each reason why this database cannot be used."""
     if not _keeps_transactions():
         yield (
             "What stands before the database ends each transaction after its first statement: set pool_mode = "
@@ -57,7 +57,7 @@ def unfit() -> Iterator[str]:
 
 
 def closed() -> Iterator[str]:
-    """Yield a sentence where our role does not see the tables that are there, or may not use them."""
+    """Yield a sentence if our role does not see the existing tables, or may not use them."""
     with connection.cursor() as cursor:
         cursor.execute(UNSEEN)
         schema, role, name = cursor.fetchone()

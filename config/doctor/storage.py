@@ -1,4 +1,4 @@
-"""Evidence storage: whether something can be written there, read back and removed, and whether there is room."""
+"""Evidence storage: whether a file can be written, read back and removed, and whether there is room."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ MENDS: Final = {
 
 
 def findings() -> Iterator[CheckResult]:
-    """Yield whether a small file survives the way there and back."""
+    """Yield whether a small file can be written and read back."""
     place = settings.FIREKIND.evidence_storage
     try:
         _try(storage.store())
@@ -46,7 +46,7 @@ def findings() -> Iterator[CheckResult]:
 
 
 def _mend(place: str, error: BaseException) -> str:
-    """Return what to do about an error where evidence is kept."""
+    """Return what to do about an error of the evidence storage."""
     if "://" in place:
         return "Check the bucket, AWS_ENDPOINT, AWS_REGION and the credentials"
     number = next((one.errno for one in (error, error.__cause__) if isinstance(one, OSError)), None)
@@ -61,7 +61,7 @@ def _try(store: storage.Store) -> None:
     try:
         _there_and_back(store, key, path)
     except (StorageError, OSError):
-        with suppress(StorageError, OSError):  # what went wrong first is what is said
+        with suppress(StorageError, OSError):  # the first error is the one to report
             store.drop(key)
         raise
     finally:

@@ -1,4 +1,4 @@
-"""Slack, PagerDuty and the issue tracker, as they are set up; what `slack_check` and `pagerduty_check` say, too."""
+"""Slack, PagerDuty and the issue tracker as configured, with the checks of `slack_check` and `pagerduty_check`."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ WITHOUT_PAGER: Final = "PagerDuty is not connected: PAGERDUTY_API_KEY is not set
 
 
 def slack() -> Iterator[CheckResult]:
-    """Yield what is to be said of the app and its token."""
+    """Yield the findings about the app and its token."""
     given, chat = slack_setup.current(), slack_current.slack()
     if given is None or chat is None:
         yield note(WITHOUT_SLACK)
@@ -35,7 +35,7 @@ def slack() -> Iterator[CheckResult]:
 
 
 def groups() -> Iterator[CheckResult]:
-    """Yield the user groups that cannot be kept; only writing one shows whether the app may."""
+    """Yield the user groups that cannot be updated; only writing one shows whether the app may."""
     rules = GroupRule.objects.filter(active=True)
     failed = [rule for rule in rules if rule.state == GroupRule.State.FAILED]
     for rule in failed:
@@ -48,7 +48,7 @@ def groups() -> Iterator[CheckResult]:
 
 
 def pagerduty() -> Iterator[CheckResult]:
-    """Yield what is to be said of the key, the sender, the services and the webhooks."""
+    """Yield the findings about the key, the sender, the services, the webhooks and the backlog."""
     pager = pagerduty_current.pagerduty()
     if pager is None:
         yield note(WITHOUT_PAGER)
@@ -59,7 +59,7 @@ def pagerduty() -> Iterator[CheckResult]:
 
 
 def tracker() -> Iterator[CheckResult]:
-    """Yield what is to be said of the token, the projects and the webhook."""
+    """Yield the findings about the token, the projects and the webhook."""
     given, found = tracker_setup.current(), tracker_current.tracker()
     if given is None or found is None:
         yield note(WITHOUT_TRACKER)

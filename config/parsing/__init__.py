@@ -1,1 +1,1 @@
-"""How settings are read and what may not be set together, a module a topic."""
+"""How settings are parsed and which may not be set together, one module per topic."""

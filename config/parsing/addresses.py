@@ -1,6 +1,6 @@
-"""The addresses at which Firekind is and of what it stands on, as far as they can be judged before anything answers.
+"""The addresses of Firekind and of its services, checked as far as possible without connecting.
 
-What is wrong in an address passes by no retry, so it is said at the start and not each time something is asked.
+Retrying does not fix a wrong address, so it is reported at the start and not at every use.
 """
 
 import re
@@ -21,7 +21,7 @@ OPTIONS: Final = frozenset(one.keyword.decode() for one in pq.Conninfo.get_defau
 
 
 def base_url(given: Mapping[str, str], *, port: int) -> str:
-    """Give the address that people open, at whose root all pages lie. Raises SettingError."""
+    """Return the address that people open, which must have no path. Raises SettingError."""
     here = f"http://{asked_at(host(given))}:{port}"
     value = url(given, "FIREKIND_BASE_URL", schemes=("http", "https"), default=here)
     parts = urlsplit(value)
@@ -31,19 +31,19 @@ def base_url(given: Mapping[str, str], *, port: int) -> str:
 
 
 def host(given: Mapping[str, str]) -> str:
-    """Give the address that the web process listens on. Raises SettingError."""
+    """Return the address that the web process listens on. Raises SettingError."""
     return shaped(given, "HOST", "127.0.0.1", r"[A-Za-z0-9_.-]+|(?=.*:.*:)[0-9A-Fa-f:.]+", "an address of this machine")
 
 
 def asked_at(host: str) -> str:
-    """Give the host of an address that leads to what listens on this one, as it stands in an address."""
+    """Return the host for a URL that reaches a process listening on this address."""
     if host in EVERYWHERE:
         return LOOPBACK
     return f"[{host}]" if ":" in host else host
 
 
 def database(given: Mapping[str, str], name: str, *, default: str | None = None) -> str:
-    """Give an address of PostgreSQL. Raises SettingError, also for an option that PostgreSQL does not have."""
+    """Return an address of PostgreSQL. Raises SettingError, also for an option that PostgreSQL does not have."""
     value = url(given, name, schemes=POSTGRESQL, default=default, several=True)
     for option, _ in parse_qsl(urlsplit(value).query, keep_blank_values=True):
         if option not in OPTIONS:
@@ -54,7 +54,7 @@ def database(given: Mapping[str, str], name: str, *, default: str | None = None)
 
 
 def broker_url(given: Mapping[str, str]) -> str:
-    """Give the broker's address, which has an older name that only ever meant Redis. Raises SettingError."""
+    """Return the broker's address, also from the older setting that only ever meant Redis. Raises SettingError."""
     name = "REDIS_URL" if "REDIS_URL" in given and "BROKER_URL" not in given else "BROKER_URL"
     value = url(given, name, schemes=(*broker.REDIS, *broker.RABBITMQ))
     parts = urlsplit(value)
@@ -63,7 +63,7 @@ def broker_url(given: Mapping[str, str]) -> str:
     if parts.scheme == broker.REDIS[2] and not parts.path.strip("/"):
         raise SettingError(f"{name} must name a socket, such as redis+socket:///run/redis/redis.sock.")
     verified = _verified(value)
-    # What only the client of Redis takes, the one of RabbitMQ refuses once it connects.
+    # The Redis client checks its own options here; RabbitMQ's would refuse an ssl_ option only when it connects.
     if not _is_taken(verified) or (broker.is_rabbitmq(value) and re.search(r"[?&]ssl_", value)):
         raise SettingError(f"{name} has an option behind the ? that its client does not know: remove it.")
     return verified
@@ -78,7 +78,7 @@ def _is_taken(value: str) -> bool:
 
 
 def _verified(value: str) -> str:
-    """Have whoever answers for a Redis over TLS prove who it is, unless the address says otherwise."""
+    """Require a certificate from a Redis over TLS, unless the address says otherwise."""
     parts = urlsplit(value)
     if parts.scheme != broker.REDIS[1] or "ssl_cert_reqs" in dict(parse_qsl(parts.query)):
         return value

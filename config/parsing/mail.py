@@ -1,4 +1,4 @@
-"""Whether Firekind can write email, and through which server: for the few messages that nothing else can carry."""
+"""Whether Firekind can send email, and through which server: for the few messages that nothing else can carry."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -13,7 +13,7 @@ TIMEOUT_S = 10
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MailSettings:
-    """A server that takes mail, and the address it comes from."""
+    """A mail server, and the address that email comes from."""
 
     host: str
     port: int
@@ -24,12 +24,12 @@ class MailSettings:
 
     @property
     def starts_tls(self) -> bool:
-        """Return whether the connection is turned into TLS once it stands."""
+        """Return whether the connection is upgraded to TLS after it is made."""
         return not self.implicit_tls and self.host not in LOOPBACK_HOSTS
 
 
 def read(given: Mapping[str, str]) -> MailSettings | None:
-    """Parse both settings, or return None when they are left out. Raises SettingError."""
+    """Parse both settings, or return None if neither is set. Raises SettingError."""
     if not any(name in given for name in NAMES):
         return None
     for name in NAMES:
@@ -52,7 +52,7 @@ def read(given: Mapping[str, str]) -> MailSettings | None:
 
 
 def django(given: MailSettings | None) -> dict[str, Any]:
-    """Return Django's settings for it; without a server, mail goes nowhere and nothing tries."""
+    """Return Django's settings for it; without a server, email is discarded and no connection is tried."""
     if given is None:
         return {"EMAIL_BACKEND": "django.core.mail.backends.dummy.EmailBackend"}
     return {

@@ -1,8 +1,8 @@
-"""The sandbox is for this machine alone: settings are wholly its own, or have nothing of it.
+"""The sandbox is only for this machine: its settings must be complete, or absent.
 
-Who opens it may be anyone, and what its stand-ins share with the app is published here. So whatever of it is set, be it
-its address, a published secret, a stand-in's address or DEBUG, starts only where every address is one of this machine,
-no provider says who people are, and no token of a real workspace or account is given.
+Anyone may open it, and the secrets its stand-ins share with the app are published here. So if any part of it is set,
+such as its address, a published secret, a stand-in's address or DEBUG, Firekind starts only if every address is on this
+machine, no sign-in provider is set, and no token of a real workspace or account is given.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -17,7 +17,7 @@ PUBLISHED: Final = {
     *(BOT_TOKEN, NEXT_BOT_TOKEN, APP_TOKEN, PAGER_KEY, NEXT_PAGER_KEY),
     "sandbox0routing0key0000000000000",
 }
-# What a compose file, a test or the sandbox itself ever shipped with: by how it begins.
+# How keys begin that a compose file, a test or the sandbox itself ever shipped with.
 BEGINNINGS: Final = ("opens-only-the-sandbox", "only-for-tests", "a-key-for-checking-the-deployment")
 SECRETS: Final = (
     "SECRET_KEY",
@@ -35,7 +35,7 @@ SECRETS: Final = (
 )
 STAND_INS: Final = ("SLACK_API_URL", "PAGERDUTY_API_URL", "PAGERDUTY_EVENTS_URL")
 PROVIDERS: Final = ("OIDC_ISSUER", "OIDC_CLIENT_ID", "OIDC_CLIENT_SECRET", "SLACK_CLIENT_ID", "SLACK_CLIENT_SECRET")
-# The names that are set in the sandbox and nowhere else, and what each does.
+# The settings that exist only for the sandbox, and what each does.
 ITS_OWN: Final = {
     "FIREKIND_SANDBOX_URL": "with which anyone signs in as anyone",
     "FIREKIND_PROFILED_URL": "which is the sandbox's",
@@ -45,7 +45,7 @@ ITS_OWN: Final = {
 
 
 def check(given: Given) -> None:
-    """Raise SettingError where something of the sandbox is set and not all is as in the demo of this machine."""
+    """Raise SettingError if part of the sandbox is set and the rest does not match the demo on this machine."""
     for found, instead in _signs(given):
         for wrong in _in_earnest(given):
             raise SettingError(f"{found}: {instead}, or for the demo on this machine {wrong}.")
@@ -54,7 +54,7 @@ def check(given: Given) -> None:
 
 
 def _signs(given: Given) -> Iterator[tuple[str, str]]:
-    """Say what is set that belongs to the sandbox, and what to do about it in earnest."""
+    """Yield what is set that belongs to the sandbox, and what a real deployment does instead."""
     for name, does in ITS_OWN.items():
         if name in given:
             yield f"{name} is set, {does}", "leave it out"
@@ -69,7 +69,7 @@ def _signs(given: Given) -> Iterator[tuple[str, str]]:
 
 
 def _in_earnest(given: Given) -> Iterator[str]:
-    """Say what would have to be set otherwise for all of it to be the demo of this machine."""
+    """Yield what would have to be changed for all of it to be the demo on this machine."""
     for rule in RULES:
         yield from rule(given)
 
@@ -95,7 +95,7 @@ def _no_provider(given: Given) -> Iterator[str]:
 
 
 def _stand_ins(given: Given) -> Iterator[str]:
-    """Slack and PagerDuty are the sandbox's, or left out."""
+    """Slack and PagerDuty must be the sandbox's, or not set."""
     if any(name in given for name in ("SLACK_BOT_TOKEN", "SLACK_SIGNING_SECRET", "SLACK_APP_TOKEN")):
         yield from _is(given, "SLACK_BOT_TOKEN", BOT_TOKEN, NEXT_BOT_TOKEN)
         yield from _points_here(given, "SLACK_API_URL")
@@ -112,7 +112,7 @@ def _stand_ins(given: Given) -> Iterator[str]:
 
 
 def _whole(given: Given) -> Iterator[str]:
-    """A part of the sandbox comes with the sandbox; DEBUG and a published key may do without."""
+    """Parts of the sandbox need the sandbox; DEBUG and a published key may be used without it."""
     parts = [name for name in (*STAND_INS, "FIREKIND_PROFILED_URL") if name in given]
     if (parts or given.get("SLACK_BOT_TOKEN") in {BOT_TOKEN, NEXT_BOT_TOKEN}) and "FIREKIND_SANDBOX_URL" not in given:
         yield "set FIREKIND_SANDBOX_URL to where the sandbox is, as `make demo` does"
@@ -136,14 +136,14 @@ def _is_published(value: str) -> bool:
 
 
 def _check_issuer(given: Given) -> None:
-    """Refuse a provider of this machine for people who come from elsewhere: only a stand-in is one."""
+    """Refuse a provider on this machine if people come from elsewhere: only a stand-in is one."""
     here = is_here(given.get("FIREKIND_BASE_URL", "http://127.0.0.1"), schemes=("http",))
     if split(given.get("OIDC_ISSUER", "")).scheme == "http" and not here:
         raise SettingError("OIDC_ISSUER starts with http://, which is for trials on this machine: use https://.")
 
 
 def _check_database(given: Given) -> None:
-    """Refuse the password that docker-compose.yml once filled in, on a database that others may reach."""
+    """Refuse the default password that docker-compose.yml once had, for a database that others may reach."""
     parts = split(given.get("DATABASE_URL", ""))
     here = is_here(given.get("FIREKIND_BASE_URL", "http://127.0.0.1")) or is_here(f"http://{parts.hostname}")
     if parts.password == "firekind" and not here:  # noqa: S105 (to refuse it)

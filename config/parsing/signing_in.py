@@ -1,4 +1,4 @@
-"""How people come in: the providers that say who someone is, accounts of our own, and how long a session lasts."""
+"""How people sign in: providers that identify them, our own accounts, and how long a session lasts."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -25,9 +25,9 @@ SLACK_ISSUER = "https://slack.com"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SignInSettings:
-    """What may be used to sign in, and when a session ends: that long after it began, that long after its last use.
+    """The ways to sign in, and when a session ends: ``lasts`` after it began, or ``idle`` after its last use.
 
-    ``second_factor`` says whether accounts of our own need one.
+    ``second_factor`` is whether our own accounts need one.
     """
 
     providers: tuple[Provider, ...]
@@ -38,7 +38,7 @@ class SignInSettings:
 
 
 def read(given: Mapping[str, str]) -> SignInSettings:
-    """Parse it. Raises SettingError for the first name that is missing or malformed."""
+    """Parse the settings. Raises SettingError for the first name that is missing or malformed."""
     providers = tuple(one for one in (_oidc(given), _slack(given)) if one is not None)
     local = flag(given, "SIGN_IN_LOCAL", default="on")
     if not (local or providers):
@@ -53,7 +53,7 @@ def read(given: Mapping[str, str]) -> SignInSettings:
 
 
 def _second_factor(given: Mapping[str, str], providers: tuple[Provider, ...]) -> bool:
-    """Return whether accounts of our own need one; beside a provider they are a way around it, so there they do."""
+    """Return whether our own accounts need one; with a provider they must, or a password would bypass it."""
     wanted = flag(given, "SIGN_IN_SECOND_FACTOR", default="on")
     if providers and not wanted:
         raise SettingError(
@@ -79,7 +79,7 @@ def _oidc(given: Mapping[str, str]) -> Provider | None:
 
 
 def _slack(given: Mapping[str, str]) -> Provider | None:
-    """Slack is a provider of OpenID Connect like any other; its issuer never changes."""
+    """Slack is an OpenID Connect provider like any other; its issuer never changes."""
     names = ("SLACK_CLIENT_ID", "SLACK_CLIENT_SECRET")
     if not any(name in given for name in names):
         return None

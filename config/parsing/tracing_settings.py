@@ -1,4 +1,4 @@
-"""Where traces are sent: OpenTelemetry's own names, as far as they are used."""
+"""Where traces are sent: OpenTelemetry's own setting names, as far as they are used."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ NAMES = ("OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_HEADERS", "OTEL_SERV
 
 @dataclass(frozen=True, slots=True)
 class TracingSettings:
-    """A collector that takes OTLP over HTTP, and the headers that it wants."""
+    """A collector that accepts OTLP over HTTP, and the headers it needs."""
 
     endpoint: str
     headers: Mapping[str, str] = field(repr=False)
@@ -22,7 +22,7 @@ class TracingSettings:
 
 
 def read(given: Mapping[str, str]) -> TracingSettings | None:
-    """Give the collector, or None where none is named. Raises SettingError."""
+    """Return the collector, or None if none is set. Raises SettingError."""
     if "OTEL_EXPORTER_OTLP_ENDPOINT" not in given:
         if "OTEL_EXPORTER_OTLP_HEADERS" in given:
             require(given, "OTEL_EXPORTER_OTLP_ENDPOINT", because="OTEL_EXPORTER_OTLP_HEADERS is")

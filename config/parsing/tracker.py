@@ -1,4 +1,4 @@
-"""How the issue tracker that follow-ups go to is reached: its settings, whole or not at all."""
+"""The connection to the issue tracker for follow-ups: its settings, all of them or none."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ NAMES: Final = (
     "TRACKER_PEOPLE",
 )
 KINDS: Final = {
-    # By the word of TRACKER: what a project looks like, and that in words.
+    # By the value of TRACKER: the shape of a project, as a pattern and in words.
     "github": (r"[\w.-]+/[\w.-]+", "owner/repository"),
     "gitlab": (r"[\w.-]+(/[\w.-]+)+", "group/project"),
     "jira": (r"[A-Z][A-Z0-9_]{1,9}", "a project's key, like OPS"),
@@ -29,10 +29,10 @@ KINDS: Final = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrackerSettings:
-    """What it takes to talk to one issue tracker.
+    """The settings for one issue tracker.
 
-    Follow-ups of private incidents go to ``private_project`` alone, and nowhere while there is none. ``people`` maps
-    emails to accounts; an empty ``url`` is the vendor's own.
+    Follow-ups of private incidents go only to ``private_project``, and nowhere without one. ``people`` maps emails to
+    accounts; an empty ``url`` means the vendor's own.
     """
 
     kind: str
@@ -45,7 +45,7 @@ class TrackerSettings:
 
 
 def read(given: Mapping[str, str]) -> TrackerSettings | None:
-    """Read which tracker is set; None without one. Raises ``SettingError``."""
+    """Parse the tracker's settings; None if there is none. Raises ``SettingError``."""
     if "TRACKER" not in given:
         return None
     kind = shaped(given, "TRACKER", "", "|".join(KINDS), " or ".join(KINDS))
@@ -54,12 +54,12 @@ def read(given: Mapping[str, str]) -> TrackerSettings | None:
         require(given, name, because=f"TRACKER is {kind}")
     project = shaped(given, "TRACKER_PROJECT", "", shape, words)
     private = shaped(given, "TRACKER_PRIVATE_PROJECT", "", f"({shape})?", words)
-    if private.casefold() == project.casefold():  # trackers tell no projects apart by capitals
+    if private.casefold() == project.casefold():  # trackers ignore case in project names
         says = "TRACKER_PRIVATE_PROJECT is TRACKER_PROJECT: name a project that only responders of private incidents"
         raise SettingError(f"{says} can read, or leave it empty.")
     if kind == "jira":
         require(given, "TRACKER_URL", because="each Jira site has an address of its own")
-    own_secrets = [one.strip() for one in given.get("TRACKER_WEBHOOK_SECRETS", "").split(",")]  # of people's own making
+    own_secrets = [one.strip() for one in given.get("TRACKER_WEBHOOK_SECRETS", "").split(",")]  # chosen by people
     return TrackerSettings(
         kind=kind,
         url=safe(given, "TRACKER_URL", default="") if "TRACKER_URL" in given else "",

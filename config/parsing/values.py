@@ -1,4 +1,4 @@
-"""How single settings are read: an address, a number, a flag, a word of one shape."""
+"""How single settings are parsed: an address, a number, a flag, a word of a certain shape."""
 
 import ipaddress
 import re
@@ -15,9 +15,9 @@ class SettingError(ValueError):
 def url(
     given: Mapping[str, str], name: str, *, schemes: tuple[str, ...], default: str | None = None, several: bool = False
 ) -> str:
-    """Give an address of one of these schemes, of one host or of several with commas between them.
+    """Return an address with one of these schemes, and one host or several separated by commas.
 
-    Raises ``SettingError`` when it is missing or malformed.
+    Raises ``SettingError`` if it is missing or malformed.
     """
     value = given.get(name, default)
     if value is None:
@@ -44,7 +44,7 @@ def url(
 
 
 def _can_be_looked_up(host: str) -> bool:
-    """Return whether a name can be asked of DNS; Python itself ends in an error where it cannot."""
+    """Return whether DNS can be asked for a name; if not, Python's own lookup would end in an error."""
     try:
         host.encode("idna")
     except UnicodeError:
@@ -53,14 +53,14 @@ def _can_be_looked_up(host: str) -> bool:
 
 
 def without_login(name: str, value: str) -> str:
-    """Give an address that is shown to people. Raises ``SettingError`` where it holds a user or a password."""
+    """Return an address that is shown to people. Raises ``SettingError`` if it contains a user or a password."""
     if "@" in split(value).netloc:
         raise SettingError(f"{name} must have no user or password in it: they have settings of their own.")
     return value
 
 
 def split(address: str) -> SplitResult:
-    """Return the parts of an address; what is none has none, and whoever reads the setting itself says so."""
+    """Split an address into its parts; all are empty if it is malformed, which the reader of the setting reports."""
     try:
         return urlsplit(address)
     except ValueError:
@@ -68,7 +68,7 @@ def split(address: str) -> SplitResult:
 
 
 def whole(given: Mapping[str, str], name: str, *, default: int, low: int, high: int) -> int:
-    """Give a whole number between two bounds. Raises ``SettingError`` for anything else."""
+    """Return a whole number within bounds. Raises ``SettingError`` for anything else."""
     value = given.get(name, str(default)).strip()
     if not re.fullmatch(r"\d{1,6}", value, re.ASCII) or not low <= int(value) <= high:
         raise SettingError(f"{name} must be a whole number from {low} to {high}, not {value!r}.")
@@ -76,7 +76,7 @@ def whole(given: Mapping[str, str], name: str, *, default: int, low: int, high: 
 
 
 def flag(given: Mapping[str, str], name: str, *, default: str = "off") -> bool:
-    """Return whether something is on. Raises ``SettingError`` for anything else."""
+    """Return whether a setting is on. Raises ``SettingError`` for anything but on or off."""
     value = given.get(name, default).strip().lower()
     if value not in {"1", "true", "yes", "on", "0", "false", "no", "off"}:
         raise SettingError(f"{name} must be on or off, not {value!r}.")
@@ -84,7 +84,7 @@ def flag(given: Mapping[str, str], name: str, *, default: str = "off") -> bool:
 
 
 def safe(given: Mapping[str, str], name: str, *, default: str) -> str:
-    """Give an address that is reached over TLS, or one of this machine: the sandbox's.
+    """Return an address reached over TLS, or one on this machine: the sandbox's.
 
     Raises ``SettingError`` for anything else.
     """
@@ -95,7 +95,7 @@ def safe(given: Mapping[str, str], name: str, *, default: str) -> str:
 
 
 def is_here(address: str, *, schemes: tuple[str, ...] = ("http", "https")) -> bool:
-    """Return whether an address is one of this machine, which nobody else reaches; what is odd is not."""
+    """Return whether an address is on this machine, where no one else reaches it; malformed ones are not."""
     try:
         parts = urlsplit(address)
         host, _ = parts.hostname or "", parts.port
@@ -107,7 +107,7 @@ def is_here(address: str, *, schemes: tuple[str, ...] = ("http", "https")) -> bo
 
 
 def networks(given: Mapping[str, str], name: str) -> str:
-    """Give addresses and networks with commas between them; a star, which would be everyone, is none.
+    """Return addresses and networks, separated by commas; a star, meaning everyone, is not accepted.
 
     Raises ``SettingError`` for anything else.
     """
@@ -121,7 +121,7 @@ def networks(given: Mapping[str, str], name: str) -> str:
 
 
 def secret(given: Mapping[str, str], name: str) -> str:
-    """Give what a vendor is sent as it is, empty where it is left out. Raises ``SettingError``, without the value."""
+    """Return a secret as it is, empty if it is not set. Raises ``SettingError``, without the value."""
     value = given.get(name, "")
     if not re.fullmatch(r"[!#-&(-;=?-~]*", value):
         raise SettingError(f"{name} has a space, a quote or a letter in it that no key has: copy it again.")
@@ -129,19 +129,19 @@ def secret(given: Mapping[str, str], name: str) -> str:
 
 
 def secrets(given: Mapping[str, str], name: str) -> tuple[str, ...]:
-    """Give several with commas between them. Raises ``SettingError``, without any of them."""
+    """Return several secrets separated by commas. Raises ``SettingError``, without any of the values."""
     found = (one.strip() for one in given.get(name, "").split(","))
     return tuple(secret({name: one}, name) for one in found if one)
 
 
 def require(given: Mapping[str, str], name: str, *, because: str) -> None:
-    """Raise SettingError when a name is not given, and say because of what it is needed."""
+    """Raise SettingError if a name is not set, with the reason why it is needed."""
     if name not in given:
         raise SettingError(f"{name} is not set, but {because}.")
 
 
 def shaped(given: Mapping[str, str], name: str, default: str, shape: str, words: str) -> str:
-    """Give a value of one shape, which the words describe. Raises ``SettingError`` for anything else."""
+    """Return a value of a certain shape, which ``words`` describes. Raises ``SettingError`` for anything else."""
     value = given.get(name, default)
     if not re.fullmatch(shape, value):
         raise SettingError(f"{name} must be {words}, not {value!r}.")

@@ -1,4 +1,4 @@
-"""How Slack and PagerDuty are reached: their settings, whole or not at all."""
+"""The connections to Slack and PagerDuty: for each, all settings or none."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ SLACK_SHAPES = {
 }
 
 
-# By the address of PagerDuty's REST API, that of its events: an account is in one region, and so is each key of it.
+# Maps the address of PagerDuty's REST API to that of its Events API: an account and its keys belong to one region.
 EVENTS = {"https://api.eu.pagerduty.com": "https://events.eu.pagerduty.com"}
 EMOJI = r":?[^\s:\"'<>]+:?"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Slack:
-    """What it takes to talk to one workspace."""
+    """The settings for one workspace."""
 
     api_url: str
     bot_token: str
@@ -40,7 +40,7 @@ class Slack:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PagerDutySettings:
-    """What it takes to talk to one PagerDuty account.
+    """The settings for one PagerDuty account.
 
     `sender` is the email of the user in whose name incidents are opened. `service` names the service for pages that
     have none of their own. Without a routing key there is no fallback.
@@ -56,7 +56,7 @@ class PagerDutySettings:
 
 
 def slack(given: Mapping[str, str]) -> Slack | None:
-    """Read how Slack is reached; None without any of its credentials. Raises ``SettingError``."""
+    """Parse Slack's settings; None without any of its credentials. Raises ``SettingError``."""
     credentials = ("SLACK_BOT_TOKEN", "SLACK_SIGNING_SECRET", "SLACK_APP_TOKEN")
     if not any(name in given for name in credentials):
         return None
@@ -82,12 +82,12 @@ def slack(given: Mapping[str, str]) -> Slack | None:
 
 
 def channel(given: Mapping[str, str], name: str, *, default: str = "") -> str:
-    """Give a channel's name or id, without the # that it may begin with. Raises ``SettingError``."""
+    """Return a channel's name or id, without a leading #. Raises ``SettingError``."""
     return shaped(given, name, default, r"(#?[^\s#\"'<>,]{1,80})?", "a channel's name, like incidents").lstrip("#")
 
 
 def pagerduty(given: Mapping[str, str]) -> PagerDutySettings | None:
-    """Read how PagerDuty is reached; None without a key. Raises ``SettingError``."""
+    """Parse PagerDuty's settings; None without a key. Raises ``SettingError``."""
     if "PAGERDUTY_API_KEY" not in given:
         return None
     require(given, "PAGERDUTY_FROM", because="PagerDuty opens incidents as a user, given by email")

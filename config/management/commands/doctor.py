@@ -1,4 +1,4 @@
-"""Say what is wrong with this Firekind."""
+"""Report what is wrong with this Firekind."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from config.doctor import diagnosis
 
 class Command(BaseCommand):
     help = "Check settings, database, storage, processes, Slack, PagerDuty and clocks, and say what to do"
-    requires_system_checks = ()  # they are among what is said
+    requires_system_checks = ()  # they are among the checks
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Take the form of the answer."""
+        """Add the option for the output format."""
         parser.add_argument("--json", action="store_true", help="print one JSON object")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Print one line for each finding, in order; end with exit code 1 when something is wrong."""
+        """Print one line for each finding, in order; exit with code 1 if something is wrong."""
         found = []
         for part, one in diagnosis.findings():
             found.append({"part": part, "level": one.level, "says": one.says})
