@@ -1,1 +1,1 @@
-"""How a request reaches Django and its answer leaves: queue, body, origin, compression, static files."""
+"""How a request reaches Django and its response leaves: queue, body, origin, compression, static files."""

@@ -6,13 +6,13 @@ from django.middleware.gzip import GZipMiddleware
 
 
 class Compression(GZipMiddleware):
-    """Compress what is read whole; leave streams of events alone, as they must leave at once.
+    """Compress responses that are read whole; leave event streams alone, because events must be sent immediately.
 
-    Django pads each page by a random length, which blunts guessing of secrets from sizes (BREACH).
+    Django pads each page by a random length, which makes it harder to guess secrets from sizes (BREACH).
     """
 
     def process_response(self, request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
-        """Compress the response unless it is a stream of events."""
+        """Compress the response unless it is an event stream."""
         if response.headers.get("Content-Type", "").startswith("text/event-stream"):
             return response
         return super().process_response(request, response)

@@ -1,7 +1,7 @@
-"""Connections that cannot be held for nothing: bounds on headers, on time, and on how many there are.
+"""Connections cannot be held open for nothing: limits on headers, on time, and on the number of connections.
 
-uvicorn has no bound on headers with httptools, which copies a header anew with every piece of it, and no time-out but
-the one between two requests. A request's body is bounded further in, in `request_body`.
+uvicorn with httptools has no limit on headers, copies a header again with every piece of it that arrives, and has no
+time-out other than the one between two requests. The limits on a request's body are in `request_body`.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from typing import Any, Final
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-HEAD_BYTES: Final = 64 * 1024  # of a request's line and headers, and of anything else that comes to nothing
-HEAD_S: Final = 10.0  # from a connection's first moment, or a further request's first byte, to the end of its headers
-UNREAD_S: Final = 20.0  # in which a reader who is sent something takes at least some of it
-KEPT_FILES: Final = 128  # descriptors that connections leave to everything else
+HEAD_BYTES: Final = 64 * 1024  # for a request's line and headers, and for any other bytes that lead to no request
+HEAD_S: Final = 10.0  # from a connection's start, or a further request's first byte, to the end of its headers
+UNREAD_S: Final = 20.0  # within which a reader must take at least some of what is sent
+KEPT_FILES: Final = 128  # file descriptors that connections leave for everything else
 HEAD, READER = "head", "reader"
 TOO_LARGE: Final = "The request's headers are too large."
 TOO_SLOW: Final = "The request took too long to arrive."
@@ -24,26 +24,27 @@ STATUS: Final = {TOO_LARGE: b"431 Request Header Fields Too Large", TOO_SLOW: b"
 
 
 class HeadTooLarge(Exception):
-    """There is more of a request's headers than is taken."""
+    """A request's headers exceed the limit."""
 
 
 def raise_file_limit() -> None:
-    """Let this process open as many files, and so hold as many connections, as it may at all."""
+    """Raise this process's limit of open files, and so of connections, to the maximum allowed."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft != hard:
         resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
 
 
 class Connection(HttpToolsProtocol):
-    """One connection, which ends when it sends too much or too little; the idlest one also when others need its place.
+    """A connection that ends if it sends too much or too little; the one idle longest also ends if others need its
+    place.
 
     uvicorn's own limit answers 503 to everyone once it is reached, so that idle connections would shut everyone out.
-    This one makes room instead: places are lost by those who are waited for, longest first.
+    This one makes room instead, by ending the connections that have kept us waiting longest.
     """
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.idle_since: float | None = None  # while it is the other side that has to do something
+        self.idle_since: float | None = None  # set while we wait for the other side
         self._in_head = True
         self._head_bytes = 0
         self._fruitless = 0
@@ -51,7 +52,7 @@ class Connection(HttpToolsProtocol):
         self._timers: dict[str, asyncio.TimerHandle] = {}
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Take a connection; where there are too many, the one that has idled longest is ended for it."""
+        """Accept a connection; if there are too many, end the one that has been idle longest."""
         super().connection_made(transport)  # type: ignore[arg-type]  # as uvicorn narrows it
         self._make_room()
         self.idle_since = self.loop.time()
@@ -64,7 +65,7 @@ class Connection(HttpToolsProtocol):
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
-        """Read what came, as long as it leads somewhere."""
+        """Read incoming data, as long as it leads to requests."""
         if self._in_head and HEAD not in self._timers:
             self._within(HEAD_S, HEAD, self._head_is_late)  # a further request has begun
         self._fruitless += len(data)
@@ -73,31 +74,31 @@ class Connection(HttpToolsProtocol):
             self._refuse(TOO_LARGE)
 
     def send_400_response(self, msg: str) -> None:
-        """Refuse what cannot be read; uvicorn asks for it when a callback raises, too."""
+        """Refuse what cannot be parsed; uvicorn also calls this when a callback raises."""
         if self._head_bytes > HEAD_BYTES:
             self._refuse(TOO_LARGE)
         else:
             super().send_400_response(msg)
 
     def on_url(self, url: bytes) -> None:
-        """Take a piece of the address."""
+        """Count a piece of the address."""
         self._count(len(url))
         super().on_url(url)
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        """Take a header, or a trailer."""
+        """Count a header or trailer."""
         self._count(len(name) + len(value))
         super().on_header(name, value)
 
     def on_headers_complete(self) -> None:
-        """Begin to answer; whether the body comes in time is seen to where it is read."""
+        """Start answering; the time for the body is checked where it is read."""
         self._in_head, self._fruitless, self._head_bytes = False, 0, 0
         self._forget(HEAD)
         self.idle_since = None
         super().on_headers_complete()
 
     def on_body(self, body: bytes) -> None:
-        """Take a piece of the body."""
+        """Pass on a piece of the body."""
         self._fruitless = 0
         super().on_body(body)
 
@@ -107,7 +108,7 @@ class Connection(HttpToolsProtocol):
         super().on_message_complete()
 
     def on_response_complete(self) -> None:
-        """Idle until the next request, for as long as uvicorn lets it, and until all was read."""
+        """Idle until the next request, within uvicorn's time-out, and until the response has been read."""
         super().on_response_complete()
         if not self._is_answering():
             self.idle_since = self.loop.time()
@@ -115,25 +116,25 @@ class Connection(HttpToolsProtocol):
             self._watch_reader()
 
     def timeout_keep_alive_handler(self) -> None:
-        """End a connection that nothing more came on, even if what was sent is never read."""
+        """End a connection without further requests, even if the client never reads what was sent."""
         super().timeout_keep_alive_handler()
         self._watch_reader()
 
     def pause_writing(self) -> None:
-        """Wait for a reader who is slow, as long as some of it is read now and then."""
+        """Wait for a slow reader, as long as it reads something now and then."""
         super().pause_writing()
         self.idle_since = self.loop.time()
         self._watch_reader()
 
     def resume_writing(self) -> None:
-        """Go on."""
+        """Continue writing."""
         super().resume_writing()
         self._forget(READER)
         if self._is_answering():
             self.idle_since = None
 
     def end(self) -> None:
-        """Hang up at once, and count no more."""
+        """Close the connection immediately, and stop counting it."""
         self.connections.discard(self)
         self.transport.abort()
 
@@ -172,7 +173,7 @@ class Connection(HttpToolsProtocol):
 
     def _refuse(self, says: str) -> None:
         if self._is_answering() and self.cycle.response_started:
-            self.transport.abort()  # no answer fits into the middle of one
+            self.transport.abort()  # a response cannot be put into the middle of another
             return
         said = f"{says}\n".encode()
         head = [b"HTTP/1.1 %s" % STATUS[says], b"content-type: text/plain", b"content-length: %d" % len(said)]
@@ -194,5 +195,5 @@ class Connection(HttpToolsProtocol):
 
 
 def _files() -> int:
-    """Return how many connections the open files that this process may have leave room for."""
+    """Return how many connections the limit of open files leaves room for."""
     return max(KEPT_FILES, resource.getrlimit(resource.RLIMIT_NOFILE)[0] - KEPT_FILES)

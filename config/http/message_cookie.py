@@ -1,4 +1,4 @@
-"""What a page says after a redirect, kept in a cookie named like the others; Django's name cannot be set."""
+"""Messages shown after a redirect, in a cookie with our prefix; Django has no setting for its name."""
 
 from django.conf import settings
 from django.contrib.messages.storage.cookie import CookieStorage
@@ -7,12 +7,12 @@ from django.contrib.messages.storage.session import SessionStorage
 
 
 class MessageCookie(CookieStorage):
-    """Messages in a cookie of this host alone."""
+    """Messages in a cookie of this host only."""
 
     cookie_name = f"{settings.COOKIE_PREFIX}messages"
 
 
 class Messages(FallbackStorage):
-    """Messages in the cookie, and in the session what does not fit."""
+    """Messages in the cookie; those that do not fit are in the session."""
 
     storage_classes = (MessageCookie, SessionStorage)

@@ -1,4 +1,4 @@
-"""The methods of HTTP that an address is asked by, other than those its view takes."""
+"""How to answer requests with HTTP methods other than those that a view accepts."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from django.shortcuts import render
 
 
 class HeadAsGet:
-    """Middleware: HEAD is answered as GET is, without its body, as RFC 9110 (9.3.2) asks of every address.
+    """Middleware: answer HEAD like GET but without a body, as RFC 9110 (9.3.2) requires for every address.
 
-    Monitors ask with it, previews of links, and ``curl -I``. What would stream ends before its first byte.
+    Monitors, link previews and ``curl -I`` use it. A streaming response ends before its first byte.
     """
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
@@ -32,9 +32,9 @@ class HeadAsGet:
 
 
 class FormsOnly:
-    """Middleware: a browser that is refused a method gets a page that says how to go on, in place of nothing.
+    """Middleware: a browser that is refused a method gets a page that says how to continue, instead of an empty one.
 
-    It has opened an address that only takes forms, after a refusal, say, or by a bookmark of one.
+    It has opened an address that only accepts forms, for example after a refusal, or from a bookmark.
     """
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:

@@ -1,4 +1,4 @@
-"""What we answer is kept by nobody: not by a browser, which shows it again after access ended, nor by a proxy."""
+"""No one stores our responses: not a browser, which could show them after access ended, nor a proxy."""
 
 from __future__ import annotations
 
@@ -12,7 +12,10 @@ NO_STORE: Final = "no-store, private"
 
 
 class Unkept:
-    """Middleware: whatever says nothing else, refusals and sign-in pages too, is not to be stored. Static files are."""
+    """Middleware: mark responses as not to be stored unless they say otherwise, including refusals and sign-in pages.
+
+    Static files are stored.
+    """
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
         self._get_response = get_response

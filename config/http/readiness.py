@@ -1,4 +1,4 @@
-"""What stands behind `/ready`: whether what is declared now would be carried out, part by part."""
+"""The checks behind `/ready`: whether an incident declared now would be carried out, part by part."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from incidents.outages import database_watch, outage_answer
 from workflows.status import workers
 
 DATABASE, BROKER, MIGRATIONS, WORKER = "database", "broker", "migrations", workers.WORKER
-NEEDED: Final = (DATABASE, MIGRATIONS, WORKER)  # without the others everything is carried out, if later
+NEEDED: Final = (DATABASE, MIGRATIONS, WORKER)  # without the others everything is still carried out, only later
 MENDS: Final[Mapping[str, str]] = {
     DATABASE: "PostgreSQL does not answer, or is a standby that takes nothing: start it, or correct DATABASE_URL.",
     BROKER: "The broker does not answer or takes no messages: start it, free its disk, or correct BROKER_URL."
@@ -25,14 +25,14 @@ MENDS: Final[Mapping[str, str]] = {
     workers.EVIDENCE: "No worker of evidence was seen lately: start `python -m stack evidence`.",
 }
 REFUSED: Final = "PostgreSQL answers, and refuses what Firekind asks of it: `manage.py doctor` says why."
-# What is only seen through another part, so that nothing is known of it while that one is away.
+# Each part here is only visible through another one; while that is away, its state is unknown.
 RESTS_ON: Final[Mapping[str, str]] = {MIGRATIONS: DATABASE, WORKER: MIGRATIONS, workers.EVIDENCE: MIGRATIONS}
 UNKNOWN: Final = "Unknown until what it depends on works. Fix that first."
-_migrated: list[bool] = []  # once they are all applied, they stay so for this process's code
+_migrated: list[bool] = []  # set once all are applied: for this process's code, that cannot change
 
 
 def ready(request: HttpRequest) -> JsonResponse:
-    """Answer 200 when a declare would be carried out, else 503; with each part and the sentence that mends it."""
+    """Answer 200 if a declaration would be carried out, else 503; lists each part, with how to fix it."""
     fine = dict.fromkeys(MENDS, False) | {BROKER: broker_probe.error() is None}
     mends = dict(MENDS)
     try:

@@ -1,4 +1,4 @@
-"""Take a request's body in: to disk once it is large, never more than its address takes, and not for ever."""
+"""Receive a request's body: on disk once it is large, within the limit of its address, and within a time limit."""
 
 import asyncio
 import tempfile
@@ -17,7 +17,7 @@ Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Mapping[str, Any]]]
 Send = Callable[[Mapping[str, Any]], Awaitable[None]]
 
-PATIENCE_S = 5.0  # to let a sender finish who has not looked at the answer yet
+PATIENCE_S = 5.0  # to let a sender finish that has not looked at the response yet
 PATIENCE_BYTES = 64 << 20
 PATIENCE_AT_ONCE = 32
 DIGITS = 15
@@ -26,15 +26,15 @@ _patient = asyncio.Semaphore(PATIENCE_AT_ONCE)
 
 
 class BodyTooLarge(Exception):
-    """There is more of it than is taken."""
+    """The body exceeds the limit."""
 
 
 class BodyTooSlow(Exception):
-    """It did not come in time."""
+    """The body did not arrive in time."""
 
 
 class DiskFull(Exception):
-    """There is no room on the disk to take it in."""
+    """There is no room on the disk for it."""
 
 
 async def read(scope: Scope, receive: Receive, *, most: int, arrival: Arrival, among: Arrivals) -> IO[bytes]:
@@ -51,7 +51,7 @@ async def read(scope: Scope, receive: Receive, *, most: int, arrival: Arrival, a
             among.came(arrival, len(chunk))
             _write(file, chunk)
     except BaseException:
-        with suppress(OSError):  # what is left of it does not fit either
+        with suppress(OSError):  # flushing the rest would fail too
             file.close()
         raise
     among.complete(arrival)
@@ -61,7 +61,7 @@ async def read(scope: Scope, receive: Receive, *, most: int, arrival: Arrival, a
 
 def _rewind(file: IO[bytes]) -> None:
     try:
-        file.seek(0)  # which writes what is left
+        file.seek(0)  # flushes the rest
     except OSError as error:
         with suppress(OSError):
             file.close()
@@ -85,7 +85,7 @@ async def _bounded(receive: Receive, most: int, arrival: Arrival) -> AsyncIterat
 
 
 def _timely(receive: Receive, arrival: Arrival) -> Receive:
-    """Return how to receive what still comes in time; raises ``BodyTooSlow``, or ``NoRoom`` once others need it."""
+    """Wrap ``receive`` with the time limit; it raises ``BodyTooSlow``, or ``NoRoom`` once others need the room."""
 
     async def received() -> Mapping[str, Any]:
         try:
@@ -100,10 +100,10 @@ def _timely(receive: Receive, arrival: Arrival) -> Receive:
 
 
 async def refuse(response: HttpResponse, receive: Receive, send: Send, *, waits: bool = True) -> None:
-    """Answer a sender who may still be sending, and let them come to the end, or to the answer.
+    """Answer a sender that may still be sending, and let it reach the end, or read the answer.
 
-    Hanging up on unread bytes resets the connection, and then many clients never see what was answered. So a few are
-    listened to for a while, unless the answer is that they take too long.
+    Closing with unread bytes resets the connection, and many clients then never see the answer. So a few senders are
+    read from for a while, unless the answer is that they are too slow.
     """
     headers = [(name.lower().encode("latin-1"), value.encode("latin-1")) for name, value in response.items()]
     headers += [(b"content-length", str(len(response.content)).encode()), (b"connection", b"close")]
@@ -121,7 +121,7 @@ async def _let_come(receive: Receive) -> None:
         async with asyncio.timeout(PATIENCE_S):
             async for chunk in _chunks(receive):
                 left -= len(chunk)
-                if left < 0 or time.monotonic() > until:  # a sender who is never waited for is never interrupted
+                if left < 0 or time.monotonic() > until:  # data that never pauses never lets the time-out fire
                     break
 
 
@@ -136,7 +136,7 @@ async def _chunks(receive: Receive) -> AsyncIterator[bytes]:
 
 
 def header(scope: Scope, name: bytes) -> str:
-    """Return a header of a request; empty when it did not come."""
+    """Return a header of a request; empty if it is missing."""
     return next((value.decode("latin-1") for key, value in scope["headers"] if key == name), "")
 
 

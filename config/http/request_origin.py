@@ -1,4 +1,4 @@
-"""Where a request comes from, as the audit notes it."""
+"""Where a request comes from, as the audit records it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from audit import log_ids, request_origin, tracing
 
 log = logging.getLogger(__name__)
 NOT_BELIEVED: Final = "%s says that a request came over TLS and is not believed: name it in FORWARDED_ALLOW_IPS"
-# Of a vendor's door the address is the vendor's, which says nothing about who came.
+# For a vendor's door, the address is the vendor's, which says nothing about the person.
 DOORS: Final = {
     "/slack/": "slack",
     "/pagerduty/": "system",
@@ -30,7 +30,7 @@ REQUEST_ID: Final = re.compile(r"[A-Za-z0-9-]{8,64}")  # as proxies write it
 
 
 class OriginMiddleware:
-    """Middleware: what is noted while a request is answered came through its door, from its address."""
+    """Middleware: attribute what is recorded during a request to its door and its address."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
         self._get_response = get_response
@@ -43,7 +43,7 @@ class OriginMiddleware:
 
 
 class ProxyDoubts:
-    """Middleware: say in the log, once, that a proxy is not believed, where that leads people in a circle."""
+    """Middleware: log once that a proxy is not trusted, if that causes a redirect loop."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
         self._get_response = get_response
@@ -58,14 +58,14 @@ class ProxyDoubts:
 
 
 def _traced(request: HttpRequest, door: str) -> AbstractContextManager[object]:
-    """Begin a trace with what may change something; its name is the door's, since an address may hold a codename."""
+    """Start a trace for a request that may change something; named by its door, as an address may hold a codename."""
     if request.method in {"GET", "HEAD", "OPTIONS"}:
         return nullcontext()
     return tracing.span(f"{door} {request.method}", kind=tracing.SERVER)
 
 
 def _request_id(request: HttpRequest) -> str:
-    """Return the id that a proxy gave a request, or a new one: it ties the lines of a log together."""
+    """Return the request id from a proxy, or a new one: it links the log lines of a request."""
     given = request.headers.get("X-Request-ID", "")
     return given if REQUEST_ID.fullmatch(given) else secrets.token_hex(8)
 

@@ -1,7 +1,7 @@
-"""Who goes first: pages, then commands, then deliveries that nobody waits for; but what is overdue before all else.
+"""Request priority: overdue commands, then pages, commands, and events that no one is waiting for.
 
-Slack gives its doors three seconds; a person at a page feels a tenth of one. And a declaration brings some twenty
-deliveries after it (who joined, what was posted) while the next person's command is on its way.
+Slack gives commands three seconds; a person at a page notices a tenth of one. And a declaration causes some twenty
+events (who joined, what was posted) while the next person's command arrives.
 """
 
 import asyncio
@@ -13,7 +13,7 @@ LEARNING = 0.1
 
 
 class Crowd:
-    """Those who are being served right now, in one event loop."""
+    """The requests that are being served right now, in one event loop."""
 
     def __init__(self) -> None:
         self._count = 0
@@ -22,7 +22,7 @@ class Crowd:
 
     @contextmanager
     def one(self) -> Iterator[None]:
-        """Count one more for as long as the block lasts."""
+        """Count one more while the block runs."""
         self._come()
         try:
             yield
@@ -31,7 +31,7 @@ class Crowd:
 
     @contextmanager
     def one_after(self, seconds: float) -> Iterator[None]:
-        """Count one more from so many seconds on, if the block lasts that long."""
+        """Count one more after this many seconds, if the block is still running."""
         counted: list[bool] = []
 
         def come() -> None:
@@ -47,7 +47,7 @@ class Crowd:
                 self._leave()
 
     async def give_way(self, *, patience_s: float) -> None:
-        """Wait until everybody is gone, or until patience is over."""
+        """Wait until no one is left, or until patience runs out."""
         if not self.gone.is_set():
             with suppress(TimeoutError):
                 await asyncio.wait_for(self.gone.wait(), patience_s)
@@ -65,9 +65,9 @@ class Crowd:
 
 
 class RequestQueue:
-    """First come, first served; gives way to a crowd but for a ``share`` of this process's computing.
+    """First come, first served; gives way to a crowd except for a ``share`` of this process's CPU time.
 
-    Nobody in it waits longer than ``patience_s``, whatever the share.
+    No request in it waits longer than ``patience_s``, whatever the share.
     """
 
     def __init__(self, *, after: Crowd, share: float, patience_s: float) -> None:
@@ -79,7 +79,7 @@ class RequestQueue:
         self._takes_s = 0.002
 
     async def wait(self) -> None:
-        """Wait for a turn: not at all while there is no crowd, else until this line has not had more than its share."""
+        """Wait for a turn: not at all if there is no crowd, else until this queue is within its share."""
         gives_up_at = time.monotonic() + self._patience_s
         async with self._line:
             wait_s = min(self._free_at, gives_up_at) - time.monotonic()
@@ -89,5 +89,5 @@ class RequestQueue:
             self._free_at = max(self._free_at, time.monotonic()) + self._takes_s / self._share
 
     def took(self, seconds: float) -> None:
-        """Learn how much computing one turn takes."""
+        """Learn how much CPU time one turn takes."""
         self._takes_s += (seconds - self._takes_s) * LEARNING

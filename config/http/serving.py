@@ -31,32 +31,33 @@ from integrations.metrics import counting
 from integrations.slack.doors import early, signing
 from integrations.slack.interaction import afterwards
 
-# A request waits for the database half of its time; more threads than these only fight for the interpreter. Files
-# that programs send have threads of their own: copying a large one, or waiting for it to be read, holds up no page.
+# A request spends half of its time waiting for the database; more threads than these only compete for the interpreter.
+# Files that programs send have threads of their own: copying a large one, or waiting for it to be read, holds up no
+# page.
 PAGES, COMMANDS, EVENTS, PAGER, FILES = 8, 4, 2, 2, 4
-# Profiles have threads of their own, too: what is worked out of a large one holds up no other page. More that wait
-# than this are told to come back.
+# Profiles have threads of their own too: computing something from a large one holds up no other page. Beyond this many
+# waiting, callers are told to come back.
 PROFILES, PROFILES_WAITING = 4, 24
-# A command that still has no answer after so long has two of Slack's three seconds left. Whatever else comes then
-# waits until it is answered, but no longer than this: a page is asked for once, and PagerDuty gives its answer five.
-# Open timelines then tell of several changes in one.
+# A command without an answer after this time has two of Slack's three seconds left. Other requests that arrive then
+# wait until it is answered, but no longer than this: a page loads only once, and PagerDuty waits five seconds for its
+# answer. Open timelines then report several changes at once.
 OVERDUE_S, GIVES_WAY_S, STREAMS_GIVE_WAY_S = 1.0, 1.0, 0.4
 PROFILE = re.compile(r"/incidents/[^/]+/evidence/(?:\d+/|compare).*")
 DOORS, EVENTS_PATH = "/slack/", "/slack/events"
 STAMP, SIGNATURE = signing.STAMP.lower().encode(), signing.SIGNATURE.lower().encode()
-SIGNS = ("/health", "/ready")  # of life, for whatever watches: they wait behind no page
+SIGNS = ("/health", "/ready")  # of life, for monitoring: they wait behind no page
 PAGER_DOOR = "/pagerduty/"
-# Bodies on their way in, and how much of them is held together. Senders of files are known and told to wait.
+# Bodies being received, and how many bytes they hold together. Senders of files are authenticated and told to wait.
 BODIES_AT_ONCE, BODIES_TOGETHER = 64, 32 << 20
 FILES_AT_ONCE, FILES_TOGETHER = 8, 4  # times the largest
 REFUSALS = {BodyTooLarge: gate.TOO_LARGE, BodyTooSlow: gate.TOO_SLOW, NoRoom: gate.NO_ROOM, DiskFull: gate.DISK_FULL}
 
 
 class Application(ASGIHandler):
-    """Django's handler with the whole of a request in one job of a thread that is kept.
+    """Django's handler, with a whole request as one job in a thread that is reused.
 
-    A stream of events is consumed on the event loop as Django does it, and ends when its reader goes away. Of other
-    requests nobody is told that the reader went away: they are over before it matters.
+    An event stream is consumed on the event loop, as in Django, and ends when its reader goes away. For other requests
+    a reader who goes away is ignored: they are over before it matters.
     """
 
     def __init__(self) -> None:
@@ -65,7 +66,7 @@ class Application(ASGIHandler):
         self._readers, self._people, self._overdue = Crowd(), Crowd(), Crowd()
         self._commands_line = RequestQueue(after=self._readers, share=0.05, patience_s=1.0)
         self._events_line = RequestQueue(after=self._people, share=0.04, patience_s=2.0)
-        # Storing one takes a moment; PagerDuty waits five seconds, and a storm of them must not hold up Slack's doors.
+        # Storing one is quick; PagerDuty waits five seconds, and a storm of them must not hold up Slack's doors.
         self._pager_line = RequestQueue(after=self._people, share=0.25, patience_s=0.5)
         self._pages = ThreadPoolExecutor(PAGES, thread_name_prefix="page")
         self._commands = ThreadPoolExecutor(COMMANDS, thread_name_prefix="command")
@@ -87,7 +88,7 @@ class Application(ASGIHandler):
 
     @property
     def a_command_is_overdue(self) -> asyncio.Event:
-        """Set while some command waits too long for its answer."""
+        """Set while a command has waited too long for its answer."""
         return self._overdue.there
 
     def load_middleware(self, is_async: bool = False) -> None:
@@ -95,7 +96,7 @@ class Application(ASGIHandler):
         super().load_middleware(is_async=False)
 
     def get_response(self, request: HttpRequest) -> HttpResponseBase:
-        """Answer through the middleware of pages, or of what vendors sign."""
+        """Answer through the middleware for pages, or for requests that vendors sign."""
         return self._signed.get_response(request) if signed_doors.is_for(request) else super().get_response(request)
 
     async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -126,7 +127,7 @@ class Application(ASGIHandler):
             afterwards.begin(getattr(response, "late", ()))
 
     async def _taken_in(self, scope: Scope, receive: Receive) -> HttpResponseBase:
-        """Take a body in and answer it; it is counted until then."""
+        """Receive a body and answer the request; the body is counted until then."""
         path = scope["path"]
         most = gate.most(path, scope["method"])
         among = self._files_arriving if most and gate.concerns(path) else self._arriving_at(path)
@@ -141,7 +142,7 @@ class Application(ASGIHandler):
         return next(found for prefix, found in self._arriving.items() if path.startswith(prefix))
 
     async def _refusal(self, scope: Scope) -> HttpResponse | None:
-        """Ask whether a program may send at all, before anything of what it sends is kept."""
+        """Check whether a program may send at all, before anything it sends is stored."""
         return await sync_to_async(self._ask, thread_sensitive=False, executor=self._files)(scope)
 
     def _ask(self, scope: Scope) -> HttpResponse | None:
@@ -155,13 +156,13 @@ class Application(ASGIHandler):
             return outage_answer.answer(scope["path"], error)
 
     def _is_expected(self, scope: Scope, body: IO[bytes]) -> bool:
-        with self._connected(scope), suppress(Error):  # which the door meets as well, and answers
+        with self._connected(scope), suppress(Error):  # the door runs into the same error, and answers it
             return early.is_expected(**_signed(scope, body))
         return False
 
     @contextmanager
     def _connected(self, scope: Scope) -> Iterator[None]:
-        """Ask the database outside Django's own way through a request, and give the connection back."""
+        """Use the database outside Django's own request cycle, and give the connection back."""
         signals.request_started.send(sender=self.__class__, scope=scope)
         try:
             yield
@@ -207,11 +208,11 @@ class Application(ASGIHandler):
     async def _in_thread(
         self, threads: ThreadPoolExecutor, scope: Scope, body: IO[bytes]
     ) -> tuple[HttpResponseBase, float]:
-        work = partial(copy_context().run, self._work, scope, body)  # what is done in it tells the loop nothing
+        work = partial(copy_context().run, self._work, scope, body)  # what runs in it cannot change the loop's context
         return await asyncio.get_running_loop().run_in_executor(threads, work)
 
     def _work(self, scope: Scope, body: IO[bytes]) -> tuple[HttpResponseBase, float]:
-        """Do all of a request, and tell the seconds of computing that it took."""
+        """Handle a whole request; return the response and the seconds of CPU time it took."""
         began = time.thread_time()
         with body:
             if _is_event(scope) and self._is_expected(scope, body):
@@ -226,13 +227,13 @@ class Application(ASGIHandler):
         return response, time.thread_time() - began
 
     async def _parts(self, parts: Iterator[bytes]) -> AsyncIterator[bytes]:
-        """Take the parts of a file in a thread, one after the other: Django would take them all at once."""
+        """Read the parts of a file in a thread, one after the other: Django would read them all at once."""
         take = sync_to_async(lambda: next(parts, None), thread_sensitive=False, executor=self._files)
         while (part := await take()) is not None:
             yield part
 
     async def _stream(self, response: HttpResponseBase, receive: Receive, send: Send) -> None:
-        """Send what comes until the stream ends or its reader goes away."""
+        """Send a stream until it ends or its reader goes away."""
         gone = asyncio.create_task(self.listen_for_disconnect(receive))
         sending = asyncio.create_task(self.send_response(response, send))
         try:
@@ -241,20 +242,20 @@ class Application(ASGIHandler):
             for task in (gone, sending):
                 task.cancel()
             _, sent = await asyncio.gather(gone, sending, return_exceptions=True)
-            response.close()  # nothing in it waits; a thread for each of many streams would hold up everyone
+            response.close()  # nothing in it blocks; a thread for each of many streams would hold up everyone
         if isinstance(sent, Exception):
             raise sent
 
 
 def _is_event(scope: Scope) -> bool:
-    """Tell deliveries that nobody waits for: Slack sends those as JSON, commands and interactions as forms."""
+    """Return whether this is an event that no one waits for: Slack sends events as JSON, and the rest as forms."""
     if scope["path"] != EVENTS_PATH or scope["method"] != "POST":
         return False
     return any(name == b"content-type" and value.startswith(b"application/json") for name, value in scope["headers"])
 
 
 def _signed(scope: Scope, body: IO[bytes]) -> dict[str, Any]:
-    """Return what there is to tell whether Slack signed this, and tells something that leads to nothing."""
+    """Return the arguments for checking that Slack signed this and that it needs no handling."""
     began = body.read(early.LARGEST + 1)
     body.seek(0)
     return {

@@ -1,7 +1,7 @@
-"""The doors where vendors send what they sign: a request passes only the middleware that concerns one of those.
+"""The doors for requests that vendors sign: they pass only through the middleware that concerns them.
 
-Nobody is signed in there and no browser shows the answer, so sessions, forms and pages have no part in it. They took
-half of what an event of Slack's costs that leads to nothing, and a declaration brings about twenty events.
+No one is signed in there and no browser shows the response, so sessions, forms and pages play no part. Those took half
+the cost of a Slack event that leads to nothing, and a declaration causes about twenty events.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ ADDRESSES: Final = frozenset({"/slack/events", "/pagerduty/webhook", "/tracker/w
 
 
 class SignedDoors(BaseHandler):
-    """Django's handler with the middleware of ``settings.SIGNED_MIDDLEWARE``, which wraps a request and no more.
+    """Django's handler with the middleware of ``settings.SIGNED_MIDDLEWARE``, which may only wrap a request.
 
-    Middleware that looks into views or answers their errors (``process_view`` and the like) is not taken there.
+    Middleware that inspects views or answers their errors (``process_view`` and so on) is rejected.
     """
 
     def __init__(self) -> None:
@@ -43,5 +43,5 @@ class SignedDoors(BaseHandler):
 
 
 def is_for(request: HttpRequest) -> bool:
-    """Tell whether a vendor may have sent it. Whoever opens such an address gets a page that says so instead."""
+    """Return whether a vendor could have sent this. A person who opens the URL gets an explanation page instead."""
     return request.method == "POST" and request.path_info in ADDRESSES

@@ -1,6 +1,6 @@
-"""Static files under names that hold their content's hash, the modules that scripts import as well.
+"""Static files under names with their content's hash, including the modules that scripts import.
 
-What a page names together goes out as one file, which `Together` finds as if it lay there.
+The files that a page names together are served as one bundle, which `Together` finds as if it were on disk.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from whitenoise.storage import CompressedManifestStaticFilesStorage
 
 from incidents import bundles
 
-# Kept as they are: what is named by content already and loads by those names, and scripts of a package that no page
-# of ours asks for, in whose comments `import` leads nowhere.
+# Left as they are: files already named by content and loaded by those names, and scripts of a package that no page of
+# ours uses, with an `import` in a comment that leads nowhere.
 AS_THEY_ARE = ("vendor/speedscope/", "django_htmx/ext/")
 
 
 class Finder(AppDirectoriesFinder):
-    """Finds what packages bring, but for allauth's scripts: its pages are not ours, and no page asks for them."""
+    """Finds the files of installed packages, except allauth's scripts: its pages are not ours, and load none."""
 
     def __init__(self, app_names: Any = None, *args: Any, **kwargs: Any) -> None:
         ours = [one.name for one in apps.get_app_configs() if not one.name.startswith("allauth")]
@@ -32,7 +32,7 @@ class Finder(AppDirectoriesFinder):
 
 
 class Joined(Storage):
-    """Files that are written nowhere: each is made of its parts when it is opened."""
+    """Files that are not stored anywhere: each is joined from its parts when opened."""
 
     def __init__(self) -> None:
         self.bundles = {one.name: one for one in bundles.named_in(settings.BASE_DIR / "templates")}
@@ -47,25 +47,25 @@ class Joined(Storage):
 
 
 class Together(BaseFinder):
-    """Finds what pages name together; only to gather it, as pages name the parts where nothing is gathered."""
+    """Finds bundles, only for collecting them: where nothing is collected, pages load the parts."""
 
     def list(self, ignore_patterns: Any) -> Iterator[tuple[str, Joined]]:
-        """Yield each with the storage that opens it."""
+        """Yield each bundle with the storage that opens it."""
         storage = Joined()
         yield from ((name, storage) for name in storage.bundles)
 
     def find(self, path: str, *args: Any, **kwargs: Any) -> Any:
-        """Find none."""
+        """Find nothing."""
         return []
 
 
 class Statics(CompressedManifestStaticFilesStorage):  # type: ignore[misc]  # whitenoise's storage is untyped
-    """Whitenoise's storage; a script that imports another is sent to the one it was deployed with."""
+    """Whitenoise's storage; a script that imports another gets the version it was deployed with."""
 
     support_js_module_import_aggregation = True
 
     def post_process(self, paths: dict[str, Any], *args: Any, **kwargs: Any) -> Iterator[Any]:
-        """Hash and compress all files but the vendored ones that must keep their names, which are compressed alone."""
+        """Hash and compress all files except vendored ones that keep their names; those are only compressed."""
         kept = [name for name in paths if name.startswith(AS_THEY_ARE)]
         yield from super().post_process({name: paths[name] for name in paths if name not in kept}, *args, **kwargs)
         for name, compressed in self.compress_files(kept):

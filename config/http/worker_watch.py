@@ -1,4 +1,4 @@
-"""A web process looks whether workers live: when none does, nobody else can say so."""
+"""A web process checks whether workers are alive: if none is, no one else can report it."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from workflows.status import workers
 log = logging.getLogger(__name__)
 
 LOOK_S: Final = 15.0
-LOOKS: Final = 4  # in a row that found none, so that a start or a new release is no alarm
+LOOKS: Final = 4  # consecutive checks that found none, so that a start or a new release raises no alarm
 
 
 async def watch(threads: Executor) -> None:
-    """Look for as long as the process serves, and have those who lead told once: later, where Slack is away."""
+    """Check for as long as the process serves, and notify the leads once; if Slack is away, as soon as it is back."""
     loop, vain, told = asyncio.get_running_loop(), 0, False
     await loop.run_in_executor(threads, _measure)
     while True:
@@ -36,8 +36,8 @@ async def watch(threads: Executor) -> None:
 
 
 def _measure() -> None:
-    """Find out how far this host's clock is off the database's, by which workers say when they were seen."""
-    with suppress(Error):  # it is asked again soon
+    """Measure the offset between this host's clock and the database's, in which workers record when they were seen."""
+    with suppress(Error):  # it is measured again soon
         clock.measure()
     connection.close()
 
@@ -46,9 +46,9 @@ def _gone_since() -> datetime | None:
     try:
         clock.measure()
         return workers.now(at=timezone.now()).gone_since
-    except Error:  # without the database nobody knows
+    except Error:  # without the database it is unknown
         return None
-    except Exception:  # whatever it is, the watch goes on: nobody would begin it again
+    except Exception:  # whatever it is, the watch must go on: no one would restart it
         log.exception("could not look whether workers live")
         return None
     finally:
@@ -56,14 +56,14 @@ def _gone_since() -> datetime | None:
 
 
 def _tell(since: datetime) -> bool:
-    """Tell those who lead; return whether nobody is left to be told."""
+    """Notify the leads; return whether no one is left to be notified."""
     try:
         if told := workers.tell_leads(since):
             log.warning("told %s who lead that no worker was seen", told)
     except Error as error:
         log.warning("could not tell that no worker was seen: %s", type(error).__name__)
         return False
-    except Exception:  # the same
+    except Exception:  # as above
         log.exception("could not tell that no worker was seen")
         return False
     finally:

@@ -1,1 +1,1 @@
-"""How a process behaves beside its work: its own loop, its priority, its garbage."""
+"""How a process behaves apart from its work: its own loop, its priority, its garbage collection."""

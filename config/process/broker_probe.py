@@ -1,4 +1,4 @@
-"""Ask the broker whether it is there and takes anything."""
+"""Check whether the broker is there and accepts messages."""
 
 from typing import Any, Final
 
@@ -12,8 +12,9 @@ PROBE_S: Final = 60
 
 
 def error() -> BaseException | None:
-    """Return why the broker takes no connection, answers nothing on it or takes nothing; None where it does."""
-    # With the patience of who sends, also in a process that takes messages: it would wait for as long as a full one is.
+    """Return why the broker cannot be reached, does not respond or accepts nothing; None if it works."""
+    # With a sender's time-out, even in a process that takes messages: that one would wait for as long as the broker is
+    # full.
     options = sending(app.conf.broker_url, queues=())["broker_transport_options"]
     broker: Any = app.connection_for_write(transport_options=options)
     ended: tuple[type[BaseException], ...] = (
@@ -23,8 +24,8 @@ def error() -> BaseException | None:
     )
     try:
         with broker:
-            channel = broker.default_channel  # connects, and asks for an answer
-            # One that is full does answer, and so does a replica: only what is written tells.
+            channel = broker.default_channel  # connects, and waits for a response
+            # A full broker does respond, and so does a replica: only a write shows the difference.
             if (redis := getattr(channel, "client", None)) is not None:
                 redis.set(PROBE, "", ex=PROBE_S)
             else:
@@ -35,7 +36,7 @@ def error() -> BaseException | None:
 
 
 def _send_twice(broker: Any) -> None:
-    """Send to no queue, which RabbitMQ confirms and drops. Where it is full, it still reads a connection's first."""
+    """Send to no queue, which RabbitMQ confirms and drops. A full one still reads the first message of a connection."""
     sender = broker.Producer(auto_declare=False)
     for _ in range(2):
         sender.publish("", exchange="", routing_key=PROBE, retry=False)

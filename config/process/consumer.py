@@ -1,7 +1,7 @@
-"""Celery's consumer of messages, less what our workers do not need, and not to be ended by a broker.
+"""Celery's message consumer without what our workers do not need, and robust against a failing broker.
 
-For quorum queues Celery would declare 28 queues and as many exchanges at each start of a worker, for tasks of a later
-time, of which there are none.
+For quorum queues Celery would declare 28 queues and as many exchanges at every start of a worker, to deliver tasks at a
+later time. We have none of those.
 """
 
 import time
@@ -12,7 +12,7 @@ from celery.worker.state import maybe_shutdown
 
 LATER: Final = "celery.worker.consumer.delayed_delivery:DelayedDelivery"
 STEPS: Final = tuple(step for step in consumer.Consumer.Blueprint.default_steps if step != LATER)
-REST_S: Final = 4.0  # before a broker that refuses is asked again: because it is full, or became a replica
+REST_S: Final = 4.0  # before retrying a broker that refuses because it is full, or became a replica
 
 
 class Consumer(consumer.Consumer):
@@ -21,14 +21,15 @@ class Consumer(consumer.Consumer):
     Blueprint = type("Blueprint", (consumer.Consumer.Blueprint,), {"default_steps": STEPS})
 
     def on_connection_error_before_connected(self, exc: Exception) -> None:
-        """Rest before a broker is asked again that refuses already as a worker connects."""
+        """Pause before retrying a broker that refuses while a worker connects."""
         super().on_connection_error_before_connected(exc)
         _rest()
 
     def on_connection_error_after_connected(self, exc: Exception) -> None:
-        """Close a lost connection, and hand nothing back that was taken from it: neither now nor once it is done.
+        """Close a lost connection, and hand back nothing that was taken from it, neither now nor when it is done.
 
-        Nobody is there to take it, and a channel of Redis may raise what Celery does not expect, which ends the worker.
+        There is no broker to take it back, and a Redis channel may raise what Celery does not expect, which ends the
+        worker.
         """
         refusals = self.connection.channel_errors if self.connection else ()
         transport = self.connection.transport if self.connection else None
@@ -41,7 +42,7 @@ class Consumer(consumer.Consumer):
 
 
 def _nobody_is_told(*_: object, **__: object) -> None:
-    """Leave a message that was done after its connection was lost: it comes once more, and finds nothing to do."""
+    """Do not acknowledge a message whose connection was lost: it is redelivered, and finds nothing to do."""
 
 
 def _rest() -> None:

@@ -1,17 +1,18 @@
-"""How Python looks for garbage in processes that have loaded much and live long, and what they give back."""
+"""Garbage collection in long-lived processes that have loaded much, and returning memory to the system."""
 
 import ctypes
 import gc
 from typing import Any, Final
 
 ARENAS: Final = -8  # M_ARENA_MAX in glibc's malloc.h
-AFTER = 50_000  # objects made and not given back; Python's own 700 is for programs that hold little
+AFTER = 50_000  # net allocations before a collection; Python's default of 700 is for programs that hold little
 
 
 def share_one_arena() -> None:
-    """Have all threads take memory from one place, so that what one gives back serves the others; call it before any.
+    """Have all threads allocate from one arena, so that memory one frees serves the others; call it before starting
+    any.
 
-    By default glibc gives threads arenas of their own, against waiting for each other in programs without a GIL.
+    By default glibc gives threads arenas of their own, which avoids contention in programs without a GIL.
     """
     allot = _of_glibc("mallopt")
     if allot is not None:
@@ -19,9 +20,9 @@ def share_one_arena() -> None:
 
 
 def leave_out_what_is_loaded() -> None:
-    """Leave what has been loaded out of every search for garbage, and search less often.
+    """Exclude everything loaded so far from garbage collection, and collect less often.
 
-    Going through the same modules, models and templates again and again takes a seventh of a page's time.
+    Scanning the same modules, models and templates again and again takes a seventh of a page's time.
     """
     gc.collect()
     gc.freeze()
@@ -30,7 +31,7 @@ def leave_out_what_is_loaded() -> None:
 
 
 def _give_back() -> None:
-    """Give the system what starting took and nobody holds: up to 14 MiB where modules were compiled.
+    """Return to the system what starting allocated and freed again: up to 14 MiB if modules were compiled.
 
     glibc keeps it for later (https://man7.org/linux/man-pages/man3/malloc_trim.3.html); other C libraries have no such
     call.

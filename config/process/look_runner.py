@@ -15,9 +15,9 @@ log = logging.getLogger(__name__)
 
 
 class LookRunner:
-    """Takes looks one after the other, over one connection; what waits behind a slow one goes on in another thread.
+    """Takes looks one after the other, over one connection; those waiting behind a slow one continue in another thread.
 
-    A look is never taken beside itself: asked for while it goes on, it is left to the next time.
+    A look never runs twice at the same time: if asked for while it runs, it is left to the next time.
     """
 
     def __init__(self, take: Callable[[str], None], *, at_once: int) -> None:
@@ -29,12 +29,12 @@ class LookRunner:
         self._under_way: set[str] = set()
         self._failing: set[str] = set()
         self._threads = 0
-        self._unstarted = 0  # for which the system had no thread: counted once they run
+        self._unstarted = 0  # threads the system could not start yet: counted once they run
 
     def ask(self, names: Iterable[str]) -> None:
-        """Have these looks taken soon; returns at once."""
+        """Have these looks taken soon; returns immediately."""
         with self._lock:
-            held_up = bool(self._waiting)  # since somebody asked before
+            held_up = bool(self._waiting)  # since an earlier call
             self._waiting |= dict.fromkeys(name for name in names if name not in self._under_way)
             if not self._waiting or self._threads >= self._at_once or (self._threads and not held_up):
                 return
@@ -46,7 +46,7 @@ class LookRunner:
 
     @property
     def busy(self) -> bool:
-        """Whether any is being taken or waits."""
+        """Whether a look is running or waiting."""
         with self._lock:
             return bool(self._threads or self._waiting)
 
@@ -85,11 +85,11 @@ class LookRunner:
             self._take(name)
             self._failing.discard(name)
         except Error as error:
-            if name not in self._failing:  # said once, and not every other second for as long as it lasts
+            if name not in self._failing:  # logged once, and not every other second for as long as it lasts
                 log.warning("%s: the database did not answer as it should: %s", name, type(error).__name__)
                 self._failing.add(name)
             connection.close()
-        except BaseException:  # a thread must not end unheard; what waits gets another one
+        except BaseException:  # logged, so that no thread dies silently; waiting looks get another one
             log.exception("%s was interrupted", name)
             raise
         finally:

@@ -1,4 +1,4 @@
-"""Regular looks for work, which need no message: what each process takes itself, and what one of them takes for all."""
+"""Regular looks for work, which need no message: those each process takes, and those one process takes for all."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -8,13 +8,13 @@ from config.messages import EFFECTS, EVIDENCE
 
 @dataclass(frozen=True, slots=True)
 class RegularLook:
-    """One regular look: the task that takes it, and how often in seconds."""
+    """One regular look: the task that takes it, and its interval in seconds."""
 
     every_s: float
     task: str
 
 
-# By the queue that a process works for. Whatever is found is done by leases, so several that look do no harm.
+# By the queue that a process works for. Leases guard all work that is found, so several processes may look at once.
 OWN: Final = {
     EFFECTS: (
         RegularLook(2.0, "workflows.tasks.sweep"),
@@ -30,7 +30,7 @@ OWN: Final = {
         RegularLook(5.0, "evidence.tasks.sweep"),
     ),
 }
-# What costs more, or asks a vendor: once in its time, by whichever process is first. Either kind seals the audit.
+# Looks that cost more, or ask a vendor: once per interval, by whichever process is first. Both kinds seal the audit.
 _SEALING: Final = (RegularLook(5.0, "audit.tasks.seal"), RegularLook(900.0, "audit.tasks.publish"))
 SHARED: Final = {
     EFFECTS: (

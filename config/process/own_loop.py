@@ -1,7 +1,7 @@
-"""A worker's own look for work: hints of the broker only make it quicker.
+"""A worker's own look for work: the broker's hints only make it faster.
 
-The broker may be away, frozen or cut off. Leases and fencing tokens hold whoever does what, so several processes that
-look at once do no harm.
+The broker may be away, frozen or cut off. Leases and fencing tokens decide who does what, so several processes may look
+at once.
 """
 
 from __future__ import annotations
@@ -33,19 +33,19 @@ from incidents.outages.hint_sender import HintTask
 from workflows.status import shared_looks, workers
 
 GLANCE: Final = "glance"
-GLANCE_S: Final = 5.0  # one that takes longer is waited for no more: each look asks for itself
-TOGETHER_S: Final = 0.25  # looks that are due so soon after others are taken with them
+GLANCE_S: Final = 5.0  # a glance that takes longer is not waited for: each look then asks for itself
+TOGETHER_S: Final = 0.25  # looks due this soon after others are taken with them
 CLAIM_S: Final = 5.0
 BROKER_S: Final = 10.0
-FOUND_AT_ONCE: Final = 6  # beside what hints bring
+FOUND_AT_ONCE: Final = 6  # in addition to what hints bring
 Job = tuple[str, int]
 KNOWN: Final = (older.round_of_looks,)  # so that messages of an older version are understood
 
 
 class OwnLoop:
-    """Looks regularly for what a process of some queues has to do, and does it here, in threads of its own.
+    """Looks regularly for the work of a process's queues, and does it here, in threads of its own.
 
-    ``kinds`` tells by queue what such a process is called.
+    ``kinds`` maps each queue to the name of its kind of process.
     """
 
     def __init__(self, kinds: Mapping[str, str]) -> None:
@@ -59,25 +59,25 @@ class OwnLoop:
         }
         self._every_s = {"say alive": workers.EVERY_S, "claim": CLAIM_S}
         self._every_s |= {look.task: look.every_s for queue in kinds for look in OWN[queue]}
-        # Most find nothing: one statement tells which would, and only those are taken.
+        # Most find nothing: one statement tells which would find something, and only those are taken.
         self._glanced = {task: glance.LOOKS[task] for task in self._every_s if task in glance.LOOKS}
         self._finding = Glance({(task, name): look for task, of in self._glanced.items() for name, look in of.items()})
         self._to_glance: frozenset[str] = frozenset()
         self._glancing_since = math.inf
-        if EFFECTS in kinds:  # one kind of process that says so is enough
+        if EFFECTS in kinds:  # one kind of process that checks the broker is enough
             self._besides["ask the broker"], self._every_s["ask the broker"] = _ask_the_broker, BROKER_S
         self._due_at = dict.fromkeys(self._every_s, 0.0)
-        # As many threads as there are looks: none waits behind others that all ask a vendor who is silent.
+        # As many threads as looks, so that none waits behind others that all wait for the same silent vendor.
         self._looks = LookRunner(self._take, at_once=1 + len(self._every_s) + len(self._shared))
         self._found: Aside[Job] = Aside(_do, at_once=FOUND_AT_ONCE * len(kinds))
         self._is_known = False
         self._ended = threading.Event()
 
     def start(self) -> None:
-        """Begin to look."""
+        """Start looking."""
         signals.worker_shutting_down.connect(self._stop, weak=False)
         hint_sender.take_here(self._take_hint)
-        with suppress(DatabaseError):  # it is asked again soon
+        with suppress(DatabaseError):  # it is measured again soon
             clock.measure()
         connection.close()
         threading.Thread(target=self._run, name="own loop", daemon=True).start()
@@ -86,7 +86,7 @@ class OwnLoop:
         self._ended.set()
 
     def _take_hint(self, task: HintTask, pk: int) -> bool:
-        """Do here what a hint would ask for, if it is this process's to do."""
+        """Do the work of a hint here, if it belongs to this process."""
         if self._ended.is_set() or queue_of(task.name) not in self._queues:
             return False
         self._found.ask((task.name, pk))
@@ -101,7 +101,7 @@ class OwnLoop:
             self._ended.wait(min(self._due_at.values()) - now)
 
     def _first(self, due: Sequence[str], *, now: float) -> list[str]:
-        """Return what to take of the looks that are due, a glance in place of those that it can tell of."""
+        """Return the due looks to take, with one glance instead of those that it covers."""
         glanced = [name for name in due if name in self._glanced]
         if not glanced or now - self._glancing_since > GLANCE_S:  # a table is locked, or a connection was cut off
             return list(due)
@@ -114,7 +114,7 @@ class OwnLoop:
     def _glance(self) -> None:
         self._glancing_since = time.monotonic()
         tasks, self._to_glance = self._to_glance, frozenset()
-        found = tasks  # each by itself, if the database cannot tell
+        found = tasks  # all of them, if the glance fails
         try:
             found = frozenset(task for task, _ in self._finding(at=timezone.now()))
         finally:
@@ -140,7 +140,7 @@ def _do(job: Job) -> None:
 
 
 def _ask_the_broker() -> None:
-    """Find out whether the broker is there, so that the plan's page says so although nobody sends anything."""
+    """Check the broker, so that the plan's page can report it even if no one sends anything."""
     hint_sender.heard(broker_probe.error())
 
 

@@ -1,4 +1,4 @@
-"""How much this process may take from others when the machine is busy."""
+"""The priority of this process when the machine is busy."""
 
 import os
 from contextlib import suppress
@@ -8,10 +8,10 @@ AUTOGROUP = Path("/proc/self/autogroup")
 
 
 def give_way(nice: int) -> None:
-    """Let processes that people wait for go first.
+    """Let processes that people wait for run first.
 
-    Linux may group processes by session and then counts niceness only within one; the group has a niceness of its own
-    (https://man7.org/linux/man-pages/man7/sched.7.html, "The autogroup feature").
+    Linux may group processes by session, and then niceness counts only within a group; the group has a niceness of its
+    own (https://man7.org/linux/man-pages/man7/sched.7.html, "The autogroup feature").
     """
     os.nice(nice)
     with suppress(OSError):

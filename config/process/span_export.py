@@ -1,6 +1,6 @@
-"""Spans sent to an OpenTelemetry collector by OTLP over HTTP, from a thread that nobody waits for.
+"""Send spans to an OpenTelemetry collector by OTLP over HTTP, from a background thread.
 
-The messages are those of opentelemetry-proto, which reading profiles needs anyway; no SDK is behind it.
+The messages are those of opentelemetry-proto, which reading profiles needs anyway; no SDK is involved.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ EVERY_S: Final = 2.0
 SETTING: Final = "OTEL_EXPORTER_OTLP_ENDPOINT"
 OPENER: Final = urllib.request.build_opener(straight.Straight)  # the headers may hold a key
 PATIENCE_S: Final = 5.0
-KEPT: Final = 4096  # spans that wait; while no collector answers the oldest are dropped
+KEPT: Final = 4096  # waiting spans; if no collector responds, the oldest are dropped
 KINDS: Final = {
     INTERNAL: trace_pb2.Span.SPAN_KIND_INTERNAL,
     SERVER: trace_pb2.Span.SPAN_KIND_SERVER,
@@ -36,7 +36,7 @@ KINDS: Final = {
 
 
 class SpanExport:
-    """Takes spans, and sends what came every two seconds; its thread begins with the first span, after any fork."""
+    """Collects spans, and sends them every two seconds; its thread starts with the first span, after any fork."""
 
     def __init__(self, endpoint: str, *, headers: Mapping[str, str], service: str) -> None:
         self._address = endpoint.rstrip("/") + PATH
@@ -54,7 +54,7 @@ class SpanExport:
             self._begin()
 
     def flush(self) -> None:
-        """Send what waits; what is not taken is dropped, and said once."""
+        """Send what waits; what is not accepted is dropped, and logged once."""
         with self._lock:
             spans = [self._waiting.popleft() for _ in range(len(self._waiting))]
             if not spans:
@@ -91,7 +91,7 @@ class SpanExport:
 
 
 def request(spans: Sequence[CommandSpan], *, service: str) -> ExportTraceServiceRequest:
-    """Return spans as OTLP carries them. Pure."""
+    """Return spans as an OTLP request. Pure."""
     made = ExportTraceServiceRequest()
     resource = made.resource_spans.add()
     resource.resource.attributes.add(key="service.name").value.string_value = service

@@ -1,4 +1,4 @@
-"""uvicorn wakes ten times a second to see whether it is to stop; here it does twice, so that an idle process sleeps."""
+"""uvicorn wakes ten times a second to see whether to stop; here it does so twice, so that an idle process sleeps."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from typing import Final
 
 from uvicorn.server import Server
 
-TICK_S: Final = 0.5  # that much later it stops at most, and the date that answers bear may be that old
-NOW: Final = 0  # the count at which uvicorn's own tick does all that it ever does
+TICK_S: Final = 0.5  # stopping may take this much longer, and the Date header may be this old
+NOW: Final = 0  # the tick count at which uvicorn does everything that a tick ever does
 
 
 def tick_rarely() -> None:
-    """Have this process's server tick as rarely as that."""
+    """Have this process's server tick every ``TICK_S``."""
     setattr(Server, "main_loop", _main_loop)  # noqa: B010  # a plain assignment is what mypy takes for a mistake
 
 

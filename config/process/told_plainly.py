@@ -1,4 +1,4 @@
-"""What a command says when its database or its own words stop it: one sentence with what to do, and no traceback."""
+"""What a command prints if its database or its input stops it: a sentence with what to do, and no traceback."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from django.db.migrations.exceptions import MigrationSchemaMissing
 from config import database
 from incidents.outages import database_watch
 
-WAIT_S: Final = 5.0  # for a connection: somebody sits before the terminal
+WAIT_S: Final = 5.0  # for a connection: someone is waiting at the terminal
 OF_THE_ROLE: Final = "42501"
 NOT_THERE: Final = ("42P01", "42703")  # a table or a column
 UNREAD: Final = 128 + signal.SIGPIPE
@@ -27,11 +27,11 @@ UNREAD: Final = 128 + signal.SIGPIPE
 
 @contextmanager
 def told_plainly() -> Iterator[None]:
-    """End the process with 1 and a sentence where the database is to blame; any other error goes on its way.
+    """End the process with exit code 1 and a sentence if the database is to blame; other errors propagate.
 
-    So it ends where what it says cannot be written; where nobody reads on, as behind ``head``, with 141.
+    It ends the same way if its output cannot be written; with 141 if no one reads on, as behind ``head``.
     """
-    logging.getLogger("psycopg.pool").setLevel(logging.ERROR)  # it says each try; the sentence has the reason
+    logging.getLogger("psycopg.pool").setLevel(logging.ERROR)  # it logs every try; the sentence gives the reason
     if (pool := settings.DATABASES["default"].get("OPTIONS", {}).get("pool")) is not None:
         pool["timeout"] = WAIT_S
     try:
@@ -47,7 +47,7 @@ def told_plainly() -> Iterator[None]:
 
 @contextmanager
 def written_out() -> Iterator[None]:
-    """Write all that was said before the block is over, and end the process plainly where that cannot be done."""
+    """Flush the output before the block ends, and end the process with a plain message if that fails."""
     try:
         try:
             yield
@@ -65,12 +65,12 @@ def written_out() -> Iterator[None]:
 
 
 def _say_no_more() -> None:
-    """Let what is still to be written go nowhere: Python writes it as it ends, and would complain."""
+    """Discard pending output: Python would write it on exit, and complain."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def readable(words: Sequence[str]) -> list[str]:
-    """Return the words of a command line; end the process where one is no text, before anything is done."""
+    """Return the words of a command line; end the process if one is not UTF-8, before anything is done."""
     for word in words:
         try:
             word.encode()
@@ -82,16 +82,16 @@ def readable(words: Sequence[str]) -> list[str]:
 
 
 def say_what_can_be_said() -> None:
-    """Have a terminal without all letters show a ? in place of one, and not end what was just done in a traceback."""
+    """Have a terminal without all characters print ? instead of one, rather than end finished work in a traceback."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")
 
 
 def sentence(error: DatabaseError) -> str | None:
-    """Return what is wrong with the database and what to do; None where the statement is to blame."""
+    """Return what is wrong with the database and what to do; None if the statement is to blame."""
     if isinstance(error, MigrationSchemaMissing) and isinstance(error.__context__, DatabaseError):
-        error = error.__context__  # which has the state
+        error = error.__context__  # has the SQLSTATE
     state, first = database_watch.state_of(error), str(error).strip().splitlines()[0].rstrip(".")
     if isinstance(error, NotSupportedError):
         return f"{first}. Upgrade it, or set DATABASE_URL to another server."
