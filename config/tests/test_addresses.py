@@ -1,4 +1,4 @@
-"""Addresses as operators write them: what libpq and brokers take is taken, and what is none is named."""
+"""Addresses as operators write them: what libpq and brokers accept is accepted, and invalid ones are named."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_an_address_that_is_none_is_named(name: str, value: str) -> None:
     ],
 )
 def test_a_name_that_no_host_can_have_is_named(name: str, value: str) -> None:
-    """Python ends in an error that is none of the network's where it is to look one up."""
+    """Python's lookup of such a name ends in an error that is not a network error."""
     with pytest.raises(env.SettingError, match=rf"^{name} has the host"):
         env.read({**GIVEN, **SLACK, "EMAIL_FROM": "a@example.com", "EMAIL_URL": "smtp://mail", name: value})
 
@@ -111,7 +111,7 @@ def test_a_broker_over_tls_is_told_the_password_once_it_has_shown_who_it_is(
     with listening(certificate) as (port, heard):
         ask(address.format(port) + trusted.format(certificate))
         if way == "rediss":
-            ask(address.format(port))  # nothing said of certificates: the authorities of the machine
+            ask(address.format(port))  # nothing about certificates: the machine's authorities apply
     assert any(first in one for one in heard) is (named == "localhost")
     if named != "localhost":
         assert not heard
@@ -125,7 +125,7 @@ def test_whoever_does_not_mind_says_so(tmp_path: Path) -> None:
 
 
 def ask(address: str) -> None:
-    """Connect as the web does when it sends a hint."""
+    """Connect as the web process does when it sends a hint."""
     url = addresses.broker_url({"BROKER_URL": address})
     app = Celery("tried", broker=url, fixups=[], set_as_current=False)
     app.conf.update(broker.sending(url, queues=("celery",)))
@@ -136,7 +136,7 @@ def ask(address: str) -> None:
 
 @contextmanager
 def listening(certificate: Path) -> Iterator[tuple[int, list[bytes]]]:
-    """Answer over TLS with a certificate, hear the first words of whoever accepts it, and say nothing."""
+    """Offer TLS with a certificate, read the first bytes of a client that accepts it, and send nothing."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(certificate)
     heard: list[bytes] = []

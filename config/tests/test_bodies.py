@@ -1,4 +1,4 @@
-"""A body is taken in as far as its address takes it, and from whoever may send there; the rest is let pass by."""
+"""A body is read up to its address's limit and from permitted senders; the rest is discarded."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def _urls(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 def sent(
     path: str, pieces: int, *, by: str = "good", announced: bool = True, method: str = "POST"
 ) -> tuple[int, bytes, int]:
-    """Send pieces one by one; return status, answer, and how many were asked for."""
+    """Send pieces one by one; return the status, the answer, and how many pieces were requested."""
 
     async def send() -> tuple[int, bytes, int]:
         asked = 0
@@ -164,7 +164,7 @@ def test_a_large_file_goes_to_disk_and_not_into_memory() -> None:
 
 
 class Sender:
-    """Somebody at an application who sends in pieces, when told to."""
+    """A client of an application that sends in pieces, when told to."""
 
     def __init__(self, application: Any, path: str = "/page", *, length: int = 1 << 20) -> None:
         headers = [(b"host", b"testserver"), (b"authorization", b"Bearer good")]
@@ -174,7 +174,7 @@ class Sender:
         self.talk = Talk(application, {**scope, "headers": headers})
 
     async def send(self, body: bytes = PIECE, *, more: bool = True) -> None:
-        """Send a piece, and let it be taken in."""
+        """Send a piece, and wait until it is received."""
         await self.talk.send_input({"type": "http.request", "body": body, "more_body": more})
         await asyncio.sleep(0)
 
@@ -187,7 +187,7 @@ class Sender:
 @pytest.mark.parametrize("path", ["/page", FILES])
 def test_a_body_for_which_the_disk_has_no_room_is_refused_in_words(path: str) -> None:
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 20, before[1]))  # no file grows further, as on a full disk
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 20, before[1]))  # no file can grow further, as on a full disk
     try:
         with override_settings(FILE_UPLOAD_MAX_MEMORY_SIZE=1 << 16):
             status, said, _ = sent(path, 64 if path == FILES else 16)

@@ -1,4 +1,4 @@
-"""What pages name together goes out as one file, whole and in order; nothing in it runs into its neighbour."""
+"""Files that pages name together are served as one, complete and in order, and do not affect each other."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`manage.py check` reads what operators write."""
+"""`manage.py check` reads the files and settings that operators write."""
 
 from dataclasses import replace
 from pathlib import Path

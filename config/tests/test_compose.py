@@ -1,4 +1,4 @@
-"""The compose files cannot be brought up everywhere, so what they name is checked to exist, and to be closed."""
+"""Compose files cannot be started everywhere, so these tests check that what they name exists, and is closed."""
 
 import re
 from typing import Any
@@ -20,8 +20,8 @@ VOLUMES = {
     for file in compose.VARIANTS[SANDBOX]
     for name in yaml.safe_load((env.ROOT / file).read_text()).get("volumes", {})
 }
-OF_THE_CONTAINERS = {"FIREKIND_DATA_DIR"}  # volumes are mounted where it is
-OF_DEVELOPERS = {"DEBUG", "FIREKIND_CRASH_AT"}  # a deployment has no use for them
+OF_THE_CONTAINERS = {"FIREKIND_DATA_DIR"}  # where volumes are mounted
+OF_DEVELOPERS = {"DEBUG", "FIREKIND_CRASH_AT"}  # not useful in a deployment
 OF_THE_SANDBOX = {"FIREKIND_SANDBOX_URL", "FIREKIND_PROFILED_URL", "FIREKIND_CODENAMES"}
 DOCKERFILE = (env.ROOT / "Dockerfile").read_text()
 DIGEST = r"\S+:[\w.-]+@sha256:[0-9a-f]{64}"
@@ -43,7 +43,7 @@ def test_commands_exist(variant: str, name: str) -> None:
     words = SERVICES[variant][name]["command"]
 
     assert words[:2] == ["firekind", name]
-    assert words[2:] in ([], ["--host", "0.0.0.0"])  # noqa: S104 (what is published says another test)
+    assert words[2:] in ([], ["--host", "0.0.0.0"])  # noqa: S104 (another test checks what is published)
     assert name in COMMANDS
 
 
@@ -78,7 +78,7 @@ def test_a_name_is_filled_in_by_its_own(variant: str, name: str) -> None:
 
 @pytest.mark.parametrize("name", [name for variant, name in OURS if variant == REAL])
 def test_in_earnest_everything_comes_from_outside(name: str) -> None:
-    """No secret has a value there, and nothing of the sandbox is on."""
+    """No secret has a value in the file, and nothing of the sandbox is on."""
     bare = read(REAL, name)
     assert (bare.slack, bare.pagerduty, bare.sandbox_url, bare.sign_in.providers) == (None, None, "", ())
     given = {"SLACK_BOT_TOKEN": "xoxb-1-2", "SLACK_SIGNING_SECRET": "0123456789abcdef"}
@@ -171,7 +171,9 @@ def test_the_procfile_starts_what_exists() -> None:
 
 @pytest.mark.parametrize("name", ["worker", "evidence"])
 def test_workers_may_finish_what_they_have_in_hand(name: str) -> None:
-    """As long as in Kubernetes: Docker's own ten seconds end a call that a silent vendor has not answered yet."""
+    """As long as in Kubernetes: Docker's default of ten seconds would end a call that a silent vendor has not answered
+    yet.
+    """
     pod = (env.ROOT / f"ops/helm/firekind/templates/{name}.yaml").read_text()
     (seconds,) = re.findall(r"terminationGracePeriodSeconds: (\d+)", pod)
     for variant in compose.VARIANTS:

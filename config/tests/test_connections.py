@@ -1,4 +1,4 @@
-"""Connections that send too much, too slowly or nothing: each ends, and nobody else notices."""
+"""Connections that send too much, too slowly or nothing are ended, and no one else notices."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ PATIENCE_S = 30
 
 
 async def program(scope: Any, receive: Any, send: Any) -> None:
-    """Read all of a request and answer it; at /long with more than any buffer holds."""
+    """Read a whole request and answer it; at /long, with more than any buffer holds."""
     while scope["method"] == "POST" and (await receive()).get("more_body"):
         pass
     body = b"x" * LONG if scope["path"] == "/long" else b"ok"
@@ -35,7 +35,7 @@ async def program(scope: Any, receive: Any, send: Any) -> None:
 
 @pytest.fixture
 def port() -> Iterator[int]:
-    """A server with our connections."""
+    """Run a server with our connections."""
     options: Any = {"http": Connection, "limit_concurrency": LIMIT, "lifespan": "off", "log_level": "critical"}
     server = uvicorn.Server(uvicorn.Config(program, port=0, access_log=False, ws="none", **options))
     with closing(socket.socket()) as door:
@@ -52,7 +52,7 @@ def port() -> Iterator[int]:
 
 @pytest.fixture
 def hurried(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Short of patience."""
+    """Shorten all time limits."""
     monkeypatch.setattr(connections, "HEAD_S", 0.2)
     monkeypatch.setattr(connections, "UNREAD_S", 0.2)
 
@@ -63,7 +63,7 @@ def connected(port: int) -> socket.socket:
 
 
 def heard(line: socket.socket) -> bytes:
-    """Everything that comes until the other side hangs up."""
+    """Return everything that arrives until the other side closes the connection."""
     said = b""
     try:
         while more := line.recv(1 << 16):
@@ -74,14 +74,14 @@ def heard(line: socket.socket) -> bytes:
 
 
 def asked(port: int) -> bytes:
-    """Ask once, as anyone would, and give the answer's first line."""
+    """Send an ordinary request, and return the first line of the answer."""
     with closing(connected(port)) as line:
         line.sendall(b"GET / HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n")
         return heard(line).partition(b"\r\n")[0]
 
 
 def poured(line: socket.socket, begin: bytes, more: bytes, *, most: int) -> int:
-    """Send until it is refused, and tell how much that was."""
+    """Send until it is refused, and return how much that was."""
     sent = len(begin)
     try:
         line.sendall(begin)
@@ -208,6 +208,6 @@ def test_a_slow_reader_who_reads_all_the_while_gets_everything(port: int) -> Non
 
 
 def _established(port: int) -> bool:
-    """Whether the server still holds a connection of ours."""
+    """Return whether the server still holds a connection of ours."""
     ours = psutil.Process(os.getpid()).net_connections("tcp")
     return any(one.laddr.port == port and one.raddr for one in ours)

@@ -1,4 +1,4 @@
-"""Over TLS every cookie is this host's alone: named so that browsers take it from nowhere else."""
+"""Over TLS every cookie belongs to this host only: browsers accept its name from nowhere else."""
 
 import json
 import os
@@ -30,7 +30,7 @@ def test_over_tls_every_cookie_is_of_this_host_alone(db: None, settings: Any, mo
     found = settings_of("https://firekind.example")
     for name, value in found.items():
         setattr(settings, name, value)
-    # Read once, when their modules are.
+    # Read once, when their modules are imported.
     monkeypatch.setattr("integrations.identity.browsers.COOKIE", f"{found['COOKIE_PREFIX']}browser")
     monkeypatch.setattr("config.http.message_cookie.MessageCookie.cookie_name", f"{found['COOKIE_PREFIX']}messages")
     User.objects.create_user("ada", password=PASSWORD)
@@ -50,7 +50,7 @@ def test_over_tls_every_cookie_is_of_this_host_alone(db: None, settings: Any, mo
 
 
 def test_without_tls_they_have_their_plain_names() -> None:
-    """A browser takes the prefix from a page with TLS alone."""
+    """Browsers accept the prefix only from pages over TLS."""
     found = settings_of("http://127.0.0.1:8000")
     assert found["COOKIE_PREFIX"] == ""
     assert found["SESSION_COOKIE_NAME"] == "sessionid"

@@ -1,4 +1,4 @@
-"""A database that cannot be used, at every start: one sentence that says why and what to do, and no password in it."""
+"""If the database cannot be used, every start ends in one sentence with the reason and the fix, and no password."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def test_why_a_database_cannot_be_used_is_said_without_its_password(how: str) ->
 
 
 def ended(argv: Sequence[str], url: str, folder: Path) -> subprocess.CompletedProcess[str]:
-    """Start something on a database, and return how it ended."""
+    """Start something with a database, and return how it ended."""
     given = {**os.environ, **dict.fromkeys(env.NAMES, ""), **GIVEN, "DATABASE_URL": url}
     given |= {"FIREKIND_DATA_DIR": str(folder), "DJANGO_SETTINGS_MODULE": "config.settings"}
     return subprocess.run(
@@ -88,7 +88,7 @@ def test_the_doctor_names_the_setting_and_the_reason(direct: bool, monkeypatch: 
 
 @pytest.fixture
 def made(django_db_setup: None) -> Iterator[psycopg.Connection[object]]:
-    """The server of the tests, on which databases and roles are made that begin with `odd`, and go again."""
+    """Return the tests' server, where databases and roles named `odd…` are created, and removed afterwards."""
     with psycopg.connect(**(database_watch.address() | {"dbname": "postgres"}), autocommit=True) as server:
         yield server
         for (name,) in server.execute("SELECT datname FROM pg_database WHERE datname LIKE 'odd%'").fetchall():
@@ -181,7 +181,7 @@ def test_times_that_cannot_be_read_are_named() -> None:
 
 @pytest.mark.slow
 def test_tables_in_a_schema_of_their_own_are_looked_at_there(made: psycopg.Connection[object], tmp_path: Path) -> None:
-    """And there is no schema public; the role gets its rights first, and then looks there."""
+    """There is no public schema; the role gets its grants first, and then its search_path."""
     made.execute("CREATE DATABASE odd")
     made.execute("CREATE ROLE odd_role LOGIN")
     made.execute("ALTER DATABASE odd SET search_path = fire")

@@ -43,7 +43,7 @@ Said = dict[str, list[tuple[str, str]]]
 
 @contextmanager
 def connected(workspace: slack.FakeSlack, account: pagerduty.FakeAccount) -> Iterator[None]:
-    """Put stand-ins in Slack's and PagerDuty's place."""
+    """Replace Slack and PagerDuty with stand-ins."""
     with slack_current.using(chat_of(workspace)), pagerduty_current.using(pager_on(account)):
         yield
 
@@ -55,7 +55,7 @@ def account() -> pagerduty.FakeAccount:
 
 
 def said(*parts: str) -> Said:
-    """What is found, by part: level and sentence; of some parts or of all."""
+    """Return the findings by part, as level and sentence; of some parts or of all."""
     found: Said = {}
     for part, one in diagnosis.findings():
         found.setdefault(part, []).append((one.level, one.says))
@@ -68,7 +68,7 @@ def wrong(found: Iterator[CheckResult]) -> list[str]:
 
 @pytest.fixture
 def alive(db: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every kind of process was seen just now, and the broker answers; real ones are looked at on a whole stack."""
+    """Every kind of process was just seen, and the broker responds; a test with a whole stack covers real ones."""
     for kind in workers.KINDS:
         workers.say_alive(f"{kind}@here", kind=kind, alone_since=None, at=timezone.now())
     monkeypatch.setattr(broker_probe, "error", lambda: None)

@@ -1,4 +1,4 @@
-"""The doctor tries the mail server and the providers that people sign in with, as they are set."""
+"""The doctor tries the configured mail server and sign-in providers."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ NOBODY = "127.0.0.1:1"
 
 
 class Mailer(socketserver.StreamRequestHandler):
-    """A server that takes mail, from those whose password it likes."""
+    """A mail server that accepts one password."""
 
     answers: ClassVar[dict[str, bytes]] = {"ehlo": b"250-mail.test\r\n250 AUTH PLAIN", "quit": b"221 bye"}
 
@@ -38,22 +38,22 @@ class Mailer(socketserver.StreamRequestHandler):
 
 
 class Another(BaseHTTPRequestHandler):
-    """A provider that says that it is another one."""
+    """A provider that identifies itself as another one."""
 
     def do_GET(self) -> None:
-        """Say so."""
+        """Return that description."""
         self.send_response(200)
         self.send_header("Content-Type", "application/json")
         self.end_headers()
         self.wfile.write(b'{"issuer": "https://other.example"}')
 
     def log_message(self, *_: Any) -> None:
-        """Say nothing else."""
+        """Log nothing."""
 
 
 @contextmanager
 def listening(handler: type[socketserver.BaseRequestHandler]) -> Iterator[str]:
-    """Serve; give the host and port."""
+    """Serve; return the host and port."""
     with socketserver.ThreadingTCPServer(("127.0.0.1", 0), handler) as server:
         server.daemon_threads = True
         threading.Thread(target=server.serve_forever, daemon=True).start()
@@ -62,7 +62,7 @@ def listening(handler: type[socketserver.BaseRequestHandler]) -> Iterator[str]:
 
 
 def by_mail(settings: Any, address: str) -> list[tuple[str, str]]:
-    """Set the server; return what the doctor says of it."""
+    """Set the server; return what the doctor says about it."""
     given = mail.read({"EMAIL_URL": f"smtp://{address}", "EMAIL_FROM": "firekind@acme.example"})
     settings.FIREKIND = replace(project.FIREKIND, mail=given)
     for name, value in mail.django(given).items():

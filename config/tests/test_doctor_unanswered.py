@@ -1,4 +1,4 @@
-"""Whatever a vendor answers a check with, each sentence is true and says what to do: nobody tries again for a check."""
+"""Whatever a vendor answers to a check, each sentence is true and says what to do: checks are not retried."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ PAGER_KINDS: Final = ("ratelimited", "server_error", "forbidden", "error_after",
 
 
 def is_true(found: list[CheckResult], usual: list[CheckResult], *, limited: bool) -> None:
-    """Hold findings of a bad moment against the usual ones."""
+    """Compare the findings of a bad moment with the usual ones."""
     assert not [one.says for one in found if "automatically" in one.says]
     assert {one.says for one in found if one.level == "ok"} <= {one.says for one in usual}
     odd = [one for one in found if one not in usual]

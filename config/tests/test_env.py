@@ -1,4 +1,4 @@
-"""The settings: what is accepted, what is refused, and how the refusal reads."""
+"""The settings: what is accepted, what is refused, and how a refusal reads."""
 
 import os
 import subprocess
@@ -32,7 +32,7 @@ def test_what_is_left_out_has_sensible_values() -> None:
 
 
 def test_a_folder_may_be_ones_own(monkeypatch: pytest.MonkeyPatch) -> None:
-    """In a file of settings no shell puts anything in the place of ~."""
+    """No shell expands ~ in a file of settings."""
     monkeypatch.setenv("HOME", "/home/ada")
     read = env.read({**GIVEN, "FIREKIND_DATA_DIR": "~/firekind", "EVIDENCE_STORAGE_URL": "~nobody-here/evidence"})
     assert read.data_dir == Path("/home/ada/firekind")

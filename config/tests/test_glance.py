@@ -60,7 +60,7 @@ def own_house(db: None) -> Iterator[House]:
 
 
 def placed(dee: Person, incident: Incident, at: datetime, *, minutes: dict[str, int | None]) -> None:
-    """Put what waits around a moment, so many minutes later than it; None is nothing of the kind."""
+    """Place waiting work around a moment, this many minutes after it; None leaves it out."""
     then = {name: at + timedelta(minutes=one) for name, one in minutes.items() if one is not None}
     Unplanned.objects.all().delete()
     if "moved" in then:
@@ -83,7 +83,7 @@ def placed(dee: Person, incident: Incident, at: datetime, *, minutes: dict[str, 
 
 
 def finds(look: QuerySet[Any] | Sql) -> bool:
-    """Return whether a look finds anything, asked by itself."""
+    """Return whether a look finds anything by itself."""
     if isinstance(look, QuerySet):
         return look.exists()
     with connection.cursor() as cursor:
@@ -92,7 +92,7 @@ def finds(look: QuerySet[Any] | Sql) -> bool:
 
 
 def placed_beside(incident: Incident, at: datetime, *, minutes: dict[str, int | None], flags: dict[str, bool]) -> None:
-    """Put what other looks are about around a moment, as ``placed`` does, and what waits for no moment."""
+    """Place the work of other looks around a moment, as ``placed`` does, and work that waits for no moment."""
     then = {name: at + timedelta(minutes=one) for name, one in minutes.items() if one is not None}
     Webhook.objects.all().delete()
     if "webhooks" in then:
@@ -122,7 +122,7 @@ EVERYTHING = Glance({(task, name): look for task, named in glance.LOOKS.items() 
 
 
 def acted_on(at: datetime) -> set[tuple[str, str]]:
-    """Return what the looks would act on at a moment, by what they themselves ask."""
+    """Return what the looks would act on at a moment, by their own queries."""
     would = {
         ("workflows.tasks.follow_workspace", "workspace"): workspace_cache.is_known_old(),
         ("workflows.tasks.tell_of_misses", "misses"): misses.to_tell(at).exists(),
@@ -131,7 +131,7 @@ def acted_on(at: datetime) -> set[tuple[str, str]]:
         ("workflows.tasks.keep_groups", "groups"): bool(sync.due(at=at)),
         ("integrations.pagerduty.tasks.sweep", "webhooks"): inbox.waiting(at=at) is not None,
         ("integrations.slack.tasks.redraw_homes", "tabs"): OnHome.closable().exists(),
-        ("workflows.tasks.refresh_on_call", "pager"): False,  # nobody is paged here: the test below is about it
+        ("workflows.tasks.refresh_on_call", "pager"): False,  # no one is paged here: the test below covers that
         ("evidence.tasks.sweep", "unread"): bool(digesting.waiting(at=at)),
         ("evidence.tasks.sweep", "withdrawn"): bool(withdrawing.owed(at=at)),
     }
@@ -145,7 +145,7 @@ SECONDS = st.none() | st.sampled_from([-1000, -900, -899, -200, -31, -30, -29, -
 
 
 class Glances(TestCase):
-    """What waits is drawn anew for each example, around one incident."""
+    """The waiting work is drawn again for each example, around one incident."""
 
     dee: ClassVar[Person]
     incident: ClassVar[Incident]
@@ -179,7 +179,7 @@ class Glances(TestCase):
         at = timezone.now()
         placed(self.dee, self.incident, at, minutes=minutes)
         placed_beside(self.incident, at, minutes=minutes, flags=flags)
-        with pytest.MonkeyPatch.context() as patch:  # a host whose clock is so many minutes ahead
+        with pytest.MonkeyPatch.context() as patch:  # a host whose clock is this many minutes ahead
             patch.setattr(SharedClock, "at", lambda _, here: here - timedelta(minutes=ahead))
             assert EVERYTHING(at=at + timedelta(minutes=looked)) == acted_on(at + timedelta(minutes=looked))
 
@@ -222,7 +222,7 @@ def test_what_a_worker_glances_at_is_what_its_own_looks_are_about() -> None:
 
 @pytest.mark.django_db
 def test_what_is_asked_has_no_parameters_so_that_it_is_planned_for_its_values() -> None:
-    """A statement with some is planned for any values once it came ten times, and reads whole tables from then on."""
+    """A repeated statement with parameters gets a generic plan after ten runs, and then reads whole tables."""
     asked: list[Any] = []
 
     def note(execute: Any, sql: str, params: Any, many: bool, context: Any) -> Any:
@@ -235,7 +235,7 @@ def test_what_is_asked_has_no_parameters_so_that_it_is_planned_for_its_values() 
 
 
 class Taken(OwnLoop):
-    """Notes what would be taken, and glances only once it may."""
+    """Records what would be taken, and glances only once it may."""
 
     def __init__(self, kinds: dict[str, str], *, found: set[tuple[str, str]]) -> None:
         super().__init__(kinds)
@@ -264,7 +264,7 @@ def test_of_what_a_glance_finds_the_looks_are_taken_in_their_order_and_no_others
 
 
 def test_a_glance_that_does_not_end_holds_no_look_up() -> None:
-    """A table may be locked for minutes, or one connection cut off: what each look asks by itself may be answered."""
+    """A table may be locked for minutes, or one connection cut off, while the looks' own queries are answered."""
     loop = Taken(dict(KINDS), found=set())
     own = {look.task for looks in OWN.values() for look in looks}
     try:
@@ -272,7 +272,7 @@ def test_a_glance_that_does_not_end_holds_no_look_up() -> None:
         until(lambda: loop._glancing_since < time.monotonic(), what="a glance has begun")
         loop.tick(time.monotonic())
         assert not own & {*loop.taken}, "it may be over soon"
-        for later in (1, 2):  # what still waits at the next tick has another thread
+        for later in (1, 2):  # another thread takes what still waits at the next tick
             loop.tick(time.monotonic() + own_loop.GLANCE_S + later)
         until(lambda: own <= {*loop.taken}, what="all looks are taken")
     finally:

@@ -1,4 +1,4 @@
-"""The Helm chart: its names are ours, and what it renders fits together. Nothing secret has a value in it."""
+"""The Helm chart: its names match ours, its output is consistent, and no secret has a value in it."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def test_the_chart_is_of_this_version() -> None:
 
 @lru_cache
 def rendered(**more: str) -> list[dict[str, Any]]:
-    """Render the chart with values that ask for everything in it."""
+    """Render the chart with values that enable everything in it."""
     given = json.dumps(GIVEN | {name: json.loads(value) for name, value in more.items()})
     done = subprocess.run(
         ["helm", "template", "x", str(CHART), "--values", "-"], input=given, capture_output=True, text=True, check=False
@@ -70,7 +70,7 @@ def of(kind: str) -> dict[str, dict[str, Any]]:
 
 
 def pods() -> dict[str, Any]:
-    """Return the specification of every pod, by the name of what makes it."""
+    """Return the specification of every pod, by the name of its resource."""
     made = {**of("Deployment"), **of("Job")}
     return {name: one["spec"]["template"] for name, one in made.items()} | of("Pod")
 

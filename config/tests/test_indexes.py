@@ -1,4 +1,4 @@
-"""Each write keeps every index of its table up to date, so that none says what another says already."""
+"""Every write updates all indexes of its table, so no index may repeat what another one covers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whoever is asked with a secret may lead on to another address: the secret goes nowhere else, and it is said why."""
+"""A server that is called with a secret may redirect: the secret is not sent elsewhere, and the reason is given."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ LENGTH: Final = b"content-length: "
 
 
 def asked(taken: socket.socket) -> None:
-    """Hear a request to its end."""
+    """Read a request to its end."""
     taken.settimeout(5)
     with taken.makefile("rb") as heard:
         length = 0

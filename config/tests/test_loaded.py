@@ -1,4 +1,4 @@
-"""What each process loads as it starts: nothing large that only others need."""
+"""Each process imports at its start nothing large that only others need."""
 
 import json
 import os
@@ -10,7 +10,7 @@ import pytest
 
 from config import env
 
-# Readers of profiles and pictures, expressions in searches, keys for signing in: all are loaded where they are used.
+# Readers of profiles and pictures, search expressions, keys for signing in: each is imported where it is used.
 BY_NOBODY = {
     "PIL",
     "celery.bin",
@@ -27,7 +27,7 @@ PAGES = {"config.urls", "evidence.views", "incidents.views", "workflows.views", 
 DOORS = {"integrations.slack.doors", "slack_bolt"}
 VENDORS = {"httpx2", "pagerduty", "slack_sdk"}
 WEB = "import config.asgi"
-# A link to each page that messages link to makes Django load no page.
+# A link to each page that messages link to makes Django import no page.
 WORKER = """
 from config import worker
 made = worker.made({queues!r})
@@ -58,7 +58,7 @@ def test_a_process_starts_without_what_others_need(start: str, left_out: set[str
 
 
 def loaded(start: str) -> set[str]:
-    """Return the modules that a fresh process holds after it has run some code."""
+    """Return the modules that a fresh process has imported after running some code."""
     given = {"DATABASE_URL": "postgresql://db", "BROKER_URL": "redis://b", "SECRET_KEY": secrets.token_urlsafe(64)}
     environ = {**os.environ, **dict.fromkeys(env.NAMES, ""), **given}
     asked = [sys.executable, "-c", start + SAY]

@@ -1,4 +1,4 @@
-"""What an unexpected error says stays out of the log, whoever logs it: it may quote what people wrote."""
+"""The message of an unexpected error stays out of every log, because it may quote what people wrote."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ Logged = Callable[[Exception], None]
 
 @contextmanager
 def heard(form: str) -> Iterator[StringIO]:
-    """Write what is logged as a process does, and give it."""
+    """Log as a process does, and return what was written."""
     written = StringIO()
     given = logs.written(form)
     handler = logging.StreamHandler(written)
@@ -97,7 +97,7 @@ def by_us(error: Exception) -> None:
 
 
 def caught(error: Exception, log: Callable[[], object]) -> None:
-    """Log where the error has just been caught."""
+    """Log where the error was just caught."""
     try:
         fail(error)
     except type(error):
@@ -109,7 +109,7 @@ def fail(error: Exception) -> None:
 
 
 def caused(error: Exception) -> Exception:
-    """Give one that came of another, and whose own words are harmless."""
+    """Return an error that was caused by another one, and whose own message is harmless."""
     second = RuntimeError("it broke")
     second.__cause__ = error
     return second

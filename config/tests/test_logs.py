@@ -1,4 +1,4 @@
-"""Lines of a log as JSON: one object each, with the ids of what they belong to."""
+"""Log lines as JSON: one object each, with the ids of what they belong to."""
 
 from __future__ import annotations
 

@@ -121,7 +121,7 @@ def test_one_that_fails_ends_no_other(error: BaseException) -> None:
 def test_what_is_asked_for_as_the_process_ends_is_left_to_others(
     asked_of: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A look that goes on meanwhile may ask for more; threads take nothing any more, and that is no failure."""
+    """A running look may ask for more after threads stop taking work, and that is not a failure."""
     took: list[str] = []
     threads = asked_of(took.append, at_once=2)
     with monkeypatch.context() as ending:
@@ -136,7 +136,7 @@ def test_what_is_asked_for_as_the_process_ends_is_left_to_others(
 def test_what_is_asked_for_while_no_thread_can_be_had_is_done_once_there_is_one(
     asked_of: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Whoever asks is the worker's own loop: if it ended, nothing would look for work, and nobody would say so."""
+    """The caller is the worker's own loop: if it ended, nothing would look for work, and no one would report it."""
     took: list[str] = []
     threads = asked_of(took.append, at_once=2)
 

@@ -1,4 +1,4 @@
-"""A setting that was set under a name with a slip in it is never taken for one that was left out in silence."""
+"""A misspelt setting is never silently treated as one that was left out."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -10,7 +10,7 @@ from config import checks, env
 from config.parsing import misspelt
 
 LONG = [name for name in env.NAMES if len(name) >= misspelt.LONG]
-# What is in the environment of containers, shells and CI, and none of ours.
+# Variables in the environment of containers, shells and CI that are not ours.
 OTHERS = (
     "PATH HOME HOSTNAME USER SHELL LANG LC_ALL PWD SHLVL TERM TZ LOGNAME MAIL PYTHONPATH PYTHONUNBUFFERED "
     "VIRTUAL_ENV KUBERNETES_SERVICE_HOST KUBERNETES_SERVICE_PORT KUBERNETES_PORT FIREKIND_PORT "
@@ -23,7 +23,7 @@ OTHERS = (
 
 
 def slips(name: str) -> Iterator[str]:
-    """Yield a name as people get it wrong: a letter missing, doubled or swapped, in lower case, and so on."""
+    """Yield the ways people get a name wrong: a letter missing, doubled or swapped, lower case, and so on."""
     at = len(name) // 2
     yield name[:at] + name[at + 1 :]
     yield name[:at] + name[at] + name[at:]

@@ -1,4 +1,4 @@
-"""Statements that come again are planned once for a connection, and nothing else changes for whoever asks."""
+"""Repeated statements are planned once per connection, and nothing else changes for callers."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ OFTEN = database.PREPARED["prepare_threshold"] + 2
 
 
 def options(*, pooled: bool) -> dict[str, Any]:
-    """Return what Django's connections are made with."""
+    """Return the options that Django's connections are made with."""
     made: dict[str, Any] = database.from_url(DIRECT, pooled=pooled)["OPTIONS"]
     return made
 
@@ -59,7 +59,7 @@ def test_none_is_prepared_behind_a_pooler_whose_sessions_are_everybodys() -> Non
 
 @pytest.fixture
 def beside(django_db_setup: None) -> Iterator[psycopg.Connection[Any]]:
-    """Give what migrates while others ask."""
+    """Return another connection, which migrates while the tested one queries."""
     address = database.keywords(settings.FIREKIND.database_url) | {"dbname": connection.settings_dict["NAME"]}
     with psycopg.connect(**address, autocommit=True) as made:
         made.execute("CREATE TABLE prepared_widened (name varchar(5))")

@@ -1,4 +1,4 @@
-"""Only proxies that the operator named are believed when they say where a request comes from."""
+"""Only proxies that the operator named are trusted to say where a request comes from."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ GIVEN = {"DATABASE_URL": "postgresql://x", "REDIS_URL": "redis://x", "SECRET_KEY
 
 
 def seen(peer: str, *, believed: str | None, told: str = "192.0.2.7", proto: str = "https") -> tuple[str, str]:
-    """Give the address and scheme that reach the application, as the web process is started."""
+    """Return the address and scheme that reach the application, started like the web process."""
     argv = commands.web({} if believed is None else {"FORWARDED_ALLOW_IPS": believed})
     options = command_line.make_context("uvicorn", argv[3:]).params
     found: list[tuple[str, str]] = []

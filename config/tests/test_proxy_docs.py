@@ -1,4 +1,4 @@
-"""The lines in docs/proxy.md, in a real nginx and a real Caddy where this machine has them."""
+"""The lines in docs/proxy.md, in a real nginx and a real Caddy if this machine has them."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Behind:
     seen: list[tuple[str, str, int]] = field(default_factory=list)
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        """Note who came and what of a body; at /stream say one thing and no more for a while."""
+        """Record the client and the size of the body; at /stream, send one thing and then pause."""
         self.seen.append((scope["client"][0], scope["scheme"], 0))
         size, more = 0, True
         while more:
@@ -58,7 +58,7 @@ class Behind:
 
 @pytest.fixture
 def behind() -> Iterator[Behind]:
-    """A program that believes a proxy on this machine."""
+    """Run a program that trusts a proxy on this machine."""
     program = Behind()
     believing: Any = ProxyHeadersMiddleware(program, trusted_hosts="127.0.0.1")
     config = uvicorn.Config(believing, http=Connection, proxy_headers=False, log_level="critical", access_log=False)
@@ -123,7 +123,7 @@ def _caddy(folder: Path, port: int, behind: int) -> list[str]:
 
 
 def _is_old_caddy() -> bool:
-    """Tell whether this is a Caddy of before the one way to say how much is buffered, such as Debian 12's."""
+    """Return whether this Caddy predates the option for how much is buffered, like Debian 12's."""
     program = str(shutil.which("caddy", path=_path()))
     said = subprocess.run([program, "version"], capture_output=True, text=True, check=True).stdout
     found = re.search(r"(\d+)\.(\d+)\.(\d+)", said)
@@ -135,7 +135,7 @@ PROXIES: dict[str, Callable[[Path, int, int], list[str]]] = {"nginx": _nginx, "c
 
 @pytest.fixture(params=list(PROXIES))
 def proxy(request: pytest.FixtureRequest, behind: Behind, tmp_path: Path) -> Iterator[int]:
-    """A real proxy with the lines of the document; where there is none, nothing is shown."""
+    """Run a real proxy with the document's lines; skip if there is none."""
     program = shutil.which(request.param, path=f"{_path()}:/usr/sbin:/sbin")
     if program is None:
         pytest.skip(f"{request.param} is not installed")
@@ -208,5 +208,5 @@ def _listens(port: int) -> bool:
 def _connected(port: int) -> ssl.SSLSocket:
     plain = socket.create_connection((ports.LOOPBACK, port), timeout=PATIENCE_S)
     trusting = ssl.create_default_context()
-    trusting.check_hostname, trusting.verify_mode = False, ssl.CERT_NONE  # it is of our own making
+    trusting.check_hostname, trusting.verify_mode = False, ssl.CERT_NONE  # we made it
     return trusting.wrap_socket(plain, server_hostname=NAME)

@@ -1,4 +1,4 @@
-"""Whether what is declared now would be carried out, for whatever watches."""
+"""Whether an incident declared now would be carried out, for monitoring."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def test_ready_names_what_is_missing_and_how_to_mend_it(client: Client, monkeypa
 
 @pytest.mark.django_db
 def test_what_is_not_known_is_not_said_to_be_wrong(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nobody is sent to migrate a database, or to start workers, because the database is away."""
+    """No one is told to migrate a database, or to start workers, because the database is away."""
     monkeypatch.setattr(database_watch, "is_away", lambda: True)
     parts = client.get("/ready").json()["parts"]
     assert "PostgreSQL" in parts["database"]["mend"]
@@ -53,7 +53,7 @@ def test_a_database_of_another_version_is_all_that_is_said(client: Client, monke
 
 @pytest.mark.django_db
 def test_a_database_that_refuses_is_not_said_to_be_away(client: Client) -> None:
-    """As after a migration whose tables nobody gave the role yet; nobody is sent to start PostgreSQL."""
+    """As after a migration whose tables the role has no grants for; no one is told to start PostgreSQL."""
     with connection.cursor() as cursor:
         cursor.execute("CREATE ROLE odd_role")
         cursor.execute("GRANT SELECT ON django_migrations TO odd_role")

@@ -1,4 +1,4 @@
-"""The sandbox is wholly a demo on this machine, or nothing starts: for every combination of settings."""
+"""The sandbox is a complete demo on this machine, or nothing starts: for every combination of settings."""
 
 import os
 import re
@@ -94,7 +94,7 @@ def refused(given: Mapping[str, str]) -> str | None:
 
 
 def is_clean(given: Mapping[str, str]) -> bool:
-    """Say by other means than the code does that nothing of the sandbox is in force."""
+    """Check, independently of the code, that nothing of the sandbox is in effect."""
     words = " ".join(given.values())
     return not (
         any(name in given for name in OPENS) or "DEBUG" in given or "sandbox" in words or "http://127.0.0.1" in words
@@ -102,7 +102,7 @@ def is_clean(given: Mapping[str, str]) -> bool:
 
 
 def is_wholly_here(given: Mapping[str, str]) -> bool:
-    """Say that nobody but this machine reaches it, and that it reaches nobody."""
+    """Check that only this machine reaches it, and that it reaches nothing else."""
     names = ("FIREKIND_BASE_URL", "FIREKIND_SANDBOX_URL", "SLACK_API_URL", "PAGERDUTY_API_URL", "PAGERDUTY_EVENTS_URL")
     addresses = [given[name] for name in names if name in given]
     addresses += [REAL_SLACK] if "SLACK_BOT_TOKEN" in given and "SLACK_API_URL" not in given else []
@@ -141,7 +141,7 @@ def test_what_only_looks_like_this_machine_is_not_it(name: str, url: str, tmp_pa
 
 
 def published() -> Iterator[tuple[str, str]]:
-    """Find every secret that this repository gives a value, in what it ships to be run."""
+    """Find every secret that this repository gives a value, in the files it ships to be run."""
     for path in env.ROOT.glob("docker-compose*.y*ml"):
         services = yaml.safe_load(path.read_text())["services"]
         for service in services.values():
@@ -186,7 +186,7 @@ def test_what_it_is_exchanged_for_opens_the_sandbox_as_well() -> None:
     ],
 )
 def test_every_process_stops_with_one_sentence(argv: list[str], tmp_path: Path) -> None:
-    """One forgotten line: a deployment in earnest with the sandbox's address still set."""
+    """One forgotten line: a real deployment with the sandbox's address still set."""
     earnest = {**OIDC, "SIGN_IN_LOCAL": "off", "FIREKIND_BASE_URL": "https://firekind.example"}
     settings = {**os.environ, **dict.fromkeys(env.NAMES, ""), **GIVEN, **earnest, "FIREKIND_DATA_DIR": str(tmp_path)}
     settings |= {"FIREKIND_SANDBOX_URL": "http://localhost:8001", "DJANGO_SETTINGS_MODULE": "config.settings"}

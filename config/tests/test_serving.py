@@ -1,4 +1,4 @@
-"""The way from uvicorn into Django: one thread a request, its connection given back, streams that end."""
+"""The way from uvicorn into Django: one thread per request, its connection given back, streams that end."""
 
 from __future__ import annotations
 
@@ -126,7 +126,7 @@ def test_answers_are_counted_with_their_door_and_status(monkeypatch: pytest.Monk
 
 @pytest.mark.parametrize("path", ["*", "/no-such-page", ""])
 def test_what_is_no_address_is_not_there(path: str) -> None:
-    assert answer(path)[0] == 404  # a star is what is asked of the server as a whole: OPTIONS *
+    assert answer(path)[0] == 404  # OPTIONS * asks about the server as a whole
 
 
 def test_doors_have_threads_of_their_own() -> None:
@@ -285,7 +285,10 @@ def thread_of(path: str) -> str:
 
 
 def begun_beside_an_overdue_command(path: str, monkeypatch: pytest.MonkeyPatch, *, patience_s: float) -> list[str]:
-    """Send something while a command goes on that is overdue at once; let the command end once the other can't yet."""
+    """Send a request while an overdue command runs; return the kinds of threads that worked, in order.
+
+    It is answered before the command ends only if ``patience_s`` is short.
+    """
     monkeypatch.setattr(serving, "OVERDUE_S", 0.0)
     monkeypatch.setattr(serving, "GIVES_WAY_S", patience_s)
     let_go.clear()
@@ -320,7 +323,7 @@ def test_profiles_hold_up_no_other_page_and_too_many_are_told_to_come_back(monke
         looks = [Talk(application, scope(f"/incidents/amber-otter/evidence/1/{n}")) for n in range(6)]
         for one in looks:
             await one.send_input({"type": "http.request", "body": b""})
-        while application._at_profiles < len(looks):  # noqa: ASYNC110 (nothing tells when they wait)
+        while application._at_profiles < len(looks):  # noqa: ASYNC110 (there is no event for their waiting)
             await asyncio.sleep(0.01)
         more = [await ask(application, f"/incidents/amber-otter/evidence/1/{n}") for n in range(3)]
         page = await ask(application, "/page")

@@ -1,4 +1,4 @@
-"""What the browser is told, and how the processes are set up."""
+"""Headers and cookies for browsers, and how the processes are set up."""
 
 import pytest
 from django.conf import settings

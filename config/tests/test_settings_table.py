@@ -1,6 +1,6 @@
-"""Every setting × every way in which it comes wrong: read as meant, or refused in a sentence that names it.
+"""Every setting × every way it may be wrong: parsed as meant, or refused in a sentence that names it.
 
-What surrounds a value is none of it. What cannot be meant stops the start, and no refusal repeats a secret.
+What surrounds a value is stripped. An impossible value stops the start, and no refusal repeats a secret.
 """
 
 from __future__ import annotations
@@ -100,7 +100,7 @@ UNSEEN: Final = {
 
 
 def read(given: dict[str, str], folder: Path, monkeypatch: pytest.MonkeyPatch) -> Env:
-    """Read settings as a process does that is started with them, and with no file beside it."""
+    """Parse settings like a process started with them, without any file."""
     monkeypatch.setattr(env, "HOME", folder)
     monkeypatch.setattr("config.env.os.environ", given)
     return env.read(env.present(env.given()))
@@ -113,7 +113,7 @@ def said(given: dict[str, str], folder: Path, monkeypatch: pytest.MonkeyPatch) -
 
 
 def is_a_sentence_about(name: str, words: str) -> bool:
-    """Return whether it names the setting, says something in one line, and nothing of a secret."""
+    """Return whether it names the setting, is one line, and contains no secret."""
     return words.startswith(name) and words.endswith(".") and "\n" not in words and SECRET not in words
 
 
@@ -125,7 +125,7 @@ def test_the_table_has_every_setting() -> None:
 def test_what_surrounds_a_value_is_none_of_it(how: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     plain = read(dict(WHOLE), tmp_path, monkeypatch)
     for name, value in WHOLE.items():
-        if name != "SECRET_KEY":  # a key is what it is
+        if name != "SECRET_KEY":  # keys are left unchanged
             assert read(WHOLE | {name: AROUND[how].format(value)}, tmp_path, monkeypatch) == plain, name
 
 
@@ -141,7 +141,7 @@ def test_what_nobody_can_see_is_refused(how: str, tmp_path: Path, monkeypatch: p
 def test_a_setting_that_is_left_out_or_set_to_nothing_is_one_thing(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Which may stop the start, in words about that setting or what it belongs to."""
+    """That may stop the start, with a sentence about this setting or one it belongs to."""
     without = {key: value for key, value in WHOLE.items() if key != name}
     found: list[object] = []
     for given in (without, *(WHOLE | {name: nothing} for nothing in ("", "  \n", '""'))):
@@ -153,7 +153,7 @@ def test_a_setting_that_is_left_out_or_set_to_nothing_is_one_thing(
     assert isinstance(found[0], Env) or re.fullmatch(rf"({'|'.join(WHOLE)}) [^\n]+\.", str(found[0]))
 
 
-# What cannot be meant, and what the sentence has to have in it.
+# Impossible values, and what the sentence must contain.
 MEANT_OTHERWISE: Final = [
     ("DATABASE_URL", f"mysql://someone:{SECRET}@db/firekind", "postgresql://"),
     ("DATABASE_URL", f"postgresql://someone:{SECRET}@db/firekind?sslmod=require", "sslmod"),

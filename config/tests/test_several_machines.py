@@ -1,4 +1,4 @@
-"""What lets Firekind run on several machines: RabbitMQ as the broker, and a pooler that gives sessions away."""
+"""Firekind on several machines: RabbitMQ as the broker, and a pooler that shares sessions."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from incidents.outages.database_watch import Patience
 QUEUES = (EFFECTS, EVIDENCE)
 GIVEN = {"DATABASE_URL": "postgresql://db", "SECRET_KEY": "0123456789abcdefghijklmnop" * 3}
 HOST = st.from_regex(r"[a-z][a-z0-9-]{0,10}", fullmatch=True)
-# What a session keeps for later: with a pooler, the next statement of this process may be another session's.
+# State that a session keeps: with a pooler, this process's next statement may run in another session.
 KEEPS = re.compile(
     r"pg_(?:try_)?advisory_lock(?:_shared)?\b|\bLISTEN \{?|(?:^|['\x22;]\s*)SET (?!LOCAL\b)|\bCREATE TEMP|"
     r"\bPREPARE \w+ AS|\bDECLARE \w+ CURSOR|set_config\([^)]*false\)"
@@ -104,13 +104,13 @@ def test_what_a_session_keeps_is_recognised(says: str) -> None:
 
 
 def _code(path: Path) -> str:
-    """Give a file without its comments."""
+    """Return a file without its comments."""
     return re.sub(r"#.*", "", path.read_text(encoding="utf-8"))
 
 
 @pytest.fixture
 def taken_and_not_answered(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Take connections as a pooler does whose server is gone: a client is welcome, and no statement is answered."""
+    """Accept connections like a pooler whose server is gone: clients are welcome, and no statement is answered."""
     with socket.create_server(("127.0.0.1", 0)) as door:
         threading.Thread(target=_welcome, args=(door,), daemon=True).start()
         address = {"host": "127.0.0.1", "port": door.getsockname()[1], "user": "someone", "sslmode": "disable"}

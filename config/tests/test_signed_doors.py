@@ -1,4 +1,4 @@
-"""What vendors post passes fewer hands than a page, and is answered as if it had passed them all."""
+"""Vendors' requests pass less middleware than pages, and are answered as if they had passed all of it."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ SENT: dict[str, dict[str, Any]] = {
 
 
 class Broken:
-    """A table of addresses behind each of which everything goes wrong."""
+    """A URL table in which everything behind each address fails."""
 
     handler500 = staticmethod(outage_answer.failed)
 
@@ -49,7 +49,7 @@ class Broken:
 
 
 def signed_only(view: Any) -> bool:
-    """Tell what asks for no session: of all views only programs' are exempt from Django's check of forms."""
+    """Return whether a view uses no session: only programs' views are exempt from Django's CSRF check."""
     return bool(getattr(view, "csrf_exempt", False))
 
 
@@ -62,7 +62,7 @@ def addresses(among: list[URLPattern | URLResolver], *, under: str = "/") -> dic
 
 
 def both(address: str, sent: dict[str, Any]) -> tuple[HttpResponse, HttpResponse]:
-    """Answer the same twice: through all that a page passes, and through what is served."""
+    """Send the same request twice: through all of a page's middleware, and as served."""
     pages, doors = BaseHandler(), SignedDoors()
     pages.load_middleware()
     answers = []
@@ -92,7 +92,7 @@ def test_it_is_answered_the_same(
     monkeypatch.setattr(database_watch, "is_away", lambda: away)
     as_a_page, as_served = both(address, sent)
     assert as_served.status_code == as_a_page.status_code
-    if "html" not in as_a_page["Content-Type"]:  # a page has a nonce, and only a browser reads it
+    if "html" not in as_a_page["Content-Type"]:  # a page has a nonce, and only a browser uses it
         assert as_served.content == as_a_page.content
     for header in TOLD | KEPT:
         assert as_served.get(header) == as_a_page.get(header), header

@@ -32,7 +32,7 @@ def templates(*folders: Path) -> Iterator[tuple[str, str]]:
 
 
 class Read(HTMLParser):
-    """Collect what people read of a page: its text, and the attributes that are shown or spoken."""
+    """Collect what people read on a page: its text, and the attributes that are shown or spoken."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""Whatever is typed after `manage.py`, it is done or refused in a sentence, with an exit code and never a traceback."""
+"""Whatever is typed after `manage.py` is done or refused in a sentence, with an exit code and never a traceback."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ NUMBERS: Final = ("0", "-1", "1e3", "nan", "inf", "9" * 12, "9" * 25, "\u0665", 
 TEXTS: Final = ("", " ", "\udcff", "x" * 20_000, "\u202e", "--", "@", "%", "../x")
 DAYS: Final = ("0001-01-01", "9999-12-31", "2026-02-30", "9999-12-31T23:59:59-12:00", "0001-01-01T00:00+14:00", "now")
 BUGS: Final = (ArithmeticError, AttributeError, DatabaseError, LookupError, OSError, TypeError, ValueError)
-LONG: Final = {"slack_socket", "doctor", "restored", "slack_check", "pagerduty_check"}  # they ask the outside
+LONG: Final = {"slack_socket", "doctor", "restored", "slack_check", "pagerduty_check"}  # they connect to the outside
 
 
 def lines(codename: str, folder: Path) -> dict[str, list[list[str]]]:
@@ -86,14 +86,14 @@ def lines(codename: str, folder: Path) -> dict[str, list[list[str]]]:
 
 @pytest.fixture
 def codename(db: None) -> str:
-    """An incident of Ada's."""
+    """Declare an incident of Ada's."""
     kinds = shipped.bring()
     ada = Person.objects.create(name="Ada", email="ada@example.com", chat_id="UADA")
     return lifecycle.declare("Checkout is slow", by=ada, at=timezone.now(), type=kinds["major"]).codename
 
 
 def ended(words: list[str], capsys: pytest.CaptureFixture[str]) -> tuple[object, str]:
-    """Call a command as `manage.py` does, but for closing the connection; return its exit code and its last words."""
+    """Call a command like `manage.py`, but keep the connection open; return its exit code and its last output."""
     code: object = 0
     command: Any = ManagementUtility(["manage.py"]).fetch_command(words[0])
     command._called_from_command_line = True
@@ -117,7 +117,7 @@ def test_whatever_is_typed_is_done_or_refused_in_a_sentence(
 ) -> None:
     failed: list[Any] = []
     for words in [["--nonsense"], ["x", "y", "z", "one too many"], *lines(codename, tmp_path).get(name, [])]:
-        with transaction.atomic():  # a process each
+        with transaction.atomic():  # one process for each
             code, said = ended([name, *words], capsys)
             transaction.set_rollback(True)
         told = re.sub("x{200,}", "…", said).strip().splitlines()
@@ -146,13 +146,13 @@ def test_who_is_no_email_is_not_the_terminal_itself_and_nobody_new(
 def test_a_terminal_without_all_letters_is_told_all_the_same(
     letters: str, codename: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A traceback would end what was asked, or follow what is done already, which people then do again."""
+    """A traceback would abort the command, or follow finished work, which people would then repeat."""
     incident = lifecycle.declare(
         "Zahlung bröckelt 💥", by=Person.objects.get(email="ada@example.com"), at=timezone.now()
     )
     written = io.BytesIO()
     monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(written, encoding=letters, write_through=True))
-    monkeypatch.setattr(connections, "close_all", lambda: None)  # this test's is still needed
+    monkeypatch.setattr(connections, "close_all", lambda: None)  # this test's connection is still needed
     monkeypatch.setattr(sys, "argv", ["manage.py", "incident", "show", incident.codename])
     manage.main()
     assert "Zahlung br" in written.getvalue().decode(letters)
@@ -160,7 +160,7 @@ def test_a_terminal_without_all_letters_is_told_all_the_same(
 
 @pytest.mark.parametrize(("into", "code"), [("| head -0", 141), ("> /dev/full", 1)])
 def test_where_its_words_cannot_go_it_ends_without_a_traceback(into: str, code: int, db: None) -> None:
-    """Of a pipe that nobody reads, and of a disk that is full."""
+    """For a pipe that no one reads, and a full disk."""
     long = "import sys; print('x' * 100_000)"
     told = f"import sys\nfrom config.process.told_plainly import written_out\nwith written_out():\n    {long}"
     line = f"set -o pipefail; {shlex.quote(sys.executable)} -c {shlex.quote(told)} {into}"

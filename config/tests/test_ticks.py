@@ -1,4 +1,4 @@
-"""A server at rest wakes seldom, tells the right date and still stops when it is told to."""
+"""An idle server wakes seldom, sends the right date and still stops when told to."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ PATIENCE_S = 60
 
 
 async def program(scope: Any, receive: Any, send: Any) -> None:
-    """Answer nothing: nobody asks."""
+    """Answer nothing: no one asks."""
 
 
 def test_a_server_does_on_each_tick_what_uvicorn_does_once_a_second(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,4 +1,4 @@
-"""Where traces are sent: what the settings name, and what a collector gets."""
+"""Where traces are sent: the configured address, and what a collector receives."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def test_a_collector_is_sent_spans_and_one_that_is_away_costs_nothing(spans: lis
             self.end_headers()
 
         def log_message(self, *_: object) -> None:
-            """Say nothing."""
+            """Log nothing."""
 
     with HTTPServer(("127.0.0.1", 0), Collector) as server:
         Thread(target=server.serve_forever, daemon=True).start()
@@ -45,7 +45,7 @@ def test_a_collector_is_sent_spans_and_one_that_is_away_costs_nothing(spans: lis
         export.flush()
         server.shutdown()
     export.take(spans[0])
-    export.flush()  # nobody listens any more
+    export.flush()  # no one listens any more
 
     ((path, key, body),) = came
     assert (path, key) == ("/v1/traces", "k")
@@ -65,7 +65,7 @@ def test_a_collector_that_answers_no_http_does_not_end_who_sends(spans: list[Com
     with speaking_no_http() as address:
         export = SpanExport(address, headers={}, service="here")
         export._waiting.append(spans[0])
-        export.flush()  # in the thread that sends, which nothing would begin again
+        export.flush()  # in the thread that sends, which nothing would restart
 
 
 def test_settings_name_a_collector_or_nothing() -> None:

@@ -1,4 +1,4 @@
-"""The settings of an issue tracker: whole, or a sentence that says what is wrong."""
+"""The settings of an issue tracker: all of them, or a sentence that says what is wrong."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who gives way does so, has its share, and waits no longer than its patience."""
+"""A queue that gives way does so, gets its share, and waits no longer than its patience."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A web process has those who lead told once no worker was seen for several looks."""
+"""A web process notifies the leads once several looks in a row have found no worker."""
 
 from __future__ import annotations
 
