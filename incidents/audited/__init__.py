@@ -1,1 +1,1 @@
-"""What the audit has of incidents: notes, sealed timelines, and copies that let go of redacted words."""
+"""What incidents hand to the audit: notes, sealed timelines, and copies that forget redacted words."""

@@ -11,17 +11,17 @@ from incidents.models import Incident, Person
 
 
 def note(kind: str, *, by: Person | None, about: str = "", **data: Any) -> None:
-    """Note that someone did something of a kind; without ``by`` it was a terminal, or Firekind itself."""
+    """Record that someone did something; without ``by`` it was a terminal, or Firekind itself."""
     audit.note(kind, by=by.pk if by else None, by_name=by.name if by else "", about=about, data=data)
 
 
 def once(key: str, kind: str, *, by: Person | None, about: str = "", **data: Any) -> None:
-    """Note something unless it was noted under this key before."""
+    """Record something, unless it was already recorded under this key."""
     audit.once(key, kind, by=by.pk if by else None, by_name=by.name if by else "", about=about, data=data)
 
 
 def read(incident: Incident, *, by: Person | None) -> None:
-    """Note that someone opened a private incident, once an hour; of a public one nothing is noted or asked."""
+    """Record that someone opened a private incident, at most once an hour. Public incidents are not recorded."""
     if incident.private:
         at = timezone.now()
         who = by.pk if by else "terminal"

@@ -1,4 +1,4 @@
-"""Who else keeps words of the timeline: they let go of them in the transaction that takes them out of it."""
+"""Copies of the timeline's words: each keeper forgets them in the transaction that removes them from the timeline."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from typing import Final
 
 from incidents.models import Incident
 
-STANDS: Final = "[redacted]"  # what stands where the words did
+STANDS: Final = "[redacted]"  # replaces the removed words
 Keeper = Callable[[Incident, Sequence[str]], None]
 keepers: list[Keeper] = []
 
 
 def let_go(incident: Incident, said: Sequence[str]) -> None:
-    """Have every keeper forget what was said."""
+    """Have every keeper forget these words."""
     for keeper in keepers:
         keeper(incident, said)

@@ -1,1 +1,1 @@
-"""Rows that several processes take: how a claim is held, and by which clock it ends."""
+"""Rows that several processes compete for: how a claim is held, and which clock decides when it ends."""

@@ -1,4 +1,4 @@
-"""Act on many rows, each by itself: one that cannot be acted on keeps no other from its turn."""
+"""Act on many rows independently: a row that fails does not keep the others from their turn."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ Thing = TypeVar("Thing")
 
 
 def each(things: Iterable[Thing], act: Callable[[Thing], object], *, what: str) -> int:
-    """Act on one after the other; return of how many it gave anything true.
+    """Act on each thing in order; return how many calls returned something true.
 
-    What raises is logged, and left for the next time, when it may be mended. Where the database is away nothing more is
-    asked of it; where it is well and ended what was asked, the others are.
+    Whatever raises is logged and left for the next run, when it may work again. If the database is away, this stops and
+    raises. If the database is well and only ended that one query, the remaining things still get their turn.
     """
     done = 0
     for one in things:
         try:
             done += bool(act(one))
-        except Exception as error:  # a fault of ours at one row, of any kind, is what the others are kept from
+        except Exception as error:  # any fault of ours at one row must not hold up the others
             if database_watch.says_so(error) and not database_watch.has_ended(error):
                 raise
             log.exception("%s: the others go on without one", what)

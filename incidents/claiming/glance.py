@@ -1,6 +1,6 @@
 """Ask in one statement which of many looks would find something: most of them find nothing.
 
-What a regular look would act on is declared beside it by ``acts_on``; whoever takes looks glances first.
+A regular look declares what it would act on with ``acts_on``; the process that takes looks glances first.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Name = TypeVar("Name")
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """A moment by this process's clock, ``own``, and by the one that all processes share."""
+    """The same moment by this process's clock, ``own``, and by the clock all processes share."""
 
     own: datetime
     shared: datetime
@@ -36,13 +36,13 @@ class Sql(NamedTuple):
 
 
 Look = Callable[[Moment], QuerySet[Any] | Sql]
-# Stand in the written statement for when it is asked.
+# Placeholders in the written statement for the moment at which it is run.
 SOME: Final = Moment(own=datetime(1, 2, 3, tzinfo=UTC), shared=datetime(1, 2, 4, tzinfo=UTC))
-LOOKS: Final[dict[str, Mapping[str, Look]]] = {}  # by the full name of a regular look
+LOOKS: Final[dict[str, Mapping[str, Look]]] = {}  # by the full name of the look's function
 
 
 def acts_on(**looks: Look) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Declare that a regular look does nothing while all of these find nothing."""
+    """Declare that a regular look has nothing to do while all of these find nothing."""
 
     def declare(take: Callable[P, R]) -> Callable[P, R]:
         LOOKS[f"{take.__module__}.{take.__qualname__}"] = looks
@@ -52,10 +52,10 @@ def acts_on(**looks: Look) -> Callable[[Callable[P, R]], Callable[P, R]]:
 
 
 class Glance(Generic[Name]):
-    """Tell of each look whether it would find a row; the statement is written once, as writing takes the longest.
+    """Tell which looks would find a row. The statement is written once, because writing it takes the longest.
 
-    It has no parameters: PostgreSQL plans a statement that has some, and comes again, for any values, so that no index
-    of what waits could serve it, and whole tables would be read each time.
+    It has no parameters. PostgreSQL caches one plan for any values of a repeated statement with parameters, so it could
+    not use the indexes of waiting rows and would read whole tables each time.
     """
 
     def __init__(self, looks: Mapping[Name, Look]) -> None:
@@ -74,12 +74,12 @@ class Glance(Generic[Name]):
             return frozenset(name for name, found in zip(self._looks, cursor.fetchone(), strict=True) if found)
 
     def _write(self) -> str:
-        """Write the statement for ``SOME`` moment."""
+        """Write the statement for the ``SOME`` moment."""
         return f"SELECT {', '.join(f'EXISTS ({_sql(look(SOME))})' for look in self._looks.values())}"
 
 
 def _sql(found: QuerySet[Any] | Sql) -> str:
-    """Write what a look finds, its values as PostgreSQL's literals."""
+    """Render what a look finds as SQL, with its values as PostgreSQL literals."""
     if isinstance(found, Sql):
         return _composed(*found)
     return _composed(*found.order_by().values("pk").query.sql_with_params())

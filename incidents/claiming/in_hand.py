@@ -1,7 +1,7 @@
-"""What a thread has in hand by a lease, looked at before each request.
+"""The leased work a thread has in hand, checked before each request.
 
-A worker may be stopped for longer than its lease lasts (its host is suspended, moved, or out of memory), between any
-two of its steps. When it goes on, another has done its work, or nobody wants it any more.
+A worker may be stopped for longer than its lease lasts (its host is suspended, moved, or out of memory) between any two
+steps. By the time it continues, another worker may have done the work, or the work may no longer be wanted.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ from incidents.outages import spare_connections
 
 
 class OutOfHand(Exception):
-    """This work is another worker's by now, or was given back: nothing more is asked for it, and nothing recorded."""
+    """Another worker has this work now, or it was given back: send no more requests for it, and record nothing."""
 
 
 @dataclass(slots=True)
 class InHand:
     """Work of this thread: whether it is still ours, and still wanted.
 
-    That it is wanted no longer matters once a request wrote something.
-    ``wrote_before`` is whether one before the latest did, or may have done.
+    Whether it is wanted stops mattering once a request wrote something. ``wrote_before`` tells whether a request before
+    the latest one did, or may have.
     """
 
     is_ours: Callable[[], bool]
@@ -33,7 +33,7 @@ class InHand:
     wrote_before: bool = False
 
     def look(self) -> None:
-        """Raise ``OutOfHand`` where the next request is not to be sent."""
+        """Raise ``OutOfHand`` if the next request must not be sent."""
         if not self.is_ours() or not (self.wrote_before or self.is_wanted()):
             raise OutOfHand
 
@@ -43,7 +43,7 @@ _current: Final[ContextVar[InHand | None]] = ContextVar("in_hand", default=None)
 
 @contextmanager
 def working(*, is_ours: Callable[[], bool], is_wanted: Callable[[], bool]) -> Iterator[None]:
-    """Have every request of this thread look at its work first, for as long as the block lasts."""
+    """Have every request that this thread sends inside the block check its work first."""
     before = _current.set(InHand(is_ours, is_wanted))
     try:
         yield
@@ -52,7 +52,7 @@ def working(*, is_ours: Callable[[], bool], is_wanted: Callable[[], bool]) -> It
 
 
 def before_request(*, writes: bool) -> None:
-    """Get ready to ask someone outside, as late as can be, and give this thread's connection back.
+    """Check the work just before asking a vendor, and give this thread's database connection back.
 
     Raises ``OutOfHand``.
     """
@@ -65,14 +65,14 @@ def before_request(*, writes: bool) -> None:
 
 
 def nothing_done() -> None:
-    """Note that the latest request did nothing: it was refused, or never sent."""
+    """Record that the latest request did nothing: it was refused, or never sent."""
     now = _current.get()
     if now is not None:
         now.wrote = now.wrote_before
 
 
 def before_sending() -> None:
-    """Look once more, now that there is a connection: a resolver and a handshake may have taken seconds.
+    """Check again now that there is a connection: resolving the name and the handshake may have taken seconds.
 
     Raises ``OutOfHand``.
     """

@@ -1,4 +1,4 @@
-"""Threads for slow work, separate from the task threads: who is slow holds up nobody else."""
+"""Threads for slow work, separate from the task threads, so that a slow vendor holds up nothing else."""
 
 from __future__ import annotations
 
@@ -19,10 +19,11 @@ Key = TypeVar("Key", bound=Hashable)
 def begun(
     pool: ThreadPoolExecutor, do: Callable[..., None], *args: object, waits: Callable[[], None] = lambda: None
 ) -> bool:
-    """Have a thread do it soon, and return whether one will: once the process ends, none takes anything any more.
+    """Start work on a thread soon; return whether one will. Once the process is ending, no thread takes any more work.
 
-    What is asked for then is left to others, which look for it regularly. Where the system has no thread to spare it
-    ``waits`` in the pool for one: whoever asks is often a thread that nobody would begin again.
+    Work refused then is left to other processes, which look for it regularly. If the system has no thread to spare, the
+    work waits in the pool for one and ``waits`` is called, because the caller is often a thread that would not be
+    restarted.
     """
     try:
         pool.submit(do, *args)
@@ -36,9 +37,9 @@ def begun(
 
 @contextmanager
 def _heard(key: Hashable) -> Iterator[None]:
-    """Log what interrupts a thread, which must not die unheard, and give its connection back.
+    """Log what interrupts a thread, so that it does not die silently, and close its database connection.
 
-    The sweep asks for what is left.
+    The sweep picks up what is left.
     """
     try:
         yield
@@ -50,16 +51,16 @@ def _heard(key: Hashable) -> Iterator[None]:
 
 
 class Aside(Generic[Key]):
-    """Runs one thing for each key at a time; asked for the same again meanwhile, it does it once more afterwards."""
+    """Runs one thing at a time for each key. A key asked for again while it runs is run again afterwards."""
 
     def __init__(self, do: Callable[[Key], None], *, at_once: int) -> None:
         self._do = do
         self._pool = ThreadPoolExecutor(at_once, thread_name_prefix="aside")
         self._lock = threading.Lock()
-        self._again: dict[Key, bool] = {}  # what is under way, and whether it is to be done once more
+        self._again: dict[Key, bool] = {}  # what is running, and whether to run it again
 
     def ask(self, key: Key) -> None:
-        """Have it done soon; returns at once."""
+        """Have it done soon; returns immediately."""
         with self._lock:
             if key in self._again:
                 self._again[key] = True
@@ -81,10 +82,10 @@ class Aside(Generic[Key]):
 
 
 class Lane(Generic[Key]):
-    """Threads for what waits for one vendor, so that what others are asked for never does.
+    """Threads for work that waits for one vendor, so that work for the others never does.
 
-    What waits for a thread is not asked for twice. Next comes what was asked for last, since somebody has just done
-    something there, and every other time what has waited longest, so that nothing waits for good.
+    A key that is already waiting is not queued twice. The most recent key goes next, because someone has just acted
+    there; every other time it is the one that has waited longest, so that nothing waits forever.
     """
 
     def __init__(self, do: Callable[[Key], object], *, at_once: int, name: str) -> None:
@@ -96,7 +97,7 @@ class Lane(Generic[Key]):
         _lanes.add(self)
 
     def ask(self, key: Key) -> None:
-        """Have it done soon; returns at once."""
+        """Have it done soon; returns immediately."""
         with self._lock:
             if key in self._waiting:
                 return
@@ -106,7 +107,7 @@ class Lane(Generic[Key]):
                 self._waiting.pop(key, None)
 
     def end(self) -> None:
-        """Leave what waits to others, and wait for what was begun."""
+        """Leave queued work to other processes, and wait for running work."""
         with self._lock:
             self._waiting.clear()
         self._pool.shutdown()
@@ -130,6 +131,6 @@ _lanes: Final[WeakSet[Lane[Any]]] = WeakSet()
 
 
 def end_lanes() -> None:
-    """End every lane of this process: what waits is left to other processes, and what was begun is waited for."""
+    """End every lane of this process: queued work is left to other processes, and running work is waited for."""
     for lane in list(_lanes):
         lane.end()

@@ -1,6 +1,6 @@
-"""Whether something was done lately, by a mark that may be of a clock that was ahead.
+"""Whether something was done recently, by a timestamp that may come from a clock that was ahead.
 
-Such a mark lies in the future. Taken for recent until then, it would hold up whatever is done again every so often.
+Such a timestamp lies in the future. Counting as recent until then, it would hold up work that recurs.
 """
 
 from __future__ import annotations
@@ -14,19 +14,19 @@ Row = TypeVar("Row", bound=Model)
 
 
 def is_recent(mark: datetime | None, *, at: datetime, within: timedelta) -> bool:
-    """Return whether a mark was made within so long before a moment, or may be of a clock that is not off by more."""
+    """Return whether a timestamp lies within a period before a moment, or less than that after it (a fast clock)."""
     return mark is not None and abs(at - mark) < within
 
 
 def recently(field: str, *, at: datetime, within: timedelta) -> Q:
-    """Return what is so of rows whose mark ``is_recent``: there is one, and it lies so close to the moment."""
+    """Return the condition for rows whose timestamp ``is_recent``: it is set, and close enough to the moment."""
     return Q(**{f"{field}__isnull": False, f"{field}__gt": at - within, f"{field}__lt": at + within})
 
 
 def not_looked_at(rows: QuerySet[Row], *, known_since: str, at: datetime, within: timedelta) -> QuerySet[Row]:
-    """Return rows neither looked at nor come to be known so lately, the oldest look first.
+    """Return rows that were neither looked at nor discovered recently, those not looked at for longest first.
 
-    ``known_since`` is the field that says since when a row is known; ``looked_at`` holds its last look.
+    ``known_since`` names the field that holds when a row was discovered; ``looked_at`` holds its last look.
     """
     looked = recently("looked_at", at=at, within=within)
     known = Q(looked_at=None) & recently(known_since, at=at, within=within)

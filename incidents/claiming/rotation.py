@@ -1,4 +1,4 @@
-"""Whose turn it is, where only a few of many can be looked at each time."""
+"""Take turns, where only a few of many can be looked at each time."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ Waiting = TypeVar("Waiting")
 
 
 def in_turn(waiting: Sequence[Waiting], *, at_once: int, every_s: float, at: datetime) -> list[Waiting]:
-    """Return those whose turn it is at the look of a moment, and others at the next: all of them where there are few.
+    """Return those whose turn it is at this moment's look, and others at the next; all of them if there are few.
 
-    ``waiting`` is in an order that stays. Whoever is first is another each time around, so that one at which looks end
-    early keeps no others from theirs.
+    ``waiting`` keeps its order between looks. Each round starts at a different one, so that one that makes every look
+    end early does not keep the others from their turn.
     """
-    looks = max(math.ceil(len(waiting) / at_once), 1)  # that it takes to come around
+    looks = max(math.ceil(len(waiting) / at_once), 1)  # looks per round
     around, look = divmod(int(at.timestamp() / every_s), looks)
     first = around + look * at_once
     return [waiting[(first + n) % len(waiting)] for n in range(min(at_once, len(waiting)))]

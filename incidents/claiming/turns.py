@@ -1,4 +1,4 @@
-"""One at a time, among all processes, for what no single row stands for."""
+"""Mutual exclusion among all processes, for work that no single row represents."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from django.db import connection
 
 
 def take(name: str) -> None:
-    """Wait until nobody else holds this turn, and hold it to the end of the caller's transaction.
+    """Wait until no other transaction holds this turn, then hold it until the caller's transaction ends.
 
-    Older processes that run meanwhile have to know it by the same name.
+    Processes of an older version that run in the meantime must use the same name.
     """
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_advisory_xact_lock(hashtext(%s))", [name])

@@ -10,13 +10,13 @@ Reason = Participant.Reason
 
 
 def agree(person: Person, *, agrees: bool) -> None:
-    """Record whether someone wants to be invited to drills. Drills that run follow within minutes."""
+    """Record whether someone wants to be invited to drills. Running drills follow within minutes."""
     Person.objects.filter(pk=person.pk).update(agrees_to_drills=agrees)
     person.agrees_to_drills = agrees
 
 
 def must_agree(person: Person | None, *, by: Person | None, field: str = "people") -> None:
-    """Raise ``BadInput`` for someone else who did not agree to drills."""
+    """Raise ``BadInput`` for anyone but the actor who has not agreed to drills."""
     if person is not None and person != by and not person.agrees_to_drills:
         says = (
             f"{person.name} has not agreed to drills. They can join the channel themselves, or agree in their account."
@@ -25,9 +25,9 @@ def must_agree(person: Person | None, *, by: Person | None, field: str = "people
 
 
 def must_come(incident: Incident, person: Person, *, by: Person | None, field: str = "people") -> None:
-    """Raise ``BadInput`` for someone who did not agree to drills, takes no part in this one, and is not the actor.
+    """Raise ``BadInput`` for anyone but the actor and current participants who has not agreed to drills.
 
-    Nor does anyone come into a replay who may not see what it replays.
+    A replay also admits no one who may not see the incident that it replays.
     """
     if not incident.is_drill:
         return
@@ -45,11 +45,13 @@ def must_see_past(incident: Incident, person: Person, *, field: str = "people") 
 
 
 def reason(incident: Incident, person: Person, usual: str, *, by: Person | None) -> str:
-    """Return how a stay begins: whoever takes something on in a drill has come by themselves, agreed or not."""
+    """Return how a stay begins: people who take something on in a drill joined by themselves, whether they agreed or
+    not.
+    """
     return Reason.JOINED if incident.is_drill and person == by else usual
 
 
 def must_be_real(incident: Incident, verb: str) -> None:
-    """Raise ``Refused`` for a drill, which does nothing that others would notice."""
+    """Raise ``Refused`` for a drill, because this verb has effects that others would notice."""
     if incident.is_drill:
         raise rules.Refused(f"{incident.codename} is a drill: you cannot {verb} it.")

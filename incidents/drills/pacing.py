@@ -1,4 +1,4 @@
-"""When what happened is shown again: a step for each entry, and a question before each decision. Pure."""
+"""When each past entry is shown again: one step for each entry, and a question before each decision. Pure."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
-AT_ONCE: Final = timedelta(minutes=1)  # decisions this close together are asked about once
+AT_ONCE: Final = timedelta(minutes=1)  # decisions this close together share one question
 
 
 @dataclass(frozen=True, slots=True)
 class PastEntry:
-    """An entry of the incident that is replayed: its number, when it happened, and whether someone decided by it."""
+    """An entry of the incident being replayed: its number, when it happened, and whether it records a decision."""
 
     n: int
     at: datetime
@@ -21,7 +21,7 @@ class PastEntry:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """Entry ``n`` is shown, or asked about before it is; in either case after at most ``after``."""
+    """Show entry ``n``, or ask about it before it is shown; either way at most ``after`` from the previous step."""
 
     n: int
     after: timedelta
@@ -30,7 +30,9 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Pace:
-    """How fast: ``speed`` times as fast as it was, no silence longer than ``silence``, ``thinking`` for an answer."""
+    """How fast to replay: ``speed`` is the speed-up, ``silence`` the longest pause, ``thinking`` the time for an
+    answer.
+    """
 
     speed: int
     silence: timedelta
@@ -38,7 +40,7 @@ class Pace:
 
 
 def steps(past: Sequence[PastEntry], pace: Pace) -> tuple[Step, ...]:
-    """Return the steps of a replay, in order: the first at once, each next one after what it waits."""
+    """Return the steps of a replay in order: the first is immediate, each later one waits after the previous."""
     return tuple(_steps(past, pace))
 
 
@@ -58,7 +60,7 @@ def _steps(past: Sequence[PastEntry], pace: Pace) -> Iterator[Step]:
 def due(planned: Sequence[Step], *, shown: int, shown_at: datetime, at: datetime) -> Iterator[tuple[Step, datetime]]:
     """Yield the steps that are due by now after the first ``shown``, each with its moment.
 
-    What comes late catches up. Only the time to think about a question begins when it is really asked.
+    A late step catches up. Only the time to think about a question starts when the question is really asked.
     """
     moment = shown_at
     for step in planned[shown:]:
@@ -70,10 +72,10 @@ def due(planned: Sequence[Step], *, shown: int, shown_at: datetime, at: datetime
 
 
 def next_at(planned: Sequence[Step], *, shown: int, shown_at: datetime) -> datetime | None:
-    """Return when the next step is due; None when there is none left."""
+    """Return when the next step is due, or None if none is left."""
     return shown_at + planned[shown].after if shown < len(planned) else None
 
 
 def lasts(planned: Iterable[Step]) -> timedelta:
-    """Return how long it takes when nobody brings anything forward."""
+    """Return how long a replay takes if no one skips ahead."""
     return sum((step.after for step in planned), timedelta(0))

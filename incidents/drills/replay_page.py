@@ -1,4 +1,4 @@
-"""The page of a replay: how far it is, what is asked, and what was said beside what was done."""
+"""The page of a replay: its progress, the open question, and what people said next to what was done."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ KINDS: Final = ("replay_asked", "would_do", "replayed")
 @require_http_methods(["GET", "POST"])
 @signed_in
 def replay(request: Request, codename: str) -> HttpResponse:
-    """Offer to replay an ended incident; of a replay, show where it is, take answers and bring forward what is next."""
+    """Offer to replay an ended incident. For a replay, show its progress, take answers and skip ahead."""
     incident = incident_or_404(request.person, codename)
     if request.method == "POST":
         try:
@@ -48,7 +48,7 @@ def _page(request: Request, incident: Incident, *, refused: str = "", status: in
 
 
 def _so_far(incident: Incident, played: Replay) -> dict[str, Any]:
-    """Return how far a replay is, whether a question is open, and what was said and done up to now."""
+    """Return the progress of a replay, any open question, and what was said and done so far."""
     planned = replays.steps_of(played)
     events = Event.objects.filter(incident=incident, kind__in=KINDS).select_related("by")
     beside = said_and_done.compare(timeline.entries(events))

@@ -1,4 +1,4 @@
-"""Replays: an ended incident happens again in a drill, entry by entry, and people say first what they would do."""
+"""Replays: an ended incident happens again in a drill, entry by entry, and people first say what they would do."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ SPEED: Final = 10
 SPEEDS: Final = (1, 600)
 SILENCE_S: Final = 120
 THINKING_S: Final = 180
-AT_MOST: Final = 100  # replays that are moved on at one look
+AT_MOST: Final = 100  # replays advanced in one look
 ASKING: Final = "Say what you would do next, before you see what was done."
 DECISIONS: Final = frozenset({"retyped", "led", "role", "paged", "mitigated", "resolved"})
-# What is played: what people said, did and measured. Who was let in, and what Firekind had to say, is not.
+# What is replayed: what people said, did and measured. Who was let in, and Firekind's own messages, are not.
 PLAYED: Final = DECISIONS | {
     *("declared", "updated", "impact", "next_step", "task", "followup", "followup_done", "noted", "captured"),
     *("asked", "evidence", "claimed", "judged", "page", "alert", "renamed", "described", "served", "reopened"),
@@ -34,10 +34,10 @@ PLAYED: Final = DECISIONS | {
 def start(
     incident: Incident, *, by: Person | None, at: datetime, source: str = Source.WEB, speed: int = SPEED
 ) -> Incident:
-    """Open a drill in which an ended incident happens again, ``speed`` times as fast; return the drill.
+    """Open a drill that replays an ended incident ``speed`` times as fast; return the drill.
 
-    It begins as the type that the incident was declared as. That of a private one is private. Raises ``Refused``
-    before the end and for a drill, and ``BadInput`` for a speed that is none.
+    It starts as the type that the incident was declared as. The replay of a private incident is private. Raises
+    ``Refused`` for a drill and for an incident that has not ended, and ``BadInput`` for a speed out of range.
     """
     if not SPEEDS[0] <= speed <= SPEEDS[1]:
         raise rules.BadInput("speed", f"Use a speed from {SPEEDS[0]} to {SPEEDS[1]}.")
@@ -63,7 +63,7 @@ def start(
 def show_next(incident: Incident, *, by: Person | None, at: datetime) -> None:
     """Show what happened next without waiting for its moment.
 
-    Raises ``Refused`` when nothing is left, and while the drill has ended: its replay rests until it is reopened.
+    Raises ``Refused`` if nothing is left, and while the drill has ended: its replay is paused until it is reopened.
     """
     if _play(incident, by=by, at=at, brings_forward=True):
         return
@@ -73,7 +73,7 @@ def show_next(incident: Incident, *, by: Person | None, at: datetime) -> None:
 
 
 def answer(incident: Incident, *, text: str, by: Person | None, at: datetime, source: str = Source.WEB) -> Event:
-    """Say what one would do next; raise ``Refused`` while nothing is asked."""
+    """Record what a participant would do next; raise ``Refused`` if no question is open."""
     text = rules.text(text)
     with rules.changing(incident, by=by) as now:
         last = Event.objects.filter(incident=now, kind__in=["replay_asked", "replayed"]).order_by("-n").first()
@@ -84,7 +84,7 @@ def answer(incident: Incident, *, text: str, by: Person | None, at: datetime, so
 
 
 def advance(*, at: datetime) -> int:
-    """Show what is due in every replay; return how many were moved on. Doing it again shows nothing again."""
+    """Show what is due in every replay; return how many advanced. Running it again shows nothing twice."""
     found = due(at).order_by("due_at").select_related("incident").defer("incident__words")
     return apart.each(found[:AT_MOST], lambda one: _play(one.incident, by=None, at=at), what="replays")
 
@@ -95,7 +95,7 @@ def due(at: datetime) -> QuerySet[Replay]:
 
 
 def steps_of(replay: Replay) -> tuple[Step, ...]:
-    """Return all steps of a replay, worked out anew: entries never change, and later ones are left out."""
+    """Return all steps of a replay, computed each time: entries never change, and those added later are left out."""
     played = Event.objects.filter(incident=replay.past_id, n__lte=replay.until_n, kind__in=PLAYED)
     rows = played.order_by("at", "n").values_list("n", "at", "kind")
     pace = Pace(replay.speed, timedelta(seconds=replay.silence_s), timedelta(seconds=replay.thinking_s))
@@ -103,9 +103,10 @@ def steps_of(replay: Replay) -> tuple[Step, ...]:
 
 
 def _play(drill: Incident, *, by: Person | None, at: datetime, brings_forward: bool = False) -> bool:
-    """Show what is due, or else the next step; return whether anything moved.
+    """Show what is due, or the next step if ``brings_forward``; return whether anything advanced.
 
-    Both incidents are held: whoever redacts an entry of the past, or makes it private, comes before or after.
+    Both incidents are locked, so that redacting an entry of the past incident, or making it private, happens either
+    before or after.
     """
     with rules.changing(drill, by=by, beside=drill.replays) as now:
         replay = Replay.objects.filter(incident=now, over_at=None).first()
@@ -132,7 +133,7 @@ def _play(drill: Incident, *, by: Person | None, at: datetime, brings_forward: b
 
 
 def _barrier(drill: Incident, past: Incident) -> str:
-    """Say why nothing more may be shown: someone would read what they may not see."""
+    """Return why nothing more may be shown, because someone would read what they may not see; empty if it may."""
     if past.private and not drill.private:
         return "what it replays is private now."
     here = Participant.objects.filter(incident=drill, left_at=None, person__deactivated=False, person__is_bot=False)
@@ -151,7 +152,7 @@ def _end(drill: Incident, replay: Replay, why: str, *, at: datetime) -> None:
 
 
 def _show(drill: Incident, past: Incident, steps: Sequence[Step], *, at: datetime) -> None:
-    """Write the next steps on the drill's timeline, as the past reads now: edited, retracted or redacted."""
+    """Write the next steps to the drill's timeline as the past incident reads now: edited, retracted or redacted."""
     events = Event.objects.filter(incident=past, n__in={step.n for step in steps}).select_related("by")
     entries = {one.event.n: one for one in timeline.entries(timeline.naming(events, reader=visibility.EVERYONE))}
     for step in steps:
@@ -167,21 +168,21 @@ def _show(drill: Incident, past: Incident, steps: Sequence[Step], *, at: datetim
 
 
 def _first_type(past: Incident) -> IncidentType | None:
-    """Return the type that it was declared as, where that is still in use."""
+    """Return the type that the incident was declared as, if that is still in use."""
     first = Event.objects.filter(incident=past, n=1).values_list("data", flat=True).first()
     slug = str(first.get("type", "")) if first else ""
     return IncidentType.objects.usable().select_related("current").filter(slug=slug).first()
 
 
 def forget(past: Incident, _said: Sequence[str]) -> None:
-    """Redact what replays showed of the entries whose words were taken out of the past."""
+    """Redact in replays the entries whose words were redacted in the past incident."""
     let_go(past, Event.objects.filter(incident=past).exclude(redacted=None).values_list("n", flat=True))
 
 
 def let_go(past: Incident, entries: Iterable[int]) -> None:
-    """Redact what replays showed of some entries of the past, by their numbers, however that reads there.
+    """Redact in replays some entries of the past incident, by their numbers, whatever they read there now.
 
-    What else was shown stays, also where the same words are in it, as it stays in the past.
+    Other replayed entries stay, even if they contain the same words, as they stay in the past incident.
     """
     shown = Event.objects.filter(incident__replays=past, kind="replayed", redacted=None, data__past__in=[*entries])
     for one in shown.select_related("incident").defer("incident__words"):

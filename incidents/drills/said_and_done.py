@@ -1,4 +1,4 @@
-"""What people said they would do, beside what was done. Pure."""
+"""What people said they would do, next to what was done. Pure."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from incidents.timeline import TimelineEntry
 
 @dataclass(slots=True)
 class Beside:
-    """One question of a replay: what was answered, and the entry that it came before, once that is shown."""
+    """One question of a replay: its answers, and the entry it was asked before, once that is shown."""
 
     asked: TimelineEntry
     said: list[TimelineEntry] = field(default_factory=list)
@@ -18,7 +18,7 @@ class Beside:
 
 
 def compare(entries: Iterable[TimelineEntry]) -> list[Beside]:
-    """Return the questions of a replay in the order in which they were asked."""
+    """Return the questions of a replay in the order they were asked."""
     found: list[Beside] = []
     for one in sorted(entries, key=lambda one: one.event.n):
         if one.event.kind == "replay_asked":

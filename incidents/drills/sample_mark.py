@@ -1,4 +1,4 @@
-"""Which incidents are sample data: only the sandbox has any, and says so wherever one is shown."""
+"""Which incidents are sample data: only the sandbox has any, and marks them wherever one is shown."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _AMONG: Final = "SELECT incident_id FROM incidents_event WHERE incident_id = ANY
 
 
 def among(incidents: Iterable[Incident]) -> set[int]:
-    """Return the keys of those that were declared as sample data; outside the sandbox nothing is asked."""
+    """Return the keys of those that were declared as sample data; outside the sandbox no query is made."""
     if not settings.FIREKIND.sandbox_url:
         return set()
     with connection.cursor() as cursor:
@@ -29,14 +29,14 @@ def among(incidents: Iterable[Incident]) -> set[int]:
 
 
 def marking(found: QuerySet[Incident]) -> QuerySet[Incident]:
-    """Have incidents tell whether they are sample data; outside the sandbox nothing is asked."""
+    """Annotate incidents with whether they are sample data; outside the sandbox nothing is added."""
     if not settings.FIREKIND.sandbox_url:
         return found
     return found.annotate(is_sample=RawSQL(_DECLARED_SO, [Source.SAMPLE]))  # noqa: S611 (a constant)
 
 
 def is_on(incident: Incident) -> bool:
-    """Whether an incident told that it is sample data, as ``marking`` has it do."""
+    """Return whether an incident is sample data, as annotated by ``marking``."""
     return bool(getattr(incident, "is_sample", False))
 
 

@@ -1,1 +1,1 @@
-"""Tasks and follow-ups: what their events add up to, and which of them somebody may see. `lifecycle` writes them."""
+"""Tasks and follow-ups: what their events add up to, and who may see them. `lifecycle` writes them."""

@@ -11,7 +11,7 @@ from incidents.models import Followup
 from incidents.timeline import TimelineEntry
 
 Phase, State = Followup.Phase, Followup.State
-MADE: Final = {"task": Phase.DURING, "followup": Phase.AFTERWARDS}  # the kinds of events that one begins with
+MADE: Final = {"task": Phase.DURING, "followup": Phase.AFTERWARDS}  # the kinds of events that create one
 CHANGES: Final = (
     "followup_given",
     "followup_due",
@@ -21,12 +21,12 @@ CHANGES: Final = (
     "followup_tracked",
 )
 KINDS: Final = (*MADE, *CHANGES)
-OWNED: Final = (*MADE, "followup_given")  # the kinds that may say whose one is
+OWNED: Final = (*MADE, "followup_given")  # the kinds of events that may set its owner
 
 
 @dataclass(frozen=True, slots=True)
 class FollowupFold:
-    """A task or follow-up as its events say it is, by the names of the row's columns."""
+    """A task or follow-up as its events describe it; the fields are named like the row's columns."""
 
     n: int
     entry_n: int
@@ -44,9 +44,9 @@ class FollowupFold:
 
 
 def fold(entries: Iterable[TimelineEntry]) -> FollowupFold:
-    """Add up the entries about one, oldest first: the one that it began with, and what became of it.
+    """Fold the entries about one task or follow-up, oldest first: the one that created it, then its changes.
 
-    One whose first entry was retracted is dropped. One whose words were redacted has none, and is still to be done.
+    If its first entry was retracted, it is dropped. If its words were redacted, it has no text and is still to be done.
     """
     first, *rest = entries
     now = _begun(first)

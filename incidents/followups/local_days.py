@@ -1,4 +1,4 @@
-"""Which day it is where somebody is: what is due by a day is late once that day is over there."""
+"""What day it is where someone is: what is due on a day is late once that day is over there."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from incidents.models import Person
 
 
 def today_of(person: Person, *, at: datetime) -> date:
-    """Return the day it is where someone is, as the chat last said; in UTC where it never did."""
+    """Return the day it is where someone is, by the time zone last read from the chat; UTC if there is none."""
     return today_in(person.zone, at=at)
 
 
 def today_in(zone: str, *, at: datetime) -> date:
-    """Return the day it is in a time zone; in UTC for one that this machine does not know."""
+    """Return the day it is in a time zone; UTC for a zone this machine does not know."""
     try:
         return at.astimezone(ZoneInfo(zone or "UTC")).date()
     except (ValueError, OSError, KeyError):
