@@ -1,6 +1,7 @@
-"""The only writer of an incident. Each verb is one transaction and does no network I/O.
+"""The only writer of incidents. Each verb is one transaction and does no network I/O.
 
-Under the incident's lock it asks whether ``by`` may see the incident: raises ``NotThere``, else ``Refused``.
+A verb locks the incident and checks that ``by`` may see it; it raises ``NotThere`` if not, and ``Refused`` for
+everything else it rejects.
 """
 
 from incidents.lifecycle.access import ask_in, break_glass, carry, let_in, turn_away, warn

@@ -26,7 +26,7 @@ NOT_PRIVATE = (
     "No private incident has that codename. Check it and try again. This attempt was logged, and managers are told."
 )
 
-# One statement decides whose turn it is, so that two requests at once are not two.
+# A single statement decides whether a person may ask again, so that two requests at once do not both count.
 _KNOCK = """
     INSERT INTO incidents_knock AS known (person_id, at, codename, because) VALUES (%s, %s, %s, %s)
     ON CONFLICT (person_id) DO UPDATE
@@ -37,12 +37,11 @@ _KNOCK = """
 
 
 def ask_in(codename: str, *, person: Person, because: str, at: datetime) -> None:
-    """Ask the people of whatever private incident has this codename to let someone in.
+    """Ask the people in the private incident with this codename, if there is one, to let someone in.
 
-    The same is written for any codename, and nothing is looked up here: neither what is answered nor how long that
-    takes reveals whether there is such an incident. ``carry`` does the rest. Raises ``Refused`` for guests, without a
-    reason, and when the same person asked less than fifteen minutes ago, whatever for. Raises ``BadInput`` without a
-    reason.
+    The same row is written for any codename, and nothing is looked up here, so that neither the answer nor how long it
+    takes reveals whether the incident exists. ``carry`` does the rest. Raises ``Refused`` for guests, and for anyone
+    who asked less than fifteen minutes ago, even about something else. Raises ``BadInput`` without a reason.
     """
     if not person.can_join:
         raise rules.Refused(f"{person.kept_out} cannot request access. Ask someone you work with to bring you in.")
@@ -54,20 +53,20 @@ def ask_in(codename: str, *, person: Person, because: str, at: datetime) -> None
 
 
 def carry(*, at: datetime) -> int:
-    """Deliver access requests to the people they are for, then forget their content; return how many there were."""
+    """Deliver access requests to the people they are for, then forget their content; return how many were handled."""
     waiting = undelivered().select_related("person").order_by("at")
     return leases.hold_each(waiting, partial(_carry, at=at), at_once=AT_ONCE)
 
 
 def undelivered() -> QuerySet[Knock]:
-    """Return the access requests that nobody was told of yet."""
+    """Return the access requests that have not been delivered yet."""
     return Knock.objects.exclude(codename="")
 
 
 def let_in(incident: Incident, *, n: int, by: Person | None, at: datetime, source: str = Source.WEB) -> AccessRequest:
     """Let in the person who requested access in entry ``n``. The first answer counts.
 
-    Raises ``Refused`` for an answered request, or who cannot decide.
+    Raises ``Refused`` if the request was answered already, and for anyone who may not decide.
     """
     return _answer(incident, n=n, yes=True, by=by, at=at, source=source)
 
@@ -83,11 +82,11 @@ def turn_away(
 
 
 def break_glass(codename: str, *, by: Person, because: str, at: datetime, source: str = Source.WEB) -> Incident:
-    """Let someone of the house into a private incident at once, and tell its people.
+    """Let someone from the workspace into a private incident immediately, and tell its people.
 
-    Whoever does it learns whether there is such an incident: each try is recorded, managers are told of each miss, and
-    after five in an hour nothing is looked up any more. Raises ``Refused`` for guests, without a sentence of reason,
-    and for a codename of no incident that is closed to them. Raises ``BadInput`` for a reason of few words.
+    They learn whether such an incident exists. Therefore each attempt is recorded, managers are told of each miss, and
+    after five misses in an hour nothing is looked up any more. Raises ``Refused`` for auditors and guests, and for a
+    codename without a private incident that is closed to them. Raises ``BadInput`` for a reason that is no sentence.
     """
     if by.role == Role.AUDITOR:
         raise rules.Refused("Auditors can read the audit log, but not private incidents. Ask a responder to look.")
@@ -111,7 +110,7 @@ def break_glass(codename: str, *, by: Person, because: str, at: datetime, source
 
 
 def warn(incident: Incident, says: str, *, about: str, at: datetime) -> None:
-    """Warn the people of an incident, once of each thing for as long as they talk in the same room."""
+    """Warn the people in an incident, once about each thing while they talk in the same room."""
     with rules.changing(incident, by=None) as now:
         data = {"about": about, "room": now.room}
         if not Event.objects.filter(incident=now, kind="warned", data__contains=data).exists():
@@ -120,14 +119,14 @@ def warn(incident: Incident, says: str, *, about: str, at: datetime) -> None:
 
 
 def waiting(incident: Incident) -> list[AccessRequest]:
-    """Return what nobody has answered yet, the first who asked first."""
+    """Return the unanswered requests, the oldest first."""
     return list(
         AccessRequest.objects.filter(incident=incident, let_in=None).select_related("person").order_by("asked_at")
     )
 
 
 def offer(incident: Incident, person: Person, says: str, *, rule: str, role: str, at: datetime) -> AccessRequest:
-    """Ask the people of a closed incident whether to let in someone a rule of its type now names.
+    """Ask the people in a closed incident whether to let in someone that a rule of its type now names.
 
     In the caller's transaction, which holds the incident's row.
     """
@@ -149,12 +148,12 @@ def settle(request: AccessRequest, says: str, *, is_in: bool, at: datetime) -> N
 
 
 def note(kind: str, codename: str, *, by: Person | None, at: datetime, **data: object) -> None:
-    """Note in the audit what someone did about access; without a person it was the terminal itself."""
+    """Record in the audit log what someone did about access; no person means the terminal."""
     audit.note(kind, by=by.pk if by else None, by_name=by.name if by else "", about=codename, data=data, at=at)
 
 
 def must_take_part(incident: Incident, by: Person | None) -> None:
-    """Raise ``Refused`` unless someone of the house takes part; None is the terminal itself."""
+    """Raise ``Refused`` unless this person is from the workspace and takes part; None is the terminal, which may."""
     if by is None:
         return
     taking_part = Participant.objects.filter(incident=incident, person=by, left_at=None)
@@ -171,7 +170,7 @@ def _carry(knock: Knock, *, at: datetime) -> None:
 
 @transaction.atomic
 def _looked_for(codename: str, *, by: Person, at: datetime) -> Incident | None:
-    """Return the private incident of a codename, or write a miss down; raise ``TooManyMisses`` before looking."""
+    """Return the private incident of a codename, or record a miss; raise ``TooManyMisses`` before looking."""
     misses.must_have_tries(by, at=at)
     incident = _closed_to(by, codename)
     if incident is None:
@@ -181,7 +180,7 @@ def _looked_for(codename: str, *, by: Person, at: datetime) -> Incident | None:
 
 
 def _closed_to(person: Person, codename: str) -> Incident | None:
-    """Return the private incident of a codename, when this person may not see it."""
+    """Return the private incident of a codename if this person may not see it."""
     found = Incident.objects.filter(private=True, pk__in=Codename.objects.filter(name=codename).values("incident"))
     incident = found.first()
     return incident if incident is not None and not visibility.may_see(person, incident) else None
@@ -190,7 +189,7 @@ def _closed_to(person: Person, codename: str) -> Incident | None:
 def _tell(incident: Incident, person: Person, because: str, *, asked_at: datetime, at: datetime) -> None:
     with rules.changing(incident, by=person, from_outside=True) as now:
         if AccessRequest.objects.filter(incident=now, person=person, let_in=None).exists():
-            return  # its people were asked, and have not answered yet
+            return  # its people were asked already and have not answered yet
         data = {"name": person.name, "room": now.room}
         event = timeline.append(now, "asked_in", at=asked_at, recorded_at=at, by=person, text=because, data=data)
         note("access-asked", now.codename, by=person, at=at)

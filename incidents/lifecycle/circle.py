@@ -1,7 +1,7 @@
 """Who a type brings into an incident by name, at the moment it takes effect.
 
-A private incident is a closed circle: its type's groups and schedules let people in at that moment and never again.
-Who they are is known above, so a layer that knows registers its answer here.
+A private incident is a closed circle: its type's groups and schedules let people in at that moment and never again. Who
+is in them is known in a higher layer, which registers its answer here.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from incidents.models import Event, Incident, Participant, Person
 from incidents.people.bidi import isolated
 from incidents.written_rows import WrittenInsert
 
-CHOOSING: Final = ("chosen", "retyped")  # the kinds of entries that say whose choices hold
+CHOOSING: Final = ("chosen", "retyped")  # the kinds of entries that decide which choices hold
 ENTER: Final = WrittenInsert(
     Participant,
     unique=["incident", "person"],
@@ -26,7 +26,7 @@ ENTER: Final = WrittenInsert(
 
 @dataclass(frozen=True, slots=True)
 class Entrant:
-    """Someone a type brings in: ``reason`` and ``detail`` as they are stored, ``why`` in words."""
+    """Someone a type brings in: ``reason`` and ``detail`` as stored, ``why`` in words."""
 
     person_id: int
     name: str
@@ -37,7 +37,7 @@ class Entrant:
 
 @dataclass(frozen=True, slots=True)
 class RoleChoice:
-    """Who was chosen for a role that exactly one person has."""
+    """The person chosen for a role that takes exactly one."""
 
     role: str
     person_id: int
@@ -47,7 +47,7 @@ class RoleChoice:
 
 @dataclass(frozen=True, slots=True)
 class Admission:
-    """Everyone a type brings in now. ``is_known`` is false while the workspace's groups were never read."""
+    """Everyone a type brings in now. ``is_known`` is false if the workspace's groups have never been read."""
 
     entries: tuple[Entrant, ...] = ()
     choices: tuple[RoleChoice, ...] = ()
@@ -58,7 +58,7 @@ answers: list[Callable[[Incident], Admission]] = []
 
 
 def asked(incident: Incident) -> Admission:
-    """Ask who comes into this incident now, as its facts stand in the caller's transaction."""
+    """Return who comes into this incident now, by its facts in the caller's transaction."""
     return answers[0](incident) if answers else Admission(is_known=False)
 
 
@@ -73,7 +73,7 @@ def admit(
 ) -> None:
     """Let these people in, in the caller's transaction, which saves ``closed_at``.
 
-    On the timeline of a private incident stands who they are and why. ``kept`` are those who stay in as it closes to
+    The timeline of a private incident lists who they are and why. ``kept`` are those who stay in as it closes to
     everyone else.
     """
     _enter(incident, admission.entries, at=at)
@@ -98,7 +98,7 @@ def _enter(incident: Incident, entries: Iterable[Entrant], *, at: datetime) -> N
 
 
 def _note_choice(incident: Incident, choice: RoleChoice, *, at: datetime) -> None:
-    """Record who was chosen and why: they keep the role, past the end of their shift."""
+    """Record who was chosen and why: they keep the role past the end of their shift."""
     data = {"role": choice.role, "person": choice.person_id, "why": choice.why, "room": incident.room}
     why = "on call now" if choice.why == f"on call for {choice.role}" else choice.why
     text = f"{isolated(choice.name)} is {choice.role}: {why}"
@@ -106,9 +106,10 @@ def _note_choice(incident: Incident, choice: RoleChoice, *, at: datetime) -> Non
 
 
 def choices(events: Iterable[Event]) -> list[Event]:
-    """Return which choices for roles hold, of the ``CHOOSING`` entries of an incident in order.
+    """Return the choices for roles that hold, of an incident's ``CHOOSING`` entries in order.
 
-    Those made since everyone else was last shut out: another channel for the same people changes nobody's role.
+    These are the ones made since the incident last closed to everyone else: a new channel for the same people changes
+    no one's role.
     """
     events = list(events)
     since = max((one.n for one in events if one.kind == "retyped" and one.data.get("closed")), default=0)
@@ -118,14 +119,15 @@ def choices(events: Iterable[Event]) -> list[Event]:
 def staying(
     incident: Incident, *, by: Person | None, come: bool, bring: Collection[Person] = ()
 ) -> dict[Person, tuple[str, str]]:
-    """Return who stays in as a public incident closes, each with the reason as it is stored and in words.
+    """Return who stays in as a public incident closes, each with the reason as stored and in words.
 
-    Whoever retypes it, unless they do not come along; the lead and the declarer; those who are brought along.
+    These are the person who retypes it, unless they stay out; the lead; the declarer; and the people brought along.
     """
     reason = Participant.Reason
     asked = [
         (by if come else None, reason.RETYPED, "retyped it"),
-        # Who leads a drill agreed to drills, or came by themselves; this one holds whatever they agree to later.
+        # The lead of a drill agreed to drills or joined by themselves; this reason holds even if they withdraw
+        # agreement.
         (incident.lead, reason.JOINED if incident.is_drill else reason.LEAD, "leads"),
         (incident.declared_by, reason.DECLARED, "declared it"),
         *((person, reason.PICKED, f"brought in by {isolated(by.name)}" if by else "brought in") for person in bring),
@@ -139,12 +141,12 @@ def staying(
 
 
 def _listed(entries: Iterable[Entrant]) -> str:
-    """Say who, by why: *Sam, Sia (@security), Pat (on call for Platform leadership)*."""
+    """List who comes in, grouped by reason: *Sam, Sia (@security), Pat (on call for Platform leadership)*."""
     return ", ".join(by_why(entries))
 
 
 def by_why(entries: Iterable[Entrant]) -> tuple[str, ...]:
-    """Say who comes in for each reason: *Sam, Sia (@security)*."""
+    """Return one text for each reason: *Sam, Sia (@security)*."""
     names: dict[str, list[str]] = {}
     for one in entries:
         names.setdefault(one.why, []).append(isolated(one.name))

@@ -16,7 +16,7 @@ from incidents.models.incident import ACTIVE
 from incidents.policies import current_types
 from incidents.written_rows import WrittenInsert
 
-# A form that somebody goes back to is fetched again, with another moment in it, and what they typed is still there.
+# Going back to a form fetches it again, with a later moment in it, while what was typed is still there.
 GOES_BACK: Final = timedelta(minutes=10)
 
 INCIDENT: Final = WrittenInsert(
@@ -26,7 +26,7 @@ FIRST_PEOPLE: Final = WrittenInsert(Participant)
 
 
 class TypeEdited(rules.BadInput):
-    """The type asks for something else by now than what was shown of it: that is to be shown before it is declared."""
+    """The type asks for something else than it did when shown: the new plan has to be shown before declaring."""
 
     def __init__(self, name: str) -> None:
         says = "was edited after you opened this. Nothing is declared yet: review what it does now, then declare."
@@ -48,14 +48,14 @@ def declare(
     since: datetime | None = None,
     seen: int | None = None,
 ) -> Incident:
-    """Open an incident; a title alone is enough, the type defaults to the default type.
+    """Open an incident. A title alone is enough; without a type it gets the default one.
 
-    A long title is cut at a word, and the summary begins with all of it.
-    A drill is one from its first moment on, and stays one; one that ``replays`` what is private is private. What the
-    same person declared by the same title after ``since``, or just before, is the form sent again: it is returned as
-    long as it is active. ``seen`` is the number of the type's version whose plan was shown. Raises ``TypeEdited``
-    where who learns of it or is called would be others by now, ``BadInput`` for an unusable title or summary, and for a
-    lead who did not agree to drills, and ``Refused`` for an archived type.
+    A long title is cut at a word, and the summary begins with all of it. An incident is a drill from the start and
+    stays one; a drill that ``replays`` a private incident is private. An active incident that the same person declared
+    with the same title after ``since``, or just before, is the same form sent again, and is returned instead. ``seen``
+    is the number of the type's version whose plan was shown. Raises ``TypeEdited`` if by now other people would be told
+    or paged, ``BadInput`` for an unusable title or summary and for a lead who did not agree to drills, and ``Refused``
+    for an archived type.
     """
     title, whole = rules.short_title(title)
     summary = rules.beginning(whole, rules.text(summary, field="summary", needed=False))
@@ -64,7 +64,7 @@ def declare(
     _must_be_as_seen(type, seen)
     if is_drill:
         agreement.must_agree(lead, by=by, field="lead")
-    # No savepoint inside a door's transaction: everything that may be refused was refused above.
+    # No savepoint within a door's transaction: everything that may be refused was refused above.
     with transaction.atomic(savepoint=False):
         if found := _sent_before(title, by=by, is_drill=is_drill, since=since, at=at):
             return found
@@ -91,7 +91,7 @@ def _sent_before(
 ) -> Incident | None:
     if by is None or since is None:
         return None
-    Person.objects.select_for_update(no_key=True).get(pk=by.pk)  # one form after the other
+    Person.objects.select_for_update(no_key=True).get(pk=by.pk)  # handle one form at a time
     mine = visibility.visible_to(by).filter(declared_by=by, title=title, is_drill=is_drill, status__in=ACTIVE)
     return mine.filter(declared_at__gte=min(since, at - GOES_BACK)).order_by("declared_at").first()
 
@@ -152,7 +152,7 @@ def _inserted(
         last_n=1,
     )
     incident.update_due_at = rules.next_update_at(incident, at=at)
-    # Written once: of what a command takes of the web process, putting this together anew would be a quarter.
+    # Building this statement each time would be a quarter of the web process's work for a command, so it is built once.
     INCIDENT.add([incident])
     return INCIDENT.there(incident, active=incident.status in ACTIVE)
 

@@ -14,7 +14,7 @@ from incidents.models import Event, Incident, Person, Replay, Source, Status
 
 @dataclass(frozen=True, slots=True)
 class LifecycleStep:
-    """One step of the lifecycle: from which states it may be taken, where it leads, what the timeline calls it."""
+    """One step of the lifecycle: the states it starts from, the state it leads to, and its kind of timeline entry."""
 
     verb: str
     kind: str
@@ -30,7 +30,7 @@ CANCEL = LifecycleStep("cancel", "cancelled", frozenset({OPEN, MITIGATED}), Stat
 DUPLICATE = LifecycleStep("duplicate", "duplicated", frozenset({OPEN, MITIGATED}), Status.DUPLICATE)
 REOPEN = LifecycleStep("reopen", "reopened", ENDED | {MITIGATED}, OPEN)
 STEPS = {one.verb: one for one in (MITIGATE, RESOLVE, CANCEL, DUPLICATE, REOPEN)}
-# How a state reads, by which entry an incident comes into it, and what was done then.
+# How each state reads, the kind of entry that leads to it, and what was done then.
 STANDS = {
     OPEN: ("open", "reopened", "reopened it"),
     MITIGATED: ("mitigated", "mitigated", "mitigated it"),
@@ -39,12 +39,12 @@ STANDS = {
     Status.DUPLICATE: ("a duplicate", "duplicated", "marked it as one"),
 }
 DOES = {"duplicate": "mark it as a duplicate"}
-# Whom reopening pages and brings in again is known above: a layer that knows registers its answer here.
+# A higher layer knows who reopening pages and brings in again, and registers its answer here.
 answers: Final[list[Callable[[Incident, Person | None], str]]] = []
-# What an end cannot reach outside is known above, too.
+# A higher layer also knows what an end cannot reach outside.
 limits: Final[list[Callable[[Incident], str]]] = []
 MOVES = {"mitigated", "resolved", "cancelled", "duplicated", "reopened"}
-# Who is told of an end depends on the type; a form that resolves it says what is left undone.
+# The type decides who is told of an end, and the form that resolves it lists what is left undone.
 OVERTAKEN_BY = {"cancel": {"retyped"}, "duplicate": {"retyped"}}
 OVERTAKEN_BY["resolve"] = {"retyped", "task", "followup_reopened", "unchecked"}
 
@@ -58,9 +58,9 @@ def mitigate(
     text: str = "",
     since: int | None = None,
 ) -> Incident:
-    """Say that it no longer hurts, though it is not over.
+    """Mark that the impact has stopped, although the incident is not over.
 
-    Raises ``Refused`` where the state forbids it, ``BadInput`` for long words.
+    Raises ``Refused`` if the status does not allow it, ``BadInput`` for a text that is too long.
     """
     return _step(incident, MITIGATE, by=by, at=at, source=source, text=text, since=since)
 
@@ -74,7 +74,7 @@ def resolve(
     text: str = "",
     since: int | None = None,
 ) -> Incident:
-    """Say that it is over. Raises ``Refused`` where the state forbids it, ``BadInput`` for long words."""
+    """Mark that it is over. Raises ``Refused`` if the status does not allow it, ``BadInput`` for too long a text."""
     return _step(incident, RESOLVE, by=by, at=at, source=source, text=text, since=since)
 
 
@@ -87,9 +87,9 @@ def cancel(
     text: str = "",
     since: int | None = None,
 ) -> Incident:
-    """Say that it was no incident after all.
+    """Mark that it was not an incident after all.
 
-    Raises ``Refused`` where the state forbids it, ``BadInput`` for long words.
+    Raises ``Refused`` if the status does not allow it, ``BadInput`` for a text that is too long.
     """
     return _step(incident, CANCEL, by=by, at=at, source=source, text=text, since=since)
 
@@ -104,10 +104,10 @@ def reopen(
     since: int | None = None,
     reach: str | None = None,
 ) -> Incident:
-    """Take back that it was over or mitigated.
+    """Undo that it was mitigated or over.
 
-    ``reach`` is what the actor read of ``reach_again``, None where nothing was shown. Raises ``Refused`` where the
-    state forbids it, ``Stale`` where it reaches others by now, ``BadInput`` for long words.
+    ``reach`` is the text of ``reach_again`` that the actor read, None if none was shown. Raises ``Refused`` if the
+    status does not allow it, ``Stale`` if it would reach other people by now, ``BadInput`` for a text that is too long.
     """
     return _step(incident, REOPEN, by=by, at=at, source=source, text=text, since=since, reach=reach)
 
@@ -121,31 +121,32 @@ def duplicate(
     source: str = Source.WEB,
     since: int | None = None,
 ) -> Incident:
-    """End it as a duplicate of another one, which the actor must be able to see.
+    """End it as a duplicate of another incident, which the actor must be able to see.
 
-    Raises ``BadInput`` where ``of`` is hidden from the actor, as if there were none, and ``Refused`` for itself, for a
-    chain that would close, and where naming ``of`` would give away that a private incident exists.
+    Raises ``BadInput`` if ``of`` is hidden from the actor, as if it did not exist. Raises ``Refused`` for itself, for a
+    chain that would close, for a drill and a real incident, and if naming ``of`` would reveal that a private incident
+    exists.
     """
     return _step(incident, DUPLICATE, by=by, at=at, source=source, since=since, of=of)
 
 
 def reach_again(incident: Incident, *, by: Person | None) -> str:
-    """Say whom reopening would reach, as this person may read it, in a sentence; empty where nobody knows.
+    """Return a sentence about who reopening would reach, as this person may read it; empty if it is not known.
 
-    Without a person it is the terminal, which sees everything.
+    No person means the terminal, which sees everything.
     """
     return " ".join(f"{one(incident, by)}." for one in answers)
 
 
 def beyond_reach(incident: Incident) -> str:
-    """Say which pages would stay open and whom nobody would tell, in sentences; empty where nobody knows of any."""
+    """Return sentences about pages that would stay open and people who would not be told; empty if there are none."""
     return " ".join(filter(None, (one(incident) for one in limits)))
 
 
 def archive_channel(incident: Incident, *, by: Person | None, at: datetime, source: str = Source.WEB) -> Incident:
-    """Ask for the channel to be archived. A bot cannot unarchive one: only a person can bring it back.
+    """Request that the channel be archived. A bot cannot unarchive it: only a person can bring it back.
 
-    Raises ``Refused`` before the end.
+    Raises ``Refused`` while the incident is active.
     """
     with rules.changing(incident, by=by) as now:
         if now.is_active:
@@ -158,7 +159,7 @@ def archive_channel(incident: Incident, *, by: Person | None, at: datetime, sour
 
 
 def unarchived(incident: Incident) -> None:
-    """Take note that someone brought the channel back by hand: that it was to be archived is over."""
+    """Record that someone unarchived the channel by hand, which cancels the request to archive it."""
     with rules.changing(incident, by=None) as now:
         if now.archive_asked:
             now.archive_asked = False
@@ -180,7 +181,7 @@ def _step(
     text = rules.text(text, needed=False)
     with rules.changing(incident, by=by, beside=of) as now:
         if why := _in_the_way(now, step):
-            raise rules.Refused(why)  # before what changed meanwhile: reading that once more would not help
+            raise rules.Refused(why)  # checked before a stale form: reading what changed would not help
         rules.must_be_fresh(now, since=since, clash=MOVES | OVERTAKEN_BY.get(step.verb, set()))
         if reach is not None and by is not None and reach != reach_again(now, by=by):
             raise rules.ReachChanged
@@ -197,7 +198,7 @@ def _step(
 
 
 def _original(of: Incident, incident: Incident, *, by: Person | None) -> Incident:
-    """Return the other incident as it is now, which is locked as well."""
+    """Return the other incident as it is now; it is locked as well."""
     try:
         found = rules.held(of, by=by)
     except rules.NotThere:
@@ -215,7 +216,7 @@ def _original(of: Incident, incident: Incident, *, by: Person | None) -> Inciden
 
 
 def originals(incident: Incident) -> set[int]:
-    """Return the keys of what an incident is a duplicate of, what that is one of, and so on."""
+    """Return the keys of the incident that this one duplicates, the one that it duplicates, and so on."""
     found: set[int] = set()
     step: int | None = incident.duplicate_of_id
     while step is not None and step not in found:
@@ -225,12 +226,12 @@ def originals(incident: Incident) -> set[int]:
 
 
 def may_step(incident: Incident, verb: str) -> bool:
-    """Return whether a step can be taken now; asks nothing."""
+    """Return whether a step can be taken now; makes no query."""
     return Status(incident.status) in STEPS[verb].of
 
 
 def step_refused(incident: Incident, verb: str) -> str:
-    """Say why a step cannot be taken now: who did what and when, and what to do first; empty where it can."""
+    """Return why a step cannot be taken now: who did what and when, and what to do first; empty if it can."""
     return _in_the_way(incident, STEPS[verb])
 
 
@@ -247,7 +248,7 @@ def _in_the_way(incident: Incident, step: LifecycleStep) -> str:
 
 
 def _resume_replay(drill: Incident, *, at: datetime) -> None:
-    """Let the replay of a drill that had ended go on where it was: what was left to wait is still left."""
+    """Resume the replay of a drill that had ended where it stopped, with the same time left to wait."""
     if drill.is_drill and drill.ended_at is not None:
         rested = max(at - drill.ended_at, timedelta(0))
         moved = {"shown_at": F("shown_at") + rested, "due_at": F("due_at") + rested}

@@ -11,7 +11,7 @@ from incidents.lifecycle.to_do import followups
 from incidents.models import Event, Incident, Person, Source
 
 CAPTURED_CHARS = 4_000
-STAMP = "stamp"  # under which an entry keeps when a captured message took its words, where it was written
+STAMP = "stamp"  # key of an entry's data: when a captured message took this text, by the clock of the chat
 
 
 def update(
@@ -26,10 +26,10 @@ def update(
     next_step: str = "",
     owner: Person | None = None,
 ) -> Incident:
-    """Give a status update: what is known, what is done next. It is posted and moves the next due time.
+    """Post a status update: what is known and what happens next. It restarts the update timer.
 
-    ``impact`` and ``next_step``, which is ``owner``'s or else ``by``'s, are entries of their own, told with it. Raises
-    ``Refused`` once it has ended.
+    ``impact`` and ``next_step`` become entries of their own, posted with the update. The next step belongs to
+    ``owner``, or else to ``by``. Raises ``Refused`` once the incident has ended.
     """
     text = rules.text(text)
     with rules.changing(incident, by=by, since=since, clash={"updated"}) as now:
@@ -56,10 +56,10 @@ def note(
     author: Person | None = None,
     since: int | None = None,
 ) -> Event:
-    """Write something down for the record; nobody is told. ``author`` is that of ``remark``.
+    """Write a note for the record; no one is notified. ``author`` is as in ``remark``.
 
-    ``since`` is the last event number that the person saw: the same words of theirs after it are one form that was sent
-    twice, and make one.
+    ``since`` is the last event number that the person saw. The same text by the same person after it is the same form
+    sent twice, and is written once.
     """
     text = rules.text(text)
     with rules.changing(incident, by=by) as now:
@@ -82,11 +82,11 @@ def remark(
     link: str = "",
     author: Person | None = None,
 ) -> Event:
-    """Write an entry about something that another part keeps (evidence, a finding).
+    """Write an entry about something that another app stores (evidence, a finding).
 
-    ``by`` is who acts now. What Firekind writes later about something that a person did has nobody in ``by`` and the
-    person as ``author``: it is kept also when they may no longer see the incident. What its kind has told is posted
-    where people talk now; ``data["room"] = 0`` keeps it quiet.
+    ``by`` is who acts now. If Firekind later writes about something that a person did, ``by`` is None and the person is
+    the ``author``: the entry is kept even if they may no longer see the incident. Kinds that are told are posted where
+    people talk now; ``data["room"] = 0`` prevents that.
     """
     with rules.changing(incident, by=by) as now:
         event = timeline.append(
@@ -119,8 +119,8 @@ def capture(
 ) -> Event:
     """Put a message on the timeline with its own time, author and link.
 
-    ``ref`` is the message's id where it was written; the same one is kept once. One that was retracted comes back.
-    ``stamp`` is when it took these words, as ``follow`` has it.
+    ``ref`` is the message's id in the chat; each message is kept once. A retracted one comes back. ``stamp`` is when it
+    took this text, as in ``follow``.
     """
     text = rules.text(text.strip()[:CAPTURED_CHARS] or "(no text)")
     with rules.changing(incident, by=by) as now:
@@ -131,7 +131,7 @@ def capture(
                 now, "captured", at=at, recorded_at=recorded_at, by=by, source=source, text=text, link=link, data=data
             )
         entry = timeline.entries([known])[0]
-        if entry.retracted is not None and entry.redacted is None:  # what was redacted does not come back
+        if entry.retracted is not None and entry.redacted is None:  # redacted text does not come back
             _change(now, known, "edited", text=text, by=by, at=recorded_at, source=source, data={STAMP: stamp})
         return known
 
@@ -146,10 +146,10 @@ def follow(
     stamp: float,
     source: str = Source.SLACK,
 ) -> Event | None:
-    """Follow an edit of a captured message by its author; None where it says nothing new, or was edited again since.
+    """Apply an author's edit to a captured message; None if it changes nothing, or if a later edit is already here.
 
-    Edits are told in any order: ``stamp`` is when it took these words, in seconds by the clock of where it was written.
-    Raises ``Refused`` like ``edit``.
+    Edits arrive in any order: ``stamp`` is when the message took this text, in seconds by the chat's clock. Raises
+    ``Refused`` like ``edit``.
     """
     text = rules.text(text)
     with rules.changing(incident, by=None) as now:
@@ -164,7 +164,7 @@ def follow(
 
 
 def stamped(event: Event) -> float:
-    """Return when a captured message took the words that are newest here, by the clock of where it was written."""
+    """Return when a captured message took its newest text here, by the chat's clock."""
     (entry,) = timeline.entries([event])
     return _stamped(event, entry.history)
 
@@ -188,11 +188,12 @@ def edit(
     source: str = Source.WEB,
     since: int | None = None,
 ) -> Event:
-    """Change the words of an entry by writing another one; the first stays in its history.
+    """Change the text of an entry by writing another one; the original stays in its history.
 
-    With ``since``, the last event number that the person saw, nothing is written where it says so already. Raises
-    ``Stale`` where it was edited after that, and ``Refused`` unless ``by`` wrote it, leads the incident, or is the
-    system following the message's author, and for an entry that was taken back: changing it would bring it back.
+    With ``since``, the last event number that the person saw, nothing is written if the entry already has this text.
+    Raises ``Stale`` if it was edited after that. Raises ``Refused`` unless ``by`` wrote it, leads the incident, or is
+    the system following the message's author. Raises ``Refused`` for a retracted entry, because changing it would bring
+    it back.
     """
     text = rules.text(text)
     with rules.changing(incident, by=by) as now:
@@ -212,10 +213,10 @@ def retract(
     because: str = "",
     source: str = Source.WEB,
 ) -> Event:
-    """Take an entry back by writing another one; what it said stays in its history.
+    """Retract an entry by writing another one; its text stays in its history.
 
-    Without a status update the next one is due as if it had not been. Raises ``Refused`` for what is not theirs to
-    retract.
+    After a status update is retracted, the next one is due as if it had not been posted. Raises ``Refused`` for an
+    entry that is not theirs to retract.
     """
     because = rules.text(because, field="because", needed=False)
     with rules.changing(incident, by=by) as now:
@@ -228,7 +229,7 @@ def retract(
 
 
 def _due_without_it(incident: Incident, *, at: datetime) -> datetime | None:
-    """Return when the next update is due by what stands; None where people were told before that it is overdue."""
+    """Return when the next update is due by the entries that stand; None if people were told that it is overdue."""
     turns = Event.objects.filter(incident=incident, kind__in=event_kinds.RESETS_UPDATE).order_by("-n")
     last = next((one.event for one in timeline.entries(turns) if one.retracted is None), None)
     if last is None:
@@ -241,7 +242,7 @@ def _due_without_it(incident: Incident, *, at: datetime) -> datetime | None:
 def take_back(
     incident: Incident, *, n: int, by: Person | None, at: datetime, because: str = "", source: str = Source.WEB
 ) -> Event:
-    """Take back an entry that another part made, together with what it was about; what was posted follows."""
+    """Retract an entry that another app wrote, together with what it was about; the posted message follows."""
     because = rules.text(because, field="because", needed=False)
     with rules.changing(incident, by=by) as now:
         event = Event.objects.get(incident=now, n=n)
@@ -251,7 +252,7 @@ def take_back(
 
 
 def update_fell_due(incident: Incident, *, at: datetime) -> bool:
-    """Record once that the promised status update is overdue; return whether it was."""
+    """Record once that the promised status update is overdue; return whether it was recorded now."""
     with rules.changing(incident, by=None) as now:
         if now.update_due_at is None or now.update_due_at > at or not now.is_active:
             return False
@@ -295,5 +296,5 @@ def _change(
     if event.kind in folding.MADE:
         followups.project(incident, event)
     if event.kind in event_kinds.TOLD:
-        rules.save(incident)  # what was posted follows the edit
+        rules.save(incident)  # the posted message follows the edit
     return change

@@ -1,7 +1,7 @@
-"""Breaking glass in vain: how often someone may, and what managers are told of it.
+"""Failed break-glass attempts: how many a person may make, and what managers are told about them.
 
-Nobody finds private incidents by trying names: whoever missed five times in an hour names nothing more, be it there or
-not, and that is decided before anything is looked up.
+No one must be able to find private incidents by guessing. After five misses in an hour, a person is refused every
+codename, existing or not, and that is decided before anything is looked up.
 """
 
 from __future__ import annotations
@@ -18,19 +18,19 @@ from incidents.models import Miss, Person
 
 MOST: Final = 5
 WITHIN: Final = timedelta(hours=1)
-TRIED_AGAIN: Final = timedelta(minutes=1)  # after a worker took it on and was not heard of again
+TRIED_AGAIN: Final = timedelta(minutes=1)  # after a worker took it on and did not finish
 AT_ONCE: Final = 50
 CODENAME: Final = re.compile(r"[\w-]{1,80}")
 
 
 class TooManyMisses(rules.Refused):
-    """Someone named too many incidents that are not there; the message says when they may go on."""
+    """Someone tried too many codenames that are not there; the message says when they may try again."""
 
 
 def must_have_tries(person: Person, *, at: datetime) -> None:
-    """Raise ``TooManyMisses`` for someone who missed five times within an hour, whatever they name now.
+    """Raise ``TooManyMisses`` for someone who missed five times within an hour, whatever codename they try now.
 
-    In the caller's transaction, which also writes the miss: the person's row is locked, so that tries at once are
+    In the caller's transaction, which also writes the miss. The person's row is locked, so that simultaneous tries are
     counted one after the other.
     """
     Person.objects.select_for_update(no_key=True).filter(pk=person.pk).first()
@@ -41,13 +41,13 @@ def must_have_tries(person: Person, *, at: datetime) -> None:
 
 
 def write(person: Person, codename: str, *, at: datetime) -> None:
-    """Write down that someone named no private incident that is closed to them; managers are told within seconds."""
+    """Record a codename without a private incident closed to this person; managers are told within seconds."""
     said = codename if CODENAME.fullmatch(codename) else ""
     Miss.objects.create(person=person, codename=said, at=at, tell_at=at)
 
 
 def untold(*, at: datetime) -> list[Miss]:
-    """Take on what managers were not told yet, each for one minute: another worker leaves it alone until then."""
+    """Claim misses that managers were not told of yet; other workers leave each one alone for a minute."""
     waiting = to_tell(at).order_by("pk")[:AT_ONCE]
     until = at + TRIED_AGAIN
     return [
@@ -58,18 +58,18 @@ def untold(*, at: datetime) -> list[Miss]:
 
 
 def to_tell(at: datetime) -> QuerySet[Miss]:
-    """Return what managers are due to be told of, whoever else takes it on."""
+    """Return the misses that managers are due to be told of, whether or not another worker claims one."""
     return Miss.objects.filter(tell_at__lte=at)
 
 
 def told(miss: Miss, manager: Person) -> None:
-    """Note that a manager was told."""
+    """Record that a manager was told."""
     miss.told = [*miss.told, manager.pk]
     miss.save(update_fields=["told"])
 
 
 def over(miss: Miss) -> None:
-    """Note that every manager was told who can be."""
+    """Record that every manager who can be told has been."""
     Miss.objects.filter(pk=miss.pk).update(tell_at=None)
 
 
@@ -80,6 +80,6 @@ def lately(*, at: datetime, days: int = 30, most: int = 20) -> list[Miss]:
 
 
 def sentence(miss: Miss) -> str:
-    """Say what happened, after the person's name."""
+    """Say what happened, to follow the person's name."""
     named = f"“{miss.codename}”" if miss.codename else "something that is not a codename"
     return f"tried to break glass for {named}, which is not a private incident closed to them."

@@ -1,4 +1,7 @@
-"""Opening up: a private incident publishes a summary that two of its people wrote and confirmed, and nothing else."""
+"""Opening up: publish a summary of a private incident, written by one of its people and confirmed by another.
+
+Nothing else is published.
+"""
 
 from __future__ import annotations
 
@@ -13,15 +16,15 @@ from incidents.lifecycle.access import must_take_part, note
 from incidents.models import Codename, Incident, Participant, Person, Source, Summary
 
 SUMMARY_CHARS = 3_000
-# Where a summary is published outside is known above: a layer that knows registers its answer here.
+# A higher layer knows where a summary is published outside, and registers its answer here.
 answers: Final[list[Callable[[Incident], str]]] = []
 
 
 def open_up(incident: Incident, *, summary: str, by: Person | None, at: datetime, source: str = Source.WEB) -> Summary:
-    """Write what everyone may read about a private incident; nothing is published before ``publish``.
+    """Write a summary of a private incident for everyone to read; nothing is published before ``publish``.
 
-    Takes the place of what was written before and not confirmed. Raises ``BadInput`` for a text that names the
-    incident, which would lead from the one to the other. Raises ``Refused`` for a public incident.
+    It replaces an earlier unconfirmed summary. Raises ``BadInput`` for a text that names the incident, which would link
+    the two. Raises ``Refused`` for a public incident.
     """
     text = rules.text(summary, field="summary")
     if len(text) > SUMMARY_CHARS:
@@ -42,10 +45,10 @@ def open_up(incident: Incident, *, summary: str, by: Person | None, at: datetime
 
 
 def publish(incident: Incident, *, summary: int, by: Person | None, at: datetime, source: str = Source.WEB) -> Summary:
-    """Confirm the summary of this id as it was read, and publish it under a codename of its own.
+    """Confirm the summary with this id as it was read, and publish it under a codename of its own.
 
-    Raises ``Refused`` for its author, for everyone but the lead when someone else leads, and when it was
-    rewritten in the meantime. An earlier published summary is replaced.
+    Raises ``Refused`` for its author, for everyone but the lead if someone else leads, and if it was rewritten in the
+    meantime. An earlier published summary is replaced.
     """
     with rules.changing(incident, by=by) as now:
         must_take_part(now, by)
@@ -65,7 +68,7 @@ def publish(incident: Incident, *, summary: int, by: Person | None, at: datetime
 
 
 def where(incident: Incident) -> str:
-    """Say where a summary of it is published, to go on after *it is published*."""
+    """Return where its summary is published, to follow the words *it is published*."""
     return next((one(incident) for one in answers), "on a page")
 
 
@@ -76,18 +79,18 @@ def proposed(incident: Incident) -> Summary | None:
 
 
 def as_shown(incident: Incident, borne: object) -> int:
-    """Return the id of the summary whose number a window or a form bears, 0 where it is another one's by now."""
+    """Return the id of the summary that a window or form names; 0 if its number is another summary's by now."""
     row = numbered.found(Summary.objects.filter(incident=incident), borne, n="pk", at="written_at")
     return 0 if row is None else row.pk
 
 
 def published(incident: Incident) -> Summary | None:
-    """Return what is published of an incident, if anything is."""
+    """Return the published summary of an incident, if there is one."""
     return Summary.objects.filter(incident=incident).exclude(published_at=None).order_by("-pk").first()
 
 
 def reviewer_of(summary: Summary) -> Person | None:
-    """Return the lead, who has to confirm it; None where they wrote it or nobody leads: then anyone else may."""
+    """Return the lead, who has to confirm it; None if they wrote it or there is no lead: then anyone else may."""
     lead = summary.incident.lead
     if lead is None or lead.pk == summary.written_by_id:
         return None
@@ -96,7 +99,7 @@ def reviewer_of(summary: Summary) -> Person | None:
 
 
 def must_be_for(by: Person | None, summary: Summary) -> None:
-    """Raise ``Refused`` unless this person is the one to confirm the summary."""
+    """Raise ``Refused`` unless this person may confirm the summary."""
     reviewer = reviewer_of(summary)
     if by is not None and by.pk == summary.written_by_id:
         who = reviewer.name if reviewer else "another participant"

@@ -10,7 +10,7 @@ from incidents.models import Event, Incident, Participant, Person, Source
 from incidents.people.bidi import isolated
 
 Reason = Participant.Reason
-LASTING = {Reason.PICKED, Reason.LET_IN, Reason.JOINED, Reason.GLASS, Reason.RETYPED}  # hold for as long as one stays
+LASTING = {Reason.PICKED, Reason.LET_IN, Reason.JOINED, Reason.GLASS, Reason.RETYPED}  # hold as long as they stay
 
 
 def set_lead(
@@ -49,7 +49,7 @@ def set_role(
 ) -> Incident:
     """Give one of the policy's roles to someone, or leave it open with None.
 
-    Raises ``Stale`` when someone else was given it after event ``since``.
+    Raises ``Stale`` if it was given to someone else after event ``since``.
     """
     role = rules.text(role, field="role")[:80]
     if role.casefold() == "lead":
@@ -82,7 +82,7 @@ def bring_in(
 ) -> Incident:
     """Bring people in by name; a private incident opens to them.
 
-    ``because`` says what brought them in where nobody did it by hand: *acknowledged the page to Security*.
+    ``because`` says what brought them in if no one did it by hand: *acknowledged the page to Security*.
     """
     with rules.changing(incident, by=by) as now:
         there = set(Participant.objects.filter(incident=now, left_at=None).values_list("person_id", flat=True))
@@ -103,10 +103,10 @@ def bring_in(
 def fill(
     incident: Incident, *, role: str, person: Person, by: Person | None, at: datetime, source: str = Source.WEB
 ) -> Incident:
-    """Choose by hand who is the one of a role that the policy asks for, where nobody could be found.
+    """Choose by hand the person for a role that takes exactly one, if no one could be found for it.
 
-    Raises ``Refused`` when the policy knows no such role and when someone has it already, ``BadInput`` for someone who
-    cannot be brought in.
+    Raises ``Refused`` if the policy has no such role or someone already has it, ``BadInput`` for someone who cannot be
+    brought in.
     """
     with rules.changing(incident, by=by) as now:
         if role not in {one.role for one in now.policy.one_of}:
@@ -120,7 +120,7 @@ def fill(
 
 
 def _chosen(incident: Incident, role: str) -> int | None:
-    """Return who was chosen for a role last, where that holds and they are still here."""
+    """Return the person last chosen for a role, if that choice holds and they are still here."""
     found = Event.objects.filter(incident=incident, kind__in=circle.CHOOSING).order_by("n")
     chosen = [one.data["person"] for one in circle.choices(found) if one.data["role"] == role]
     here = Participant.objects.filter(incident=incident, left_at=None)
@@ -137,10 +137,10 @@ def joined(
     recorded_at: datetime | None = None,
     source: str = Source.SLACK,
 ) -> None:
-    """Record that someone came to the room where people talk, invited by a member where that is known.
+    """Record that someone joined the room where people talk, and which member invited them, if known.
 
-    Bots are not people. Joining a room that the conversation has left opens nothing: it may be public, and the new
-    one private. ``recorded_at`` is now, where it is told late.
+    Bots are ignored. Joining a room that the conversation has moved out of gives no access: that room may be public,
+    and the new one private. ``recorded_at`` is the current time if this is reported late.
     """
     if person.is_bot:
         return
@@ -165,9 +165,9 @@ def left(
     recorded_at: datetime | None = None,
     source: str = Source.SLACK,
 ) -> None:
-    """Record that someone left, or was removed from, the room where people talk; they are not fetched back.
+    """Record that someone left the room where people talk, or was removed from it; they are not invited back.
 
-    ``recorded_at`` is now, where it is told late.
+    ``recorded_at`` is the current time if this is reported late.
     """
     with rules.changing(incident, by=None) as now:
         taking_part = Participant.objects.filter(incident=now, person=person, left_at=None)
@@ -185,8 +185,8 @@ def take_part(
 ) -> None:
     """Let someone take part, in the caller's transaction: ``by`` let them in.
 
-    How a stay began is kept for as long as it lasts. Only a reason that can end on its own (a group, a page, a role)
-    gives way to one that does not.
+    The reason a stay began is kept for as long as it lasts. Only a reason that can end on its own (a group, a page, a
+    role) gives way to one that does not.
     """
     began = {"reason": reason, "detail": detail, "by": by, "left_at": None, "went": False}
     known = Participant.objects.filter(incident=incident, person=person).first()

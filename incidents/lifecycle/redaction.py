@@ -1,4 +1,4 @@
-"""Redact an entry: its words and those of its history go for good, that they went and by whom stays."""
+"""Redact an entry: its text and history are deleted for good; a record of who redacted it stays."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ from incidents.timeline import TimelineEntry
 
 NOT_THE_LEAD: Final = "Only the lead can redact an entry. Ask them, or take the lead first."
 KEPT_AS: Final = "events"
-HEAD_CHARS: Final = 40  # of words that may have been cut where they are told again
-SUMMARY: Final = "This summary was redacted."  # not as copies read from then on: what is posted has to differ from them
-DETAIL_CHARS: Final = 120  # of why someone was brought in, which stands beside their name
+HEAD_CHARS: Final = 40  # of text that may be cut where another entry repeats it
+SUMMARY: Final = "This summary was redacted."  # differs from what copies show, so that the posted message is updated
+DETAIL_CHARS: Final = 120  # of the reason someone was brought in, shown next to their name
 
 
 def redact(incident: Incident, *, n: int, by: Person | None, at: datetime, source: str = Source.WEB) -> Event:
-    """Take the words out of entry ``n`` and of all that edited or retracted it, wherever Firekind keeps them.
+    """Delete the words of entry ``n``, and of every entry that edited or retracted it, wherever Firekind keeps them.
 
-    Raises ``Refused`` unless ``by`` leads the incident, for what is no one's words, and for words that still are the
-    title or the summary. What was posted follows, as far as it can still be edited.
+    Raises ``Refused`` unless ``by`` leads the incident, for an entry that no one typed, and for words that are still
+    the title or the summary. Posted messages follow, as far as they can still be edited.
     """
     with rules.changing(incident, by=by) as now:
         entry = _of_lead(now, n, by)
@@ -57,7 +57,7 @@ def redact(incident: Incident, *, n: int, by: Person | None, at: datetime, sourc
 
 
 def is_lead(incident: Incident, by: Person | None) -> bool:
-    """Return whether someone leads an incident; None is the terminal itself."""
+    """Return whether someone leads an incident; None is the terminal, which counts as the lead."""
     return by is None or incident.lead_id == by.pk
 
 
@@ -74,7 +74,7 @@ def _of_lead(incident: Incident, n: int, by: Person | None) -> TimelineEntry:
 
 
 def _must_be_changed_first(incident: Incident, entry: TimelineEntry) -> None:
-    """Refuse what is still shown elsewhere: the title, which names the incident, and the summary."""
+    """Refuse words that are still shown elsewhere: the title, which names the incident, and the summary."""
     event = entry.event
     is_title = event.kind in {"declared", "renamed"} and event.text == incident.title
     if is_title or (event.kind == "alert" and _is_called(event, incident.title)):
@@ -85,10 +85,10 @@ def _must_be_changed_first(incident: Incident, entry: TimelineEntry) -> None:
 
 
 def _quoting(incident: Incident, event: Event) -> list[TimelineEntry]:
-    """Return other entries that hold the same words.
+    """Return other entries that contain the same words.
 
-    A title is told again by the one that replaced it, and was an alert's where that declared the incident. Why someone
-    was paged is told again by what became of the page, and a hypothesis by each verdict on it.
+    A title is repeated by the rename that replaced it, and comes from the alert if that declared the incident. The
+    reason for a page is repeated by the entries about that page, and a hypothesis by each verdict on it.
     """
     others = Event.objects.filter(incident=incident).exclude(n=event.n)
     if event.kind in {"declared", "renamed"}:
@@ -107,22 +107,22 @@ def _quoting(incident: Incident, event: Event) -> list[TimelineEntry]:
 
 
 def _is_called(alert: Event, title: str) -> bool:
-    """Return whether an alert's title is that of its incident, which is cut where it is long."""
+    """Return whether an alert's title is the incident's title, which is cut if it is long."""
     called, begins = str(alert.data.get("title", "")), title.removesuffix("…")
     is_cut = begins != title and len(begins) >= HEAD_CHARS
     return bool(title) and (called == title or (is_cut and called.startswith(begins)))
 
 
 def _forget(incident: Incident, said: list[str]) -> None:
-    """Take what was said out of the search and of all that was made of it."""
+    """Remove these words from the search and from everything derived from them."""
     details = [words[:DETAIL_CHARS] for words in said]
     Participant.objects.filter(incident=incident, detail__in=details).update(detail="")
     copies.let_go(incident, said)
-    word_index.index_again(incident)  # last: it also reads some of what has just let go
+    word_index.index_again(incident)  # last, because it also reads copies that were just cleaned
 
 
 def _forget_beside(incident: Incident, event: Event) -> None:
-    """Take the words of an entry out of the row that was written with it; nothing redacted is left to be confirmed."""
+    """Remove an entry's words from the row written with it; a redacted summary can no longer be confirmed."""
     if event.kind == "asked_in":
         AccessRequest.objects.filter(incident=incident, n=event.n).update(because=copies.STANDS)
     elif event.kind == "opening":
@@ -132,7 +132,7 @@ def _forget_beside(incident: Incident, event: Event) -> None:
 
 
 def _taken_out(event: Event, *, by: Person | None, at: datetime) -> Iterator[str]:
-    """Take the words out of one row, and yield what they were."""
+    """Remove the words from one row, and yield them."""
     typed = TYPED.get(event.kind, ())
     left: dict[str, Any] = {name: value for name, value in event.data.items() if name not in typed}
     who, name = (by.pk, by.name) if by else (None, "")
@@ -145,7 +145,7 @@ def _taken_out(event: Event, *, by: Person | None, at: datetime) -> Iterator[str
 
 
 def _words(kept: Any) -> Iterator[str]:
-    """Yield words as they were typed, and lines of a plan as they were shown: after their sign."""
+    """Yield texts as they were typed, and lines of a plan as they were shown: after their sign."""
     if isinstance(kept, str):
         yield kept
     elif isinstance(kept, list):

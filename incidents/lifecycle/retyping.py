@@ -36,18 +36,18 @@ def retype(
     new_room: bool = False,
     changes: Collection[tuple[str, str, str, int]] | None = None,
 ) -> Incident:
-    """Give the incident another type, at once for every surface; workflows carry out the difference.
+    """Give the incident another type, effective everywhere immediately; workflows carry out the difference.
 
-    Towards a private type this closes it, in the same transaction, to everyone but the actor (unless they do not
-    ``come``), the lead, the declarer, ``bring``, and those the type brings in at this moment: ``admission`` names
-    them, as the plan did that was confirmed; without one they are asked for here. Roles that others hold are open
-    again. ``keep_room`` says that the room where people talk is made private itself, so that none follows it, and
-    ``new_room`` that another has to follow in any case, because its channel is gone.
-    ``changes`` are the lines of the plan that was confirmed: sign, text, what each is about, and how many of that.
-    Raises ``Stale`` when someone retyped it after event ``since``, and ``Refused`` where nobody would be left in it.
+    A retype to a private type closes the incident, in the same transaction, to everyone but the actor (unless they do
+    not ``come``), the lead, the declarer, ``bring``, and the people the type brings in at this moment. ``admission``
+    names those, as the confirmed plan did; without it they are computed here. Roles held by others become open.
+    ``keep_room`` means that the current room itself is made private, so that no new one is opened. ``new_room`` means
+    that a new one is opened in any case, because the channel is gone. ``changes`` are the lines of the confirmed plan:
+    sign, text, what each is about, and how many of that. Raises ``Stale`` if someone retyped it after event ``since``,
+    and ``Refused`` if no one would be left in it.
     """
     because = rules.text(because, field="because", needed=False)
-    several = to.current is not None and to.policy.private  # what turns private has others follow
+    several = to.current is not None and to.policy.private  # turning private also changes its duplicates and replays
     with rules.changing(incident, by=by, since=since, clash={"retyped"}, several=several) as now:
         rules.must_be_active(now, "retype")
         version = _usable(now, to)
@@ -61,7 +61,7 @@ def retype(
             kept = _close(now, by=by, come=come, bring=bring, at=at)
         if new_room or (moves and not keep_room):
             rules.take_room(now)
-        for person in bring if not moves else ():  # as it closes, they are among those who stay
+        for person in bring if not moves else ():  # as it closes, they are already among those who stay
             take_part(now, person, reason=Participant.Reason.PICKED, by=by, at=at)
         data = {
             "from": before.slug,
@@ -72,7 +72,7 @@ def retype(
             "closed": moves,
             "stays_out": moves and not come and not _is_brought_in(by, admission),
             "colour": version.policy.colour,
-            "revision": now.revision + 1,  # what is planned from here on is of this retype, or of what followed it
+            "revision": now.revision + 1,  # plans from this revision on belong to this retype or a later one
         } | ({} if changes is None else {"changes": [list(one) for one in changes]})
         timeline.append(now, "retyped", at=at, by=by, source=source, text=because, data=data)
         if now.private or admission is not None:
@@ -88,9 +88,9 @@ def retype(
 
 
 def may_retype(incident: Incident, to: IncidentType) -> bool:
-    """Return whether it is a retype to give an incident this type: another one, or its own that turned private since.
+    """Return whether this type would be a retype: another one, or its own if that has become private since.
 
-    A public incident cannot adopt that, as people lose access by it: they have to be shown the plan.
+    A public incident cannot adopt a version that is private, because people lose access: they must be shown the plan.
     """
     return to.pk != incident.type_id or (to.current is not None and moves_room(incident.private, to.policy))
 
@@ -98,7 +98,7 @@ def may_retype(incident: Incident, to: IncidentType) -> bool:
 def adopt(incident: Incident, *, by: Person | None, at: datetime, source: str = Source.WEB) -> Incident:
     """Take the newest version of the incident's own type, after its policy was edited.
 
-    Raises ``Refused`` when that would make a public incident private: that is a retype, shown and confirmed.
+    Raises ``Refused`` if that would make a public incident private: that is a retype, shown and confirmed.
     """
     with rules.changing(incident, by=by) as now:
         rules.must_be_active(now, "change")
@@ -133,10 +133,10 @@ def _take(incident: Incident, to: IncidentType, version: PolicyVersion, *, at: d
 
 
 def leave_room(incident: Incident, *, room: int, opened_at: datetime | None = None) -> bool:
-    """Let the conversation of a private incident go on in a new room, because this one is not private, or was not.
+    """Move the conversation of a private incident to a new room, because this one is not private, or was not.
 
-    Tells whether it was still there. In the caller's transaction; nobody comes in by it, and nobody goes but those who
-    came into a room that was opened to everyone without anybody letting them in.
+    Return whether it was still in that room. In the caller's transaction. No one comes in by this. With ``opened_at``,
+    people who joined since then, while the room was open to everyone, lose access unless someone let them in.
     """
     with rules.changing(incident, by=None) as now:
         if not now.private or now.room != room:
@@ -150,7 +150,7 @@ def leave_room(incident: Incident, *, room: int, opened_at: datetime | None = No
 
 
 def _shut_out_who_came_in(incident: Incident, *, since: datetime) -> None:
-    """Shut out those who came into a room that was open to everyone, and whom nobody is known to have let in."""
+    """Remove people who joined a room while it was open to everyone, unless someone let them in."""
     here = Participant.objects.filter(incident=incident, left_at=None, since_at__gte=since)
     came = list(here.filter(reason=Participant.Reason.JOINED, by=None).select_related("person").order_by("pk"))
     if not came:
@@ -164,9 +164,9 @@ def _shut_out_who_came_in(incident: Incident, *, since: datetime) -> None:
 def open_another_room(
     incident: Incident, *, room: int, by: Person | None, at: datetime, source: str = Source.WEB
 ) -> None:
-    """Let the conversation go on in a new room, as private as the incident, because the channel of this one is gone.
+    """Move the conversation to a new room, as private as the incident, because the channel of this one is gone.
 
-    Raises ``Refused`` when it went on elsewhere meanwhile, or has ended.
+    Raises ``Refused`` if it has moved already, or if the incident has ended.
     """
     with rules.changing(incident, by=by) as now:
         rules.must_be_active(now, "create a channel for")
@@ -179,9 +179,9 @@ def open_another_room(
 
 
 def go_back_to_room(incident: Incident, *, room: int, at: datetime) -> None:
-    """Let the conversation go on in the room that it had before, because its channel is within reach again.
+    """Move the conversation back to the room it had before, because its channel is reachable again.
 
-    In the caller's transaction; nobody comes in or goes by it. If the channel was to be archived, this one is.
+    In the caller's transaction; no one comes in or leaves by this. If the channel was to be archived, this one is.
     """
     with rules.changing(incident, by=None) as now:
         text = "Back in the channel that it used in this Slack workspace before"
@@ -200,7 +200,7 @@ def _close(
     if incident.lead_id not in ids:
         incident.lead = None
     incident.roles = {role: holder for role, holder in incident.roles.items() if holder in ids}
-    # Leaving the public channel by hand said nothing about the private one: everyone starts fresh there.
+    # Leaving the public channel by hand said nothing about the private one, so everyone starts fresh there.
     Participant.objects.filter(incident=incident).update(left_at=at, went=False)
     for person, (reason, _) in kept.items():
         take_part(incident, person, reason=reason, by=by if reason == Participant.Reason.PICKED else None, at=at)
@@ -208,7 +208,7 @@ def _close(
 
 
 def _is_brought_in(by: Person | None, admission: Admission | None) -> bool:
-    """Return whether the type itself lets in who retyped it, whatever they chose."""
+    """Return whether the type itself lets in the person who retyped it, even if they chose to stay out."""
     return by is not None and admission is not None and any(one.person_id == by.pk for one in admission.entries)
 
 

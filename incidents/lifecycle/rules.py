@@ -1,4 +1,4 @@
-"""What every verb shares: the lock, stale forms, text validation and the errors people read."""
+"""What all verbs share: the lock, the check for stale forms, text validation and user-facing errors."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ TITLE_CUT = "The title was long: it is shortened, and the summary begins with al
 
 
 class Refused(Exception):
-    """A verb was not carried out; the message says why and what to do, in the user's words."""
+    """A verb was not carried out; the message tells the user why and what to do."""
 
 
 class BadInput(Refused):
-    """What was typed cannot be used; ``field`` names where."""
+    """The input cannot be used; ``field`` names the field it is in."""
 
     def __init__(self, field: str, says: str) -> None:
         super().__init__(says)
@@ -43,7 +43,7 @@ class Stale(Refused):
 
 
 class ReachChanged(Stale):
-    """Whom it reaches is not what its form said any more."""
+    """Other people would be reached now than the form said."""
 
     def __init__(self) -> None:
         Refused.__init__(self, "Who this pages or brings in changed while you were writing. Review it, then confirm.")
@@ -51,9 +51,9 @@ class ReachChanged(Stale):
 
 
 class NotThere(Incident.DoesNotExist):
-    """To the one who acts there is no such incident: hidden or absent, every door answers the same.
+    """For this actor the incident does not exist: hidden or absent, every door answers the same.
 
-    Not a ``Refused``, whose words are shown on the incident's own page.
+    Not a ``Refused``, because those messages are shown on the incident's own page.
     """
 
 
@@ -68,10 +68,10 @@ def changing(
     beside: Incident | None = None,
     several: bool = False,
 ) -> Iterator[Incident]:
-    """Lock the incident's row for one verb, ask whether the actor may see it, and yield it fresh.
+    """Lock the incident's row for one verb, check that the actor may see it, and yield it fresh.
 
-    ``by``, ``from_outside``, ``beside`` and ``several`` are those of ``held``. ``since`` is the last event number that
-    the person saw; ``clash`` the kinds of events after it that make their form stale. Raises ``NotThere`` and ``Stale``
+    ``by``, ``from_outside``, ``beside`` and ``several`` are as in ``held``. ``since`` is the last event number that the
+    person saw; ``clash`` are the kinds of later events that make their form stale. Raises ``NotThere`` and ``Stale``
     before anything is changed.
     """
     with transaction.atomic():
@@ -81,9 +81,9 @@ def changing(
 
 
 def must_be_fresh(incident: Incident, *, since: int | None, clash: Collection[str], **data: str | int) -> None:
-    """Raise ``Stale`` if any event of the kinds ``clash`` came after ``since``, the last one that the person saw.
+    """Raise ``Stale`` if an event of a kind in ``clash`` came after ``since``, the last one that the person saw.
 
-    ``data`` is what such an event holds.
+    ``data`` limits this to events whose data contains it.
     """
     if since is None or not clash:
         return
@@ -102,8 +102,8 @@ def held(
 ) -> Incident:
     """Lock the incident's row in the caller's transaction, and return it fresh if the actor may see it.
 
-    None is Firekind itself, or the terminal without a name. ``from_outside`` is for the few verbs by which someone
-    comes in who may not see it yet. ``beside`` is another incident to lock with it, and ``several`` says that others
+    ``by=None`` is Firekind itself, or the terminal without a name. ``from_outside`` is for the few verbs that let in
+    someone who may not see it yet. ``beside`` is another incident to lock with it, and ``several`` means that others
     may be locked later. Raises ``NotThere`` for a person who lost access while this waited for the lock.
     """
     if several or beside is not None:
@@ -113,29 +113,29 @@ def held(
 
 
 def hold_several() -> None:
-    """Let whoever locks more than one incident do so one at a time, to the end of each, and before the first of them.
+    """Serialise transactions that lock more than one incident: each waits here, before its first lock, for the others.
 
-    Without it two could wait for each other: what turns private changes its duplicates, whatever their ids.
+    Otherwise two could wait for each other: turning private also changes the duplicates, whatever their ids.
     """
     turns.take("incidents.lifecycle.several")
 
 
 def must_see(incident: Incident, *, by: Person | None) -> None:
-    """Raise ``NotThere`` unless the actor may see it now: for what asks a vendor first and takes the lock later."""
+    """Raise ``NotThere`` unless the actor may see it: for code that asks a vendor before it takes the lock."""
     if by is not None and not visibility.may_see(by, incident):
         raise NotThere
 
 
 def _lock(keys: Collection[int]) -> None:
-    # Nothing is joined: a query that waits for the lock checks the newest row against old rows of other tables, and an
-    # incident whose type changed meanwhile would not be found.
+    # No joins: a query that waits for the lock checks the newest row against old rows of other tables, and would not
+    # find an incident whose type changed in the meantime.
     assert connection.in_atomic_block, "a lock lasts as long as its transaction"
     with connection.cursor() as cursor:
         cursor.execute(LOCK, [list(keys)])
 
 
 def _seen(incident: Incident, *, by: Person | None) -> Incident:
-    # A statement of its own, which sees what was committed while the lock was waited for.
+    # A separate statement, so that it sees what was committed while this waited for the lock.
     found = visibility.one(visibility.OPERATOR if by is None else by, "i.id = %s", [incident.pk])
     if found is None:
         raise NotThere
@@ -153,27 +153,27 @@ def save(incident: Incident, *fields: str) -> None:
 
 
 def take_room(incident: Incident) -> None:
-    """Let people go on in a room that nobody talked in yet, under a fresh codename; ``save`` writes it."""
+    """Give people a room that has not been used yet, under a fresh codename; ``save`` writes it."""
     last = Codename.objects.filter(incident=incident).aggregate(room=Max("room"))["room"]
-    incident.room = max(incident.room, last or 1) + 1  # it may have gone back to an earlier one
+    incident.room = max(incident.room, last or 1) + 1  # it may be back in an earlier one
     incident.archive_asked = False
     codenames.fresh(room=incident.room, private=incident.private, incident_id=incident.pk, is_drill=incident.is_drill)
 
 
 def must_be_active(incident: Incident, verb: str) -> None:
-    """Raise ``Refused`` unless people still respond."""
+    """Raise ``Refused`` unless the incident is active."""
     if not incident.is_active:
         raise Refused(f"{incident.codename} is {incident.status}; reopen it before you {verb} it.")
 
 
 def next_update_at(incident: Incident, *, at: datetime) -> datetime | None:
-    """Return when the next status update is due by the policy, or None when no cadence is asked."""
+    """Return when the next status update is due by the policy, or None if it asks for none."""
     every = incident.policy.update_every_min
     return at + timedelta(minutes=every) if every and incident.is_active else None
 
 
 def title(text: str) -> str:
-    """Return a title fit to keep: one line of 1 to 200 characters. Raises ``BadInput`` for anything else."""
+    """Return a cleaned title: one line of 1 to 200 characters. Raises ``BadInput`` for anything else."""
     said = " ".join(_clean(text).split())
     if not said:
         raise BadInput("title", "Describe what is wrong in a few words.")
@@ -183,10 +183,10 @@ def title(text: str) -> str:
 
 
 def short_title(said: str) -> tuple[str, str]:
-    """Return a title fit to keep, and all that was said where it had to be cut at a word for that, else nothing.
+    """Return a cleaned title, cut at a word if it is too long, and the whole text if it was cut, else an empty string.
 
-    Nothing is lost by a long title: whoever takes it puts the whole first in the summary. Raises ``BadInput`` for
-    nothing, and for more than fits there.
+    Nothing of a long title is lost: the caller puts the whole text at the start of the summary. Raises ``BadInput`` for
+    an empty title, and for more text than fits there.
     """
     whole = " ".join(text(said, field="title", needed=False).split())
     if len(whole) <= TITLE_CHARS:
@@ -197,18 +197,18 @@ def short_title(said: str) -> tuple[str, str]:
 
 
 def is_long(said: str) -> bool:
-    """Return whether a title that was taken had to be cut."""
+    """Return whether a valid title is so long that it is cut."""
     return bool(short_title(said)[1])
 
 
 def beginning(whole: str, summary: str) -> str:
-    """Return a summary that begins with the whole of a title that was cut. Raises ``BadInput`` where both are long."""
+    """Return a summary that begins with the whole of a cut title. Raises ``BadInput`` if they are too long together."""
     said = summary if summary.startswith(whole) else "\n\n".join(filter(None, (whole, summary)))
     return text(said, field="summary", needed=False)
 
 
 def text(said: str, *, field: str = "text", needed: bool = True) -> str:
-    """Return free text fit to keep: control characters out, at most 10,000 characters.
+    """Return cleaned free text: without control characters, at most 10,000 characters.
 
     Raises ``BadInput`` for anything else.
     """
@@ -221,9 +221,9 @@ def text(said: str, *, field: str = "text", needed: bool = True) -> str:
 
 
 def names(services: Collection[str]) -> list[str]:
-    """Return service names each once, white space folded; at most 50 of 80 characters.
+    """Return service names without duplicates, whitespace folded; at most 50 of 80 characters.
 
-    Raises ``BadInput`` for anything else.
+    Raises ``BadInput`` for a longer name; names past the fiftieth are dropped.
     """
     found = dict.fromkeys(name for service in services if (name := " ".join(service.split())))
     if any(len(name) > 80 for name in found):

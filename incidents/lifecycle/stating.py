@@ -1,4 +1,4 @@
-"""What people state of an incident as it goes on: its impact, and the next step with who takes it."""
+"""What people state while an incident goes on: its impact, and the next step with its owner."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def state_impact(
     source: str = Source.WEB,
     since: int | None = None,
 ) -> Incident:
-    """Say who feels it and how much; what was said before stays on the timeline."""
+    """State who is affected and how much; earlier statements stay on the timeline."""
     with rules.changing(incident, by=by, since=since, clash={"impact"}) as now:
         append_impact(now, text, by=by, at=at, source=source, told={"room": now.room})
         rules.save(now)
@@ -37,7 +37,7 @@ def state_next_step(
     source: str = Source.WEB,
     since: int | None = None,
 ) -> Incident:
-    """Say what is done next and by whom: ``owner``, else ``by``. Without words there is no next step any more."""
+    """State the next step and its owner: ``owner``, else ``by``. Empty text clears the next step."""
     with rules.changing(incident, by=by, since=since, clash={"next_step"}) as now:
         append_next_step(now, text, owner=owner or by, by=by, at=at, source=source, told={"room": now.room})
         rules.save(now)
@@ -47,7 +47,7 @@ def state_next_step(
 def append_impact(
     incident: Incident, text: str, *, by: Person | None, at: datetime, source: str, told: Mapping[str, Any]
 ) -> Event:
-    """Write the impact in the caller's transaction. ``told`` says where: room 0 is with an update."""
+    """Write the impact in the caller's transaction. ``told`` says where it is posted: room 0 means with an update."""
     text = rules.text(text, field="impact")
     return timeline.append(incident, "impact", at=at, by=by, source=source, text=text, data=told)
 
@@ -73,7 +73,7 @@ def append_next_step(
 
 
 def must_be_in(incident: Incident, owner: Person, *, by: Person | None, at: datetime, source: str) -> None:
-    """Bring the owner in; a private incident opens to nobody by a step: there it is done by name and first."""
+    """Bring the owner in. A next step opens no private incident to anyone: there they have to be brought in first."""
     if owner == by or Participant.objects.filter(incident=incident, person=owner, left_at=None).exists():
         return
     if incident.private:

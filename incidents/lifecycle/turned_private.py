@@ -1,4 +1,4 @@
-"""What follows elsewhere when an incident turns private: its duplicates name it no more, its replays close with it."""
+"""What else happens when an incident turns private: its duplicates stop naming it, and its replays close with it."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ NOBODY: Final = "Nobody is in it who may see what it replays."
 
 
 def follow(incident: Incident, *, at: datetime) -> None:
-    """Carry on what follows, in the transaction in which an incident turned private, once that is written."""
+    """Update duplicates and replays, in the transaction that turned an incident private, after that is written."""
     _unname(incident)
     _close_replays(incident, at=at)
 
 
 def _unname(incident: Incident) -> None:
-    """Make it a new fact of its duplicates, so that what names it where their people talk is written over."""
+    """Give its duplicates a new revision, so that messages naming it where their people talk are rewritten."""
     duplicates = Incident.objects.filter(duplicate_of=incident)
     duplicates.update(revision=F("revision") + 1)
     for one in duplicates.only("pk"):
@@ -31,7 +31,7 @@ def _unname(incident: Incident) -> None:
 
 
 def _close_replays(past: Incident, *, at: datetime) -> None:
-    """Turn public replays private, which show what is private now; one that nobody is left in is cancelled."""
+    """Turn public replays private, because they show what is private now; cancel one that has no one left in it."""
     for drill in Incident.objects.filter(replays=past, private=False).only("pk").order_by("pk"):
         with rules.changing(drill, by=None) as now:
             _close(now, past, at=at)
@@ -42,7 +42,7 @@ def _close_replays(past: Incident, *, at: datetime) -> None:
 
 
 def _close(drill: Incident, past: Incident, *, at: datetime) -> None:
-    """Leave in who may see both, and let them go on in a private room."""
+    """Keep in the drill only those who may see both, and move them to a private room."""
     here = Participant.objects.filter(incident=drill, left_at=None)
     staying = visibility.who_may_see(past.pk, among=set(here.values_list("person", flat=True)))
     here.exclude(person__in=staying).update(left_at=at)

@@ -17,7 +17,7 @@ def rename(
     source: str = Source.WEB,
     since: int | None = None,
 ) -> Incident:
-    """Give the incident another title; the codename stays. All of a long one goes before the summary."""
+    """Change the title; the codename stays. The whole of a long title goes at the start of the summary."""
     title, whole = rules.short_title(title)
     with rules.changing(incident, by=by) as now:
         if title != now.title:
@@ -40,7 +40,7 @@ def describe(
     source: str = Source.WEB,
     since: int | None = None,
 ) -> Incident:
-    """Write the summary that a latecomer reads first."""
+    """Write the summary that someone joining late reads first."""
     summary = rules.text(summary, field="summary", needed=False)
     with rules.changing(incident, by=by) as now:
         if summary != now.summary:
@@ -60,7 +60,7 @@ def serve(
     source: str = Source.WEB,
     since: int | None = None,
 ) -> Incident:
-    """Name the services affected."""
+    """Set the affected services."""
     names = rules.names(services)
     with rules.changing(incident, by=by) as now:
         if names != now.services:
@@ -74,7 +74,7 @@ def serve(
 def check_off(
     incident: Incident, *, item: str, done: bool, by: Person | None, at: datetime, source: str = Source.WEB
 ) -> Incident:
-    """Check off an item of the policy's checklist, or put it back. Raises ``BadInput`` for none of its items."""
+    """Check off an item of the policy's checklist, or put it back. Raises ``BadInput`` for any other item."""
     with rules.changing(incident, by=by) as now:
         if item not in now.policy.checklist:
             raise rules.BadInput("item", "That is not on this type's checklist.")

@@ -1,1 +1,1 @@
-"""Tasks and follow-ups: what people do to them, and what an issue tracker did."""
+"""Tasks and follow-ups: what people do with them, and what an issue tracker did."""

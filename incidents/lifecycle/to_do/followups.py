@@ -1,4 +1,4 @@
-"""Tasks and follow-ups: made, given to someone, given a day, done, dropped and reopened."""
+"""Tasks and follow-ups: add, assign, schedule, finish, drop and reopen them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from incidents.lifecycle import rules, stating
 from incidents.models import Event, Followup, Incident, Participant, Person, Source
 
 KIND_OF: Final = {phase: kind for kind, phase in folding.MADE.items()}
-FARTHEST: Final = 3  # years ahead that something may be due
+FARTHEST: Final = 3  # years from now that a due date may lie
 
 
 def add_followup(
@@ -31,11 +31,11 @@ def add_followup(
     link: str = "",
     since: int | None = None,
 ) -> Followup:
-    """Write down something to be done: a task while people respond, or a follow-up for afterwards.
+    """Add something to be done: a task while people respond, or a follow-up for afterwards.
 
-    Who is given a task takes part from now on. ``since`` is the last event number that the person saw: the same words
-    of theirs after it are one form that was sent twice, and make one. Raises ``BadInput`` for an owner who may not see
-    the incident.
+    The owner of a task takes part from now on. ``since`` is the last event number that the person saw: the same text by
+    the same person after it is the same form sent twice, and is added once. Raises ``BadInput`` for an owner who may
+    not see the incident.
     """
     text = rules.text(text)
     with rules.changing(incident, by=by) as now:
@@ -69,7 +69,7 @@ def _sent_before(now: Incident, text: str, *, phase: str, by: Person | None, sin
 def assign_followup(
     incident: Incident, *, n: int, owner: Person | None, by: Person | None, at: datetime, source: str = Source.WEB
 ) -> Followup:
-    """Give one to someone, or to no one."""
+    """Assign one to someone, or to no one."""
     with _open(incident, n, by=by) as (now, one):
         if one.owner_id == (owner.pk if owner else None):
             return one
@@ -80,7 +80,7 @@ def assign_followup(
 def schedule_followup(
     incident: Incident, *, n: int, due_on: date | None, by: Person | None, at: datetime, source: str = Source.WEB
 ) -> Followup:
-    """Say by which day one is due, or by none."""
+    """Set or clear its due date."""
     with _open(incident, n, by=by) as (now, one):
         if one.due_on == due_on:
             return one
@@ -96,7 +96,7 @@ def change_followup(
     at: datetime,
     source: str = Source.WEB,
 ) -> Followup:
-    """Change the ``owner`` of one, the day by which it is due (``due_on``), or both: all that is named, or nothing."""
+    """Change its ``owner``, its due date (``due_on``), or both: either everything named is changed, or nothing."""
     about: dict[str, Any] = {"n": n, "by": by, "at": at, "source": source}
     with _open(incident, n, by=by) as (now, before):
         one = assign_followup(now, owner=changes["owner"], **about) if "owner" in changes else before
@@ -108,7 +108,7 @@ def change_followup(
 def finish_followup(
     incident: Incident, *, n: int, by: Person | None, at: datetime, source: str = Source.WEB
 ) -> Followup:
-    """Mark one as done; one that is done stays so."""
+    """Mark one as done; one that is already done stays so."""
     with held(incident, n, by=by) as (now, one):
         if one.state == State.DONE:
             return one
@@ -119,7 +119,7 @@ def finish_followup(
 def drop_followup(
     incident: Incident, *, n: int, because: str = "", by: Person | None, at: datetime, source: str = Source.WEB
 ) -> Followup:
-    """Give one up: it will not be done."""
+    """Drop one: it will not be done."""
     because = rules.text(because, field="because", needed=False)
     with held(incident, n, by=by) as (now, one):
         if one.state == State.DROPPED:
@@ -131,7 +131,7 @@ def drop_followup(
 def reopen_followup(
     incident: Incident, *, n: int, by: Person | None, at: datetime, source: str = Source.WEB
 ) -> Followup:
-    """Say that one is still to be done after all. Raises ``Refused`` where its entry was retracted."""
+    """Reopen one that was done or dropped. Raises ``Refused`` if its entry was retracted."""
     with held(incident, n, by=by) as (now, one):
         if one.is_open:
             return one
@@ -140,7 +140,7 @@ def reopen_followup(
 
 
 def project(incident: Incident, event: Event) -> Followup:
-    """Write the row of the one that an event is about, in the transaction of whatever happened to its events."""
+    """Write the row of the one that an event is about, in the transaction that changed its events."""
     about = Event.objects.filter(incident=incident, kind__in=folding.KINDS, data__followup=event.data["followup"])
     now = folding.fold(timeline.entries(about.select_related("by").order_by("n")))
     row, _ = Followup.objects.update_or_create(incident=incident, n=now.n, defaults=asdict(now))
@@ -150,7 +150,7 @@ def project(incident: Incident, event: Event) -> Followup:
 
 @contextmanager
 def held(incident: Incident, n: int, *, by: Person | None) -> Iterator[tuple[Incident, Followup]]:
-    """Lock the incident for one verb, and yield both fresh. Raises ``Refused`` where there is no such follow-up."""
+    """Lock the incident for one verb, and yield both fresh. Raises ``Refused`` if there is no such follow-up."""
     with rules.changing(incident, by=by) as now:
         one = Followup.objects.filter(incident=now, n=n).first()
         if one is None:
@@ -167,7 +167,7 @@ def _open(incident: Incident, n: int, *, by: Person | None) -> Iterator[tuple[In
 
 
 def must_not_be_retracted(incident: Incident, one: Followup) -> None:
-    """Raise ``Refused`` for one whose entry was taken back: it stays dropped."""
+    """Raise ``Refused`` for one whose entry was retracted: it stays dropped."""
     entry = timeline.entries(Event.objects.filter(incident=incident, n=one.entry_n))[0]
     if entry.retracted is not None:
         raise rules.Refused(f"{_called(one)} was retracted. Add a new one.")
@@ -194,7 +194,7 @@ def write(
     data: Mapping[str, Any] | None = None,
     link: str = "",
 ) -> Followup:
-    """Write an entry about one, and the row that follows from it, in the caller's transaction."""
+    """Write an entry about one, and the resulting row, in the caller's transaction."""
     about = {"followup": one.n, "word": one.word, **(data or {})}
     event = timeline.append(incident, kind, at=at, by=by, source=source, text=text, data=about, link=link)
     row = project(incident, event)
@@ -203,7 +203,7 @@ def write(
 
 
 def due(due_on: date | None, at: datetime) -> dict[str, str]:
-    """Return what an entry says of a due date. Raises ``BadInput`` for one that nobody can mean."""
+    """Return the due date as an entry stores it. Raises ``BadInput`` for one too far away to be meant."""
     if due_on is None:
         return {}
     if abs(due_on.year - at.year) > FARTHEST:
@@ -214,7 +214,9 @@ def due(due_on: date | None, at: datetime) -> dict[str, str]:
 def given(
     incident: Incident, phase: str, owner: Person | None, by: Person | None, at: datetime, source: str
 ) -> dict[str, Any]:
-    """Return who takes it. A task brings its owner in; for afterwards it is enough that they may see the incident."""
+    """Return the owner as an entry stores it. A task brings its owner in; a follow-up needs one who may see the
+    incident.
+    """
     if owner is None:
         return {}
     if phase == Phase.DURING and incident.is_active:

@@ -1,4 +1,4 @@
-"""What an issue tracker did to follow-ups: a ticket was opened for one, or changed there."""
+"""What an issue tracker did to follow-ups: it opened a ticket for one, or someone changed the ticket there."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from incidents.models import Followup, Incident, Person, Source
 
 
 def track_followup(incident: Incident, *, n: int, ticket: str, url: str, tracker: str, at: datetime) -> None:
-    """Record which ticket stands for a follow-up; an empty one says that our words were taken out of it."""
+    """Record which ticket stands for a follow-up; an empty one means that our text was removed from it."""
     with followups.held(incident, n, by=None) as (now, one):
         if one.ticket == ticket:
             return
@@ -30,9 +30,9 @@ def follow_ticket(
     tracker: str,
     at: datetime,
 ) -> Followup:
-    """Do to a follow-up what was done to its ticket: any of title, state, owner (then ``owner``) and due.
+    """Apply a ticket's changes to its follow-up: any of title, state, owner (then ``owner``) and due.
 
-    Raises ``Refused`` for what cannot be done here: of several changes, none is made.
+    Raises ``Refused`` for a change that cannot be made here; then none of them is made.
     """
     with followups.held(incident, n, by=None) as (now, row):
         one = row
