@@ -1,4 +1,4 @@
-"""The timeline is append-only, kept so by the database itself.
+"""The database itself keeps the timeline append-only.
 
 ENABLE ALWAYS: an ordinary trigger is skipped under ``session_replication_role = replica``.
 """

@@ -5,7 +5,7 @@ from django.db.migrations.state import StateApps
 
 
 def close(apps: StateApps, schema_editor: BaseDatabaseSchemaEditor) -> None:
-    """Private incidents are closed as they stand: who is in stays in, and nobody comes in by a group any more."""
+    """Close private incidents as they are: current participants stay, and no group lets anyone in any more."""
     apps.get_model("incidents", "Incident").objects.filter(private=True).update(closed_at=models.F("typed_at"))
 
 

@@ -1,7 +1,7 @@
-"""Words may be taken out of an entry for good: once, leaving a hash of them, with a row that says by whom.
+"""Allow the words of an entry to be redacted: once, leaving a hash of them, with a row that records the redaction.
 
-The trigger allows that one UPDATE and no other: every column but the words stays, what is left of ``data`` was in it
-before, and ``audit_redaction`` names the row. Entries of before have no salt and are hashed as they were.
+The trigger allows that one UPDATE and no other: every column except the words stays the same, what is left of ``data``
+was in it before, and ``audit_redaction`` names the row. Existing entries have no salt and are hashed as they were.
 """
 
 from typing import ClassVar

@@ -1,4 +1,4 @@
-"""Put who an entry is by into the index of the times: who came first is then read from the index alone."""
+"""Add an entry's author to the index by time, so that who came first is read from the index alone."""
 
 from django.contrib.postgres.operations import AddIndexConcurrently, RemoveIndexConcurrently
 from django.db import migrations, models

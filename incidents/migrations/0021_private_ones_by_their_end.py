@@ -1,4 +1,4 @@
-"""Index private incidents by their end: whose channels are looked at is then found without reading older ones."""
+"""Index private incidents by their end, so that the channels to check are found without reading older incidents."""
 
 from django.contrib.postgres.operations import AddIndexConcurrently
 from django.db import migrations, models

@@ -1,4 +1,4 @@
-"""Index the first events of sample data: figures and lists leave it out without reading each incident's first."""
+"""Index the first events of sample data, so that figures and lists exclude it without reading each incident's first."""
 
 from django.contrib.postgres.operations import AddIndexConcurrently
 from django.db import migrations, models

@@ -1,4 +1,4 @@
-"""Keep the time zone that the chat says somebody is in: old processes write people without one."""
+"""Store the time zone that the chat gives for each person; processes of an older version write people without one."""
 
 from django.db import migrations, models
 

@@ -1,4 +1,4 @@
-"""Index what lists are narrowed by: drills, a service, a group that brought somebody in, what was resolved lately."""
+"""Index what lists are filtered by: drills, a service, a group that brought someone in, what was resolved recently."""
 
 import django.contrib.postgres.indexes
 from django.contrib.postgres.operations import AddIndexConcurrently

@@ -9,10 +9,10 @@ from incidents.models.people import Person
 
 
 class Knock(models.Model):
-    """The last time that someone asked to be let in, whatever they named: one row a person.
+    """A person's latest access request, for any codename: one row for each person.
 
-    ``codename`` and ``because`` stay here until they are delivered, seconds later. They are blank
-    afterwards, whether there was such an incident or not.
+    ``codename`` and ``because`` stay here until they are delivered, seconds later. Afterwards they are blank, whether
+    or not there was such an incident.
     """
 
     person = models.OneToOneField(Person, on_delete=models.CASCADE, related_name="knock")
@@ -28,9 +28,9 @@ class Knock(models.Model):
 
 
 class Miss(models.Model):
-    """Someone broke glass for a codename that no incident closed to them has.
+    """Someone tried to break glass for a codename without a private incident closed to them.
 
-    Managers are told at ``tell_at``, which is null once they were; ``told`` are the ids of those who know already.
+    Managers are told at ``tell_at``, which is null once they were; ``told`` holds the ids of those who know already.
     """
 
     person = models.ForeignKey(Person, on_delete=models.CASCADE, related_name="+", db_index=False)
@@ -50,10 +50,10 @@ class Miss(models.Model):
 
 
 class AccessRequest(models.Model):
-    """Someone may be let into a private incident, if its people say so; ``n`` is its entry on the timeline.
+    """A decision for the people in a private incident: let someone in or not; ``n`` is its entry on the timeline.
 
-    They asked for it themselves, or a ``rule`` now names them (``@security``, ``on call for Platform leadership``):
-    nobody comes in by a rule alone once an incident is closed. With ``role`` they are to take that over as well.
+    The person asked for access, or a ``rule`` now names them (``@security``, ``on call for Platform leadership``): once
+    an incident is closed, a rule alone lets no one in. With ``role`` they would take over that role as well.
     """
 
     incident = models.ForeignKey(Incident, on_delete=models.CASCADE, related_name="access_requests")
@@ -63,7 +63,7 @@ class AccessRequest(models.Model):
     role = models.CharField(max_length=80, blank=True)
     asked_at = models.DateTimeField()
     n = models.PositiveIntegerField()
-    let_in = models.BooleanField(null=True)  # None while nobody has answered
+    let_in = models.BooleanField(null=True)  # None until someone answers
     answered_at = models.DateTimeField(null=True)
     answered_by = models.ForeignKey(Person, null=True, on_delete=models.SET_NULL, related_name="+")
 
@@ -79,14 +79,14 @@ class AccessRequest(models.Model):
 
     @property
     def borne(self) -> str:
-        """Its number as buttons and forms bear it."""
+        """Its number as buttons and forms carry it."""
         return numbered.written(self.n, self.asked_at)
 
 
 class Summary(models.Model):
-    """What a private incident says to everyone: the words alone, under a codename of their own.
+    """What a private incident tells everyone: only this text, under a codename of its own.
 
-    Someone writes it, someone else confirms it; only then has it a ``codename`` and is it published.
+    One person writes it, another confirms it; only then does it have a ``codename`` and is published.
     """
 
     incident = models.ForeignKey(Incident, on_delete=models.CASCADE, related_name="summaries", db_index=False)

@@ -17,14 +17,14 @@ class Source(models.TextChoices):
 
 
 class Event(models.Model):
-    """One entry of an incident's timeline. The database refuses to change or delete it, but for its words to go.
+    """One entry of an incident's timeline. The database refuses to change or delete it, except to redact its words.
 
-    ``n`` counts from 1 without gaps. ``at`` is when it happened, ``recorded_at`` when it was recorded.
-    ``about_n`` names the entry that this one edits, retracts or redacts. Words can be taken out for good: `audit`
-    says how that is sealed.
+    ``n`` counts from 1 without gaps. ``at`` is when it happened, ``recorded_at`` when it was recorded. ``about_n``
+    names the entry that this one edits, retracts or redacts. Words can be redacted for good: `audit` documents how that
+    is sealed.
     """
 
-    # No index of its own: those below begin with the incident.
+    # No index of its own: those below start with the incident.
     incident = models.ForeignKey(Incident, on_delete=models.PROTECT, related_name="events", db_index=False)
     n = models.PositiveIntegerField()
     kind = models.CharField(max_length=24)
@@ -36,17 +36,17 @@ class Event(models.Model):
     data = models.JSONField(default=dict, blank=True)
     link = models.URLField(max_length=500, blank=True)
     about_n = models.PositiveIntegerField(null=True)
-    salt = models.CharField(max_length=32, null=True)  # of the hash of its words
-    redacted = models.CharField(max_length=65, null=True)  # what its words are hashed to, once they were taken out
+    salt = models.CharField(max_length=32, null=True)  # for the hash of its words
+    redacted = models.CharField(max_length=65, null=True)  # the hash of its words, once they were redacted
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["incident", "n"], name="event_numbered_once")]
         indexes = [
-            # Holds who it is by, so that who came first is read from it alone.
+            # Includes who wrote it, so that this index alone tells who was first.
             models.Index(fields=["incident", "at", "n"], include=["by"], name="event_in_time_by"),
             models.Index(fields=["incident", "kind", "n"], name="event_of_kind"),
             models.Index(fields=["incident", "about_n"], condition=models.Q(about_n__isnull=False), name="event_about"),
-            # Sample data is rare: figures leave it out without reading the first event of each incident.
+            # Sample data is rare: figures exclude it without reading the first event of each incident.
             models.Index(fields=["incident"], condition=models.Q(n=1, source="sample"), name="event_sample"),
         ]
 
@@ -55,5 +55,5 @@ class Event(models.Model):
 
     @property
     def borne(self) -> str:
-        """Its number as buttons, links and forms bear it."""
+        """Its number as buttons, links and forms carry it."""
         return numbered.written(self.n, self.at)

@@ -13,9 +13,9 @@ from incidents.models.people import Person
 class Followup(models.Model):
     """Something to be done for an incident: while people respond, or afterwards.
 
-    The row is what the events about it add up to (`incidents.followups.folding`), written in their transaction by
-    ``incidents.lifecycle`` alone. ``n`` numbers those of one incident; ``entry_n`` is the event that it began with.
-    ``ticket`` names what stands for it in an issue tracker, if anything does.
+    The row is the fold of its events (`incidents.followups.folding`), written in their transaction only by
+    ``incidents.lifecycle``. ``n`` numbers those of one incident; ``entry_n`` is the event that created it. ``ticket``
+    names its ticket in an issue tracker, if there is one.
     """
 
     class Phase(models.TextChoices):
@@ -59,7 +59,7 @@ class Followup(models.Model):
 
     @property
     def borne(self) -> str:
-        """Its number as buttons, links and forms bear it."""
+        """Its number as buttons, links and forms carry it."""
         return numbered.written(self.n, self.made_at)
 
     @property
@@ -69,7 +69,7 @@ class Followup(models.Model):
 
     @property
     def is_task(self) -> bool:
-        """Whether it is for while people respond: what is left of those when an incident ends is for afterwards."""
+        """Whether it is to be done while people respond; tasks left open when an incident ends become follow-ups."""
         return self.phase == self.Phase.DURING and (self.incident.is_active or not self.is_open)
 
     @property
@@ -79,9 +79,9 @@ class Followup(models.Model):
 
     @property
     def says(self) -> str:
-        """Its words, or that they were redacted."""
+        """Its text, or that it was redacted."""
         return self.text or "(redacted)"
 
     def is_late(self, *, today: date) -> bool:
-        """Whether the day by which it was due is over."""
+        """Whether its due date has passed."""
         return self.is_open and self.due_on is not None and self.due_on < today

@@ -29,7 +29,7 @@ class Status(models.TextChoices):
 
     @property
     def is_active(self) -> bool:
-        """Whether people still respond."""
+        """Whether the incident is still being responded to."""
         return self in ACTIVE
 
 
@@ -37,19 +37,19 @@ ACTIVE = (Status.OPEN, Status.MITIGATED)
 
 
 class IncidentManager(models.Manager["Incident"]):
-    """Reads incidents without their words, which the search alone needs: they grow with the timeline."""
+    """Reads incidents without their words, which only the search needs: they grow with the timeline."""
 
     def get_queryset(self) -> models.QuerySet[Incident]:
-        """Return all incidents; a join that brings one along leaves its words out by itself."""
+        """Return all incidents; a join that selects one leaves its words out too."""
         return super().get_queryset().defer("words")
 
 
 class Incident(models.Model):
-    """The case. Written by ``incidents.lifecycle`` alone.
+    """The case. Written only by ``incidents.lifecycle``.
 
-    ``private`` never goes back to false. ``is_drill`` says that it is practice, from its first moment on; ``replays``
-    what happens again in it. ``room`` numbers the place where people talk: moving to a private successor adds one.
-    ``revision`` grows with every fact that workflows plan from; ``last_n`` numbers events.
+    ``private`` never goes back to false. ``is_drill`` marks an incident for practice, from the start; ``replays`` is
+    the incident that happens again in it. ``room`` numbers the place where people talk: moving to a private successor
+    adds one. ``revision`` grows with every fact that workflows plan from; ``last_n`` is the number of its newest event.
     """
 
     codename = models.CharField(max_length=80, unique=True)
@@ -66,7 +66,7 @@ class Incident(models.Model):
         db_persist=True,
     )
     private = models.BooleanField(default=False)
-    closed_at = models.DateTimeField(null=True)  # since when people come into a private one by name alone
+    closed_at = models.DateTimeField(null=True)  # from then on, people come into a private incident only by name
     is_drill = models.BooleanField(default=False, db_default=False)
     room = models.PositiveSmallIntegerField(default=1)
     lead = models.ForeignKey(Person, null=True, blank=True, on_delete=models.SET_NULL, related_name="leads")
@@ -127,25 +127,25 @@ class Incident(models.Model):
 
     @property
     def policy(self) -> Policy:
-        """What this incident's type asked for when it took the type."""
+        """The policy that this incident's type had when the incident took it."""
         return self.policy_version.policy
 
     @property
     def is_active(self) -> bool:
-        """Whether people still respond."""
+        """Whether the incident is still being responded to."""
         return Status(self.status).is_active
 
     def is_overdue(self, *, at: datetime) -> bool:
-        """Tell whether a status update is waited for and late."""
+        """Return whether a status update is expected and late."""
         waited_for = self.is_active and self.policy.update_every_min is not None
         return waited_for and (self.update_due_at is None or self.update_due_at <= at)
 
     def age_s(self, *, at: datetime) -> float:
-        """Seconds from declaration to its end, or to ``at`` while it lasts."""
+        """Seconds from its declaration to its end, or to ``at`` if it has not ended."""
         return ((self.ended_at or at) - self.declared_at).total_seconds()
 
     def role_holder_id(self, role: str) -> int | None:
-        """The person id that holds a role, the lead's among them; None when nobody does."""
+        """The id of the person with a role, including the lead; None if no one has it."""
         if role.casefold() == "lead":
             return self.lead_id
         roles: dict[str, Any] = self.roles
@@ -153,7 +153,7 @@ class Incident(models.Model):
 
 
 class Codename(models.Model):
-    """A name that was ever given to a room. Never deleted, so that none is used twice."""
+    """A name that was given to a room. Never deleted, so that no name is used twice."""
 
     name = models.CharField(max_length=80, primary_key=True)
     incident = models.ForeignKey(Incident, null=True, on_delete=models.SET_NULL, related_name="codenames")
@@ -165,10 +165,10 @@ class Codename(models.Model):
 
 
 class Participant(models.Model):
-    """Someone who is part of an incident, and how their stay began. Those still in may see it when it is private.
+    """A person's participation in an incident, and how it began. Current participants can see a private incident.
 
-    ``reason`` is why they came, which need not hold any more: why they are in now is worked out from the facts by
-    ``workflows.planning.participation``, and nowhere else. ``by`` let them in; None is the type's policy, or
+    ``reason`` is why they came, which may no longer hold: why they are in now is computed from the facts by
+    ``workflows.planning.participation``, and nowhere else. ``by`` let them in; None means the type's policy, or
     themselves.
     """
 
@@ -192,7 +192,7 @@ class Participant(models.Model):
     by = models.ForeignKey(Person, null=True, on_delete=models.SET_NULL, related_name="+")
     since_at = models.DateTimeField()
     left_at = models.DateTimeField(null=True)
-    went = models.BooleanField(default=False)  # left or was removed by hand: workflows do not fight that
+    went = models.BooleanField(default=False)  # left or was removed by hand: workflows do not undo that
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["incident", "person"], name="takes_part_once")]

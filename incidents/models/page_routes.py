@@ -1,6 +1,6 @@
-"""Where the pages are that are linked to from outside the web: each route is said once, for `urls.py` and for links.
+"""Routes of the pages that are linked to from outside the web, defined once for `urls.py` and for links.
 
-`django.urls.reverse` imports every page, and all that pages need. A worker serves none and links to a few.
+`django.urls.reverse` imports every page, and all that pages need. A worker serves no pages and links to a few.
 """
 
 from __future__ import annotations
@@ -17,5 +17,5 @@ _GIVEN: Final = re.compile(r"<\w+:(\w+)>")
 
 
 def path_of(route: str, **given: str | int) -> str:
-    """Return the path of a page whose route is given, with its values filled in: slugs and numbers."""
+    """Return the path of a route with its values filled in: slugs and numbers."""
     return "/" + _GIVEN.sub(lambda name: str(given[name[1]]), route)

@@ -6,7 +6,7 @@ from django.db.models.functions import Lower
 
 
 class Role(models.TextChoices):
-    """What someone may do beyond what everyone may; `incidents.people.roles` says what that is."""
+    """What a person may do in addition to everyone else; `incidents.people.roles` defines it."""
 
     RESPONDER = "responder", "Responder"
     MANAGER = "manager", "Manager"
@@ -14,9 +14,10 @@ class Role(models.TextChoices):
 
 
 class Person(models.Model):
-    """Someone who responds: joined by email once across web and chat, then pinned by id.
+    """Someone who responds: matched by email once across web and chat, then pinned by id.
 
-    ``is_unlisted`` says that the chat is in another workspace by now, which has nobody of this id.
+    ``is_unlisted`` means that the connected chat workspace has no one with this id, because it is a different workspace
+    now.
     """
 
     name = models.CharField(max_length=200)
@@ -47,7 +48,7 @@ class Person(models.Model):
 
     @property
     def not_invited(self) -> str:
-        """What they are that keeps an app from inviting them; empty where nothing does."""
+        """Why an app cannot invite them; empty if it can."""
         said = {
             "has left the workspace": self.deactivated,
             "is not in the Slack workspace that is connected now": self.is_unlisted,
@@ -58,7 +59,7 @@ class Person(models.Model):
 
     @property
     def kept_out(self) -> str:
-        """What keeps them from what members do, said of all who are so: *Guests*; empty where nothing does."""
+        """The kind of people that may not do what members do, if this person is one: *Guests*; empty otherwise."""
         said = {
             "Deactivated accounts": self.deactivated,
             "Apps": self.is_bot,
@@ -70,6 +71,6 @@ class Person(models.Model):
 
     @property
     def initials(self) -> str:
-        """One or two letters to show where a picture would be."""
+        """One or two letters to show in place of a picture."""
         words = [word for word in self.name.split() if word[0].isalnum()]
         return "".join(word[0] for word in [*words[:1], *words[1:][-1:]]).upper() or "?"

@@ -11,15 +11,15 @@ from incidents.models.people import Person
 
 
 def ref() -> str:
-    """Return a name that tells neither how many proposals there are nor which came before."""
+    """Return a random name, which reveals neither how many proposals there are nor their order."""
     return secrets.token_hex(8)
 
 
 class Proposal(models.Model):
-    """A manager's change that is kept until a second manager confirms it.
+    """A manager's change that waits for a second manager to confirm it.
 
-    ``kind`` and ``payload`` say what is done then, ``about`` and ``says`` in words what changes and how it would be.
-    ``incident`` is the private one that it is about, if it is about one: only its people may know of it.
+    ``kind`` and ``payload`` define the change; ``about`` and ``says`` describe in words what changes and to what.
+    ``incident`` is the private incident it concerns, if any: only its participants may know of it.
     """
 
     class State(models.TextChoices):
@@ -56,14 +56,14 @@ class Proposal(models.Model):
 
     @property
     def is_waiting(self) -> bool:
-        """Whether nobody has decided yet."""
+        """Whether no one has decided yet."""
         return self.state == self.State.WAITING
 
 
 class Notice(models.Model):
-    """What the people of some private incidents are told: written with the change, carried to them seconds later.
+    """A message to the people in some private incidents: written with the change, delivered seconds later.
 
-    ``to`` says which: ``type/security``, ``group/support``, ``incident/12``, or nothing for all that are open.
+    ``to`` selects them: ``type/security``, ``group/support``, ``incident/12``, or empty for all open ones.
     """
 
     to = models.CharField(max_length=120, blank=True)

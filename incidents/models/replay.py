@@ -6,9 +6,10 @@ from incidents.models.incident import Incident
 
 
 class Replay(models.Model):
-    """How far a drill has played the incident that it replays: ``shown`` steps, the last of them at ``shown_at``.
+    """The progress of a drill that replays an incident: ``shown`` steps, the last of them at ``shown_at``.
 
-    Entries up to ``until_n`` are played; ``due_at`` is when the next one is. ``why`` says what stopped it early.
+    Entries up to ``until_n`` are played; the next one is due at ``due_at``. ``why`` is the reason if it was stopped
+    early.
     """
 
     incident = models.OneToOneField(Incident, primary_key=True, on_delete=models.CASCADE, related_name="replay")
@@ -30,7 +31,7 @@ class Replay(models.Model):
 
     @property
     def past_id(self) -> int:
-        """The key of the incident that is replayed."""
+        """The key of the incident being replayed."""
         past = self.incident.replays_id
         assert past is not None, "its drill was declared as the replay of one"
         return past

@@ -6,7 +6,7 @@ from incidents.models.people import Person
 
 
 class SavedView(models.Model):
-    """A filtered list that somebody keeps under a name: the query string of its address."""
+    """A filtered list that someone saved under a name, as the query string of its address."""
 
     person = models.ForeignKey(Person, on_delete=models.CASCADE, related_name="saved_views", db_index=False)
     name = models.CharField(max_length=40)
