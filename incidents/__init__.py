@@ -1,1 +1,1 @@
-"""The domain: what an incident is, what may happen to it, who may see it, and what is said about it."""
+"""The domain: what an incident is, the verbs that change it, who may see it, and how it is worded."""

@@ -6,7 +6,7 @@ class IncidentsConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        """Have the timeline sealed, replays let go of words, and proposed changes of types read again."""
+        """Register the timeline with the audit seal, and replays with the redaction of copied words."""
         from audit.sealed import rows
         from incidents.audited import copies, sealed_rows
         from incidents.drills import replays

@@ -1,7 +1,7 @@
-"""Style sheets and scripts that a page names together, and that go out as one file.
+"""Style sheets and scripts that a page names together and that are served as one file.
 
-The order is the one in which the template names them: `{% styles "panels" "types" %}`. Without names it is what every
-page has. Nothing is minified.
+The order is the order in the template: `{% styles "panels" "types" %}`. A tag without names means what every page
+loads. Nothing is minified.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ EVERYWHERE: Final = {
     "scripts": (
         "vendor/htmx.min.js",
         "vendor/idiomorph-ext.min.js",
-        "morph",  # tells the one before how to merge
+        "morph",  # tells idiomorph-ext how to merge
         "order",
         "times",
         "countdown",
-        "focus",  # before what moves the focus
+        "focus",  # before anything that moves the focus
         "dialog",
         "chosen",
         "keys",
@@ -34,7 +34,7 @@ EVERYWHERE: Final = {
         "closing",
         "copy",
         "permalink",
-        "drafts",  # tells what was taken to the one after
+        "drafts",  # tells *sending* what was taken
         "sending",
         "palette",
     ),
@@ -43,13 +43,13 @@ EVERYWHERE: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Bundle:
-    """Files of one kind in the order in which they go out, by the names of their static files."""
+    """Files of one kind, in the order they are served, by the names of their static files."""
 
     parts: tuple[str, ...]
 
     @property
     def name(self) -> str:
-        """Its own name as a static file: that of the only part, or all of theirs."""
+        """Its name as a static file: that of its only part, or all their names joined."""
         if len(self.parts) == 1:
             return self.parts[0]
         words = (part.removeprefix(OURS).removesuffix(self.kind).replace("/", "-") for part in self.parts)
@@ -57,13 +57,13 @@ class Bundle:
 
     @property
     def kind(self) -> str:
-        """The ending of all its names."""
+        """The file extension of all its parts."""
         return Path(self.parts[0]).suffix
 
     def joined(self, contents: Sequence[bytes]) -> bytes:
-        """Return one file out of the contents of its parts.
+        """Concatenate the contents of its parts into one file.
 
-        Vendored scripts stay as they are, byte for byte. Each of ours keeps its names to itself, as a module does.
+        Vendored scripts stay byte for byte. Each of ours is wrapped so that its names stay private, as in a module.
         """
         return b"".join(_laid(part, content) for part, content in zip(self.parts, contents, strict=True))
 
@@ -75,13 +75,13 @@ def _laid(part: str, content: bytes) -> bytes:
 
 
 def of(tag: str, names: Sequence[str]) -> Bundle:
-    """Return the bundle that a tag asks for: what every page has without names; one without a folder is ours."""
+    """Return the bundle that a tag asks for. No names means what every page loads; a name without a folder is ours."""
     chosen = names or EVERYWHERE[tag]
     return Bundle(tuple(name if name.startswith(VENDORED) else f"{OURS}{name}{KINDS[tag]}" for name in chosen))
 
 
 def named_in(folder: Path) -> Iterator[Bundle]:
-    """Yield all bundles of more than one part that the templates below a folder name, each once."""
+    """Yield each bundle of more than one part that the templates in a folder name, once each."""
     found = {}
     for path in sorted(folder.rglob("*.html")):
         for tag, names in NAMED.findall(path.read_text(encoding="utf-8")):

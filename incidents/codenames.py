@@ -1,6 +1,6 @@
-"""Two plain words for an incident or a room: never reused, never revealing what it is about.
+"""Two plain words for an incident or a room: never reused, and never revealing what it is about.
 
-The registry's primary key decides who has a name, so that two declarations at once cannot take the same.
+The registry's primary key decides who gets a name, so that two declarations at once cannot take the same one.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from coolname.data import config
 from django.conf import settings
 from django.db import connection
 
-# From the kernel: who saw many codenames must not be able to work out the ones in between, which are private.
+# Random numbers from the kernel: someone who saw many codenames must not be able to work out the private ones between.
 coolname.replace_random(SystemRandom())
 
-# Words of the library that name no incident: about people, rude, or read as a statement of what is wrong.
+# Words of the library that no incident is named with: about people, rude, or saying something of the incident's state.
 UNFIT: Final = frozenset({
     "aboriginal", "anger", "ape", "artificial", "atheism", "attack", "belligerent", "berserk", "booby", "chubby",
     "cocky", "crazy", "criticism", "curvy", "dangerous", "demonic", "devious", "devout", "domination", "ecstasy",
@@ -38,7 +38,7 @@ ANIMALS: Final = WORDS["animal"] | WORDS["animal_breed"] | WORDS["animal_legenda
 ANIMALS_OF_TWO_WORDS: Final = PHRASES["subj2"]
 KNOWN: Final = frozenset({"of", "from"}).union(*WORDS.values(), *(words for said in PHRASES.values() for words in said))
 
-DRILL = "drill-"  # so that whatever names a drill says that it is one
+DRILL = "drill-"  # so that every name of a drill shows that it is one
 
 TAKE = """
     INSERT INTO incidents_codename (name, room, private, incident_id) VALUES (%s, %s, %s, %s)
@@ -56,8 +56,8 @@ TAKE_FIRST = """
 def first(*, private: bool, is_drill: bool = False) -> tuple[str, int]:
     """Take a codename for an incident that is about to be inserted; return it with the primary key it is for.
 
-    That of a drill begins with ``drill-``. The reference is checked when the transaction commits, so the incident may
-    follow its name. Raises ``RuntimeError`` when none is left.
+    A drill's begins with ``drill-``. The reference is checked when the transaction commits, so the incident may be
+    inserted after its name. Raises ``RuntimeError`` if no unused name was found.
     """
     with connection.cursor() as cursor:
         for name in _names(is_drill=is_drill):
@@ -73,9 +73,9 @@ def alone() -> str:
 
 
 def fresh(*, room: int, private: bool, incident_id: int | None, is_drill: bool = False) -> str:
-    """Take a codename for a further room of an incident, in the caller's transaction.
+    """Take a codename for another room of an incident, in the caller's transaction.
 
-    Raises ``RuntimeError`` when none is left.
+    Raises ``RuntimeError`` if no unused name was found.
     """
     with connection.cursor() as cursor:
         for name in _names(is_drill=is_drill):
@@ -86,9 +86,9 @@ def fresh(*, room: int, private: bool, incident_id: int | None, is_drill: bool =
 
 
 def _names(*, is_drill: bool = False, words: int = 2, tries: int = 20) -> Iterator[str]:
-    """Propose what a demo has set, then pairs, then triples: about 250,000 pairs, tens of millions of triples.
+    """Yield the demo's preset names, then pairs, then triples: about 250,000 pairs, tens of millions of triples.
 
-    What a demo has set is for incidents: a drill of the same name would read as one of that incident.
+    Preset names are for incidents only: a drill of the same name would read as a drill of that incident.
     """
     before = DRILL if is_drill else ""
     yield from () if is_drill else settings.FIREKIND.codenames
@@ -98,12 +98,12 @@ def _names(*, is_drill: bool = False, words: int = 2, tries: int = 20) -> Iterat
 
 
 def is_fit(slug: str) -> bool:
-    """Return whether a name can be said to a customer in the middle of a night. Pure."""
+    """Return whether a name could be said to a customer in the middle of the night. Pure."""
     return UNFIT.isdisjoint(slug.split("-"))
 
 
 def is_one(name: str) -> bool:
-    """Return whether a name reads as one that a Firekind gives: words of the library, an animal among them. Pure."""
+    """Return whether a name reads like one that Firekind gives: words of the library, including an animal. Pure."""
     words = name.split("-")
     if len(words) < 2 or not KNOWN.issuperset(words):
         return False

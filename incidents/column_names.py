@@ -1,4 +1,4 @@
-"""The columns of a model by their names, for SQL that is written out."""
+"""The columns of a model by name, for handwritten SQL."""
 
 from __future__ import annotations
 
@@ -8,11 +8,10 @@ from django.db.models import Model
 
 
 def column_names(model: type[Model], *, of: str = "", but: Collection[str] = ()) -> str:
-    """Return the columns that this version knows of, and no others: a newer one may add some while both run.
+    """Return the columns this version knows about, and no others: a newer version may add some while both run.
 
-    ``of`` is what they are columns of, as the statement names it; ``but`` are the names of fields to leave out. A
-    statement that asks for all there are would have to be planned anew then, which PostgreSQL refuses where it is
-    prepared.
+    ``of`` is the table's alias in the statement; ``but`` names fields to leave out. A statement with ``*`` would have
+    to be replanned once a column is added, which PostgreSQL refuses for a prepared statement.
     """
     fields = model._meta.concrete_fields  # noqa: SLF001 (Django's documented way to them)
     return ", ".join(f'{of}{"." if of else ""}"{one.column}"' for one in fields if one.name not in but)

@@ -1,4 +1,4 @@
-"""The kinds of timeline events: one entry each says how it reads, and whether the channel is told."""
+"""The kinds of timeline events: each has one entry that decides how it reads and whether the channel is told."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ class EventKind:
     """How one kind of event reads.
 
     ``sentence(text, data)`` follows the actor's name (*Ana retyped …*) or stands alone for the system. ``told`` kinds
-    are posted where people talk; ``news`` names that message (*post the new type*). ``editable`` ones hold
-    words that their author may mend; ``quiet`` ones are small print on the page; several of what
-    ``folds`` share a line when they happened within the same minute; who is paged and who gets in never does.
-    ``taken`` says what became of one that was taken back.
+    are posted where people talk; ``news`` names that message (*post the new type*). An ``editable`` kind holds words
+    that their author may correct. A ``quiet`` kind is small print on the page. Several entries of a kind that ``folds``
+    share a line if they happened within the same minute; pages and entries about access never fold. ``taken`` is the
+    word for one that was taken back.
     """
 
     label: str
@@ -42,7 +42,7 @@ def _declared(text: str, data: Data) -> str:
 
 
 def is_of_own_type(data: Data) -> bool:
-    """Return whether a retype gave an incident the type that it had, because that had turned private."""
+    """Return whether a retype gave an incident the type it already had, because that type had become private."""
     return bool(data.get("from")) and data.get("from") == data.get("to")
 
 
@@ -77,11 +77,11 @@ def _captured(text: str, data: Data) -> str:
 
 
 def _measured(text: str, data: Data) -> str:
-    """Say what evidence shows, which was written when it had been read."""
+    """Say what evidence shows, in the sentence written when it was read."""
     return f"added evidence {data['n']}, {_because(text, data.get('says', ''))}"
 
 
-# What a verdict says of a hypothesis.
+# How each verdict on a hypothesis reads.
 JUDGED = {
     "root_cause": "marked {} as the root cause",
     "supported": "supported {}",
@@ -92,7 +92,7 @@ JUDGED = {
 
 
 def _next_step(text: str, data: Data) -> str:
-    """Say what is done next and by whom; without words, that nothing is any more."""
+    """Say the next step with its owner; empty text means the next step was cleared."""
     if not text:
         return "cleared the next step"
     return f"stated the next step, for {data['name']}: {text}" if data.get("name") else f"stated the next step: {text}"
@@ -103,14 +103,14 @@ def _paged(text: str, data: Data) -> str:
 
 
 def _judged(text: str, data: Data) -> str:
-    """Say a round of a finding: *refuted “the protocol is expensive”: … (round 3)*."""
+    """Say one round of a finding: *refuted “the protocol is expensive”: … (round 3)*."""
     did = JUDGED.get(data["verdict"], "updated {}") if data["verdict"] != data["was"] else "added to {}"
     about = did.format(f"“{data['claim']}”")
     return f"{_because(about, text)} (round {data['round']})"
 
 
 def _task(text: str, data: Data) -> str:
-    """Say something to be done with its number, who takes it and by when."""
+    """Say a task or follow-up with its number, owner and due date."""
     word = f"added {data.get('word', 'task')} {data['followup']}"
     return f"{word}{_terms(data)}: {text}"
 
@@ -125,7 +125,7 @@ def _due(data: Data) -> str:
 
 
 def said_day(day: date) -> str:
-    """Say a day as people do: *27 Nov 2026*."""
+    """Write a day as people do: *27 Nov 2026*."""
     return f"{day.day} {day:%b %Y}"
 
 
@@ -154,12 +154,12 @@ def _tracked(text: str, data: Data) -> str:
 
 
 def _where(data: Data) -> str:
-    """Say in which issue tracker something was done, where it was not here."""
+    """Say in which issue tracker something was done, if it was done there."""
     return f" in {data['tracker']}" if data.get("tracker") else ""
 
 
 def _duplicated(text: str, data: Data) -> str:
-    """Say which incident it duplicates only once a reader was found to see that one (`timeline.naming`)."""
+    """Name the incident it duplicates only if the reader may see that one (`timeline.naming`)."""
     return f"marked it as a duplicate of {data['names']}" if data.get("names") else "marked it as a duplicate"
 
 
@@ -170,13 +170,13 @@ def _opening(text: str, data: Data) -> str:
 
 
 def _meeting(text: str, data: Data) -> str:
-    """Say when the review is discussed; in UTC, as one sentence is read in many zones."""
+    """Say when the review is discussed; in UTC, because one sentence is read in many time zones."""
     on = datetime.fromisoformat(data["meeting"])
     return f"planned the review meeting for {on.day} {on:%b %Y, %H:%M} UTC"
 
 
 def _replayed(text: str, data: Data) -> str:
-    """Say how long into the incident it was, and whose it is: *12 min in, Update: Ana: …*."""
+    """Say how far into the incident it was, and whose entry: *12 min in, Update: Ana: …*."""
     minutes = data["into_s"] // 60
     into = f"{minutes // 60} h {minutes % 60} min" if minutes >= 60 else f"{minutes} min"
     said = f"{data['by']}: {text}" if data["by"] else text
@@ -295,10 +295,10 @@ KINDS: dict[str, EventKind] = {
     "replay_over": EventKind("Replay", lambda text, data: text, told=True, news="that the replay is over"),
 }
 
-WHY = ". Why: "  # after which the entry of a page repeats what whoever asked for it typed
+WHY = ". Why: "  # the entry of a page continues with the reason that the person who asked for it typed
 
-# The kinds of entries that hold what someone typed, or what the pager was told, and where in ``data`` more of it
-# stands: it can be redacted.
+# The kinds of entries that hold text someone typed, or that reached us through the pager, and the keys of ``data`` with
+# more of it. These entries can be redacted.
 TYPED: Mapping[str, tuple[str, ...]] = {
     "declared": ("summary",),
     "retyped": ("changes",),
@@ -330,21 +330,21 @@ TYPED: Mapping[str, tuple[str, ...]] = {
     "judged": ("claim",),
 }
 
-# What an entry says again of another: it goes with the words of either, and stays where the other still says it.
+# What an entry repeats of another. It is redacted with either entry, and stays where the other still says it.
 SAID_AGAIN: Mapping[str, tuple[str, ...]] = {"judged": ("claim",)}
 
-# Those from which the next update is counted.
+# The kinds from which the time to the next update is counted.
 RESETS_UPDATE = ("declared", "retyped", "updated", "mitigated", "reopened", "policy")
 TOLD = frozenset(kind for kind, entry in KINDS.items() if entry.told)
 QUIET = frozenset(kind for kind, entry in KINDS.items() if entry.quiet)
 
 
 def of(kind: str) -> EventKind:
-    """Return the entry of a kind; one that this version does not know reads as its bare text."""
+    """Return the entry of a kind. A kind that this version does not know reads as its plain text."""
     return KINDS.get(kind) or EventKind(kind.replace("_", " ").capitalize(), lambda text, data: text)
 
 
 def sentence(kind: str, *, text: str, data: Data) -> str:
-    """Say one event as a sentence without its actor; names and words in it keep to their own direction."""
+    """Render one event as a sentence without its actor; names and words in it keep their own text direction."""
     own = {key: isolated(value) if isinstance(value, str) else value for key, value in data.items()}
     return of(kind).sentence(isolated(text), own)

@@ -22,5 +22,5 @@ def tell(incident: Incident) -> None:
 def after_commit(told: Iterable[Listener], pk: int) -> None:
     """Call each listener with a row's id once the caller's transaction has committed."""
     for listener in told:
-        # Django names the function when it fails, and a partial has no name of its own.
+        # Django names the function in its log when it fails, and a partial has no name of its own.
         transaction.on_commit(update_wrapper(partial(listener, pk), listener), robust=True)

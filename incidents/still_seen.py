@@ -1,7 +1,8 @@
-"""What was found for someone is asked again before it is shown: making an answer may take long, and access end by then.
+"""Check again, before an answer is shown, that its reader may still see the incidents in it.
 
-Verbs ask again under the incident's lock. An answer that is only read takes none: an export is made for a minute, a
-page waits for a reading that others share, and either may hold what was written after it had closed.
+Preparing an answer may take long, and access may end in the meantime. Verbs check again under the incident's lock. An
+answer that is only read takes no lock: an export may take a minute and a page may wait for a shared reading, and either
+may hold what was written after the incident had closed to its reader.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from incidents.models import Incident, Person
 
 @dataclass(slots=True)
 class FoundForAnswer:
-    """The incidents, by key, that were found for whoever asks, and those of them that a verb held for them since."""
+    """The incidents, by key, that were found for this viewer, and those of them that a verb locked for them since."""
 
     found: set[int] = field(default_factory=set)
     held: set[int] = field(default_factory=set)
@@ -27,9 +28,9 @@ class FoundForAnswer:
         return _are_seen(self.found, by=by)
 
     def is_seen_or_held(self, *, by: Person) -> bool:
-        """Return whether someone may see all of them now but those that are held still, as in one transaction.
+        """Return whether someone may see all of them now, except those that a verb holds in the same transaction.
 
-        From nobody but themselves was access to those taken, and they may be told of that.
+        Only they themselves can have ended their access to those, and they may be told about that.
         """
         return _are_seen(self.found - self.held, by=by)
 
@@ -39,7 +40,7 @@ _now: ContextVar[FoundForAnswer | None] = ContextVar("now", default=None)
 
 @contextmanager
 def finding() -> Iterator[FoundForAnswer]:
-    """Gather what is found for whoever asks until the block ends."""
+    """Collect the incidents that are found for this viewer within the block."""
     made = FoundForAnswer()
     token = _now.set(made)
     try:
@@ -49,13 +50,13 @@ def finding() -> Iterator[FoundForAnswer]:
 
 
 def note(incident: Incident) -> None:
-    """Note that an incident was found for whoever asks."""
+    """Record that this viewer has found the incident."""
     if (now := _now.get()) is not None:
         now.found.add(incident.pk)
 
 
 def note_held(incident: Incident) -> None:
-    """Note that an incident is held, and that whoever asks may see it."""
+    """Record that the incident is locked, and that this viewer may see it."""
     if (now := _now.get()) is not None:
         now.held.add(incident.pk)
 

@@ -1,4 +1,4 @@
-"""The only writer of events, and the entries of a timeline as a reader sees them now."""
+"""The only writer of events, and timeline entries as a reader sees them now."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ CHANNEL = "firekind_timeline"
 FIRST: Final = WrittenInsert(Event)
 EVENT: Final = WrittenRows(Event, of="e", beside={"by": WrittenRows(Person, of="b")})
 WHOSE: Final = "FROM incidents_event e LEFT JOIN incidents_person b ON b.id = e.by_id"
-ABOUT_OTHERS = ("edited", "retracted", "redacted")  # kinds of entries that are read with the one they are about
+ABOUT_OTHERS = ("edited", "retracted", "redacted")  # kinds of entries that are read with the entry they are about
 
 _APPEND = f"""
     WITH counted AS (
@@ -52,10 +52,10 @@ def append(
     link: str = "",
     about_n: int | None = None,
 ) -> Event:
-    """Write the next entry and tell live pages, in the caller's transaction.
+    """Write the next entry and notify live pages, in the caller's transaction.
 
-    The number is taken by updating the incident's row, so entries are numbered without gaps and writers of one
-    incident queue up. The NOTIFY goes out when the transaction commits, never before.
+    The number is taken by updating the incident's row, so entries are numbered without gaps and writers of one incident
+    queue up. The NOTIFY is sent when the transaction commits, never before.
     """
     event = Event(
         incident=incident,
@@ -120,14 +120,14 @@ def begin(
 def hold(incident_id: int) -> None:
     """Take the lock that writing an entry takes, in the caller's transaction.
 
-    Planning writes entries and then changes effects; code that does it the other way round takes this first.
+    Planning writes entries and then changes effects; code that does it in the other order takes this lock first.
     """
     with connection.cursor() as cursor:
         cursor.execute("SELECT FROM incidents_incident WHERE id = %s FOR NO KEY UPDATE", [incident_id])
 
 
 def nudge_readers(incident_id: int) -> None:
-    """Tell live pages to look again although no entry was written (an effect moved, access changed)."""
+    """Have live pages check again although no entry was written (an effect moved, access changed)."""
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT pg_notify(%s, id || ':' || last_n) FROM incidents_incident WHERE id = %s", [CHANNEL, incident_id]
@@ -135,7 +135,7 @@ def nudge_readers(incident_id: int) -> None:
 
 
 def seen_of(incident: Incident, borne: str | None) -> int | None:
-    """Return the number of the newest entry that a page shows, 0 before the first; None where it is not there."""
+    """Return the number of the newest entry on a page, 0 before the first; None if that entry no longer exists."""
     if numbered.read(borne) == 0:
         return 0
     event = numbered.found(Event.objects.filter(incident=incident).only("n", "at"), borne)
@@ -144,7 +144,7 @@ def seen_of(incident: Incident, borne: str | None) -> int | None:
 
 @dataclass(slots=True)
 class TimelineEntry:
-    """An event as a reader sees it now: the latest words, whether it was retracted, and its history."""
+    """An event as a reader sees it now: its latest text, whether it was retracted, and its history."""
 
     event: Event
     text: str
@@ -154,7 +154,7 @@ class TimelineEntry:
 
     @property
     def stands(self) -> bool:
-        """Whether it still says what it said: nobody retracted it, or redacted its words."""
+        """Whether it still says what it said: it was neither retracted nor redacted."""
         return self.retracted is None and self.redacted is None
 
     @property
@@ -164,17 +164,17 @@ class TimelineEntry:
 
     @property
     def mendable(self) -> bool:
-        """Whether its author may change its words, or take them back."""
+        """Whether its author may edit or retract it."""
         return self.redacted is None and (self.kind.editable or self.event.kind == "captured")
 
     @property
     def redactable(self) -> bool:
-        """Whether it holds what someone typed, which the lead may take out."""
+        """Whether it holds text that someone typed, which the lead may redact."""
         return self.redacted is None and self.event.kind in event_kinds.TYPED
 
     @property
     def sentence(self) -> str:
-        """The event in words, with its latest text; an entry that was redacted or retracted says only that."""
+        """The event in words, with its latest text; a redacted or retracted entry says only that."""
         if self.redacted is not None:
             return "redacted"
         if self.retracted is not None:
@@ -191,11 +191,11 @@ def latest(
     after: tuple[datetime, int] | None = None,
     only: Q | None = None,
 ) -> list[TimelineEntry]:
-    """Return the newest entries in the order in which things happened, oldest first: all, or ``only`` some.
+    """Return the newest entries in the order things happened, oldest first: all, or those that match ``only``.
 
-    ``before`` is the (at, n) of the oldest entry already shown, left out; ``after`` that of the oldest to return.
-    Other incidents are named where ``reader`` may see them. Two queries, however long the timeline is, and a third
-    where it names any.
+    ``before`` is the (at, n) of the oldest entry already shown, exclusive; ``after`` is that of the oldest to return.
+    Other incidents are named only if ``reader`` may see them. Two queries, however long the timeline is, and a third if
+    other incidents are named.
     """
     events = _spoken(incident).filter(only or Q())
     if after is not None:
@@ -209,10 +209,10 @@ def latest(
 
 
 def naming(events: Iterable[Event], *, reader: Actor) -> list[Event]:
-    """Have events name the other incidents that they are about, where ``reader`` may see those now.
+    """Have events name the other incidents they are about, if ``reader`` may see those now.
 
-    An entry is kept as it was written, and whom it names may have turned private since: one that did not come by here
-    names nobody.
+    Entries are stored as they were written, and an incident they name may have turned private since. An event that has
+    not been through this function names no other incident.
     """
     found = list(events)
     names = {str(event.data["of"]) for event in found if "of" in event.data}
@@ -221,9 +221,9 @@ def naming(events: Iterable[Event], *, reader: Actor) -> list[Event]:
 
 
 def one_by_one(events: Iterable[Event], *, reader: Actor) -> list[Event]:
-    """Return events as they are listed each by itself: with their first words, and as ``naming`` has them name others.
+    """Return events for a flat list: with their original text, naming other incidents as ``naming`` does.
 
-    What was read of evidence that was withdrawn since is nobody's words, and gone with it.
+    The sentence read from evidence is left out if that evidence was withdrawn since.
     """
     found = naming(events, reader=reader)
     told = {(event.incident_id, event.n) for event in found if word_index.SAYS in event.data}
@@ -241,14 +241,14 @@ def _unsaid(event: Event) -> Event:
 
 
 def _naming(event: Event) -> Event:
-    """Return an event that names whom it is about, and leave the one that others may read with as it is."""
+    """Return a copy of an event that names the other incident; the event itself may be shared with other readers."""
     named = copy(event)
     named.data = {**event.data, "names": event.data["of"]}
     return named
 
 
 def naming_in(entries: Sequence[TimelineEntry], *, reader: Actor) -> list[TimelineEntry]:
-    """Return entries whose events name the other incidents that they are about, as ``naming`` has them do it."""
+    """Return entries whose events name the other incidents they are about, as ``naming`` does."""
     events = naming((entry.event for entry in entries), reader=reader)
     return [
         entry if entry.event is event else replace(entry, event=event)
@@ -257,20 +257,20 @@ def naming_in(entries: Sequence[TimelineEntry], *, reader: Actor) -> list[Timeli
 
 
 def read(where: str, params: Sequence[Any]) -> list[Event]:
-    """Return the events, each with who did it, of which ``where`` says which: SQL about ``e``, and in which order.
+    """Return the events, each with its actor, that match ``where``: SQL about the table ``e``, including the order.
 
-    For what every page and plan asks: Django takes longer to put its statement together than PostgreSQL to answer it.
+    For what every page and plan reads: Django takes longer to build the statement than PostgreSQL to answer it.
     """
     return EVENT.read(f"{WHOSE} WHERE {where}", params)
 
 
 def since(incident: Incident, n: int) -> QuerySet[Event]:
-    """Return the events after number ``n``, in the order in which they were recorded; they name no other incident."""
+    """Return the events after number ``n``, in the order they were recorded; they name no other incident."""
     return Event.objects.filter(incident=incident, n__gt=n).select_related("by").order_by("n")
 
 
 def entries(events: Iterable[Event]) -> list[TimelineEntry]:
-    """Join events with the edits and retractions that other events of their incidents made of them, in one query."""
+    """Combine events with the edits, retractions and redactions that other events made to them, in one query."""
     shown = {(event.incident_id, event.n): TimelineEntry(event, event.text) for event in events}
     incidents, numbers = {incident for incident, _ in shown}, {n for _, n in shown}
     changed = "e.incident_id = ANY (%s) AND e.about_n = ANY (%s) AND e.about_n IS NOT NULL ORDER BY e.n"
@@ -293,7 +293,7 @@ def _apply(change: Event, entry: TimelineEntry) -> None:
 
 
 def sentence(event: Event) -> str:
-    """Say one event by itself, in words after its actor's name; one without its words says only that."""
+    """Say one event as a sentence that follows its actor's name; a redacted one says only that."""
     return "redacted" if event.redacted else event_kinds.sentence(event.kind, text=event.text, data=event.data)
 
 

@@ -15,11 +15,11 @@ from incidents.written_rows import WrittenRows
 
 
 class Operator:
-    """Whoever holds the terminal, and with it the database: nothing can be hidden from them."""
+    """The person at the terminal, who has the database with it: nothing can be hidden from them."""
 
 
 class Everyone:
-    """Whoever happens to read along, as in a channel or an announcement: only public incidents may be named there."""
+    """Anyone who may be reading, as in a channel or an announcement: only public incidents may be named there."""
 
 
 OPERATOR: Final = Operator()
@@ -29,14 +29,14 @@ TAKES_PART: Final = (
     "EXISTS (SELECT FROM incidents_participant one"
     " WHERE one.incident_id = {pk} AND one.left_at IS NULL AND one.person_id = %s)"
 )
-# OFFSET 0 has the planner ask row by row. A list shows thirty; reading all that somebody takes part in beforehand, or
-# all there is because one is a replay, would grow with everything that has ended.
+# OFFSET 0 makes the planner check row by row. A list shows thirty rows; reading beforehand all that someone takes part
+# in, or everything because one row is a replay, would grow with all incidents that ever ended.
 PUBLIC_OR_TAKES_PART: Final = f"({PUBLIC} OR {TAKES_PART.removesuffix(')')} OFFSET 0))"
 WITH_PAST: Final = (
     "({this} AND ({replays} IS NULL OR"
     " EXISTS (SELECT FROM incidents_incident past WHERE past.id = {replays} AND {past} OFFSET 0)))"
 )
-INSIDE: Final = frozenset({"one", "past"})  # tables by these names are the condition's own
+INSIDE: Final = frozenset({"one", "past"})  # table names used inside the condition
 INCIDENT: Final = WrittenRows(
     Incident,
     of="i",
@@ -71,9 +71,9 @@ Actor = Person | Operator | Everyone | None
 def visible_to(actor: Actor) -> QuerySet[Incident]:
     """Return the incidents that ``actor`` may see: public ones, and private ones they still take part in.
 
-    Guests and people from elsewhere see only what they take part in, as in the chat. A replay is seen by those who may
-    see what it replays, too. None is someone unknown, who like a leaver sees nothing at all. A hidden incident and one
-    that does not exist look alike.
+    Guests and external people see only what they take part in, as in the chat. A replay is visible only to those who
+    may also see what it replays. None is an unknown person, who like a deactivated one sees nothing at all. A hidden
+    incident looks like one that does not exist.
     """
     if isinstance(actor, Operator):
         return Incident.objects.all()
@@ -82,9 +82,9 @@ def visible_to(actor: Actor) -> QuerySet[Incident]:
 
 
 def condition(actor: Person | Everyone | None, *, table: str) -> tuple[str, list[int]]:
-    """Return ``visible_to`` as SQL about a table of incidents, by the name that its query gives it, and parameters.
+    """Return ``visible_to`` as SQL about the incidents table under the alias ``table``, and its parameters.
 
-    For what every page asks: putting a queryset together takes longer than its answer.
+    For what every page asks: building a queryset takes longer than answering it.
     """
     assert table not in INSIDE, f"inside the condition, {table} is something else"
     said, params = _of(actor)
@@ -93,7 +93,7 @@ def condition(actor: Person | Everyone | None, *, table: str) -> tuple[str, list
 
 
 def _of(actor: Person | Everyone | None) -> tuple[str, tuple[int, ...]]:
-    """Return what is so of an incident that ``actor`` may see, with its parameters; nothing if they see none."""
+    """Return the condition for an incident that ``actor`` may see, with its parameters; empty if they see none."""
     if actor is None or (isinstance(actor, Person) and actor.deactivated):
         return "", ()
     if isinstance(actor, Everyone):
@@ -104,15 +104,15 @@ def _of(actor: Person | Everyone | None) -> tuple[str, tuple[int, ...]]:
 
 
 def _with_past(said: str, *, pk: str, private: str, replays: str) -> str:
-    """Write a condition about an incident, named by its columns, and about what it replays."""
+    """Apply a condition to an incident, given by its columns, and to what it replays."""
     this, past = said.format(pk=pk, private=private), said.format(pk="past.id", private="past.private")
     return WITH_PAST.format(this=this, replays=replays, past=past)
 
 
 class IsSeen(Func):
-    """Whether this is so of an incident; of a replay it has to be so of what it replays, too.
+    """Whether a condition holds for an incident and, if it is a replay, for the incident it replays.
 
-    Written as SQL because every request asks it: built of querysets, it took longer to put together than to answer.
+    Written as SQL because every request asks it: as querysets, it took longer to build than to answer.
     """
 
     output_field = BooleanField()
@@ -124,7 +124,7 @@ class IsSeen(Func):
     def as_sql(  # type: ignore[override]  # of what Func takes, only what a compiler gives
         self, compiler: SQLCompiler, connection: BaseDatabaseWrapper
     ) -> tuple[str, list[Any]]:
-        """Return the condition, with the columns of the incident as its query names them."""
+        """Return the condition, with the incident's columns as its query names them."""
         pk, private, replays = (compiler.compile(one)[0] for one in self.get_source_expressions())
         return _with_past(self._said, pk=pk, private=private, replays=replays), [*self._params, *self._params]
 
@@ -139,8 +139,8 @@ def one(actor: Actor, where: str, params: Sequence[int | str]) -> Incident | Non
 
 
 def find(actor: Actor, name: str) -> Incident:
-    """Return the incident of a codename, old or new; raise ``Incident.DoesNotExist`` when hidden or absent."""
-    # What cannot be printed is in no codename, and the database does not take all of it as text.
+    """Return the incident of a codename, old or new; raise ``Incident.DoesNotExist`` if it is hidden or absent."""
+    # Unprintable characters are in no codename, and the database does not accept all of them as text.
     found = one(actor, OF_CODENAME, [name]) if name.isprintable() else None
     if found is None:
         raise Incident.DoesNotExist
@@ -148,12 +148,12 @@ def find(actor: Actor, name: str) -> Incident:
 
 
 def may_see(actor: Actor, incident: Incident) -> bool:
-    """Return whether ``actor`` may see this incident now, asking the database again."""
+    """Return whether ``actor`` may see this incident now; asks the database again."""
     return visible_to(actor).filter(pk=incident.pk).exists()
 
 
 def original(actor: Actor, incident: Incident) -> Incident | None:
-    """Return what an incident is a duplicate of, where ``actor`` may see that, too."""
+    """Return the incident that this one duplicates, if ``actor`` may see that one too."""
     of = incident.duplicate_of
     return of if of is not None and may_see(actor, of) else None
 
@@ -164,22 +164,22 @@ def named(actor: Actor, names: Collection[str]) -> set[str]:
 
 
 def by_name(actor: Actor, names: Collection[str]) -> dict[str, int]:
-    """Return the keys of those incidents that ``actor`` may see, by the codenames, old or new, that were asked for."""
+    """Map those codenames, old or new, whose incident ``actor`` may see to the incident's key."""
     seen = Codename.objects.filter(name__in=names, incident__in=visible_to(actor))
     return dict(seen.values_list("name", "incident_id"))
 
 
 def who_may_see(incident: int, *, among: Collection[int]) -> set[int]:
-    """Return those people of some, by key, who may see an incident now: ``visible_to`` asked for many at once."""
+    """Return which of some people, by key, may see an incident now: ``visible_to`` for many at once."""
     with connection.cursor() as cursor:
         cursor.execute(WHO_MAY_SEE, [incident, list(among)])
         return {pk for (pk,) in cursor.fetchall()}
 
 
 def people_known_to(actor: Person) -> QuerySet[Person]:
-    """Return those whose names someone may be shown: everyone, but to a guest only who responds where they respond.
+    """Return the people whose names someone may be shown: everyone, but to a guest only those they respond with.
 
-    Guests and people from elsewhere see no list of the house, as in the chat.
+    Guests and external people see no list of the workspace, as in the chat.
     """
     if not (actor.is_guest or actor.is_external):
         return Person.objects.all()
@@ -188,7 +188,7 @@ def people_known_to(actor: Person) -> QuerySet[Person]:
 
 
 def readers(incident: Incident) -> QuerySet[Participant]:
-    """Return those who still take part, each with the person, in the order in which they came."""
+    """Return the current participants, each with the person, in the order they came."""
     return (
         Participant.objects.filter(incident=incident, left_at=None).select_related("person").order_by("since_at", "pk")
     )

@@ -1,7 +1,7 @@
-"""Models read and written by SQL that is put together once, where Django takes longer to do that than it takes to run.
+"""Models read and written by SQL built once, where Django takes longer to build a statement than it takes to run.
 
-What every command, plan and page asks first is read so, and what every effect writes: Django's compiler otherwise takes
-more than half of their time.
+Used for what every command, plan and page reads first, and what every effect writes: Django's compiler would otherwise
+take more than half of their time.
 """
 
 from __future__ import annotations
@@ -22,11 +22,10 @@ Converter = Callable[[Any, Any, Any], Any]
 
 
 class WrittenRows(Generic[Row]):
-    """The columns of a model in a statement, and the model of what such a statement returns.
+    """The columns of a model in a statement, and the instances built from its rows.
 
-    ``of`` is what the statement calls the table; ``but`` are fields that are not read before they are asked for.
-    ``beside`` are the columns of what some of the fields refer to, or of the one that refers to this, which the
-    statement joins.
+    ``of`` is the table's alias in the statement; ``but`` are fields that are loaded only on access. ``beside`` are the
+    columns of related models that the statement joins: those that some fields refer to, or the one that refers to this.
     """
 
     def __init__(
@@ -51,23 +50,23 @@ class WrittenRows(Generic[Row]):
         self.width: Final[int] = len(self.names) + sum(rows.width for _, rows in self.beside)
 
     def read(self, rest: str, params: Sequence[Any] | Mapping[str, Any] = ()) -> list[Row]:
-        """Return what a statement finds: ``rest`` is all of it but for what it selects, ``params`` its parameters."""
+        """Return what a statement finds: ``rest`` is all that follows the columns, ``params`` its parameters."""
         with connection.cursor() as cursor:
             cursor.execute(f"SELECT {self.columns} {rest}", params)
             return [self.found(values) for values in cursor.fetchall()]
 
     def first(self, rest: str, params: Sequence[Any] | Mapping[str, Any] = ()) -> Row | None:
-        """Return the first that a statement finds, as ``read`` does."""
+        """Return the first result of a statement, as ``read`` does, or None."""
         return next(iter(self.read(rest, params)), None)
 
     def found(self, values: Sequence[Any]) -> Row:
-        """Return the model of the first of these columns, which the statement reads its rows from."""
+        """Return the instance for a row's columns, whose key must not be NULL."""
         found = self.made(values)
         assert found is not None, "its own row is never missing"
         return found
 
     def made(self, values: Sequence[Any]) -> Row | None:
-        """Return the model of the first of these columns; None where an outer join found nothing."""
+        """Return the instance for a row's columns; None if an outer join found nothing."""
         if values[self.key] is None:
             return None
         own = list(values[: len(self.names)])
@@ -91,7 +90,7 @@ class WrittenRows(Generic[Row]):
 
     @cached_property
     def _converted(self) -> list[tuple[int, Any, list[Converter]]]:
-        """Return what the driver's values of some columns go through, as Django's own rows do."""
+        """Return the conversions that the driver's values of some columns need, as Django's own rows do."""
         found = []
         for at, field in enumerate(self.fields):
             column = field.get_col(self.model._meta.db_table)  # noqa: SLF001 (as above)
@@ -104,9 +103,9 @@ class WrittenRows(Generic[Row]):
 class WrittenInsert(Generic[Row]):
     """An insert of any number of new rows: one statement with one parameter, which PostgreSQL plans once.
 
-    Where ``unique`` names fields, a row that is there already with the same takes on those of ``update``. Rows bring
-    their keys where these are ``given``. ``computed`` are fields by the SQL that works them out of the others, which it
-    calls ``new``.
+    With ``unique`` fields, an existing row with the same values takes on the values of the ``update`` fields. With
+    ``given``, rows bring their keys. ``computed`` maps fields to the SQL that computes them from the others, in a row
+    called ``new``.
     """
 
     def __init__(
@@ -125,14 +124,14 @@ class WrittenInsert(Generic[Row]):
         self.update: Final = update
 
     def add(self, rows: Iterable[Row]) -> None:
-        """Insert rows, which are not told their keys, nor what is computed."""
+        """Insert rows; the instances do not get their keys or computed fields."""
         values = [{field.column: _plain(getattr(row, field.attname)) for field in self._fields} for row in rows]
         if values:
             with connection.cursor() as cursor:
                 cursor.execute(self._statement, [json.dumps(values)])
 
     def there(self, row: Row, **generated: Any) -> Row:
-        """Return a row that was inserted as one that was read, with what is generated; what is computed is not read."""
+        """Turn an inserted instance into one as if read, with its generated values; computed fields stay unloaded."""
         row._state.adding, row._state.db = False, connection.alias  # noqa: SLF001 (as Django's own rows)
         vars(row).update(generated)
         for name in self.computed:

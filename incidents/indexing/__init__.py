@@ -1,1 +1,1 @@
-"""Which words of a timeline a search finds."""
+"""The words by which search finds an incident."""

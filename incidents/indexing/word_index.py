@@ -1,4 +1,4 @@
-"""The words by which a search finds an incident: added with each entry, worked out again when some go."""
+"""The words by which a search finds an incident: added with each entry, recomputed when some are removed."""
 
 from __future__ import annotations
 
@@ -11,21 +11,22 @@ from incidents.models import Incident
 
 SEARCH_CONFIG: Final = "english"
 WORDS_BYTES: Final = 600_000
-SAYS: Final = "says"  # of an entry's data: what evidence says, in words that the entry shows and a search finds
+SAYS: Final = "says"  # key of an entry's data: the sentence that evidence shows, which is also searched
 
-# PostgreSQL refuses a vector of more than a megabyte, and with it the entry: words that come after so many others
-# (logs that were pasted) are not found by a search, but they are recorded.
+# PostgreSQL refuses a vector larger than a megabyte, and the entry with it. Words past this limit (pasted logs) are
+# recorded, but a search does not find them.
+#
 # SQL: the words of an incident ``i``, with those of ``said`` added.
 WITH_WORDS: Final = f"""
     CASE WHEN said.words = '' OR octet_length(i.words::text) > %(most)s THEN i.words
          ELSE coalesce(i.words, ''::tsvector)
               || strip(to_tsvector('english', {identifiers.with_parts("said.words")})) END
 """
-# Where else the incident whose key is ``{incident}`` says something that is searched with it, and that whoever may see
-# the incident may read: each a SELECT of an ``n``, a text, its address below the incident's (``place``) and what that
-# place is ``called``. What is built on incidents appends its own.
+# More text to search with the incident whose key is ``{incident}``, readable by everyone who may see the incident. Each
+# is a SELECT of an ``n``, a text, its address below the incident's (``place``) and what that place is ``called``. Apps
+# built on incidents append their own.
 also_said: Final[list[str]] = []
-# What is said of an incident now, each word with where it stands first: when there is too much, later words are left.
+# The current words of an incident, each with its first place: if there are too many, the latest are left out.
 _INDEX: Final = f"""
     WITH said AS (
         SELECT n, text FROM incidents_event WHERE incident_id = %(incident)s AND text <> ''
@@ -50,7 +51,7 @@ _INDEX: Final = f"""
 
 
 def index_again(incident: Incident) -> None:
-    """Work out anew what a search finds, from what the timeline says now; in the caller's transaction."""
+    """Recompute the words a search finds from the current timeline; in the caller's transaction."""
     own = (select.format(incident="%(incident)s") for select in also_said)
     also = "".join(f" UNION ALL SELECT n, text FROM ({select}) elsewhere" for select in own)  # noqa: S608 (constants)
     with connection.cursor() as cursor:
@@ -65,12 +66,12 @@ _ADD: Final = f"""
 
 
 def add_words(incident: Incident, text: str) -> None:
-    """Have a search find an incident by a text that is no entry, in the caller's transaction."""
+    """Have a search find an incident by a text that is not an entry, in the caller's transaction."""
     with connection.cursor() as cursor:
         cursor.execute(_ADD, {"incident": incident.pk, "words": text, "most": WORDS_BYTES})
 
 
 def words_of(text: str) -> str:
-    """Return the SQL of a text's words, without positions, for the search; ``text`` is SQL, too."""
+    """Return the SQL of a text's words, without positions, for the search; ``text`` is SQL too."""
     words = f"strip(to_tsvector('{SEARCH_CONFIG}', {identifiers.with_parts('said.text')}))"
     return f"(SELECT {words} FROM (VALUES ({text}::text)) AS said (text))"  # noqa: S608 (put together of constants)

@@ -41,7 +41,7 @@ class Command(BaseCommand):
 
 
 def _person(email: str) -> Person:
-    """Find someone by email or by the name of an account, one that was never used included."""
+    """Find someone by email or account name, including accounts that were never used."""
     if (person := person_matching.by_email(email)) is not None:
         return person
     for account in [*User.objects.filter(username=email), *emails.having(User.objects.all(), email)][:1]:
