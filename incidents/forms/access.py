@@ -1,4 +1,4 @@
-"""Verbs about who gets into a private incident, and what it says to everyone."""
+"""Verbs about who gets into a private incident, and what is published of it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from incidents.lifecycle import access as asking
 from incidents.lifecycle import opening
 from incidents.models import AccessRequest, Incident
 
-READ = {"rows": 3, "readonly": True}  # shown to be read, not to be written
+READ = {"rows": 3, "readonly": True}  # shown to be read, not edited
 
 
 class ReadOnlyWords(forms.CharField):
@@ -27,7 +27,7 @@ class ReadOnlyWords(forms.CharField):
 
 
 class ShownNumber(forms.CharField):
-    """A number shown at its current value: what was submitted is what the person had read."""
+    """A number shown at its current value; the submitted one is the value that the person had read."""
 
     def bound_data(self, data: Any, initial: Any) -> Any:
         """Return the current value."""
@@ -35,7 +35,7 @@ class ShownNumber(forms.CharField):
 
 
 class PrivateForm(VerbForm):
-    """A verb that only a private incident has."""
+    """A verb that only private incidents have."""
 
     @classmethod
     def offered(cls, incident: Incident) -> bool:
@@ -46,7 +46,7 @@ class PrivateForm(VerbForm):
 
 
 class AnswerForm(PrivateForm):
-    """An answer to someone who asked to be let in; ``n`` is the entry in which they did."""
+    """An answer to someone who requested access; ``n`` identifies the entry of the request."""
 
     asks = ReadOnlyWords(label="Access request", required=False, widget=forms.Textarea(READ))
     n = forms.CharField(widget=forms.HiddenInput)
@@ -69,7 +69,7 @@ class AnswerForm(PrivateForm):
         return numbered.found(asked, n, at="asked_at")
 
     def clean_n(self) -> int:
-        """Return the number of the request; 0 where it is another one's by now."""
+        """Return the number of the request; 0 if another request has that number by now."""
         found = self._asked(self.cleaned_data["n"])
         return found.n if found else 0
 
@@ -103,7 +103,7 @@ class OpenUpForm(PrivateForm):
 
     @property
     def explains(self) -> str:  # type: ignore[override]  # where it is published depends on what is connected
-        """Say what becomes of it."""
+        """Say what happens to it."""
         return (
             "Write what everyone may read. Once someone else confirms it, it is published "
             f"{opening.where(self.incident)}. This page, its history, evidence and channel stay private."
@@ -125,7 +125,7 @@ class PublishForm(PrivateForm):
 
     @property
     def explains(self) -> str:  # type: ignore[override]  # where it is published depends on what is connected
-        """Say who will read it, and where."""
+        """Say who will be able to read it, and where."""
         return (
             "Everyone in the workspace will be able to read this text and nothing else. It is published "
             f"{opening.where(self.incident)}. You cannot undo this."
@@ -133,7 +133,7 @@ class PublishForm(PrivateForm):
 
     @property
     def refusal(self) -> str:
-        """Why there is nothing to confirm, or not by this person."""
+        """Why there is nothing to confirm, or why this person may not confirm it."""
         known = opening.proposed(self.incident)
         if known is None:
             return "Nothing to confirm."

@@ -14,16 +14,16 @@ from incidents.lifecycle import rules
 from incidents.models import Incident, IncidentType, Person
 from incidents.policies import current_types
 
-LATEST = 32503680000  # the year 3000, in seconds: no form is opened later
+LATEST = 32503680000  # the year 3000, in seconds: no form is opened later than that
 ARCHIVED = "This type is no longer in use. Nothing is declared yet: check the type that is chosen now, then declare."
 
 
 class DeclareForm(forms.Form):
-    """What a declaration may say."""
+    """The fields of a declaration."""
 
     title = forms.CharField(
         label="What is wrong?",
-        max_length=rules.TEXT_CHARS,  # a long one is cut at a word, and none of it is lost
+        max_length=rules.TEXT_CHARS,  # a long title is cut at a word, and the rest is kept
         error_messages={"required": "Describe what is wrong in a few words."},
         widget=forms.TextInput(attrs={"placeholder": "Checkout is slow", "autofocus": True}),
     )
@@ -48,26 +48,26 @@ class DeclareForm(forms.Form):
 
     @property
     def since(self) -> datetime | None:
-        """When the page was opened whose form this is; None for what no page sent."""
+        """When the page with this form was opened; None if it was not sent from a page."""
         seconds = number(self.data.get("since")) if self.is_bound else None
         return datetime.fromtimestamp(min(seconds, LATEST), UTC) if seconds is not None else None
 
     @property
     def versions(self) -> str:
-        """Which version of each type the page shows, for the form to bear."""
+        """The version of each type that the page shows, for a hidden field of the form."""
         return " ".join(f"{one.slug}:{one.current.number}" for one in self.types if one.current is not None)
 
     @property
     def seen(self) -> int | None:
-        """The version of the chosen type that the page showed; None for what no page sent."""
+        """The version of the chosen type that the page showed; None if it was not sent from a page."""
         shown = dict(one.split(":", 1) for one in self.data.get("versions", "").split() if ":" in one)
         return number(shown.get(self.data.get("type", ""))) if self.is_bound else None
 
     @property
     def chosen(self) -> IncidentType | None:
-        """The type that is picked now; the default one until then.
+        """The type that is selected now, or the default one.
 
-        In place of a private one that somebody archived meanwhile it is a private one, where there is any.
+        If a private type was selected and then archived, this is another private type, if there is one.
         """
         asked = self.data.get("type", "") if self.is_bound else ""
         found = next((one for one in self.types if one.slug == asked), None)
@@ -77,7 +77,7 @@ class DeclareForm(forms.Form):
 
     @property
     def picked_lead(self) -> Person | None:
-        """The lead that was sent with the form, if they may lead."""
+        """The lead sent with the form, if they may lead."""
         return joinable(by=self.person).filter(pk=number(self.data.get("lead")) or 0).first() if self.is_bound else None
 
     def declared(self, *, at: datetime) -> Incident | None:

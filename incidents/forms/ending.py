@@ -18,7 +18,7 @@ from incidents.models import Incident
 
 
 class StepForm(VerbForm):
-    """A step of the lifecycle: ``verb`` says which, and its own rule says whether it may be taken now."""
+    """A step of the lifecycle: ``verb`` names it, and its own rule decides whether it may be taken now."""
 
     verb: ClassVar[str]
 
@@ -50,7 +50,7 @@ class ResolveForm(StepForm):
 
     @property
     def explains(self) -> str:  # type: ignore[override]  # what is still open depends on the incident
-        """Say what ending it does, and what would be left undone, which keeps nobody from it."""
+        """Say what resolving does, and what would be left undone, which does not stop anyone."""
         open_ = ", ".join(_still_open(self.incident))
         told = "The incident is over: the channel is told, open pages are resolved, and update reminders stop."
         told = _limited(told, self.incident)
@@ -62,7 +62,7 @@ class ResolveForm(StepForm):
 
 
 def _limited(told: str, incident: Incident) -> str:
-    """Say what an end does, and what of it cannot be done now."""
+    """Say what an end does, and what part of it cannot be done now."""
     return f"{told} {ending.beyond_reach(incident)}".rstrip()
 
 
@@ -82,16 +82,16 @@ class ReopenForm(StepForm):
     reach = forms.CharField(required=False, widget=forms.HiddenInput)
 
     def first(self, asked: Mapping[str, Any]) -> dict[str, Any]:
-        return {"reach": lambda: self.reaches}  # asked where the form is shown
+        return {"reach": lambda: self.reaches}  # computed when the form is shown
 
     @cached_property
     def reaches(self) -> str:
-        """Whom it reaches, as the form says."""
+        """Who is paged and brought in again, as the form says it."""
         return ending.reach_again(self.incident, by=self.person)
 
     @property
-    def explains(self) -> str:  # type: ignore[override]  # whom it reaches depends on the incident
-        """Say what reopening does, and whom it pages and brings in again."""
+    def explains(self) -> str:  # type: ignore[override]  # who it reaches depends on the incident
+        """Say what reopening does, and who it pages and brings in again."""
         return f"The incident is not over after all. {self.reaches}".rstrip()
 
     def run(self, *, at: datetime) -> object:

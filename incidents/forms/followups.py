@@ -21,14 +21,14 @@ GONE: Final = "There is no such task or follow-up any more."
 
 
 def day(label: str) -> forms.DateField:
-    """Make a field for the day by which something is due."""
+    """Make a field for a due date."""
     return forms.DateField(
         label=label, required=False, widget=forms.DateInput(attrs={"type": "date"}, format="%Y-%m-%d")
     )
 
 
 class OwnerForm(PickForm):
-    """A verb that asks who owns something; some people are offered before anything is typed."""
+    """A verb that asks for an owner; some people are offered before anything is typed."""
 
     def others(self, q: str, picked: list[Person]) -> list[Person]:
         return super().others(q, picked) or suggested(q, by=self.person, without=picked)
@@ -65,7 +65,7 @@ class TaskForm(FollowupForm):
 
 
 class OneForm(VerbForm):
-    """A verb of one task or follow-up, which its page names by number; ``wants`` are the states it may have."""
+    """A verb on one task or follow-up, which the page names by number; ``wants`` lists the states it may be in."""
 
     wants: frozenset[str] = frozenset({Followup.State.OPEN})
     n = forms.CharField(widget=forms.HiddenInput)
@@ -76,7 +76,7 @@ class OneForm(VerbForm):
 
     @cached_property
     def one(self) -> Followup | None:
-        """The task or follow-up that it is about."""
+        """The task or follow-up in question."""
         return self._found(self["n"].value())
 
     def _found(self, n: object) -> Followup | None:
@@ -84,14 +84,14 @@ class OneForm(VerbForm):
         return numbered.found(rows.defer("incident__words"), n, at="made_at")
 
     def clean_n(self) -> int:
-        """Return the number of the one it is about. Raises ``ValidationError`` when that is gone."""
+        """Return its number. Raises ``ValidationError`` if it no longer exists."""
         if self.one is None:
             raise forms.ValidationError(GONE)
         return self.one.n
 
     @property
     def refusal(self) -> str:
-        """Why there is nothing to send here: it is done or dropped already, or was reopened."""
+        """Why the form cannot be sent: it is already done or dropped, or was reopened."""
         refusal = super().refusal
         if refusal or self.one is None:
             return refusal or GONE
@@ -133,7 +133,7 @@ class ReopenTaskForm(OneForm):
 class ReassignForm(OneForm, OwnerForm):
     heading, button, icon = "Owner and due date", "Save", "person"
     said = "Saved."
-    was = forms.CharField(required=False, strip=False, widget=forms.HiddenInput)  # owner and day that the form showed
+    was = forms.CharField(required=False, strip=False, widget=forms.HiddenInput)  # what the form showed
     due_on = day("Due (optional)")
     people = forms.ModelChoiceField(queryset=joinable(), required=False)
 
@@ -142,14 +142,14 @@ class ReassignForm(OneForm, OwnerForm):
     ) -> None:
         super().__init__(data, incident=incident, person=person, asked=asked)
         field = self.fields["people"]
-        # Whose it is, or was as the form was shown, may keep it, though they could not be chosen.
+        # The current owner, and the owner the form showed, may keep it even if they could not be chosen.
         shown = self._shown(data)
         had = {pk for pk in followup_lists.owners(self.one) if str(pk) in shown} if self.one else set()
         may = Q(pk__in=choosable(field).values("pk")) | Q(pk__in=had)
         field.queryset = Person.objects.filter(may)  # type: ignore[attr-defined]  # the field of a PickForm
 
     def _shown(self, data: QueryDict | None) -> set[str]:
-        """Return the keys of the present owner and of the one that the form showed, as forms hold them."""
+        """Return the keys of the current owner and of the owner that the form showed, as strings."""
         was = data.get("was", "") if data else ""
         return {str(self.one.owner_id) if self.one else "", was.partition(" ")[0]}
 
@@ -165,7 +165,7 @@ class ReassignForm(OneForm, OwnerForm):
         return lifecycle.change_followup(self.incident, n=n, changes=self._changes(), by=self.person, at=at)
 
     def _changes(self) -> dict[str, Any]:
-        """Return what is other than the form showed: what others changed meanwhile is theirs."""
+        """Return what differs from what the form showed; others' changes in the meantime are kept."""
         owner, due_on = self.cleaned_data["people"], self.cleaned_data["due_on"]
         both = {"owner": owner, "due_on": due_on}
         if "was" not in self.given:  # a form of an older version

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-MOST_DIGITS = 15  # far below where PostgreSQL's bigint ends
+MOST_DIGITS = 15  # far below the maximum of PostgreSQL's bigint
 
 
 def number(text: str | None) -> int | None:
-    """Return a whole number from 0; None for anything else."""
+    """Parse a whole number that is not negative; None for anything else."""
     return int(text) if text and len(text) <= MOST_DIGITS and text.isascii() and text.isdecimal() else None
 
 

@@ -1,4 +1,4 @@
-"""Words in a form that was not taken: they go back to the browser that sent them, and nowhere else."""
+"""Text from a form that was not accepted: it goes back to the browser that sent it, and nowhere else."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from django.conf import settings
 from django.core.exceptions import BadRequest, SuspiciousOperation
 from django.http import HttpRequest
 
-ZONE: Final = f"{settings.COOKIE_PREFIX}zone"  # the first of our scripts tells the browser's time zone in it
-# The fields that take sentences. What is chosen is quickly chosen again, and what is secret is never shown.
+ZONE: Final = f"{settings.COOKIE_PREFIX}zone"  # our first script stores the browser's time zone in it
+# The fields that take sentences. Choices are quickly made again, and secrets are never shown.
 NAMES: Final = (
     "title",
     "summary",
@@ -30,9 +30,9 @@ NAMES: Final = (
 
 
 def lost(request: HttpRequest) -> list[str]:
-    """Return what was written in a form of ours that an answer does not take, field by field.
+    """Return the text of a form of ours that the response would otherwise lose, field by field.
 
-    A browser that runs scripts has kept it by itself (`sending.js`). Forms with files are left unread.
+    A browser that runs scripts has kept it itself (`sending.js`). Forms with files are not read.
     """
     if (
         request.method != "POST"
@@ -42,7 +42,7 @@ def lost(request: HttpRequest) -> list[str]:
         return []
     try:
         return _written(request) if _is_ours(request) else []
-    except (SuspiciousOperation, BadRequest, OSError):  # too large, cut off, in other letters, or for another host
+    except (SuspiciousOperation, BadRequest, OSError):  # too large, cut off, in another encoding, or for another host
         return []
 
 

@@ -22,39 +22,39 @@ SHOWN = 12
 def joinable(*, by: Person | None = None) -> QuerySet[Person]:
     """Return those who may be brought in: never guests, bots, external people or deactivated accounts.
 
-    ``by`` is who picks: guests pick among those they respond with.
+    ``by`` is who picks: a guest picks only among the people they respond with.
     """
     known = visibility.people_known_to(by) if by is not None else Person.objects.all()
     return known.filter(is_guest=False, is_bot=False, is_external=False, deactivated=False)
 
 
 def suggested(q: str, *, by: Person, without: Collection[Person] = ()) -> list[Person]:
-    """Return some people that ``by`` may pick from, by name when one is typed."""
+    """Return some people that ``by`` may pick from, filtered by name if one is typed."""
     q = " ".join(q.split())[:80]
     found = joinable(by=by).filter(name__icontains=q) if q else joinable(by=by)
     return list(found.exclude(pk__in=[one.pk for one in without]).order_by("name", "pk")[:SHOWN])
 
 
 def narrow(field: forms.Field, *, by: Person) -> None:
-    """Let a field that picks people take only those whom ``by`` may pick."""
+    """Limit a field that picks people to those that ``by`` may pick."""
     assert isinstance(field, forms.ModelChoiceField), "of one person or of several"
     field.queryset = joinable(by=by)
 
 
 def choosable(field: forms.Field) -> QuerySet[Person]:
-    """Return those whom a field that picks people takes."""
+    """Return the people that a field accepts."""
     assert isinstance(field, forms.ModelChoiceField), "of one person or of several"
     found: QuerySet[Person] | None = field.queryset
     return Person.objects.none() if found is None else found
 
 
 def responders(incident: Incident) -> list[Person]:
-    """Return those who respond and may be given something to do."""
+    """Return the current responders who may be given something to do."""
     return [one.person for one in visibility.readers(incident) if one.person.can_join]
 
 
 class PickForm(VerbForm):
-    """A verb that asks for people: ``several`` of them, or one, optional unless it ``must`` be given."""
+    """A verb that asks for people: ``several`` of them, or one, who is optional unless it ``must`` be given."""
 
     several = False
     must = False
@@ -67,20 +67,20 @@ class PickForm(VerbForm):
         narrow(self.fields["people"], by=person)
 
     def picked(self) -> list[Person]:
-        """Return those chosen so far, also when the form is not sent yet."""
+        """Return those chosen so far, even before the form is sent."""
         ids = numbers(self.given.getlist("people"))
         if not self.is_bound and self.initial.get("people"):
             ids = [self.initial["people"]]
         return list(choosable(self.fields["people"]).filter(pk__in=ids).order_by("name"))
 
     def options(self) -> list[tuple[Person, bool]]:
-        """Return people to choose from, the chosen first."""
+        """Return people to choose from, chosen ones first."""
         picked = self.picked()
         q = self.given.get("q", "")
         return [(one, True) for one in picked] + [(one, False) for one in self.others(q, picked)]
 
     def others(self, q: str, picked: list[Person]) -> list[Person]:
-        """Return those not picked yet: by name when one is typed, else who responds already."""
+        """Return those not picked yet: matches for a typed name, otherwise current responders."""
         if q:
             return suggested(q, by=self.person, without=picked)
         return [one for one in responders(self.incident)[:SHOWN] if one not in picked]
@@ -93,7 +93,7 @@ class LeadForm(PickForm):
     people = forms.ModelChoiceField(queryset=joinable(), required=False)
 
     def first(self, asked: Mapping[str, Any]) -> dict[str, Any]:
-        """Propose who leads or, while nobody does, whoever asks: that is why they opened it."""
+        """Preselect the lead or, if there is none, the person who opened the form: that is why they opened it."""
         return {"people": self.incident.lead_id or (self.person.pk if self.person.can_join else None)}
 
     def run(self, *, at: datetime) -> object:
@@ -110,7 +110,7 @@ class NextStepForm(PickForm):
     people = forms.ModelChoiceField(queryset=joinable(), required=False)
 
     def first(self, asked: Mapping[str, Any]) -> dict[str, Any]:
-        """Propose the step that holds and who has it, so that giving it to somebody else keeps its words."""
+        """Prefill the current next step and its owner, so that assigning it to someone else keeps its text."""
         now = self._now()
         mine = self.person.pk if self.person.can_join else None
         return {"text": now.text, "people": now.event.data.get("owner", mine)} if now else {"people": mine}
@@ -119,7 +119,7 @@ class NextStepForm(PickForm):
         return last_said.of([self.incident]).get(self.incident.pk, {}).get("next_step")
 
     def clean_text(self) -> str:
-        """Refuse a step without words where there is none that could be over."""
+        """Refuse an empty step if there is none to clear."""
         text = str(self.cleaned_data["text"])
         if not text.strip() and not self._now():
             raise forms.ValidationError("Write what is done next.")
@@ -152,7 +152,7 @@ class RoleForm(PickForm):
 
 
 class FillForm(RoleForm):
-    """Who is the one of a role that nobody could be found for."""
+    """Choose the person for a role that takes exactly one and that no one could be found for."""
 
     button, said = "Choose", "Chosen."
     must = True
@@ -186,7 +186,7 @@ class BringForm(PickForm):
 
     @property
     def explains(self) -> str:  # type: ignore[override]  # what it means depends on the incident
-        """Say what being brought in opens to them."""
+        """Say what someone who is brought in gets to see."""
         if self.incident.private:
             return "They will be able to read everything in this private incident, including its history."
         return "They are invited to the channel."

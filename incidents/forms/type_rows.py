@@ -1,4 +1,4 @@
-"""Rows of the type form: a line of a policy with a field for each of its parts, read by the line's own rules."""
+"""Rows of the type form: a policy line with one field per part, parsed by the line's own rules."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Parts = Mapping[str, str]
 
 @dataclass(frozen=True, slots=True)
 class RowKind:
-    """What the rows of one field hold: their parts, the line that some parts make, and what a line says."""
+    """What the rows of one field hold: their parts, how parts make a line, and how a line is read."""
 
     parts: tuple[str, ...]
     line: Callable[..., str]
@@ -28,7 +28,7 @@ class RowKind:
 
 @dataclass(frozen=True, slots=True)
 class TypeRow:
-    """One row as the form shows it: what stands in each part, and what is wrong with it."""
+    """One row as the form shows it: the value of each part, and what is wrong with it."""
 
     number: int
     value: Parts
@@ -37,14 +37,14 @@ class TypeRow:
 
 @dataclass(frozen=True, slots=True)
 class GivenRow:
-    """One row as it was sent: its parts, or a whole line where there was only text."""
+    """One row as it was sent: its parts, or a whole line if only text was sent."""
 
     parts: Parts = field(default_factory=dict)
     text: str = ""
 
 
 class RowsWidget(forms.Widget):
-    """Reads ``name.part`` of every row, or one line each of ``name``; templates draw it."""
+    """Reads ``name.part`` of every row, or ``name`` with one line for each row; templates render it."""
 
     def __init__(self, kind: RowKind) -> None:
         super().__init__()
@@ -63,14 +63,14 @@ class RowsWidget(forms.Widget):
 
 
 class RowsField(forms.Field):
-    """As many values of a policy as rows are filled in; what is wrong with a row says which row it is."""
+    """A policy field with one value for each filled-in row; its errors name the row they are about."""
 
     def __init__(self, kind: RowKind, *, label: str, hint: str) -> None:
         super().__init__(label=label, required=False, help_text=hint, widget=RowsWidget(kind))
         self.kind = kind
 
     def clean(self, value: Sequence[GivenRow] | None) -> tuple[Any, ...]:
-        """Return what the rows say; raise ``ValidationError`` with the number of each row that says nothing."""
+        """Return the values of the rows; raise ``ValidationError`` with the number of each row that cannot be read."""
         given = value or ()
         if len(given) > AT_MOST:
             raise forms.ValidationError(f"At most {AT_MOST} rows; there are {len(given)}.")
@@ -79,14 +79,14 @@ class RowsField(forms.Field):
             try:
                 found.append(self.kind.read(one.text or self.kind.line(**one.parts)))
             except (capture_lines.UnclearCapture, one_of_lines.UnclearRole) as unclear:
-                # The message quotes what was typed, in which a % is only that.
+                # The message quotes what was typed, so a % in it must not be a placeholder.
                 wrong.append(forms.ValidationError("%(says)s", params={"says": str(unclear), "row": number}))
         if wrong:
             raise forms.ValidationError(wrong)
         return tuple(found)
 
     def rows(self, value: Sequence[Any], wrong: Sequence[forms.ValidationError]) -> list[TypeRow]:
-        """Return the rows to draw: of a policy's values, or of what was sent with what is wrong with it."""
+        """Return the rows to render: a policy's values, or what was sent with its errors."""
         said: dict[int, list[str]] = {}
         for error in wrong:
             if error.params:
@@ -105,7 +105,7 @@ class RowsField(forms.Field):
 
 
 def of_whole(wrong: Sequence[forms.ValidationError]) -> list[str]:
-    """Return what is wrong with a field of rows as a whole."""
+    """Return the errors that are about a field of rows as a whole."""
     return [said for error in wrong if not error.params for said in error.messages]
 
 
@@ -114,7 +114,7 @@ def _plain(text: str) -> str:
 
 
 def _is_filled(row: Parts) -> bool:
-    """Return whether somebody filled a row in: choices and numbers that were there from the start are not that."""
+    """Return whether someone filled in a row; choices and numbers that the form preset do not count."""
     return any(value for part, value in row.items() if part not in {"kind", "on"})
 
 

@@ -16,7 +16,7 @@ NAME_CHARS = 40
 
 
 def _picked(of: str, *, unknown: str) -> dict[str, str]:
-    """Return what a script needs to offer a list; without it, the field takes what is typed."""
+    """Return the attributes a script needs to offer a list; without the script, the field takes what is typed."""
     return {"data-picks": of, "data-unknown": unknown}
 
 
@@ -26,7 +26,7 @@ def _lines(label: str, *, hint: str, rows: int = 3, attrs: dict[str, str] | None
 
 
 class TypeForm(forms.Form):
-    """What a type says of itself and what it asks for."""
+    """What a type is called, how it is described, and what it asks for."""
 
     slug = forms.CharField(
         label="Slug",
@@ -132,15 +132,15 @@ class TypeForm(forms.Form):
         return [(kind, measure.name) for kind, measure in MEASURES.items()]
 
     def capture_moments(self) -> tuple[str, ...]:
-        """Return when a profile may be captured."""
+        """Return the moments at which a profile may be captured."""
         return MOMENTS
 
     def role_errors(self) -> list[str]:
-        """Say what is wrong with the roles for exactly one person as a whole."""
+        """Return what is wrong with the roles for exactly one person as a whole."""
         return type_rows.of_whole(self._wrong("one_of"))
 
     def capture_errors(self) -> list[str]:
-        """Say what is wrong with the profiles to capture as a whole."""
+        """Return what is wrong with the profiles to capture as a whole."""
         return type_rows.of_whole(self._wrong("captures"))
 
     def _rows(self, name: str) -> list[TypeRow]:

@@ -16,9 +16,9 @@ TYPED: Final = (forms.TextInput, forms.Textarea)
 
 
 class VerbForm(forms.Form):
-    """A verb of one incident, asked by one person.
+    """A verb on one incident, requested by one person.
 
-    ``since`` is the last event that its page showed. ``said`` is what the page says once it was done.
+    ``since`` is the last event that the page showed. ``said`` is what the page says when it is done.
     """
 
     heading: ClassVar[str]
@@ -26,8 +26,8 @@ class VerbForm(forms.Form):
     said: str = "Done."
     explains: ClassVar[str] = ""
     icon: ClassVar[str] = "dot"
-    do_not_call_in_templates: ClassVar[bool] = True  # pages show the verbs themselves, not yet filled in
-    tone: ClassVar[str] = ""  # "grave" when it cannot be undone, or ends something
+    do_not_call_in_templates: ClassVar[bool] = True  # pages show the classes themselves, without data
+    tone: ClassVar[str] = ""  # "grave" if it cannot be undone, or ends something
 
     since = forms.IntegerField(required=False, min_value=0, widget=forms.HiddenInput)
 
@@ -45,15 +45,15 @@ class VerbForm(forms.Form):
         return incident.is_active
 
     def first(self, asked: Mapping[str, Any]) -> dict[str, Any]:
-        """Return what the form shows before anyone wrote in it."""
+        """Return the form's initial values."""
         return {}
 
     def run(self, *, at: datetime) -> object:
-        """Carry the verb out. Raises ``lifecycle.Refused``."""
+        """Carry out the verb. Raises ``lifecycle.Refused``."""
         raise NotImplementedError
 
     def done(self, *, at: datetime) -> bool:
-        """Carry the verb out if the form is right; what stands in the way becomes the form's errors."""
+        """Carry out the verb if the form is valid; turn refusals into form errors. Return whether it was done."""
         if not self.is_valid():
             return False
         try:
@@ -69,7 +69,7 @@ class VerbForm(forms.Form):
 
     @property
     def refusal(self) -> str:
-        """Why there is nothing to send here now; empty while there is."""
+        """Why the form cannot be sent now; empty if it can."""
         if not self.offered(self.incident):
             return self.not_offered()
         return "" if self.is_about_something else "Nothing is selected. Open this from the incident page."
@@ -81,12 +81,12 @@ class VerbForm(forms.Form):
 
     @property
     def is_about_something(self) -> bool:
-        """Whether the form was told what it is about, where it has to be."""
+        """Whether the form names what it is about, if it has to."""
         told = [self[name].value() for name, field in self.fields.items() if field.required and field.widget.is_hidden]
         return all(value not in (None, "") for value in told)
 
     def to_read(self) -> list[forms.BoundField]:
-        """Make the words that were sent read-only; return the fields to be read, where they say anything."""
+        """Make the submitted text fields read-only; return the read-only fields that have a value."""
         for one in self.visible_fields() if self.is_bound else ():
             if isinstance(one.field.widget, TYPED):
                 one.field.widget.attrs = {"readonly": True}
@@ -94,7 +94,7 @@ class VerbForm(forms.Form):
 
     @property
     def in_the_way(self) -> list[str]:
-        """What is wrong besides the fields that are shown."""
+        """Errors other than those of the visible fields."""
         hidden = [str(error) for field in self.hidden_fields() for error in field.errors]
         return [*map(str, self.non_field_errors()), *hidden]
 
@@ -105,7 +105,7 @@ class VerbForm(forms.Form):
         return since
 
     def _look_again(self) -> None:
-        """Take what is shown now as seen, so that sending the form once more goes through."""
+        """Treat the current state as seen, so that sending the form again goes through."""
         self.incident.refresh_from_db(fields=["last_n"])
         self.given = self.given.copy()
         self.given["since"] = str(self.incident.last_n)

@@ -132,7 +132,7 @@ class CheckForm(VerbForm):
 
 
 class EntryForm(VerbForm):
-    """A verb of one entry, which its page names by number."""
+    """A verb on one timeline entry, which the page names by number."""
 
     n = forms.CharField(widget=forms.HiddenInput)
 
@@ -145,11 +145,11 @@ class EntryForm(VerbForm):
         return {"n": event.borne if event else asked.get("n")}
 
     def meant(self, n: object) -> Event | None:
-        """Return the entry of a number, if it is still there."""
+        """Return the entry with this number, if it still exists."""
         return numbered.found(Event.objects.filter(incident=self.incident), n)
 
     def clean_n(self) -> int:
-        """Return the number of the entry. Raises ``ValidationError`` when it is gone."""
+        """Return the number of the entry. Raises ``ValidationError`` if it no longer exists."""
         event = self.meant(self.cleaned_data["n"])
         if event is None:
             raise forms.ValidationError(ENTRY_GONE)
@@ -157,7 +157,7 @@ class EntryForm(VerbForm):
 
     @property
     def refusal(self) -> str:
-        """Why there is nothing to send here: it is about no entry, or about one that is gone."""
+        """Why the form cannot be sent: it names no entry, or one that no longer exists."""
         return super().refusal or ("" if self.meant(self["n"].value()) else ENTRY_GONE)
 
 
@@ -201,7 +201,7 @@ class RedactForm(EntryForm):
 
     @property
     def refusal(self) -> str:
-        """Why there is nothing to send here: the lead alone redacts."""
+        """Why the form cannot be sent: only the lead redacts."""
         return super().refusal if redaction.is_lead(self.incident, self.person) else redaction.NOT_THE_LEAD
 
     def run(self, *, at: datetime) -> object:

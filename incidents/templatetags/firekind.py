@@ -1,4 +1,4 @@
-"""What templates need beyond Django's own: icons, ages, times and the colour of a type."""
+"""Template tags and filters: icons, ages, times and the colours of types."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ LINKISH = re.compile(r"://|www\.|@|\.(com|org|net|edu|gov|int)\b", re.IGNORECASE
 @register.simple_tag
 @cache
 def icon(name: str, label: str = "") -> SafeString:
-    """Draw a picture of the sprite; it is decoration unless it has a label."""
+    """Render an icon of the sprite; it is decorative unless it has a label."""
     sprite = f"{static('firekind/icons.svg')}#{name}"
     if label:
         return format_html('<svg class="icon" role="img" aria-label="{}"><use href="{}"/></svg>', label, sprite)
@@ -41,19 +41,19 @@ def icon(name: str, label: str = "") -> SafeString:
 
 @register.filter
 def bdi(name: object) -> str:
-    """Keep a name in its own direction, and what is beside it in its place; HTML's element of that name is for more."""
+    """Keep a name in its own text direction, and its neighbours in place, by Unicode's isolates instead of <bdi>."""
     return isolated(str(name))
 
 
 @register.filter
 def each_bdi(names: Iterable[object]) -> list[str]:
-    """Keep each of several names in its own direction."""
+    """Keep each of several names in its own text direction."""
     return [isolated(str(name)) for name in names]
 
 
 @register.filter
 def prose(text: str) -> SafeString:
-    """Show what people wrote: escaped, lines kept, addresses made into links where there are any."""
+    """Render what people wrote: escaped, with line breaks kept and addresses turned into links."""
     safe = urlize(text, nofollow=True, autoescape=True) if LINKISH.search(text) else escape(text)
     return mark_safe(safe.replace("\n", "<br>"))  # noqa: S308 (both branches escape)
 
@@ -65,7 +65,7 @@ def unbroken(text: str) -> str:
 
 @register.filter
 def ticked(text: str) -> SafeString:
-    """Show names between backticks as code, which may break anywhere; everything is escaped."""
+    """Render names between backticks as code, which may break anywhere; everything is escaped."""
     parts = [escape(part) for part in unbroken(str(text)).split("`")]
     if len(parts) % 2 == 0:
         return mark_safe("`".join(parts))  # noqa: S308 (escaped above)
@@ -76,16 +76,16 @@ def ticked(text: str) -> SafeString:
 
 @register.filter
 def marked(text: str) -> SafeString:
-    """Show a piece of text with the words that a search found marked; everything is escaped."""
+    """Render text with the words found by a search marked; everything is escaped."""
     safe = escape(text).replace(snippets.BEGIN, "<mark>").replace(snippets.END, "</mark>")
     return mark_safe(safe)  # noqa: S308 (escaped above)
 
 
 @register.simple_tag(takes_context=True)
 def closing(context: template.Context) -> SafeString:
-    """Say what a page needs to close itself: where it hears of that, and the incident that it is about.
+    """Return what a page needs to close itself: the address of the stream of closings, and the incident it is about.
 
-    That is read off its address, so no page of an incident can forget it.
+    The incident is read from the page's own address, so that no page of an incident can forget it.
     """
     match = context["request"].resolver_match
     about = match.kwargs.get("codename", "") if match and match.route.startswith(page_routes.INCIDENT) else ""
@@ -95,39 +95,39 @@ def closing(context: template.Context) -> SafeString:
 
 @register.simple_tag(takes_context=True)
 def lost_words(context: template.Context) -> list[str]:
-    """Return what was written in the form that an error page answers, for who would lose it otherwise."""
+    """Return what was written in the form that an error page answers, because it would be lost otherwise."""
     request = context.get("request")
     return given_words.lost(request) if request is not None else []
 
 
 @register.simple_tag
 def in_sandbox() -> bool:
-    """Tell whether people may pick who they are."""
+    """Return whether people may pick who they are."""
     return bool(settings.FIREKIND.sandbox_url)
 
 
 @register.simple_tag
 def slack_command() -> str:
-    """Return the slash command that people type; empty where Slack is left out."""
+    """Return the slash command; empty if Slack is not configured."""
     slack = settings.FIREKIND.slack
     return slack.command if slack else ""
 
 
 @register.filter
 def said(capture: Capture) -> str:
-    """Say what a policy has captured and when, in words."""
+    """Say in words what a policy captures and when."""
     return capture_lines.said(capture)
 
 
 @register.filter
 def tint(colour: str) -> str:
-    """Return the CSS class of a type's colour; one that is not known is slate."""
+    """Return the CSS class of a type's colour; an unknown colour is slate."""
     return f"k-{colour if colour in COLOURS else COLOURS[0]}"
 
 
 @register.filter
 def span(seconds: float) -> str:
-    """Say a length of time in its two largest units: ``4 min``, ``3 h 5 min``, ``2 d 7 h``."""
+    """Format a duration in its two largest units: ``4 min``, ``3 h 5 min``, ``2 d 7 h``."""
     minutes, hours, days = int(seconds // 60), int(seconds // 3600), int(seconds // 86400)
     if minutes < 1:
         return "under a minute"
@@ -140,27 +140,27 @@ def span(seconds: float) -> str:
 
 @register.filter
 def until(end: datetime | None, start: datetime) -> float:
-    """Return the seconds from ``start`` to ``end``, or to now while there is no end."""
+    """Return the seconds from ``start`` to ``end``, or to now if there is no end."""
     return ((end or timezone.now()) - start).total_seconds()
 
 
 @register.simple_tag
 def clock(at: datetime) -> SafeString:
-    """Show the hour and minute of a moment in the viewer's zone; seconds are heard, the whole date is a hover away."""
+    """Render a moment's hour and minute in the viewer's zone; screen readers get seconds, hovering shows the date."""
     here = timezone.localtime(at)
     return _time(here, "clock", f"{here:%H:%M}", more=f'<span class="unseen">:{here:%S}</span>')
 
 
 @register.simple_tag
 def moment(at: datetime) -> SafeString:
-    """Show the day and the time of a moment in the viewer's zone; the year only when it is another one."""
+    """Render a moment's day and time in the viewer's time zone; the year only if it is not the current one."""
     here, now = timezone.localtime(at), timezone.localtime()
     year = "" if here.year == now.year else f" {here.year}"
     return _time(here, "moment", f"{here.day} {here:%b}{year}, {here:%H:%M}")
 
 
 def twice(here: datetime) -> str:
-    """Say which hour it is of one that comes twice, as clocks are put back: ``UTC+2``, ``UTC-3:30``; else nothing."""
+    """Name the offset of an hour that occurs twice as clocks go back: ``UTC+2``, ``UTC-3:30``; otherwise empty."""
     first, second = (here.replace(fold=fold).utcoffset() for fold in (0, 1))
     if first == second:
         return ""
@@ -172,13 +172,13 @@ def twice(here: datetime) -> str:
 
 @register.simple_tag
 def zone() -> SafeString:
-    """Name the zone in which times are shown; where the page was written for another one, a script corrects it."""
+    """Name the time zone of the times shown; a script corrects it if the page was rendered for another one."""
     return format_html("<span data-zone-name>{}</span>", zone_name())
 
 
 @register.simple_tag
 def zone_name() -> str:
-    """Return the name of the zone in which the server shows times."""
+    """Return the name of the time zone in which the server shows times."""
     return timezone.get_current_timezone_name()
 
 
@@ -191,7 +191,7 @@ def _time(here: datetime, show: str, words: str, *, more: str = "") -> SafeStrin
 
 @register.simple_tag
 def ticking(start: datetime, end: datetime | None = None) -> SafeString:
-    """Show how long something has lasted, or did last; the page keeps the first kind going."""
+    """Render how long something has lasted, or did last; without an end, the page keeps counting."""
     if end is not None:
         return format_html("<span>{}</span>", age(start, end))
     return since(start, age(start, timezone.now()))
@@ -204,13 +204,13 @@ def age(start: datetime, end: datetime) -> str:
 
 @register.simple_tag
 def since(start: datetime, said: str) -> SafeString:
-    """Show how long something has lasted, which was said in words a moment ago; the page keeps it going."""
+    """Render how long something has lasted, given in words from a moment ago; the page keeps counting."""
     return format_html('<span data-since="{}">{}</span>', start.isoformat(), said)
 
 
 @register.simple_tag
 def due(at: datetime) -> SafeString:
-    """Show how long there is until a moment, or how long ago it passed; the page keeps it going."""
+    """Render how long it is until a moment, or how long ago it passed; the page keeps counting."""
     left = (at - timezone.now()).total_seconds()
     said = f"in {span(left)}" if left >= 0 else f"{span(-left)} overdue"
     return format_html('<span data-due="{}">{}</span>', at.isoformat(), said)
@@ -262,19 +262,19 @@ PICTURES = {
 
 @register.filter
 def picture(kind: str) -> str:
-    """Return the picture of an event's kind."""
+    """Return the icon of an event's kind."""
     return PICTURES.get(kind, "dot")
 
 
 @register.filter
 def template_of(kind: str) -> str:
-    """Return the template that an event of this kind is read with."""
+    """Return the template that renders an event of this kind."""
     return timeline_layout.template_of(kind)
 
 
 @register.filter
 def of(mapping: dict[str, str], key: str) -> str:
-    """Return what a mapping holds for a key; nothing when it holds none."""
+    """Return a mapping's value for a key, or an empty string."""
     return mapping.get(key, "")
 
 

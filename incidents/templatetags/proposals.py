@@ -1,4 +1,4 @@
-"""What templates ask about changes that wait for a second manager."""
+"""Template tags for changes that wait for a second manager."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ register = template.Library()
 
 @register.simple_tag
 def waiting_proposals(person: Person, act: str) -> list[Proposal]:
-    """Return what waits of one act, for a manager who may know of it."""
+    """Return the proposals that wait for confirmation, of one act, that this manager may know of."""
     return list(proposals.waiting(person, act=act))
 
 
 @register.simple_tag
 def to_confirm(person: Person) -> int:
-    """Count what waits for this manager to decide."""
+    """Count the proposals that wait for this manager."""
     return proposals.to_confirm(person)

@@ -1,4 +1,4 @@
-"""What templates ask about roles: what is offered to whom, and whom to ask instead."""
+"""Template tags for roles: what to offer to a person, and who to ask instead."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ register = template.Library()
 
 @register.filter
 def may(person: Person, what: str) -> bool:
-    """Tell whether somebody may do something of the table of roles."""
+    """Return whether someone may do something in the table of roles."""
     return roles.may(person, what)
 
 
 @register.simple_tag(takes_context=True)
 def who_may(context: Context, what: str) -> str:
-    """Say who may do something, and whom the reader may ask."""
+    """Say who may do something, and who the reader can ask."""
     request = context.get("request")
     return roles.who_may(what, reader=getattr(request, "person", None))

@@ -1,4 +1,4 @@
-"""The style sheets and scripts of a page: one by one while it is worked on, as one file where it is deployed."""
+"""Template tags for style sheets and scripts: separate files in development, one file in production."""
 
 from __future__ import annotations
 
@@ -27,18 +27,18 @@ def styles(*names: str) -> SafeString:
 @register.simple_tag
 @cache
 def scripts(*names: str) -> SafeString:
-    """Run scripts in the order of their names, once the page is there; vendored ones are named with their folder."""
+    """Run scripts in the order of their names, once the page is parsed; vendored ones are named with their folder."""
     return format_html_join("\n  ", "{}", ((_script(one),) for one in _sent(bundles.of("scripts", names))))
 
 
 def _sent(bundle: bundles.Bundle) -> tuple[str, ...]:
-    """Return the static files that a browser is sent to."""
+    """Return the static files that the browser loads."""
     gathered = isinstance(storages["staticfiles"], ManifestFilesMixin)
     return (bundle.name,) if gathered else bundle.parts
 
 
 def _script(name: str) -> SafeString:
-    # Both kinds wait for the page and keep their order. A module keeps its names to itself, as a bundle does.
+    # Both kinds wait for the page and keep their order. A module's names are private, as in a bundle.
     if name.startswith((bundles.VENDORED, bundles.FOLDER)):
         return format_html('<script src="{}" defer></script>', static(name))
     return format_html('<script src="{}" type="module"></script>', static(name))
