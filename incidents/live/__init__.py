@@ -1,1 +1,1 @@
-"""Live pages: streams that say that something changed, and who may go on reading them."""
+"""Live pages: streams that say that something changed, and who may keep reading them."""

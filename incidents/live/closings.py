@@ -1,7 +1,7 @@
-"""What a page shows of incidents goes from the screen of whoever may no longer see them.
+"""What a page shows of an incident disappears from the screen of a reader who may no longer see it.
 
-A page opens one stream for all incidents that it names, and is told which of them have closed, the same of those that
-never were, and of which something was redacted since it was drawn.
+A page opens one stream for all incidents it names. The stream tells it which of them have closed, reporting those that
+never existed the same way, and which had something redacted since the page was rendered.
 """
 
 from __future__ import annotations
@@ -22,15 +22,16 @@ from incidents.live.live_stream import A_PERSON, HEADERS, LASTS_S, RETRY_S
 from incidents.live.watching import Viewer
 from incidents.people import person_matching
 
-SKEW_S = 5.0  # by which clocks of machines may differ: a page is drawn once more than it has to be
-HERE = "event: here\ndata: 0\n\n"  # a page that does not hear so for long asks by itself
-MOST = 100  # incidents of one page; a list shows fewer at a time
+SKEW_S = 5.0  # how far machines' clocks may differ: at worst a page is rendered once more than needed
+HERE = "event: here\ndata: 0\n\n"  # a page that does not hear this for long asks by itself
+MOST = 100  # incidents on one page; a list shows fewer at a time
 
 
 def stream(request: HttpRequest) -> HttpResponseBase:
-    """Stream which of the incidents ``of`` close to whoever asks, and of which words go; with ``now``, only tell it.
+    """Stream which of the incidents ``of`` close to this reader, and which had words redacted; with ``now``, answer
+    once.
 
-    They are told by their place among those that were asked for, from 0. ``age`` is that of the page, in seconds.
+    Incidents are identified by their position in the request, from 0. ``age`` is the age of the page in seconds.
     """
     with live_stream.letting_go():
         person = person_matching.of_user(request.user)
@@ -55,11 +56,11 @@ def stream(request: HttpRequest) -> HttpResponseBase:
 async def closings(
     shown: Mapping[int, int], *, closed: Collection[int], reader: Viewer, since: float = inf
 ) -> AsyncGenerator[str, None]:
-    """Yield the places of incidents that are closed or close, until none is left or the stream ends by itself.
+    """Yield the positions of incidents that are closed or close, until none is left or the stream times out.
 
-    And of those of which something was redacted ``since``, each time once.
+    Also yields the positions of incidents with something redacted after ``since``, once for each redaction.
 
-    When access cannot be checked in time, it ends silently and the page connects again.
+    If access cannot be checked in time, the stream ends silently and the page connects again.
     """
     ends_at, patience_s = monotonic() + LASTS_S, watching.OPENING_S
     left, asked, told = dict(shown), set(shown.values()), dict.fromkeys(shown.values(), since)
@@ -88,9 +89,10 @@ async def closings(
 async def _heard(
     reader: Viewer, asked: set[int], *, left: set[int], within_s: float
 ) -> tuple[set[int], dict[int, float]]:
-    """Return which incidents a reader may not see any more, of those asked about, and when words of others went.
+    """Return which of the incidents asked about the reader may no longer see, and when the others were last redacted.
 
-    Without news of any (a beat) one speaks for all: what ends unsaid is a session, or all that somebody sees.
+    If there is no news (a beat), one incident is checked for all: all that ends without news is the session, or
+    everything that this reader may see.
     """
     news = asked & left
     gone, redacted = await _ask(reader, news or {min(left)}, within_s=within_s)
@@ -105,7 +107,7 @@ async def _ask(reader: Viewer, incidents: Collection[int], *, within_s: float) -
 
 
 def _seconds(text: str) -> float:
-    """Read the age of a page; none where it does not say."""
+    """Parse the age of a page; 0 if it is missing or invalid."""
     try:
         age = float(text)
     except ValueError:
@@ -114,5 +116,5 @@ def _seconds(text: str) -> float:
 
 
 def said(places: Collection[int], *, kind: str = "closed") -> str:
-    """Say that incidents are closed, or that words of them went, as events."""
+    """Return events saying that incidents closed, or that words in them were redacted."""
     return "".join(f"event: {kind}\ndata: {place}\n\n" for place in places)

@@ -18,7 +18,7 @@ from incidents.outages import database_watch
 log = logging.getLogger(__name__)
 WAITS_S = (0.5, 1.0, 2.0)
 BEAT_S = 15.0
-LOOK = -1  # in place of a number: nothing is known to be new, but look whether you may still be here
+LOOK = -1  # in place of an event number: nothing is known to be new, but check that you may still read this
 # A connection that died silently is noticed within half a minute.
 LISTENER = {
     "application_name": "firekind live",
@@ -31,24 +31,24 @@ Heard = asyncio.Queue[int]
 
 
 class HeardOfSeveral:
-    """Which of several incidents something was heard of since that was last asked; LOOK for no news of any."""
+    """Which of several incidents had news since the last call; LOOK if the reader should only check its access."""
 
     def __init__(self) -> None:
         self._heard: set[int] = set()
         self._rung = asyncio.Event()
 
     def put(self, incident: int) -> None:
-        """Note that something was heard of an incident."""
+        """Record that there is news of an incident."""
         self._heard.add(incident)
         self._rung.set()
 
     async def get(self) -> set[int]:
-        """Wait until there is something, and take all there is."""
+        """Wait for news, and take all of it."""
         await self._rung.wait()
         return self.taken()
 
     def taken(self) -> set[int]:
-        """Take what there is now."""
+        """Take the news there is now."""
         self._rung.clear()
         heard, self._heard = self._heard, set()
         return heard
@@ -57,7 +57,7 @@ class HeardOfSeveral:
 class Hub:
     """Who listens to which incident. Lives in one event loop; starts listening with its first listener.
 
-    A queue holds one number, the newest: a reader that is slow misses nothing but old numbers.
+    A queue holds one number, the newest: a slow reader misses nothing but outdated numbers.
     """
 
     def __init__(self) -> None:
@@ -67,7 +67,7 @@ class Hub:
 
     @contextmanager
     def listening(self, incident: int) -> Iterator[Heard]:
-        """Give a queue of the event numbers that this incident reaches."""
+        """Yield a queue of the event numbers that this incident reaches."""
         queue: Heard = asyncio.Queue(maxsize=1)
         self._queues[incident].add(queue)
         self._ensure()
@@ -80,7 +80,7 @@ class Hub:
 
     @contextmanager
     def listening_to(self, incidents: frozenset[int]) -> Iterator[HeardOfSeveral]:
-        """Give what is heard of any of several incidents."""
+        """Yield the news of any of several incidents."""
         heard = HeardOfSeveral()
         self._several[heard] = incidents
         self._ensure()
@@ -90,7 +90,7 @@ class Hub:
             del self._several[heard]
 
     def tell(self, incident: int, n: int) -> None:
-        """Put the newest number where each listener finds it."""
+        """Give the newest number to each listener."""
         for queue in self._queues.get(incident, ()):
             if queue.full():
                 queue.get_nowait()
@@ -100,7 +100,7 @@ class Hub:
                 heard.put(incident)
 
     def look(self) -> None:
-        """Make every stream check its access again; those that were sent a number do so anyway."""
+        """Make every stream check its access again; those with a number waiting do so anyway."""
         for queues in self._queues.values():
             for queue in queues:
                 if queue.empty():
@@ -109,7 +109,7 @@ class Hub:
             heard.put(LOOK)
 
     def resync(self) -> None:
-        """Tell everyone to look again: something may have been missed."""
+        """Make everyone check again: something may have been missed."""
         for incident in self._queues.keys() | set[int]().union(*self._several.values()):
             self.tell(incident, 0)
 
@@ -119,14 +119,14 @@ class Hub:
             task.cancel()
 
     def _ensure(self) -> None:
-        """Have both jobs going on."""
+        """Make sure that both tasks are running."""
         alive = {task.get_name(): task for task in self._tasks if not task.done()}
         jobs = {"listen to timelines": self._listen, "beat": self._beat}
         loop = asyncio.get_running_loop()
         self._tasks = [alive.get(name) or loop.create_task(job(), name=name) for name, job in jobs.items()]
 
     async def _beat(self) -> None:
-        """Have everyone look now and then, whatever was heard: some ends of access are told to nobody."""
+        """Make every stream check now and then, even without news: some ways to lose access notify no one."""
         while self._queues or self._several:
             await asyncio.sleep(BEAT_S)
             self.look()
@@ -139,11 +139,11 @@ class Hub:
             try:
                 async with await psycopg.AsyncConnection.connect(**parameters(), autocommit=True) as listener:
                     await listener.execute(sql.SQL("LISTEN {}").format(sql.Identifier(timeline.CHANNEL)))
-                    self.resync()  # what came before we listened, or while we could not
+                    self.resync()  # for what came before we listened, or while we could not
                     failures = 0
                     await self._hear(listener)
             except psycopg.Error:
-                self.look()  # from now on nobody would be told that access ended
+                self.look()  # from now on no one would be told that access ended
                 wait = WAITS_S[min(failures, len(WAITS_S) - 1)]
                 failures += 1
                 log.warning("lost the database connection for live pages; retrying in %s s", wait)
@@ -158,7 +158,7 @@ class Hub:
 
 
 def parameters() -> dict[str, Any]:
-    """Return how to reach Django's database without a pool, ours or one between: LISTEN is of one session."""
+    """Return how to connect to Django's database without any pool: LISTEN belongs to one session."""
     return database_watch.direct_address() | LISTENER
 
 

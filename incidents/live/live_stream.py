@@ -1,7 +1,7 @@
 """Live pages: a stream that only says *changed, now at n*.
 
-The page then fetches what it may see, so every word passes the ordinary checks. One connection of each process
-listens for all its streams; a stream holds no connection of its own and ends without help.
+The page then fetches what it may see, so that all content passes the ordinary checks. One connection per process
+listens for all its streams; a stream holds no connection of its own and ends without outside help.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ from incidents.models import Incident, Person
 from incidents.people import person_matching
 
 LASTS_S = 300.0
-A_PERSON = 20  # streams in one process: more pages than that look by themselves every few seconds
+A_PERSON = 20  # streams in one process: more pages than that poll every few seconds instead
 RETRY_S = 60
 BYE = "event: bye\ndata: gone\n\n"
 HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
 
 
 _open: Counter[int] = Counter()  # streams by person
-watchers: list[Callable[[int], None]] = []  # told how many are open, whenever that changes
-# Waits, for a moment at most, while somebody else goes first; what came meanwhile is told in one.
+watchers: list[Callable[[int], None]] = []  # called with the number of open streams whenever it changes
+# Waits a moment at most while more urgent work goes first; changes in the meantime are reported together.
 give_way: Callable[[], Awaitable[None]] | None = None
 
 
@@ -49,9 +49,9 @@ def stream(request: HttpRequest, codename: str) -> HttpResponseBase:
 
 
 async def changes(incident: int, *, n: int, seen: int, reader: Viewer) -> AsyncGenerator[str, None]:
-    """Yield what a stream says until it ends, or until access does: that is asked whenever anything is to be said.
+    """Yield a stream's messages until it ends or access does, which is checked before every message.
 
-    When access cannot be checked in time, it ends silently and the page retries.
+    If access cannot be checked in time, it ends silently and the page retries.
     """
     ends_at = monotonic() + LASTS_S
     say, patience_s = f"retry: 2000\n{_changed(n) if n != seen else ': hello'}\n\n", watching.OPENING_S
@@ -73,7 +73,7 @@ def open_of(person: int) -> int:
 
 @contextmanager
 def counted(person: int) -> Iterator[None]:
-    """Count a stream of a person while it is open."""
+    """Count a person's stream while it is open."""
     _open[person] += 1
     _tell_watchers()
     try:
@@ -95,9 +95,9 @@ def _changed(n: int) -> str:
 
 
 def _allowed(request: HttpRequest, codename: str) -> tuple[Person, Incident, int] | None:
-    """Tell who asks, for which incident and since which entry, then let go of the database.
+    """Return the person, the incident and the last entry seen, and release the database connection; None if signed out.
 
-    It is -1 for none that is there. Raises Http404 for a hidden incident.
+    The entry is -1 if it does not exist. Raises Http404 for a hidden incident.
     """
     with letting_go():
         person = person_matching.of_user(request.user)
@@ -113,7 +113,7 @@ def _allowed(request: HttpRequest, codename: str) -> tuple[Person, Incident, int
 
 @contextmanager
 def letting_go() -> Iterator[None]:
-    """Ask the database, and let go of it: no stream keeps a connection."""
+    """Release the database connection after this block: no stream keeps one."""
     try:
         yield
     finally:

@@ -1,8 +1,8 @@
-"""What many read of one incident in the same moment is read once for all who wait for it.
+"""What many readers want of one incident at the same moment is read once, for all who wait for it.
 
-When something happens, everyone who has the incident open asks for the same things at once. Whoever asks while those
-are being read waits for the next reading, which one of those who wait makes for all of them. So every reading begins
-after it was asked for, and none is kept: nobody is handed what was read before they came.
+When something happens, everyone who has the incident open asks for the same things at once. A request that arrives
+during a reading waits for the next reading, which one of those waiting makes for all of them. So every reading starts
+after it was requested, and none is cached: no one receives something read before they asked.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ Read = TypeVar("Read")
 
 
 class _Reading:
-    """One reading: what came of it, once it has ended; a failed one has nothing for those who joined."""
+    """One reading and its result once it has ended; a failed one has no result for those who joined."""
 
     def __init__(self, *, after: _Reading | None = None) -> None:
         self.after = after
@@ -30,7 +30,7 @@ class _Reading:
         self._ended = threading.Event()
 
     def make(self, read: Callable[[], Read]) -> Read:
-        """Read, and let those who joined have it."""
+        """Read, and give the result to those who joined."""
         try:
             self.value = made = read()
             self.succeeded = True
@@ -44,7 +44,7 @@ class _Reading:
 
 
 class SharedReadings:
-    """The readings under way, at most one of each key, and those that wait for them to end."""
+    """The current readings, at most one for each key, and those that wait for them to end."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -52,9 +52,9 @@ class SharedReadings:
         self._next: dict[Hashable, _Reading] = {}
 
     def of(self, key: Hashable, read: Callable[[], Read]) -> Read:
-        """Return what ``read`` returns, or what someone else read by it who began after this was asked for.
+        """Return what ``read`` returns, or what another caller's reading returned that began after this was requested.
 
-        An error is raised to whoever met it; those who had joined read for themselves.
+        An error is raised only in the caller that ran the reading; those who joined it read for themselves.
         """
         reading, is_ours = self._join(key)
         if is_ours:
@@ -68,7 +68,7 @@ class SharedReadings:
             return self._next[key].joined if key in self._next else 0
 
     def _join(self, key: Hashable) -> tuple[_Reading, bool]:
-        """Join the reading that has not begun, or else begin one; tell whether it is ours to make."""
+        """Join the reading that has not begun, or create one; return it with whether it is ours to make."""
         with self._lock:
             if waiting := self._next.get(key):
                 waiting.joined += 1
@@ -82,7 +82,7 @@ class SharedReadings:
         if ours.after is not None:
             ours.after.wait()
             ours.after = None
-            with self._lock:  # from here on nobody joins
+            with self._lock:  # from here on no one can join
                 del self._next[key]
                 self._under_way[key] = ours
         try:
@@ -97,10 +97,10 @@ _readings: Final = SharedReadings()
 
 
 def of(incident: Incident, what: str, read: Callable[[], Read]) -> Read:
-    """Read something of an incident that depends on nothing but it, its reader's time zone and the moment.
+    """Read something about an incident that depends only on the incident, the reader's time zone and the moment.
 
-    ``read`` gives values that are complete and that nobody changes. It is shared only with those who found the
-    incident as it is here. Inside a transaction, which may see what others cannot, nothing is shared.
+    ``read`` must return complete values that no one modifies. It is shared only among those who found the same state of
+    the incident. Inside a transaction, which may see what others cannot, nothing is shared.
     """
     if connection.in_atomic_block:
         return read()
@@ -108,9 +108,9 @@ def of(incident: Incident, what: str, read: Callable[[], Read]) -> Read:
 
 
 def key_of(incident: Incident, what: str) -> Hashable:
-    """Return what those have in common who may share a reading.
+    """Return the key shared by those who may share a reading.
 
-    They found the same in the incident's row, and in those of the people that are read along with it.
+    They found the same values in the incident's row, and in the rows of the people read with it.
     """
     rows: list[Incident | Person | None] = [incident, incident.lead, incident.declared_by]
     found = repr([_columns(row) for row in rows if row is not None])

@@ -19,11 +19,11 @@ from incidents import visibility
 from incidents.models import Event, Person
 
 log = logging.getLogger(__name__)
-TOGETHER_S = 0.005  # those who were woken with us join before we ask
+TOGETHER_S = 0.005  # wait for readers woken by the same change to join
 OPENING_S = 10.0
-ANSWER_S = 1.5  # after this, access is denied; the page retries
+ANSWER_S = 1.5  # after this the stream ends; the page retries
 
-# Threads of their own: who may see does not wait behind those who look at pages.
+# Separate threads, so that access checks do not wait behind page views.
 _asking = ThreadPoolExecutor(2, thread_name_prefix="access")
 
 
@@ -33,7 +33,7 @@ class Unanswered(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Viewer:
-    """Someone at a live page, by key, and the session in which it was opened."""
+    """A person reading a live page, by key, and the session in which they opened it."""
 
     person: int
     session: str
@@ -41,7 +41,7 @@ class Viewer:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """Which readers may keep reading an incident, and when words of it were redacted last, in seconds; 0 for never."""
+    """Which readers may keep reading an incident, and when its words were last redacted, in seconds; 0 for never."""
 
     allowed: frozenset[Viewer]
     redacted: float
@@ -76,12 +76,12 @@ _newest: dict[int, Question] = {}
 
 
 async def may_go_on(reader: Viewer, incident: int, *, within_s: float) -> bool:
-    """Ask again whether a reader may see an incident. Raises Unanswered when that cannot be told in time."""
+    """Check again whether a reader may see an incident. Raises Unanswered if that takes too long."""
     return reader in (await ask(reader, incident, within_s=within_s, about_words=False)).allowed
 
 
 async def ask(reader: Viewer, incident: int, *, within_s: float, about_words: bool = True) -> Answer:
-    """Ask who may see an incident, and whether its words are still there. Raises Unanswered when that takes longer."""
+    """Ask who may see an incident, and when it was last redacted. Raises Unanswered if that takes too long."""
     question = _newest.get(incident)
     if question is not None and question.answer.done():
         question = None
@@ -107,13 +107,13 @@ def _answered(incident: int, readers: frozenset[Viewer], about_words: bool) -> A
 
 
 def redacted_at(incidents: Collection[int]) -> dict[int, float]:
-    """Return when something was last redacted of each of these incidents of which anything was, in seconds."""
+    """Return when something was last redacted, in seconds, for those of these incidents with any redaction."""
     found = Event.objects.filter(incident__in=incidents, kind="redacted").values_list("incident")
     return {incident: at.timestamp() for incident, at in found.annotate(Max("recorded_at"))}
 
 
 def allowed_of(incident: int, readers: frozenset[Viewer]) -> frozenset[Viewer]:
-    """Return those readers who may see an incident and are still signed in; let go of the database."""
+    """Return the readers who may see an incident and are still signed in; releases the database connection."""
     try:
         people = visibility.who_may_see(incident, among={one.person for one in readers})
         people -= set(Person.objects.filter(pk__in=people, user__is_active=False).values_list("pk", flat=True))
@@ -124,7 +124,7 @@ def allowed_of(incident: int, readers: frozenset[Viewer]) -> frozenset[Viewer]:
 
 
 def _going_on(sessions: set[str]) -> set[str]:
-    """Return those sessions that have not ended."""
+    """Return the sessions that have not ended."""
     rows: Any = import_module(settings.SESSION_ENGINE).SessionStore.get_model_class().objects
     found = rows.filter(session_key__in=sessions, expire_date__gt=timezone.now())
     return set(found.values_list("session_key", flat=True))

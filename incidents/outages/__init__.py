@@ -1,1 +1,1 @@
-"""What happens while the database or the broker does not answer: nobody waits for it, and people are told."""
+"""What happens while the database or the broker does not respond: no one waits for it, and people are told."""

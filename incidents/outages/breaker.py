@@ -1,4 +1,4 @@
-"""A circuit breaker: what did not answer is not waited for again until it does."""
+"""A circuit breaker: callers do not wait for something that did not respond until it responds again."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from datetime import UTC, datetime
 
 
 class Breaker:
-    """Whether something outside this process answers: closed while it does, open since it did not.
+    """Whether something outside this process responds: closed while it does, open once it did not.
 
-    While it is open one caller at most every ``probe_s`` finds out whether it answers again (*half-open*).
+    While open, at most one caller every ``probe_s`` tests whether it responds again (*half-open*).
     """
 
     def __init__(self, *, probe_s: float) -> None:
@@ -21,11 +21,11 @@ class Breaker:
 
     @property
     def open_since(self) -> datetime | None:
-        """Since when it does not answer; None while it does."""
+        """When it stopped responding; None while it responds."""
         return self._open_since
 
     def probes(self) -> bool:
-        """Return whether it is the caller who is to find out now; whoever is told so reports what came of it."""
+        """Return whether this caller should test it now; a caller that is told so must report the result."""
         with self._lock:
             if self._open_since is None or time.monotonic() < self._probe_at:
                 return False
@@ -33,12 +33,12 @@ class Breaker:
             return True
 
     def worked(self) -> None:
-        """Report that it answered."""
+        """Report that it responded."""
         with self._lock:
             self._open_since = None
 
     def failed(self) -> bool:
-        """Report that it did not answer; return whether that is news."""
+        """Report that it did not respond; return whether that is news."""
         with self._lock:
             self._probe_at = time.monotonic() + self._probe_s
             is_news = self._open_since is None

@@ -19,7 +19,7 @@ PROBE_S: Final = 2.0
 
 
 class HintTask(Protocol):
-    """A Celery task about one row, as far as it is needed here."""
+    """A Celery task about one row, as far as it is used here."""
 
     @property
     def name(self) -> str:
@@ -39,22 +39,22 @@ _takers: list[TakenHere] = []
 
 
 def take_here(taken: TakenHere) -> None:
-    """Offer what looks find, and hints that the broker does not take, to this process first: it may do them."""
+    """Offer this process first what looks find, and hints that the broker does not take: it may do that work itself."""
     _takers.append(taken)
 
 
 def found(task: HintTask, pk: int, *, fresh_s: float) -> None:
-    """Have done what a look found: here, if this process does such work, since no hint has brought it about."""
+    """Have work that a look found done: here, if this process does such work, because no hint has brought it about."""
     if not _taken(task, pk):
         send(task, pk, fresh_s=fresh_s)
 
 
 def send(task: HintTask, pk: int, *, fresh_s: float) -> None:
-    """Ask a worker to do a task about a row soon; after ``fresh_s`` the hint is void. Losing one loses nothing.
+    """Ask a worker to run a task about a row soon; the hint expires after ``fresh_s``. Losing one loses nothing.
 
-    The first hint that a broker does not take costs its time-out. From then on hints are dropped, or done here where
-    this process does such work, but for one every few seconds that is sent from a thread of its own, until the broker
-    takes one again.
+    The first hint that the broker does not take costs its time-out. After that, hints are dropped, or done here if this
+    process does such work. One hint every few seconds is still sent, from a thread of its own, until the broker takes
+    one again.
     """
     if broker.open_since is None:
         if not _send(task, pk, fresh_s):
@@ -66,7 +66,7 @@ def send(task: HintTask, pk: int, *, fresh_s: float) -> None:
 
 
 def heard(error: BaseException | None) -> None:
-    """Report what became of the last thing that was asked of the broker: nothing, or why it failed."""
+    """Report the outcome of the last request to the broker: None, or why it failed."""
     if error is None:
         if broker.open_since is not None:
             log.warning("the broker takes hints again")
@@ -90,6 +90,6 @@ def _send(task: HintTask, pk: int, fresh_s: float) -> bool:
 
 
 def refusals() -> tuple[type[BaseException], ...]:
-    """Return what says that the broker is away or refuses us, in the words of its client's library as well."""
+    """Return the errors that mean that the broker is away or refuses us, including those of its client library."""
     broker = Connection(settings.FIREKIND.broker_url)
     return (OperationalError, OSError, *broker.connection_errors, *broker.channel_errors)

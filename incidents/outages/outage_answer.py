@@ -1,4 +1,4 @@
-"""What everyone is answered while the database is away: what happened, and what to do by hand."""
+"""The answer while the database is away: what happened, and what to do by hand."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from incidents.outages import database_watch
 from incidents.outages.runbook import RunbookFile
 
 Unlogged = TypeVar("Unlogged", bound=HttpResponse)
-AGAIN_S: Final = 15  # for programs, until they send it again
+AGAIN_S: Final = 15  # after which programs send it again
 PAGE: Final = "outage.html"
 DOORS: Final = ("/slack/", "/pagerduty/", "/tracker/", "/metrics")
 PROGRAMS: Final = ("/api/", "/v1development/")
-# What is answered without the database, or says itself how it is.
+# Answered without the database, or able to report its absence themselves.
 WITHOUT_IT: Final = ("/health", "/ready", "/slack/", "/metrics")
 HAPPENED: Final = "Firekind's database isn't responding."
 ENDED: Final = "Firekind's database cancelled what you asked for."
@@ -33,7 +33,7 @@ ENDED_NOT_TAKEN: Final = "Firekind's database cancelled this, so it was not take
 
 
 class Outages:
-    """Middleware: while the database is away, answer at once; nobody waits for it, and no thread is held."""
+    """Middleware: while the database is away, answer immediately, so that no one waits for it and no thread is held."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
         self._get_response = get_response
@@ -45,7 +45,7 @@ class Outages:
 
 
 def failed(request: HttpRequest) -> HttpResponse:
-    """Answer a request that ended in an error (`handler500`), which may be that the database went away meanwhile."""
+    """Answer a request that ended in an error (`handler500`), which may mean that the database went away."""
     error = sys.exc_info()[1]
     if database_watch.is_to_blame(error):
         return answer(request.path_info, error, request=request)
@@ -53,9 +53,9 @@ def failed(request: HttpRequest) -> HttpResponse:
 
 
 def answer(path: str, error: BaseException | None = None, *, request: HttpRequest | None = None) -> HttpResponse:
-    """Answer whoever asks for an address: a page for people, a line or JSON for programs, who send it again.
+    """Answer a request for an address: a page for people, a line or JSON for programs, which send it again.
 
-    ``error`` is what their request ended in, where it had begun. Who sent a form gets its words back.
+    ``error`` is what the request ended in, if it had begun. People who sent a form get their text back.
     """
     response: HttpResponse
     not_taken = ENDED_NOT_TAKEN if database_watch.has_ended(error) else NOT_TAKEN
@@ -77,7 +77,7 @@ def answer(path: str, error: BaseException | None = None, *, request: HttpReques
 
 
 def unlogged(response: Unlogged) -> Unlogged:
-    """Keep Django from logging an answer as an error, with its path: the log tells of the outage, once."""
+    """Keep Django from logging a response as an error with its path: the outage itself is logged, once."""
     response._has_been_logged = True  # type: ignore[attr-defined]  # noqa: SLF001
     return response
 
@@ -88,11 +88,11 @@ def happened(error: BaseException | None) -> str:
 
 
 def in_slack(error: BaseException | None = None) -> str:
-    """Return what somebody is told in Slack who asked for something, as plain text."""
+    """Return the plain text for someone in Slack whose request could not be handled."""
     return f"{happened(error)} {UNSURE}\n\nMeanwhile, by hand:\n{runbook().current().text}"
 
 
 @lru_cache(maxsize=1)
 def runbook() -> RunbookFile:
-    """Return the operator's runbook, one a process."""
+    """Return the operator's runbook, cached for each process."""
     return RunbookFile(settings.FIREKIND.runbook_file)

@@ -1,4 +1,4 @@
-"""What people do by hand while Firekind cannot: the operator's text, kept in memory and read again as it changes."""
+"""What people do by hand while Firekind cannot: the operator's text, kept in memory and reread when it changes."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from typing import Final
 log = logging.getLogger(__name__)
 
 LOOK_S: Final = 5.0
-LONGEST: Final = 2500  # characters: what Slack shows in one block, with room for what we say ourselves
-REST: Final = "---"  # a line of it alone begins what is for people in Slack
+LONGEST: Final = 2500  # characters that Slack shows in one block, with room for our own words
+REST: Final = "---"  # a line with only this begins the part for people in Slack
 BY_HAND: Final = (
     "Talk in a channel that you open by hand, page people in PagerDuty itself, and write down what you decide: "
     "it can be entered here later."
@@ -22,14 +22,14 @@ BY_HAND: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Runbook:
-    """The whole text, and the part of it that anyone may read who opens the web."""
+    """The whole text, and the part that anyone who opens the web may read."""
 
     text: str = BY_HAND
     public: str = BY_HAND
 
 
 class RunbookFile:
-    """A runbook's file. What it said last is kept when it cannot be read any more."""
+    """A runbook's file. The last text is kept if the file cannot be read any more."""
 
     def __init__(self, path: Path | None) -> None:
         self._path = path
@@ -39,7 +39,7 @@ class RunbookFile:
         self._read = Runbook()
 
     def current(self) -> Runbook:
-        """Return what it says, looking every few seconds whether it changed."""
+        """Return the current text, checking every few seconds whether the file changed."""
         with self._lock:
             if self._path is not None and time.monotonic() - self._looked_at >= LOOK_S:
                 self._looked_at = time.monotonic()
@@ -57,7 +57,7 @@ class RunbookFile:
 
 
 def read(text: str) -> Runbook:
-    """Read a runbook: what stands below a line of three dashes is for people in Slack alone."""
+    """Parse a runbook: the text below a line of three dashes is only for people in Slack."""
     lines = text.strip()[:LONGEST].splitlines()
     cut = next((n for n, line in enumerate(lines) if line.strip() == REST), len(lines))
     public, rest = "\n".join(lines[:cut]).strip(), "\n".join(lines[cut + 1 :]).strip()

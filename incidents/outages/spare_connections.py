@@ -1,6 +1,6 @@
-"""There are fewer connections to the database than threads: whoever waits for something else gives theirs back.
+"""Release database connections while waiting for something else, because there are fewer of them than threads.
 
-Otherwise those who wait may have all of them between them, while what they wait for needs one too.
+Otherwise the waiting threads might hold all of them, while what they wait for needs one too.
 """
 
 from __future__ import annotations

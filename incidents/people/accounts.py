@@ -15,7 +15,7 @@ OF_ID: Final = "FROM auth_user u LEFT JOIN incidents_person p ON p.user_id = u.i
 
 
 class AccountBackend(ModelBackend):
-    """Django's own accounts; every page asks for the person as well, so they come along."""
+    """Django's own accounts; every page also needs the person, so both are read together."""
 
     def get_user(self, user_id: int) -> User | None:
         """Return an active account with its person, or None."""

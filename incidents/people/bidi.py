@@ -1,8 +1,8 @@
-"""Names and words that are read from right to left, kept in order beside what is read from left to right. Pure.
+"""Keep right-to-left names and text in order within left-to-right sentences. Pure.
 
 Without it, what follows an Arabic or Hebrew name in an English sentence (a comma, a bracket, a number, the next name)
-is drawn on the wrong side of it. Unicode's isolates (https://www.unicode.org/reports/tr9/) hold in every surface of
-ours: HTML, Slack, the terminal.
+is drawn on the wrong side of it. Unicode's isolates (https://www.unicode.org/reports/tr9/) work on all our surfaces:
+HTML, Slack, the terminal.
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ import re
 import unicodedata
 from typing import Final
 
-FIRST_STRONG, POP = "\u2068", "\u2069"  # begin a piece whose direction is that of its first letter; end it
+FIRST_STRONG, POP = "\u2068", "\u2069"  # begin a piece that takes the direction of its first letter; end it
 OPENS: Final = frozenset("\u2066\u2067\u2068")
-MAY_TURN: Final = re.compile(  # letters from right to left, and marks and embeddings of direction
+MAY_TURN: Final = re.compile(  # right-to-left letters, and direction marks and embeddings
     "[\u0590-\u08ff\u200f\u202a-\u202e\u2066-\u2069\ufb1d-\ufdff\ufe70-\ufefc"
     "\U00010800-\U00010fff\U0001e800-\U0001efff]"
 )
@@ -21,18 +21,18 @@ TURNS: Final = frozenset({"R", "AL", "AN", "RLE", "RLO", "LRE", "LRO", "PDF"})
 
 
 def isolated(text: str) -> str:
-    """Return a piece of a sentence so that it leaves the order of what is around it alone.
+    """Isolate a piece of a sentence so that it does not reorder the text around it.
 
-    Text from left to right stays as it is, and so does what was isolated before.
+    Left-to-right text stays as it is, and so does text that is already isolated.
     """
     if not MAY_TURN.search(text):
         return text
-    lines = text.split("\n")  # an isolate ends where its paragraph does
+    lines = text.split("\n")  # an isolate ends with its paragraph
     return "\n".join(FIRST_STRONG + _closed(line) + POP if _is_open(line) else line for line in lines)
 
 
 def _is_open(line: str) -> bool:
-    """Return whether a line turns anything around it: outside of isolates, or by one that is never closed."""
+    """Return whether a line changes the order around it, outside isolates or by one that is never closed."""
     depth = 0
     for char in line:
         if char in OPENS:
@@ -47,7 +47,7 @@ def _is_open(line: str) -> bool:
 
 
 def _closed(line: str) -> str:
-    """Return a line with an end for each isolate in it, and without an end that has none."""
+    """Return a line with each isolate in it closed, and without closing marks that have none."""
     made, depth = [], 0
     for char in line:
         if char == POP and depth == 0:
@@ -58,5 +58,5 @@ def _closed(line: str) -> str:
 
 
 def without(text: str) -> str:
-    """Return a text without isolates, for what a vendor is given to keep and is compared with later."""
+    """Return a text without isolates, for what a vendor stores and is compared with later."""
     return text.translate(dict.fromkeys(map(ord, (*OPENS, POP))))

@@ -1,4 +1,4 @@
-"""When two email addresses are the same: what others look like is nobody's address."""
+"""When two email addresses are the same: lookalike characters never match anyone's address."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ Row = TypeVar("Row", bound=Model)
 
 
 def key_of(email: str) -> str:
-    """Return what all spellings of an address share, case folded; empty for an address that is not plain ASCII.
+    """Return the case-folded form that all spellings of an address share; empty if it is not plain ASCII.
 
-    Folding alone makes other people's addresses of a dotless i, a long s, the sign for Kelvin or full-width letters,
-    and which of them depends on whether PostgreSQL or Python folds. The form is NFKC, which plain ASCII is already.
+    Folding alone would turn a dotless i, a long s, the Kelvin sign or full-width letters into other people's addresses,
+    and which of them depends on whether PostgreSQL or Python folds. The form is NFKC, which plain ASCII already is.
     """
     plain = email.strip()
     return unicodedata.normalize("NFKC", plain).casefold() if plain.isascii() else ""
 
 
 def same(one: str, other: str) -> bool:
-    """Return whether two addresses are one; one that is empty or not plain ASCII is like no other."""
+    """Return whether two addresses are the same; an empty or non-ASCII one matches nothing."""
     return bool(key_of(one)) and key_of(one) == key_of(other)
 
 
 def having(rows: QuerySet[Row], email: str) -> list[Row]:
-    """Return the rows whose ``email`` is this address, by key; the database is only asked for those that may be."""
+    """Return the rows whose ``email`` is this address, by primary key; the database only preselects candidates."""
     key = key_of(email)
     if not key:
         return []

@@ -21,7 +21,7 @@ PERSON: Final = WrittenRows(Person, of="p")
 
 @dataclass(frozen=True, slots=True)
 class ChatProfile:
-    """What the chat workspace says of one person, who is listed by that."""
+    """What the chat workspace says about one of its people."""
 
     chat_id: str
     name: str
@@ -35,10 +35,10 @@ class ChatProfile:
 
 
 def by_chat_id(chat_id: str, *, name: str = "", elsewhere: bool = False) -> Person:
-    """Return the person of a chat id, recording a bare one when the workspace was not read yet.
+    """Return the person with a chat id; create one with only that if the workspace has not been read yet.
 
-    ``elsewhere`` says that the chat names another workspace than ours. That is believed of whom ours never listed: a
-    colleague in an organisation of many workspaces may be named by any of them.
+    ``elsewhere`` means that the chat names another workspace than ours. It is believed only about people that ours
+    never listed: in an organisation of many workspaces, any of them may be named for a colleague.
     """
     person = _known(chat_id)
     if person is None:
@@ -60,17 +60,17 @@ def of_keys(keys: Collection[int]) -> dict[int, Person]:
 
 
 def with_chat_ids(chat_ids: Collection[str]) -> list[Person]:
-    """Return those of these chat ids who are known here, in no order."""
+    """Return the people known here among these chat ids, in no particular order."""
     return PERSON.read("FROM incidents_person p WHERE p.chat_id = ANY (%s)", [list(chat_ids)])
 
 
 def is_bare(person: Person) -> bool:
-    """Return whether a door met someone of whom no workspace ever said anything."""
+    """Return whether a person is known only because a door met them: no workspace has ever described them."""
     return not (person.email or person.zone or person.user_id or person.is_bot or person.is_external)
 
 
 def _bare() -> QuerySet[Person]:
-    """Return those whom a door met, and of whom no workspace ever said anything."""
+    """Return people known only because a door met them: no workspace has ever described them."""
     met = Person.objects.filter(chat_id__isnull=False, user=None, is_bot=False, is_external=False)
     return met.filter(email="", zone="")
 
@@ -81,7 +81,7 @@ def by_email(email: str) -> Person | None:
 
 
 def of_user(user: AbstractBaseUser | AnonymousUser) -> Person | None:
-    """Return the person behind a signed-in account, made on its first visit; None for nobody or a leaver."""
+    """Return the person behind a signed-in account, created on its first visit; None if anonymous or deactivated."""
     if not isinstance(user, User) or not user.is_active:
         return None
     try:
@@ -105,15 +105,15 @@ def _joined(user: User) -> Person:
 
 
 def record(known: list[ChatProfile]) -> None:
-    """Write what the workspace says of its people: new ones, changed ones; nobody is deleted.
+    """Write what the workspace says about its people, new or changed; no one is deleted.
 
-    Someone already known by email alone is pinned to the chat id once, unless a guest or from elsewhere, whose
-    email proves nothing. An email that already belongs to another person is left with that person. The caller
-    holds a lock against other readers of the workspace; a door may add someone meanwhile.
+    A person known only by email is pinned to the chat id once, unless the profile is a guest's or an external person's,
+    whose email proves nothing. An email that already belongs to another person stays with that person. The caller holds
+    a lock against other readers of the workspace; a door may add someone in the meantime.
     """
     _pin(known)
     here = {person.chat_id: person for person in Person.objects.filter(chat_id__in=[one.chat_id for one in known])}
-    said = {one.email.lower() for one in known if one.email}  # folded as the constraint folds, which is no proof
+    said = {one.email.lower() for one in known if one.email}  # folded like the constraint; proves nothing
     owned = Person.objects.annotate(low=Lower("email")).filter(low__in=said)
     owners: dict[str, str | None] = dict(owned.values_list("low", "chat_id"))
     rows = [row for one in known if not _same(here.get(one.chat_id), row := _row(one, owners))]
@@ -123,18 +123,18 @@ def record(known: list[ChatProfile]) -> None:
 
 
 def recorded() -> dict[str, tuple[object, ...]]:
-    """Return what is recorded of everyone, by chat id: it tells later of whom something else was recorded since."""
+    """Return what is recorded about everyone, by chat id, to tell later whose record changed since."""
     rows = Person.objects.exclude(chat_id=None).values_list("chat_id", *SAID, "email")
     return {row[0]: row[1:] for row in rows}
 
 
 def follow(known: list[ChatProfile], *, told: Collection[str] = ()) -> dict[str, str]:
-    """Give people the id that the workspace has for their address now; return which ids became which.
+    """Give people the chat id that the workspace has for their email now; return which ids became which.
 
-    ``known`` is everyone. Ids change once another workspace is connected, or as one joins an organisation; whoever has
-    an address there is the same person, with what they may see and do. Guests, people from elsewhere and leavers are
-    left as they are: their address proves nothing, and that of a leaver is someone else's one day. So is whoever has
-    an id in ``told``: of them something newer was said. The caller holds the lock as for ``record``.
+    ``known`` is everyone in the workspace. Ids change when another workspace is connected, or when one joins an
+    organisation; a person whose email is listed there is the same person, and keeps what they may see and do. Guests,
+    external people and leavers are left as they are: their email proves nothing, and a leaver's may be reassigned. Ids
+    in ``told`` are left too, because something newer is known about them. The caller holds the lock as for ``record``.
     """
     listed = {one.chat_id for one in known} | set(told)
     members = [one for one in known if not (one.is_guest or one.is_external or one.is_bot or one.deactivated)]
@@ -152,9 +152,9 @@ def follow(known: list[ChatProfile], *, told: Collection[str] = ()) -> dict[str,
 
 
 def _take_over(person: Person, met: Person) -> bool:
-    """Let someone have what whoever a door met under their new id has; return whether that is the same person.
+    """Merge a person that a door created under someone's new id into that someone; return whether they are the same.
 
-    Whom the workspace had under an address of their own is not.
+    They are not if the workspace had listed that person with an email of their own.
     """
     if met.email or (met.user_id is not None and person.user_id is not None):
         return False
@@ -163,9 +163,9 @@ def _take_over(person: Person, met: Person) -> bool:
 
 
 def unlist(known: list[ChatProfile], *, told: Collection[str] = ()) -> None:
-    """Note who is not in the workspace, given everyone who is; not of those of whom something newer was ``told``.
+    """Mark people who are not in the workspace, given everyone who is; ids in ``told`` have newer data and are skipped.
 
-    Nor of people from elsewhere: no workspace lists them, and none would take the note back.
+    External people are not marked either: no workspace lists them, so nothing would remove the mark.
     """
     listed = {one.chat_id for one in known} | set(told)
     away = Person.objects.exclude(chat_id=None).exclude(chat_id__in=listed)
@@ -173,9 +173,9 @@ def unlist(known: list[ChatProfile], *, told: Collection[str] = ()) -> None:
 
 
 def disown(known: Sequence[ChatProfile], *, told: Collection[str] = ()) -> None:
-    """Note who was met in the chat and is from elsewhere: whom the workspace does not list, given everyone it lists.
+    """Mark people met in the chat as external if the workspace does not list them, given everyone it lists.
 
-    Not of those of whom something newer was ``told``. Once they are listed, ``record`` takes it back.
+    Ids in ``told`` have newer data and are skipped. Once someone is listed, ``record`` removes the mark.
     """
     listed = {one.chat_id for one in known} | set(told)
     met = dict(_bare().values_list("pk", "chat_id"))
@@ -183,7 +183,7 @@ def disown(known: Sequence[ChatProfile], *, told: Collection[str] = ()) -> None:
 
 
 def is_news(one: ChatProfile) -> bool:
-    """Return whether the workspace says anything of a person that is not recorded: one query."""
+    """Return whether the workspace says anything about a person that is not recorded: one query."""
     return not _same(Person.objects.filter(chat_id=one.chat_id).first(), _row(one, {}))
 
 
@@ -205,7 +205,7 @@ def _pin(known: list[ChatProfile]) -> None:
 
 
 def _role(*roles: str) -> str:
-    """Return the first that says something."""
+    """Return the first role other than responder, if there is one."""
     return next((one for one in roles if one != Role.RESPONDER), Role.RESPONDER)
 
 

@@ -1,6 +1,6 @@
-"""What each role may do beyond what everyone may, who holds it, and what others are told.
+"""What each role may do in addition to everyone else, who has it, and what others are told.
 
-No role opens a private incident: who may see one is `incidents.visibility`'s to say, and it asks for no role.
+No role opens a private incident: `incidents.visibility` decides who may see one, and does not look at roles.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from incidents.lifecycle.rules import Refused
 from incidents.models import Person
 from incidents.models.people import Role
 
-NAMED: Final = 3  # of those who may, when someone is told who to ask
+NAMED: Final = 3  # people to name when someone is told who to ask
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,16 +42,16 @@ SAYS: Final[Mapping[Role, str]] = {
     Role.MANAGER: "Change types, on-call rules and groups, PagerDuty matches, and roles.",
     Role.AUDITOR: "Read the audit log. Private incidents stay closed to them.",
 }
-_BY_ACCOUNT: Final = Q(user__is_superuser=True, user__is_active=True)  # who runs Firekind need not be named
+_BY_ACCOUNT: Final = Q(user__is_superuser=True, user__is_active=True)  # operators need not be given the role
 
 
 def may(person: Person, what: str) -> bool:
-    """Return whether someone may do something of the table."""
+    """Return whether someone may do something in the table."""
     return person.can_join and ACTS[what].role in held_by(person)
 
 
 def held_by(person: Person) -> set[str]:
-    """Return the roles that someone has: the one given, and manager with an account that runs Firekind."""
+    """Return someone's roles: the one given, and manager for an account that runs Firekind."""
     user = person.user
     by_account = {Role.MANAGER.value} if user is not None and user.is_superuser and user.is_active else set()
     return {str(person.role)} | by_account
@@ -65,7 +65,7 @@ def holders(role: Role) -> QuerySet[Person]:
 
 
 def who_may(what: str, *, reader: Person | None) -> str:
-    """Say who may do something, and who to ask; to a guest, or to nobody known, no one is named."""
+    """Say who may do something, and who to ask; guests and unknown readers are given no names."""
     act = ACTS[what]
     if reader is None or not reader.can_join:
         return f"Only {act.role}s can {act.says}."
@@ -79,9 +79,9 @@ def who_may(what: str, *, reader: Person | None) -> str:
 
 @transaction.atomic
 def give(person: Person, *, role: Role, by: Person | None, where: str = "") -> bool:
-    """Give someone a role; return whether that changed anything. Raises ``Refused`` for who can hold none.
+    """Give someone a role; return whether that changed anything. Raises ``Refused`` for someone who cannot have one.
 
-    Managers are locked first, so that two who take the role from each other at once do not leave nobody.
+    Managers are locked first, so that two who take the role from each other at once cannot leave no manager.
     """
     managers = list(holders(Role.MANAGER).select_for_update(of=("self",), no_key=True).order_by("pk"))
     person = Person.objects.select_for_update(no_key=True).get(pk=person.pk)

@@ -1,4 +1,4 @@
-"""Two records turn out to be of one person: whatever the one holds is the other's from then on."""
+"""Merge two records that turn out to be the same person."""
 
 from __future__ import annotations
 
@@ -17,10 +17,11 @@ from incidents.models.people import Role
 
 @transaction.atomic
 def merge(gone: Person, *, into: Person, role: str) -> None:
-    """Make one of two, of whom one has an account at most: what they lead, own, may see and asked for comes along.
+    """Merge two people with at most one account between them: ``into`` gets everything that ``gone`` has.
 
-    Of what nobody has twice, a stay in an incident or a saved view by its name, that of ``into`` stays. Entries of
-    timelines stay as they were written. The caller gives ``into`` the chat id, and says whose ``role`` holds.
+    That is what they lead, own, may see and requested. If both have something that a person has only once, such as a
+    stay in an incident or a saved view of the same name, ``into`` keeps its own. Timeline entries stay as they were
+    written. The caller gives ``into`` the chat id, and passes the ``role`` that holds.
     """
     rules.hold_several()
     for incident in _held(gone):
@@ -34,7 +35,7 @@ def merge(gone: Person, *, into: Person, role: str) -> None:
 
 
 def _held(gone: Person) -> list[Incident]:
-    """Hold the incidents that this concerns, in one order, before anything of them is changed."""
+    """Lock the affected incidents, always in the same order, before anything in them is changed."""
     stays = Participant.objects.filter(person=gone).values("incident")
     concerned = Incident.objects.filter(Q(lead=gone) | Q(declared_by=gone) | Q(pk__in=stays))
     return list(concerned.defer("words").select_for_update(no_key=True).order_by("pk"))
@@ -47,7 +48,7 @@ def _hand_over_roles(incident: Incident, gone: Person, *, into: Person) -> None:
 
 
 def _choose_again(incident: Incident, gone: Person, *, into: Person) -> None:
-    """Write down that choices for one-of roles that hold are of the one who is there; nobody is told again."""
+    """Record the current choices for one-of roles again for the remaining person; no one is notified again."""
     chosen = Event.objects.filter(incident=incident, kind__in=circle.CHOOSING).order_by("n")
     now = {event.data["role"]: event for event in circle.choices(chosen)}
     for event in now.values():
@@ -58,7 +59,7 @@ def _choose_again(incident: Incident, gone: Person, *, into: Person) -> None:
 
 @cache
 def references() -> tuple[ForeignKey[Any, Any], ...]:
-    """Return every field by which a row of any part of the product refers to a person, but for entries of timelines."""
+    """Return every field by which a row anywhere in the product refers to a person, except timeline entries."""
     known = Person._meta.get_fields(include_hidden=True)  # noqa: SLF001 (Django's documented way to them)
     found = (one for one in known if one.auto_created and not one.concrete)
     fields = (getattr(one, "field", None) for one in found)
@@ -66,8 +67,8 @@ def references() -> tuple[ForeignKey[Any, Any], ...]:
 
 
 def _to_move(field: ForeignKey[Any, Any], gone: Person, *, into: Person) -> QuerySet[Model]:
-    """Return the rows that refer to one who is gone, but for those of which the other has one already."""
-    rows = field.model._base_manager  # noqa: SLF001 (also where a default one leaves rows out)
+    """Return the rows that refer to ``gone``, except those that ``into`` already has."""
+    rows = field.model._base_manager  # noqa: SLF001 (includes rows that a default manager leaves out)
     found = rows.filter(**{field.name: gone})
     for others, among in _once(field):
         theirs = rows.filter(among, **{field.name: into}, **{other: OuterRef(other) for other in others})
@@ -76,7 +77,7 @@ def _to_move(field: ForeignKey[Any, Any], gone: Person, *, into: Person) -> Quer
 
 
 def _once(field: ForeignKey[Any, Any]) -> list[tuple[list[str], Q]]:
-    """Return, for each rule by which a person may stand only once, the other fields that it counts, and among what."""
+    """Return, for each rule that a person may appear only once, the other fields of the rule and its condition."""
     meta = field.model._meta  # noqa: SLF001 (Django's documented way to them)
     unique = [one for one in meta.constraints if isinstance(one, UniqueConstraint)]
     found = [(tuple(one.fields), one.condition or Q()) for one in unique]
