@@ -1,4 +1,4 @@
-"""A capture as one line that people read and write: *15 s of CPU from checkout-api on declare*. Pure."""
+"""A capture as a line that people read and write: *15 s of CPU from checkout-api on declare*. Pure."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ class UnclearCapture(ValueError):
 
 
 def said(capture: Capture) -> str:
-    """Return the line that says a capture; ``read`` of it gives the same."""
+    """Write a capture as a line; ``read`` parses it back."""
     what = f"{capture.seconds} s of {capture.measure.name}" if capture.seconds else capture.measure.all
     again = f", {capture.repeat} times every {capture.every_min} min" if capture.repeat > 1 else ""
     return f"{what} from {capture.source} on {capture.on}{again}"
 
 
 def line(*, source: str, kind: str = "", on: str = "", seconds: str = "", repeat: str = "", every_min: str = "") -> str:
-    """Return the line of what was filled in, field by field; raise ``UnclearCapture`` when no line says that."""
+    """Build the line from the fields of a form; raise ``UnclearCapture`` if they do not make one."""
     if not source:
         raise UnclearCapture("Name the source.")
     if not SOURCE.fullmatch(source.lower()):
@@ -49,7 +49,7 @@ def line(*, source: str, kind: str = "", on: str = "", seconds: str = "", repeat
 
 
 def read(line: str) -> Capture:
-    """Read a line; raise ``UnclearCapture`` when it says something else."""
+    """Parse a line; raise ``UnclearCapture`` if it is not a capture."""
     found = LINE.fullmatch(" ".join(line.split()))
     if found is None:
         raise UnclearCapture(f"{line!r} does not match “{FORM}”.")

@@ -1,4 +1,4 @@
-"""Types with the policies that they have now, read by SQL that is written out: each declaration asks for some."""
+"""Types with their current policies, read by handwritten SQL, because every declaration needs some."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ def every() -> Sequence[IncidentType]:
 
 
 def private() -> Sequence[IncidentType]:
-    """Return every type that is private, archived or not, in their order."""
+    """Return every private type, archived or not, in their order."""
     return _read("WHERE v.body ->> 'private' = 'true'")
 
 
 def default() -> IncidentType | None:
-    """Return the type that an incident gets when nobody names one; None before types are loaded."""
+    """Return the type that an incident gets if none is named; None before types are loaded."""
     return next(iter(_read("WHERE t.is_default")), None)
 
 

@@ -1,4 +1,4 @@
-"""A role that exactly one person fills, as one line: *Scribe: on call for Ops, else @ops, else ana*. Pure."""
+"""A role that exactly one person fills, as a line: *Scribe: on call for Ops, else @ops, else ana*. Pure."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class UnclearRole(ValueError):
 
 
 def said(one: OneOf) -> str:
-    """Return the line that says a role; ``read`` of it gives the same."""
+    """Write a role as a line; ``read`` parses it back."""
     return f"{one.role}: {who(one)}"
 
 
@@ -35,7 +35,7 @@ def who(one: OneOf) -> str:
 
 
 def line(*, role: str, schedule: str = "", group: str = "", otherwise: str = "") -> str:
-    """Return the line of what was filled in, field by field; raise ``UnclearRole`` when no line says that."""
+    """Build the line from the fields of a form; raise ``UnclearRole`` if they do not make one."""
     if not role:
         raise UnclearRole("Name the role.")
     if not schedule and not group:
@@ -48,7 +48,7 @@ def line(*, role: str, schedule: str = "", group: str = "", otherwise: str = "")
 
 
 def read(line: str) -> OneOf:
-    """Read a line; raise ``UnclearRole`` when it says something else."""
+    """Parse a line; raise ``UnclearRole`` if it is not a role."""
     found = LINE.fullmatch(" ".join(line.split()))
     if found is None:
         raise UnclearRole(f"{line!r} does not match “role: @group” or “{FORM}”.")
@@ -70,7 +70,7 @@ def _handle(word: str) -> str:
 
 
 def _person(ways: Sequence[str]) -> str:
-    """Read the person that is left when nobody is on call, and nobody of the group can be had."""
+    """Parse the person to fall back on if no one is on call and no one in the group is available."""
     if len(ways) > 1:
         raise UnclearRole(f"Nothing can follow {ways[0]!r}: give a schedule, then a group, then one person.")
     person = ways[0].strip().removeprefix("@") if ways else ""

@@ -14,8 +14,8 @@ MOMENTS = ("declare", "retype", "reopen", "mitigate", "resolve")  # when a profi
 class Measure:
     """Something that profiles measure.
 
-    ``name`` follows *15 s of*; ``all`` follows *capture*, where it can be had at once; ``seconds`` is how long it
-    takes when nobody says, 0 for at once.
+    ``name`` follows *15 s of*; ``all`` follows *capture*, for measures that can be read at once; ``seconds`` is the
+    default duration, 0 for at once.
     """
 
     name: str
@@ -33,7 +33,7 @@ MEASURES = {
     "block": Measure("blocking", "all blocking"),
     "mutex": Measure("lock contention", "all lock contention"),
 }
-# What of a capture is a number: the least and the most that are taken.
+# The numeric fields of a capture, each with its minimum and maximum.
 COUNTS = {"seconds": (0, 300), "repeat": (1, 20), "every_min": (1, 1440)}
 
 
@@ -47,8 +47,8 @@ def sentence(source: str, kind: str, seconds: int) -> str:
 class OneOf:
     """A role that exactly one person fills: who is on call for a schedule, else one of a group.
 
-    ``schedule`` is the pager's name or id of it. ``otherwise`` is who it is when nobody is on call: a chat handle or an
-    email. Either a schedule or a group is given, or both.
+    ``schedule`` is its name or id in the pager. ``otherwise`` is a chat handle or an email of the person to take if no
+    one else can be found. A schedule, a group or both must be given.
     """
 
     role: str
@@ -59,11 +59,10 @@ class OneOf:
 
 @dataclass(frozen=True, slots=True)
 class Capture:
-    """A profile that is taken when something happens to an incident.
+    """A profile that is captured when something happens to an incident.
 
-    ``source`` names one of the operator's sources, ``kind`` one of ``MEASURES``. ``seconds`` of 0 takes a snapshot,
-    where there is such a thing. It is taken ``repeat`` times, ``every_min`` minutes apart, beginning ``on`` one of
-    ``MOMENTS``.
+    ``source`` names one of the operator's sources, ``kind`` one of ``MEASURES``. ``seconds`` of 0 takes a snapshot, if
+    the kind has any. It is captured ``repeat`` times, ``every_min`` minutes apart, starting ``on`` one of ``MOMENTS``.
     """
 
     source: str
@@ -80,7 +79,7 @@ class Capture:
 
     @property
     def key(self) -> tuple[str, str, str]:
-        """What a policy says at most once: which source, what of it, when."""
+        """What must be unique within a policy: source, kind and moment."""
         return self.source, self.kind, self.on
 
     @property
@@ -93,8 +92,8 @@ class Capture:
 class Policy:
     """One version of what a type asks for.
 
-    ``invite`` holds group handles without ``@``; ``update_every_min`` is None when no cadence is asked. ``pages`` are
-    the pager's names or ids of escalation policies and services that are paged.
+    ``invite`` holds group handles without ``@``; ``update_every_min`` is None if it asks for no updates. ``pages`` are
+    the names or ids of escalation policies and services to page.
     """
 
     slug: str
@@ -117,7 +116,8 @@ class Policy:
     def from_dict(cls, body: Mapping[str, Any]) -> Policy:
         """Build a policy from its stored form, as ``as_dict`` wrote it.
 
-        What only a newer version knows is left out, in its parts as well: that version may be running beside this one.
+        Fields that only a newer version knows are ignored, in nested values too: that version may be running at the
+        same time.
         """
         values: dict[str, Any] = {
             key: tuple(value) if isinstance(value, list) else value for key, value in _known(cls, body).items()
@@ -133,7 +133,7 @@ class Policy:
         return {key: list(value) if isinstance(value, tuple) else value for key, value in body.items()}
 
     def held(self, *, private: bool) -> Policy:
-        """Return it as it holds for one incident: what is private stays so, and is announced by no type."""
+        """Return it as it applies to one incident: a private incident stays private, and is never announced."""
         return replace(self, private=private, announce=self.announce and not private)
 
     @property
@@ -143,17 +143,19 @@ class Policy:
 
     @property
     def reaches(self) -> tuple[object, ...]:
-        """What decides who learns of an incident, is brought in or called, and what is captured: equal, or not."""
+        """What decides who learns of an incident, is brought in or paged, and what is captured; compare it for
+        equality.
+        """
         return (self.private, self.announce, self.invite, self.one_of, self.pages, self.captures)
 
     @property
     def groups(self) -> tuple[str, ...]:
-        """Every group handle that this policy names, in order, each once."""
+        """Every group handle in this policy, in order, without duplicates."""
         return tuple(dict.fromkeys([*self.invite, *(one.group for one in self.one_of if one.group)]))
 
     @property
     def schedules(self) -> tuple[str, ...]:
-        """Every schedule that this policy names, in order, each once."""
+        """Every schedule in this policy, in order, without duplicates."""
         return tuple(dict.fromkeys(one.schedule for one in self.one_of if one.schedule))
 
 
@@ -163,7 +165,7 @@ def _known(of: type[Policy | OneOf | Capture], body: Mapping[str, Any]) -> dict[
 
 
 def private_after(private_now: bool, policy: Policy) -> bool:
-    """Return whether an incident is private once it has this policy: what was private stays private."""
+    """Return whether an incident with this policy is private: one that is private stays so."""
     return private_now or policy.private
 
 

@@ -7,7 +7,7 @@ from incidents.policies.policy import Policy
 
 
 def changes(before: Policy, after: Policy) -> list[tuple[str, str, str]]:
-    """Return the fields that differ, each with what it was and what it becomes, in words."""
+    """Return the fields that differ, each with its old and new value in words."""
     was, becomes = _words(before), _words(after)
     return [(label, was[label], becomes[label]) for label in was if was[label] != becomes[label]]
 
@@ -18,7 +18,7 @@ def changed(before: Policy, after: Policy) -> str:
 
 
 def who_comes(policy: Policy) -> str:
-    """Say in one line who a policy brings in: its groups, the one person of a role, what it pages."""
+    """Say in one line who a policy brings in: its groups, the roles for one person, and what it pages."""
     words = _words(policy)
     return "; ".join(f"{label}: {words[label]}" for label in ("Private", "Groups", "One person", "Pages"))
 

@@ -1,4 +1,4 @@
-"""Changes of types that a second manager may have to confirm: adding, editing, bringing back, taking over."""
+"""Type changes that a second manager may have to confirm: add, edit, restore, adopt."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ class _OfTypes(StoredChange):
 @known
 @dataclass(frozen=True, slots=True)
 class AddType(_OfTypes):
-    """A new type that asks for ``policy``, in its stored form."""
+    """A new type with ``policy``, in its stored form."""
 
     kind: ClassVar[str] = "type-add"
     policy: dict[str, Any]
 
     def asked(self) -> Policy:
-        """Return what the type would ask for."""
+        """Return the policy of the new type."""
         return Policy.from_dict(self.policy)
 
     def about(self) -> str:
@@ -54,7 +54,7 @@ class AddType(_OfTypes):
 @known
 @dataclass(frozen=True, slots=True)
 class EditType(_OfTypes):
-    """A new version of a type, written over version ``number``."""
+    """A new version of a type, based on version ``number``."""
 
     kind: ClassVar[str] = "type-edit"
     slug: str
@@ -62,11 +62,11 @@ class EditType(_OfTypes):
     policy: dict[str, Any]
 
     def asked(self) -> Policy:
-        """Return what the type would ask for."""
+        """Return the policy of the new version."""
         return Policy.from_dict(self.policy)
 
     def before(self) -> Policy:
-        """Return what the type asked for when this was written."""
+        """Return the policy that it was based on."""
         return PolicyVersion.objects.get(type__slug=self.slug, number=self.number).policy
 
     def about(self) -> str:
@@ -82,7 +82,7 @@ class EditType(_OfTypes):
         return self.before().private or self.asked().private
 
     def carry_out(self, *, by: Person, second: Person | None, at: datetime) -> None:
-        """Write it; refuse where someone wrote another version meanwhile."""
+        """Write it; refuse if someone wrote another version in the meantime."""
         type = _now(self.slug, number=self.number)
         types.edit(type, policy=self.asked(), by=by, second=second, at=at)
 
@@ -113,7 +113,7 @@ class RestoreType(_OfTypes):
         return self.asked().private
 
     def carry_out(self, *, by: Person, second: Person | None, at: datetime) -> None:
-        """Restore the type; raise ``Refused`` when it is in use again or has changed since."""
+        """Restore the type; raise ``Refused`` if it is in use again or has changed since."""
         type = _now(self.slug, number=self.number)
         if type.archived_at is None:
             raise Refused(f"{type.policy.name} is already in use.")
@@ -123,9 +123,9 @@ class RestoreType(_OfTypes):
 @known
 @dataclass(frozen=True, slots=True)
 class AdoptPolicy(_OfTypes):
-    """An open incident takes version ``number`` of its type over: of the type that it had when this was asked for.
+    """An open incident adopts version ``number`` of its type: the type it had when this was proposed.
 
-    ``slug`` is that type's, empty in what was kept before it was noted.
+    ``slug`` names that type; it is empty in proposals stored before the field existed.
     """
 
     kind: ClassVar[str] = "adopt"
@@ -138,7 +138,7 @@ class AdoptPolicy(_OfTypes):
         return Incident.objects.select_related("type__current", "policy_version", "lead").get(pk=self.pk)
 
     def asked(self) -> Policy:
-        """Return what the incident's type asked for in that version."""
+        """Return the policy of the incident's type in that version."""
         return PolicyVersion.objects.get(type__slug=self.slug or self.found().type.slug, number=self.number).policy
 
     def about(self) -> str:
@@ -151,7 +151,7 @@ class AdoptPolicy(_OfTypes):
         return f"version {self.number} of {self.asked().name}; {policy_words.changed(before, self.asked())}"
 
     def incident(self) -> Incident | None:
-        """Return it while it is private."""
+        """Return the incident if it is private."""
         incident = self.found()
         return incident if incident.private else None
 
@@ -161,7 +161,7 @@ class AdoptPolicy(_OfTypes):
         return incident.private and incident.policy_version_id != incident.type.current_id
 
     def carry_out(self, *, by: Person, second: Person | None, at: datetime) -> None:
-        """Move the incident to it; raise ``Refused`` when it has another type by now, or that has changed since."""
+        """Move the incident to it; raise ``Refused`` if it was retyped, or if the type has changed since."""
         incident = self.found()
         if self.slug not in {"", incident.type.slug}:
             raise Refused(f"{incident.codename} was retyped since. It is {incident.policy.name} now.")
@@ -174,8 +174,8 @@ class AdoptPolicy(_OfTypes):
 
 
 def _now(slug: str, *, number: int) -> IncidentType:
-    """Return a type as it is now, locked; raise ``Refused`` when it is no longer at version ``number``."""
-    # No join: who waits would read an old version.
+    """Return a type as it is now, locked; raise ``Refused`` if it is no longer at version ``number``."""
+    # No join: after waiting for the lock, a join would read an old version.
     type = IncidentType.objects.select_for_update(no_key=True).get(slug=slug)
     _same(type, number=number)
     return type

@@ -1,7 +1,8 @@
 """The verbs of incident types: load from a file, add, edit, reorder, archive; never delete.
 
-Whatever could bring people into private incidents needs a ``second`` manager (``incidents.second_manager.seconding``),
-and the people of those that are open are told. Without ``by`` it is the operator, who needs nobody.
+A change that could bring people into private incidents needs a ``second`` manager
+(``incidents.second_manager.seconding``), and the people in open ones are told. Without ``by`` it is the operator, who
+needs no second.
 """
 
 from __future__ import annotations
@@ -22,14 +23,14 @@ from incidents.second_manager import circles, seconding
 
 
 class TypeRefused(lifecycle.Refused):
-    """A type was not changed; the message says why, in the user's words."""
+    """A type was not changed; the message tells the user why."""
 
 
 def load(file: TypesFile, *, at: datetime) -> list[str]:
-    """Bring the types of a file in, and return a sentence for each one added or changed.
+    """Load the types of a file, and return a sentence for each one added or changed.
 
-    Loading the same file again changes nothing. What was edited in the web since stays, until the file itself says
-    something new about that type. Types that the file does not name are left alone.
+    Loading the same file again changes nothing. Edits made on the web stay until the file itself changes that type.
+    Types that are not in the file are left alone.
     """
     said: list[str] = []
     with transaction.atomic():
@@ -50,8 +51,8 @@ def load(file: TypesFile, *, at: datetime) -> list[str]:
 def add(policy: Policy, *, by: Person | None, at: datetime, second: Person | None = None) -> IncidentType:
     """Add a type at the end of the list; raise ``TypeRefused`` for a slug that is taken or malformed.
 
-    A private one needs a second manager although no incident has it yet: a rule of on-call, a declaration or a retype
-    may take it in place of one that two managers agreed on.
+    A private type needs a second manager although no incident has it yet: an on-call rule, a declaration or a retype
+    may use it in place of one that two managers agreed on.
     """
     if not SLUG.fullmatch(policy.slug):
         raise TypeRefused("A slug has 2 to 40 of a-z, 0-9 and -, and starts with a letter.")
@@ -67,7 +68,7 @@ def add(policy: Policy, *, by: Person | None, at: datetime, second: Person | Non
 def edit(
     type: IncidentType, *, policy: Policy, by: Person | None, at: datetime, second: Person | None = None
 ) -> PolicyVersion:
-    """Write a new version of what a type asks for; open incidents keep theirs until they adopt it.
+    """Write a new version of a type's policy; open incidents keep theirs until they adopt it.
 
     Raises ``TypeRefused``.
     """
@@ -82,7 +83,7 @@ def edit(
 
 
 def move(type: IncidentType, *, step: int, by: Person | None) -> None:
-    """Move a type that many places down among those in use, or up when negative, as far as there are places."""
+    """Move a type down by a number of places among those in use, or up if it is negative, as far as possible."""
     with transaction.atomic():
         seconding.hold()
         slugs = list(IncidentType.objects.filter(archived_at=None).values_list("slug", flat=True))
@@ -94,7 +95,7 @@ def move(type: IncidentType, *, step: int, by: Person | None) -> None:
 
 
 def reorder(slugs: Sequence[str], *, by: Person | None) -> None:
-    """Put types in the order of their slugs; ones not named come after, in their old order."""
+    """Put types in the order of their slugs; the others follow, in their old order."""
     with transaction.atomic():
         seconding.hold()
         types = {one.slug: one for one in IncidentType.objects.order_by("position", "slug")}
@@ -124,7 +125,7 @@ def archive(type: IncidentType, *, by: Person | None, at: datetime) -> None:
 def restore(type: IncidentType, *, by: Person | None, at: datetime, second: Person | None = None) -> None:
     """Put an archived type back into use."""
     seconding.hold()
-    # No join: who waits would read an old version.
+    # No join: after waiting for the lock, a join would read an old version.
     now = IncidentType.objects.select_for_update(no_key=True).get(pk=type.pk)
     if now.archived_at is None:
         return
@@ -136,7 +137,7 @@ def restore(type: IncidentType, *, by: Person | None, at: datetime, second: Pers
 
 
 def make_default(type: IncidentType, *, by: Person | None) -> None:
-    """Make this the type that a declaration takes when it names none. Raises ``TypeRefused``."""
+    """Make this the type of declarations that name none. Raises ``TypeRefused``."""
     with transaction.atomic():
         seconding.hold()
         if IncidentType.objects.get(pk=type.pk).archived_at is not None:

@@ -34,7 +34,7 @@ class BadFile(Exception):
 
 
 def text_of(path: Path) -> str:
-    """Read a file as text; raise ``BadFile`` when that cannot be done."""
+    """Read a file as text; raise ``BadFile`` if that fails."""
     try:
         return path.read_text(encoding="utf-8")
     except OSError as error:
@@ -44,7 +44,7 @@ def text_of(path: Path) -> str:
 
 
 def compose(text: str, *, file: str) -> yaml.Node | None:
-    """Parse a text into nodes that know their lines; raise ``BadFile`` when it is no YAML."""
+    """Parse text into nodes that know their lines; raise ``BadFile`` if it is not YAML."""
     try:
         root: yaml.Node | None = yaml.compose(text, Loader=yaml.SafeLoader)
     except yaml.MarkedYAMLError as error:
@@ -59,17 +59,17 @@ def compose(text: str, *, file: str) -> yaml.Node | None:
 
 @dataclass(slots=True)
 class Reading:
-    """One pass over a file: each method reads one kind of node and notes what is wrong with it."""
+    """One pass over a file: each method reads one kind of node and records what is wrong with it."""
 
     name: str
     problems: list[Problem] = field(default_factory=list)
 
     def wrong(self, node: yaml.Node | None, where: str, says: str) -> None:
-        """Note a problem."""
+        """Record a problem."""
         self.problems.append(Problem(self.name, node.start_mark.line + 1 if node else 1, where, says))
 
     def mapping(self, node: yaml.Node | None, where: str, allowed: Collection[str]) -> dict[str, yaml.Node]:
-        """Read a mapping with these keys at most."""
+        """Read a mapping with no other keys than these."""
         if not isinstance(node, yaml.MappingNode):
             self.wrong(node, where, "must be a mapping")
             return {}
@@ -86,13 +86,13 @@ class Reading:
         return found
 
     def needed(self, node: yaml.Node | None, entries: Collection[str], where: str, *names: str) -> None:
-        """Note which of these keys are missing."""
+        """Record which of these keys are missing."""
         for name in names:
             if name not in entries and isinstance(node, yaml.MappingNode):
                 self.wrong(node, f"{where}.{name}", "is missing")
 
     def items(self, node: yaml.Node | None, where: str, *, of: str = "") -> Sequence[tuple[yaml.Node, str]]:
-        """Read a list: its nodes, each with the words for where it stands."""
+        """Read a list: its nodes, each with its place in words."""
         if not isinstance(node, yaml.SequenceNode):
             self.wrong(node, where, f"must be a list{f' of {of}' if of else ''}")
             return ()
@@ -113,14 +113,14 @@ class Reading:
         return tuple(self.text(item, at, chars=chars) for item, at in self.items(node, where))
 
     def word(self, node: yaml.Node, where: str, known: Collection[str]) -> str:
-        """Read one of the words that are known."""
+        """Read one of the known words."""
         value = self.text(node, where)
         if value and value not in known:
             self.wrong(node, where, f"must be one of {', '.join(known)}")
         return value
 
     def shaped(self, node: yaml.Node, where: str, shape: re.Pattern[str], *, says: str) -> str:
-        """Read a text of a shape; ``says`` what it is not otherwise."""
+        """Read a text of a certain shape; ``says`` is the error for any other text."""
         value = self.text(node, where)
         if value and not shape.fullmatch(value):
             self.wrong(node, where, f"{says}: {value!r}")

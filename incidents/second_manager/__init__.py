@@ -1,1 +1,1 @@
-"""Changes that could let people into private incidents, which a second manager confirms."""
+"""Changes that could let people into private incidents, and that a second manager confirms."""

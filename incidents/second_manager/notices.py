@@ -1,4 +1,4 @@
-"""Notify the people of private incidents about changes that may bring others in."""
+"""Notify people in private incidents about changes that may bring others in."""
 
 from __future__ import annotations
 
@@ -22,20 +22,20 @@ CONCERNS: Final[Mapping[str, Callable[[Incident, str], bool]]] = {
 
 
 def carry(*, at: datetime) -> int:
-    """Tell each open private incident that a notice concerns, once; return how many notices there were."""
+    """Post each notice once in every open private incident it concerns; return how many notices there were."""
     return leases.hold_each(Notice.objects.order_by("pk"), partial(_carry, at=at), at_once=AT_ONCE)
 
 
 def _carry(notice: Notice, *, at: datetime) -> None:
     if notice.to.partition("/")[0] not in CONCERNS:
-        return  # a newer version wrote it, and carries it
+        return  # written by a newer version, which delivers it
     for incident in _concerned(notice):
         lifecycle.warn(incident, notice.says, about=f"notice/{notice.pk}", at=at)
     notice.delete()
 
 
 def _concerned(notice: Notice) -> list[Incident]:
-    """Return the open private incidents that a notice is for, in one order, so that two never wait for each other."""
+    """Return the open private incidents that a notice is for, always in the same order to avoid deadlocks."""
     what, _, which = notice.to.partition("/")
     there = Incident.objects.filter(private=True, active=True, declared_at__lte=notice.at)
     every = there.select_related("type", "policy_version").order_by("pk")

@@ -1,7 +1,7 @@
-"""Changes that a second manager confirms: kept as proposals, confirmed, turned down or withdrawn.
+"""Changes that a second manager confirms: kept as proposals, then confirmed, turned down or withdrawn.
 
-What can be changed is a ``Change``, known here by its ``kind``. Each is carried out by a verb that itself refuses what
-only one manager agreed to; a proposal is what becomes of such a refusal.
+Each kind of change is a ``ProposedChange``, registered by its ``kind``. Its verb itself refuses what only one manager
+agreed to; the refused change is kept as a proposal.
 """
 
 from __future__ import annotations
@@ -30,42 +30,42 @@ class ProposedChange(Protocol):
     """Something a manager asks for. ``about`` and ``says`` follow *changed*: *the group @security: follows …*."""
 
     kind: ClassVar[str]
-    act: ClassVar[str]  # of roles.ACTS
+    act: ClassVar[str]  # a key of roles.ACTS
 
     def payload(self) -> dict[str, Any]:
-        """Return it as values that JSON can hold."""
+        """Return it as JSON values."""
 
     @classmethod
     def read(cls, payload: Payload) -> Self:
-        """Return what was kept as ``payload``."""
+        """Restore it from ``payload``."""
 
     def about(self) -> str:
         """Say what changes."""
 
     def says(self) -> str:
-        """Say how it would be."""
+        """Say what it changes to."""
 
     def incident(self) -> Incident | None:
-        """Return the private incident that it is about; None when it is about none."""
+        """Return the private incident it is about, or None."""
 
     def opens(self) -> bool:
         """Return whether it could bring people into private incidents."""
 
     def carry_out(self, *, by: Person, second: Person | None, at: datetime) -> None:
-        """Do it; raise ``Refused`` when that is no longer possible, or a second manager is needed."""
+        """Make the change; raise ``Refused`` if it is no longer possible, or if a second manager is needed."""
 
 
 @dataclass(frozen=True, slots=True)
 class StoredChange:
-    """What most changes share: their fields are what is kept of them, and they are about no incident."""
+    """Base of most changes: their fields are their payload, and they are about no incident."""
 
     def payload(self) -> dict[str, Any]:
-        """Return it as values that JSON can hold."""
+        """Return it as JSON values."""
         return asdict(self)
 
     @classmethod
     def read(cls, payload: Payload) -> Self:
-        """Return what was kept as ``payload``."""
+        """Restore it from ``payload``."""
         return cls(**payload)
 
     def incident(self) -> Incident | None:
@@ -85,13 +85,13 @@ def known(change: type[Kind]) -> type[Kind]:
 
 @dataclass(frozen=True, slots=True)
 class ProposalOutcome:
-    """The outcome of a change: it waits as a ``proposal``, or was made, ``alone`` when there is no second manager."""
+    """The outcome of a change: it waits as a ``proposal``, or was made, ``alone`` if there is no second manager."""
 
     proposal: Proposal | None = None
     alone: bool = False
 
     def words(self, done: str) -> str:
-        """Return what its author reads; ``done`` says that it was done."""
+        """Return what its author reads; ``done`` is the sentence for a change that was made."""
         if self.proposal is not None:
             who = seconding.who(self.proposal.by, incident=self.proposal.incident)
             return f"Nothing has changed yet: {who} has to confirm it first."
@@ -102,9 +102,9 @@ class ProposalOutcome:
 
 @transaction.atomic
 def make(change: ProposedChange, *, by: Person, at: datetime) -> ProposalOutcome:
-    """Carry a change out, or keep it as a proposal while another manager could confirm it.
+    """Make a change, or keep it as a proposal if another manager can confirm it.
 
-    Raises ``Refused`` like the change's verb, and for those who may not ask for it.
+    Raises ``Refused`` like the change's verb, and for people who may not make it.
     """
     _must_manage(by, change.act)
     seconding.hold()
@@ -121,7 +121,7 @@ def make(change: ProposedChange, *, by: Person, at: datetime) -> ProposalOutcome
 
 @transaction.atomic
 def confirm(proposal: Proposal, *, by: Person, at: datetime) -> Proposal:
-    """Carry a proposal out as its second manager. Raises ``Refused``, with what changed when it is stale."""
+    """Make the proposed change as its second manager. Raises ``Refused``; if it is stale, with what changed."""
     now = _undecided(proposal)
     _must_be_another(now, by)
     change = read(now)
@@ -135,7 +135,7 @@ def confirm(proposal: Proposal, *, by: Person, at: datetime) -> Proposal:
 
 @transaction.atomic
 def turn_down(proposal: Proposal, *, by: Person, at: datetime) -> Proposal:
-    """Decide that a proposal is not carried out. Raises ``Refused`` when it is decided."""
+    """Turn a proposal down. Raises ``Refused`` if it is already decided."""
     now = _undecided(proposal)
     _must_be_another(now, by)
     return _decide(now, State.TURNED_DOWN, by=by, at=at)
@@ -143,7 +143,7 @@ def turn_down(proposal: Proposal, *, by: Person, at: datetime) -> Proposal:
 
 @transaction.atomic
 def withdraw(proposal: Proposal, *, by: Person, at: datetime) -> Proposal:
-    """Withdraw your own proposal. Raises ``Refused`` for another's, or once it is decided."""
+    """Withdraw your own proposal. Raises ``Refused`` for another's, or if it is already decided."""
     now = _undecided(proposal)
     if now.by_id != by.pk:
         raise Refused(f"{now.by.name} asked for this, so only they can withdraw it. Turn it down instead.")
@@ -156,7 +156,7 @@ def read(proposal: Proposal) -> ProposedChange:
 
 
 def seen_by(person: Person) -> QuerySet[Proposal]:
-    """Return the proposals that a manager may know of: those about one private incident are for its people alone."""
+    """Return the proposals that a manager may know of: those about a private incident only if they are in it."""
     if not roles.may(person, "second"):
         return Proposal.objects.none()
     open_to = Q(incident=None) | Q(incident__in=visibility.visible_to(person))
@@ -164,7 +164,7 @@ def seen_by(person: Person) -> QuerySet[Proposal]:
 
 
 def waiting(person: Person, *, act: str = "") -> QuerySet[Proposal]:
-    """Return the undecided proposals that a manager may know of, all or those of one of ``roles.ACTS``."""
+    """Return the undecided proposals that a manager may know of, all of them or those for one key of ``roles.ACTS``."""
     found = seen_by(person).filter(state=State.WAITING)
     return found.filter(kind__in=[one.kind for one in CHANGES.values() if one.act == act]) if act else found
 
@@ -172,7 +172,7 @@ def waiting(person: Person, *, act: str = "") -> QuerySet[Proposal]:
 def to_confirm(person: Person) -> int:
     """Count the proposals that wait for this manager.
 
-    Asked by every page: what is seen of incidents is looked up only where there is a proposal about one.
+    Every page calls this, so visibility is checked only for proposals about an incident.
     """
     if not roles.may(person, "second"):
         return 0
@@ -225,7 +225,7 @@ def _must_be_another(proposal: Proposal, by: Person) -> None:
 
 def _undecided(proposal: Proposal) -> Proposal:
     seconding.hold()
-    # No join: who waits would read nobody's decision.
+    # No join: after waiting for the lock, a join would read the row from before the decision.
     found = Proposal.objects.select_for_update(no_key=True).get(pk=proposal.pk)
     if not found.is_waiting:
         who = found.decided_by.name if found.decided_by is not None else "Someone"

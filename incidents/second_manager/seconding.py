@@ -17,34 +17,34 @@ NONE_THERE = "There was no second manager to confirm it."
 
 
 class Needed(Refused):
-    """A change does not hold before a second manager confirmed it."""
+    """A change does not take effect before a second manager confirms it."""
 
     def __init__(self) -> None:
         super().__init__("A second manager has to confirm this first.")
 
 
 def hold() -> None:
-    """Let changes that could bring people into private incidents happen one after the other, to the end of each.
+    """Serialise changes that could bring people into private incidents, each until its transaction ends.
 
-    Without it two that are harmless apart, naming a group and filling it, could both be made at once.
+    Otherwise two changes that are harmless separately, naming a group and filling it, could be made at the same time.
     """
     turns.take("incidents.second_manager.seconding")
 
 
 def others(by: Person, *, incident: Incident | None = None) -> QuerySet[Person]:
-    """Return the managers beside someone who can sign in; for one private incident those who take part in it."""
+    """Return the other managers who can sign in; for a private incident only those who take part in it."""
     managers = roles.holders(Role.MANAGER).exclude(pk=by.pk).exclude(user__is_active=False)
     if not (settings.FIREKIND.sign_in.providers or settings.FIREKIND.sandbox_url):
-        managers = managers.exclude(user=None)  # nobody else comes in where only our own accounts do
+        managers = managers.exclude(user=None)  # with only our own accounts, no one without one can sign in
     if incident is not None:
         managers = managers.filter(pk__in=visibility.readers(incident).values("person"))
     return managers
 
 
 def agree(*, by: Person | None, second: Person | None, incident: Incident | None = None) -> str:
-    """Say who agreed to a change beside its author; raise ``Needed`` while another manager could confirm it.
+    """Return who agreed to a change in addition to its author; raise ``Needed`` if another manager could confirm it.
 
-    Nobody is asked about the operator's changes, made without a person. The caller holds ``hold``.
+    The operator's changes, made without a person, need no one's agreement. The caller holds ``hold``.
     """
     if by is None:
         return ""
@@ -57,7 +57,7 @@ def agree(*, by: Person | None, second: Person | None, incident: Incident | None
 
 
 def who(by: Person, *, incident: Incident | None = None) -> str:
-    """Say who may confirm what someone changes: *Ben or Grace*; empty when nobody is there."""
+    """Say who may confirm someone's change: *Ben or Grace*; empty if there is no one."""
     names = list(others(by, incident=incident).values_list("name", flat=True)[:NAMED])
     *first, last = names or [""]
     return f"{', '.join(first)} or {last}" if first else last
