@@ -1,1 +1,1 @@
-"""How a timeline is read: what was last said, what a latecomer is told, what is left out, and how days are laid out."""
+"""How a timeline is read: what holds now, the catch-up for latecomers, filters, and the layout by day."""

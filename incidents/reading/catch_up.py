@@ -1,4 +1,4 @@
-"""What a latecomer has to know, in twenty seconds: composed from the timeline, and never guessed. Pure."""
+"""What a latecomer has to know, readable in twenty seconds: composed from the timeline, never guessed. Pure."""
 
 from __future__ import annotations
 
@@ -29,21 +29,19 @@ VERDICTS: Final = {
 }
 ANSWERS: Final = ("let_in", "turned_away", "request_over")
 ASKED: Final = ("asked_in", "offered")
-# What there is to catch up on: an incident that was only declared says all of it in its headline.
+# Entries worth catching up on. An incident that was only declared shows everything in its headline.
 NEWS: Final = frozenset({*MOVES, "retyped", "updated", "impact", "next_step", "task", "claimed", "judged"})
 KINDS: Final = sorted({*NEWS, *RESETS_UPDATE, *ANSWERS, *ASKED, "led", "due", "page", "gap", "gap_closed"})
-WORDS: Final = frozenset(
-    {"updated", "impact", "next_step", "task", "claimed", "judged"}
-)  # nothing is left of those taken back
-OF_A_KIND: Final = 40  # entries of a kind that are read, the newest
-SHORT, LONG, UPDATE = 90, 140, 220  # characters of a line
-AT_MOST: Final = 2  # lines that begin alike
-ANSWERED: Final = frozenset({"acknowledged", "resolved"})  # news of a page after which no one waits for it
+WORDS: Final = frozenset({"updated", "impact", "next_step", "task", "claimed", "judged"})  # retracted ones say nothing
+OF_A_KIND: Final = 40  # the newest entries read of each kind
+SHORT, LONG, UPDATE = 90, 140, 220  # characters in a line
+AT_MOST: Final = 2  # lines with the same label
+ANSWERED: Final = frozenset({"acknowledged", "resolved"})  # news of a page after which no one waits for an answer
 
 
 @dataclass(frozen=True, slots=True)
 class SaidEntry:
-    """An entry of the timeline as it reads now; one that was taken back or redacted does not stand, and has no text."""
+    """A timeline entry as it reads now. A retracted or redacted one does not stand, and has no text."""
 
     n: int
     kind: str
@@ -56,9 +54,9 @@ class SaidEntry:
 
 @dataclass(frozen=True, slots=True)
 class StandsNow:
-    """How the incident is now: who leads it, when the next update is due, and who owns which open task.
+    """The current state: who leads the incident, when the next update is due, and who owns which open task.
 
-    ``tasks`` are the entries that those began with, each with its owner's name.
+    ``tasks`` maps the numbers of the entries that created them to their owners' names.
     """
 
     active: bool
@@ -70,7 +68,7 @@ class StandsNow:
 
 @dataclass(frozen=True, slots=True)
 class CatchUpLine:
-    """One thing to know, and the numbers of the entries that it is said of; since when and from whom where it helps."""
+    """One thing to know, the numbers of the entries it is based on, and its time and author if they help."""
 
     label: str
     text: str
@@ -81,7 +79,7 @@ class CatchUpLine:
 
 
 def compose(said: Iterable[SaidEntry], now: StandsNow) -> tuple[CatchUpLine, ...]:
-    """Say what is known, what matters most first. Pure: every line follows from the entries that it names."""
+    """Return the lines of the catch-up, the most important first. Pure: each line follows from entries it names."""
     kinds: dict[str, list[SaidEntry]] = defaultdict(list)
     for one in sorted(said, key=lambda one: one.n, reverse=True):
         if one.stands or one.kind not in WORDS:
@@ -131,7 +129,7 @@ def _impact(kinds: Newest, now: StandsNow) -> Iterator[CatchUpLine]:
 
 
 def _lead(kinds: Newest, now: StandsNow) -> Iterator[CatchUpLine]:
-    if now.lead:  # who took it last has it: the entry holds the name that they had then
+    if now.lead:  # the newest entry names the lead as they were called then
         for one in [one for one in kinds["led"] if one.data["name"]][:1]:
             yield CatchUpLine("Lead" if now.active else "Led by", now.lead, (one.n,), one.at)
     elif now.active:
@@ -152,7 +150,7 @@ def _next_step(kinds: Newest, now: StandsNow) -> Iterator[CatchUpLine]:
         owner = f"{isolated(one.data['name'])}: " if one.data.get("name") else ""
         if one.text:
             yield CatchUpLine("Next step", _cut(f"{owner}{one.text}", LONG), (one.n,), one.at)
-        else:  # without words it says that there is none any more
+        else:  # an empty one means that it was cleared
             yield CatchUpLine("Next step", "none", (one.n,), one.at, one.by)
     if not kinds["next_step"]:
         yield from _unknown(kinds, now, "Next step", "not stated yet")
@@ -199,7 +197,7 @@ def _pages(kinds: Newest, now: StandsNow) -> Iterator[CatchUpLine]:
 
 
 def _whole(one: SaidEntry) -> str:
-    """Write an entry as a sentence of its own: after the name of who did it, if anyone did."""
+    """Write an entry as a full sentence: after the actor's name, if there is one."""
     return f"{isolated(one.by)} {one.text}" if one.by else capital(one.text)
 
 
@@ -222,18 +220,18 @@ def _requests(kinds: Newest, now: StandsNow) -> Iterator[CatchUpLine]:
 
 
 def _unknown(kinds: Newest, now: StandsNow, label: str, text: str) -> Iterator[CatchUpLine]:
-    """Say what nobody has stated while people respond: a latecomer would look for it."""
+    """Say that something is not stated yet, while the incident is active: a latecomer would look for it."""
     for one in kinds["declared"][:1] if now.active else ():
         yield CatchUpLine(label, text, (one.n,))
 
 
 def _newest(kinds: Newest, *of: str) -> list[SaidEntry]:
-    """Return the newest entry of some kinds, if there is any."""
+    """Return the newest entry of some kinds, in a list, or an empty list."""
     return sorted((one for kind in of for one in kinds[kind][:1]), key=lambda one: one.n)[-1:]
 
 
 def _few(lines: Iterable[CatchUpLine]) -> list[CatchUpLine]:
-    """Keep the first lines of a label, the last of which says how many more there are."""
+    """Keep the first lines of each label; the last one kept says how many more there are."""
     alike: dict[str, list[CatchUpLine]] = defaultdict(list)
     for line in lines:
         alike[line.label].append(line)

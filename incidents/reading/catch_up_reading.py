@@ -1,4 +1,4 @@
-"""Read from the timeline what a latecomer has to know."""
+"""Read the catch-up from the timeline."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ BEGINNING: Final = datetime.min.replace(tzinfo=UTC), 0
 
 @dataclass(frozen=True, slots=True)
 class CatchUp:
-    """What a latecomer is told, and whether anything came after the declaration."""
+    """What a latecomer is told, and whether anything happened after the declaration."""
 
     lines: tuple[CatchUpLine, ...]
     has_news: bool
@@ -44,19 +44,19 @@ class CatchUp:
 
 
 def of(incident: Incident) -> CatchUp:
-    """Return what to know of an incident. The caller asks who may see it."""
+    """Return the catch-up of an incident. The caller checks who may see it."""
     return told(incident, read(incident), followups=followup_lists.of_incident(incident))
 
 
 def read(incident: Incident) -> list[TimelineEntry]:
-    """Return the entries that decide it, oldest first: two queries, however long the timeline is."""
+    """Return the entries that the catch-up is based on, oldest first: two queries, however long the timeline is."""
     return timeline.entries(timeline.read(f"e.id IN ({_OF_EACH_KIND}) ORDER BY e.n", _each_kind_of(incident)))
 
 
 def read_with_latest(incident: Incident, *, limit: int, after: Place = BEGINNING) -> list[TimelineEntry]:
-    """Return the entries that decide it together with the latest ``limit`` from a place on, in the order of numbers.
+    """Return the entries for the catch-up together with the latest ``limit`` from a place on, ordered by number.
 
-    Two queries and one for the people, for both of them: mostly they are the same entries by the same few.
+    Two queries, and one for the people, for both: mostly they are the same entries by the same few people.
     """
     latest = [incident.pk, list(timeline.ABOUT_OTHERS), *after, limit]
     found = EVENT.read(
@@ -72,9 +72,9 @@ def read_with_latest(incident: Incident, *, limit: int, after: Place = BEGINNING
 def parted(
     together: Sequence[TimelineEntry], *, limit: int, reader: Actor, after: Place = BEGINNING
 ) -> tuple[list[TimelineEntry], list[TimelineEntry]]:
-    """Part what ``read_with_latest`` returned: what decides the incident, and what ``timeline.latest`` would return.
+    """Split the result of ``read_with_latest``: entries for the catch-up, and what ``timeline.latest`` would return.
 
-    Other incidents are named where ``reader`` may see them.
+    Other incidents are named only if ``reader`` may see them.
     """
     entries = timeline.naming_in(together, reader=reader)
     in_time = sorted((one for one in entries if one.event.kind not in timeline.ABOUT_OTHERS), key=_place)
@@ -100,7 +100,7 @@ def _newest_of_each_kind(oldest_first: list[TimelineEntry]) -> list[TimelineEntr
 
 
 def told(incident: Incident, entries: Iterable[TimelineEntry], *, followups: Iterable[Followup]) -> CatchUp:
-    """Return what to know of an incident whose entries and follow-ups were read already."""
+    """Return the catch-up of an incident whose entries and follow-ups were read already."""
     said = tuple(map(_said, entries))
     now = StandsNow(
         active=incident.is_active,

@@ -1,4 +1,4 @@
-"""What holds now of what people state of an incident: its latest update, its impact, the next step."""
+"""What people last stated about an incident and still holds: its latest update, its impact, the next step."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from django.db.models.expressions import RawSQL
 from incidents.models import Event, Incident
 from incidents.timeline import TimelineEntry
 
-STATED: Final = ("updated", "impact", "next_step")  # kinds of entries of which the newest holds
+STATED: Final = ("updated", "impact", "next_step")  # the newest entry of each of these kinds holds
 
 _NEWEST_STATED: Final = """
     SELECT one.id FROM unnest(%s::bigint[]) AS whose CROSS JOIN unnest(%s::text[]) AS wanted CROSS JOIN LATERAL (
@@ -38,8 +38,8 @@ _WORDS: Final = f"""
 def of(incidents: Iterable[Incident]) -> dict[int, dict[str, TimelineEntry]]:
     """Return the newest entry of each of ``STATED`` that was neither retracted nor redacted, by incident and kind.
 
-    One without words says that there is nothing any more, and is left out. One query for all of them, which reads each
-    incident's events backwards, up to those entries; an entry has its latest words, and no history.
+    An empty entry means that the statement was cleared, and is left out. One query for all incidents, which reads each
+    one's events backwards up to those entries. An entry has its latest text, and no history.
     """
     newest = RawSQL(_NEWEST_STATED, [[one.pk for one in incidents], list(STATED)])  # noqa: S611 (all of it is in the parameters)
     events = Event.objects.filter(pk__in=newest).annotate(edit=RawSQL(_EDITED, [])).select_related("by")  # noqa: S611 (a constant)
@@ -57,7 +57,7 @@ class SaidWords(NamedTuple):
 
 
 def words(incidents: Iterable[Incident]) -> dict[int, dict[str, SaidWords]]:
-    """Return what ``of`` does, as a list of many incidents needs it: the words alone."""
+    """Return the same as ``of``, reduced to what a list of many incidents needs: text and time."""
     found: dict[int, dict[str, SaidWords]] = defaultdict(dict)
     with connection.cursor() as cursor:
         cursor.execute(_WORDS, [[one.pk for one in incidents], list(STATED)])
@@ -67,7 +67,7 @@ def words(incidents: Iterable[Incident]) -> dict[int, dict[str, SaidWords]]:
 
 
 def among(entries: Iterable[TimelineEntry]) -> dict[str, TimelineEntry]:
-    """Return what holds of one incident's entries, by kind: the newest of each of ``STATED``, where it has words."""
+    """Return the current statements among one incident's entries, by kind: the newest of each with text."""
     standing = (one for one in entries if one.event.kind in STATED and one.stands)
     newest = {one.event.kind: one for one in sorted(standing, key=lambda one: one.event.n)}
     return {kind: one for kind, one in newest.items() if one.text}

@@ -1,4 +1,4 @@
-"""What somebody looks for on one incident's timeline: the filters in its address."""
+"""The filters of one incident's timeline, as they are in its address."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from incidents import event_kinds
 
-# What kinds of entries are looked for together: the label, and the kinds.
+# Kinds of entries that are filtered together: the label, and the kinds.
 GROUPS: Final = {
     "state": (
         "Updates and state",
@@ -39,7 +39,7 @@ FOREVER: Final = 2**31 - 1
 
 @dataclass(frozen=True, slots=True)
 class TimelineFilters:
-    """Which entries are asked for; ``at`` is a minute in the viewer's zone, and what came up to then is shown."""
+    """Which entries to show; ``at`` is a minute in the viewer's time zone, up to which entries are shown."""
 
     group: str = ""
     person: str = ""
@@ -48,7 +48,7 @@ class TimelineFilters:
 
     @classmethod
     def read(cls, given: QueryDict) -> TimelineFilters:
-        """Read filters from a query string; what is not understood is left out."""
+        """Read filters from a query string; invalid values are ignored."""
         group = given.get("group", "")
         return cls(
             group=group if group in GROUPS else "",
@@ -59,12 +59,12 @@ class TimelineFilters:
 
     @property
     def any(self) -> bool:
-        """Whether anything is asked for."""
+        """Whether any filter is set."""
         return self != TimelineFilters()
 
     @property
     def only(self) -> Q:
-        """What the database is asked, beside the time."""
+        """The condition for the database, without the time."""
         asked = Q(kind__in=GROUPS[self.group][1]) if self.group else Q()
         if self.person:
             asked &= Q(by__name__icontains=self.person) | Q(kind="captured", data__author__icontains=self.person)
@@ -72,21 +72,21 @@ class TimelineFilters:
 
     @property
     def earlier(self) -> str:
-        """The query string of the page before a place, to which the place is added."""
+        """The query string of the page before a place; the place is appended to it."""
         given = {"group": self.group, "person": self.person, "q": self.q}
         return urlencode({name: value for name, value in given.items() if value} | {"before": ""})
 
     @property
     def until(self) -> tuple[datetime, int] | None:
-        """The place before which entries are asked for."""
+        """The place before which entries are shown."""
         at = _moment(self.at)
         return (at.replace(second=59, microsecond=999_999), FOREVER) if at else None
 
 
 def _moment(text: str) -> datetime | None:
-    """Read a minute as a browser's field holds it; None for what is none.
+    """Parse a minute as a browser's field sends it; None if it is not one.
 
-    It is the later one where clocks showed it twice, so that all that came up to then is shown.
+    If clocks showed the minute twice, it is the later one, so that everything up to then is shown.
     """
     try:
         said = datetime.fromisoformat(text[:16])

@@ -1,4 +1,4 @@
-"""How a timeline is laid out for reading: newest first, by day, with what belongs together on one line."""
+"""How a timeline is laid out for reading: newest first, by day, with related entries on one line."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from django.utils import timezone
 
 from incidents.timeline import TimelineEntry
 
-RUN = 3  # so many entries of one minute share a line
+RUN = 3  # entries of one minute share a line from this many on
 
 
 @dataclass(slots=True)
 class Item:
-    """One entry to read, or several folded into a line: quiet ones, or a run of one minute."""
+    """One entry to read, or several folded into a line: quiet ones, or a run within one minute."""
 
     entries: list[TimelineEntry]
     quiet: bool
@@ -36,22 +36,22 @@ class Item:
 
     @property
     def tells(self) -> TimelineEntry:
-        """The one that its line names: the newest that somebody may look for, where there is one."""
+        """The entry that its line shows: the newest one that is not quiet, if there is one."""
         return next((entry for entry in self.entries if not entry.kind.quiet), self.first)
 
     @property
     def last(self) -> TimelineEntry:
-        """The oldest of its entries, which stays when new ones are folded in."""
+        """The oldest of its entries, which stays the same when new ones are folded in."""
         return self.entries[-1]
 
     def takes(self, other: Item) -> bool:
-        """Whether the next entry belongs here: both are quiet, or both may be folded and are of one minute."""
+        """Whether the next entry belongs here: both are quiet, or both fold and are from the same minute."""
         if self.quiet and other.quiet:
             return True
         return self.folds and other.folds and _minute(self.first) == _minute(self.last) == _minute(other.first)
 
     def split(self) -> Iterator[Item]:
-        """Give it back in pieces where it is too short a run to be worth folding."""
+        """Yield it whole, or entry by entry if it is a run too short to fold."""
         if self.quiet or len(self.entries) >= RUN:
             yield self
         else:
@@ -67,7 +67,7 @@ class Day:
 
 
 def days(newest_first: Iterable[TimelineEntry]) -> list[Day]:
-    """Lay entries out by day; neighbours that are quiet share one line, and so do runs of one minute."""
+    """Lay entries out by day; quiet neighbours share one line, and so do runs within one minute."""
     told: list[Day] = []
     for entry in newest_first:
         on = timezone.localtime(entry.event.at).date()
@@ -95,7 +95,7 @@ def _minute(entry: TimelineEntry) -> str:
 
 @cache
 def template_of(kind: str) -> str:
-    """Return the template of an event's kind; one that has none of its own takes the common one."""
+    """Return the template of an event's kind; the common one if it has none of its own."""
     own = f"incidents/events/_{kind}.html"
     try:
         get_template(own)

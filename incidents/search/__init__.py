@@ -1,4 +1,4 @@
-"""Which incidents somebody finds: filters, pages of a list, the words that were found, and the lists they keep."""
+"""Finding incidents: filters, pages of a list, highlighted hits, and saved lists."""
 
 from incidents.search.incident_filters import IncidentFilters, day, moment
 from incidents.search.search_pages import PAGE, SearchPage, find, is_cursor, jumps, matching, newest

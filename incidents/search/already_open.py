@@ -13,17 +13,17 @@ from django.db import connection
 from incidents import visibility
 from incidents.models import Incident, Person
 
-LOOKED_AT: Final = 200  # the open incidents whose titles are compared, the newest first
+LOOKED_AT: Final = 200  # the newest open incidents, whose titles are compared
 SHOWN: Final = 3
 FIELDS: Final = ("id", "codename", "title", "declared_at")  # in the order of the model
 OPEN: Final = """
     SELECT i.id, i.codename, i.title, i.declared_at FROM incidents_incident i
      WHERE i.active AND NOT i.is_drill AND {seen} ORDER BY i.declared_at DESC, i.id DESC LIMIT %s
 """
-KEPT: Final = 500  # titles whose words are kept: each declaration compares the same ones again
-LIKE: Final = 0.85  # how alike two words are at least, as difflib counts: a slip of the finger
+KEPT: Final = 500  # cached titles: every declaration compares the same ones
+LIKE: Final = 0.85  # minimum similarity of two words, as difflib computes it: allows for a typo
 WORD: Final = re.compile(r"[\w-]{3,}")
-# Words that say that something is wrong, and not what: alone they make no two titles alike.
+# Words that say that something is wrong, but not what: by themselves they do not make two titles alike.
 SAYS_LITTLE: Final = frozenset({
     "about", "after", "again", "all", "and", "any", "are", "bad", "been", "broken", "but", "can", "cannot",
     "customers", "degraded", "does", "doesn", "down", "error", "errors", "every", "everybody", "everyone",
@@ -37,9 +37,9 @@ SAYS_LITTLE: Final = frozenset({
 
 
 def near(title: str, *, person: Person) -> list[Incident]:
-    """Return the open incidents whose titles share telling words with this one and that ``person`` may see.
+    """Return the open incidents that ``person`` may see and whose titles share telling words with this one.
 
-    Those that share the most come first, then the newest. One query at most; drills are left out.
+    Those that share the most come first, then the newest. At most one query; drills are left out.
     """
     said = words(title)
     if not said - SAYS_LITTLE:
@@ -50,7 +50,7 @@ def near(title: str, *, person: Person) -> list[Incident]:
         rows = {row[0]: row for row in cursor.fetchall()}
     counts = alike(said, {pk: words(other) for pk, _, other, _ in rows.values()})
     nearest = sorted(filter(counts.get, counts), key=lambda pk: -counts[pk])[:SHOWN]
-    return [Incident.from_db(connection.alias, FIELDS, rows[pk]) for pk in nearest]  # of the others, nothing is made
+    return [Incident.from_db(connection.alias, FIELDS, rows[pk]) for pk in nearest]  # only the nearest are built
 
 
 @lru_cache(maxsize=KEPT)
@@ -61,9 +61,10 @@ def words(title: str) -> frozenset[str]:
 
 
 def alike(said: frozenset[str], others: Mapping[int, frozenset[str]]) -> dict[int, int]:
-    """Count the words that each of some titles shares with this one, slips included. Pure.
+    """Count the words that each of some titles shares with this one, including typos. Pure.
 
-    It is 0 where none of them says what is wrong. Words are compared once, in however many titles they stand.
+    The count is 0 for a title that shares only words that say little. Each word is compared once, however many titles
+    it is in.
     """
     known = frozenset().union(*others.values()) - SAYS_LITTLE
     telling = said - SAYS_LITTLE

@@ -1,4 +1,4 @@
-"""The filters of a list of incidents, as they stand in its address."""
+"""The filters of a list of incidents, as they are in its address."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from incidents.models import Status
 
 WORDS_CHARS = 200
 FIRST, LAST = date(1970, 1, 1), date(9000, 12, 31)
-CURSOR_CHARS = 120  # when the last one was declared, and its codename
+CURSOR_CHARS = 120  # the last row's declaration time and codename
 
 
 @dataclass(frozen=True, slots=True)
 class IncidentFilters:
-    """What the address asks for; anything that is not understood is left out.
+    """The filters in the address; invalid values are ignored.
 
-    ``since`` and ``until`` are days in the viewer's zone, both included; names are matched by a part of them.
+    ``since`` and ``until`` are days in the viewer's time zone, both inclusive; names match by substring.
     """
 
     status: str = ""  # active, ended, or one status
@@ -29,10 +29,10 @@ class IncidentFilters:
     lead: str = ""
     person: str = ""
     service: str = ""
-    group: str = ""  # the handle of a user group that brought somebody in
+    group: str = ""  # the handle of a user group that brought someone in
     since: str = ""
     until: str = ""
-    drills: str = ""  # 1 for drills alone; no list mixes them with what was real
+    drills: str = ""  # 1 for drills only; no list mixes them with real incidents
     q: str = ""
     after: str = ""
 
@@ -57,7 +57,7 @@ class IncidentFilters:
 
     @property
     def any(self) -> bool:
-        """Whether anything is left out of the list."""
+        """Whether anything is filtered out of the list."""
         return self != IncidentFilters(after=self.after)
 
     @property
@@ -67,12 +67,12 @@ class IncidentFilters:
 
     @property
     def narrowing(self) -> list[tuple[str, str, str]]:
-        """What is filtered beside state, type, words and oneself: name, label and value of each."""
+        """The set filters other than status, type, words and one's own: name, label and value of each."""
         said = [(name, label, getattr(self, name)) for name, label in NARROWED_BY.items()]
         return [one for one in said if one[2]]
 
     def to(self, **changes: str) -> str:
-        """Return the query string of this list with some filters changed, from its first page."""
+        """Return the query string of this list with some filters changed, starting at its first page."""
         changed = replace(self, **({"after": ""} | changes))
         pairs = [(one.name, getattr(changed, one.name)) for one in fields(changed)]
         given = urlencode([(name, value) for name, value in pairs if value])
@@ -90,13 +90,13 @@ NARROWED_BY = {
 
 
 def begin_of(day: str, *, days_on: int = 0) -> datetime:
-    """Return when a day begins in the viewer's zone, or one some days later."""
+    """Return when a day, or the one ``days_on`` days later, begins in the viewer's time zone."""
     at = date.fromisoformat(day) + timedelta(days=days_on)
     return timezone.make_aware(datetime.combine(at, time.min))
 
 
 def moment(text: str) -> datetime:
-    """Read a time from an address; raise ValueError or OverflowError for one that no database takes."""
+    """Parse a time from an address; raise ValueError or OverflowError for an invalid one or one without a time zone."""
     at = datetime.fromisoformat(text)
     if at.tzinfo is None:
         raise ValueError("a time without its zone")
@@ -108,16 +108,17 @@ def _words(text: str) -> str:
 
 
 def _day(text: str) -> str:
-    """Return a day as an address holds it; nothing for what is none.
+    """Return a day as an address holds it; empty if it is not one.
 
-    Beyond what can be compared in every zone it is the nearest day that can: nothing was declared out there.
+    A day too far away to compare in every time zone becomes the nearest one that can be: nothing was declared out
+    there.
     """
     found = day(text)
     return "" if found is None else min(max(found, FIRST), LAST).isoformat()
 
 
 def day(text: str) -> date | None:
-    """Read a day as ``2026-03-14`` is written; None for anything else."""
+    """Parse a day written as ``2026-03-14``; None for anything else."""
     try:
         found = date.fromisoformat(text)
     except ValueError:

@@ -1,4 +1,4 @@
-"""What may be meant by a search for words that nothing has: the nearest that titles and names have."""
+"""What a search without results may have meant: the nearest words in titles and names."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from typing import Final
 from incidents import visibility
 from incidents.models import Person
 
-LOOKED_AT: Final = 500  # the incidents whose words are compared: open ones, then the newest
-LIKE: Final = 0.75  # how alike two words are at least, as difflib counts
-PLAIN: Final = re.compile(r"[\w\s-]+")  # quotes and the like say that exactly this is meant
+LOOKED_AT: Final = 500  # incidents whose words are compared: open ones, then the newest
+LIKE: Final = 0.75  # minimum similarity of two words, as difflib computes it
+PLAIN: Final = re.compile(r"[\w\s-]+")  # with quotes and other operators, exactly this is meant
 WORD: Final = re.compile(r"[\w-]{3,}")
 
 
 def of(q: str, *, person: Person) -> str:
-    """Return what ``person`` may have meant, by the words of incidents that they may see; empty where nothing is near.
+    """Return what ``person`` may have meant, by the words of incidents that they may see; empty if nothing is near.
 
     One query, however many incidents there are.
     """
@@ -27,7 +27,7 @@ def of(q: str, *, person: Person) -> str:
 
 
 def nearest(q: str, said: Iterable[str]) -> str:
-    """Return a search with the words that nobody says replaced by the nearest that somebody does. Pure."""
+    """Return a search with unknown words replaced by the nearest known ones; empty if none has a near one. Pure."""
     if not PLAIN.fullmatch(q):
         return ""
     known = {part for text in said for word in WORD.findall(text.casefold()) for part in (word, *word.split("-"))}

@@ -1,4 +1,4 @@
-"""What is open now, in figures: for the strip above the list."""
+"""Figures about what is open now, for the strip above the list."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _COUNTED: Final = """
 
 @dataclass(frozen=True, slots=True)
 class OpenNow:
-    """How many are open that somebody may see, of which types, and how many of those wait for something."""
+    """How many open incidents someone may see, of which types, and how many are overdue or without a lead."""
 
     count: int
     types: list[tuple[str, Policy, int]]  # slug, policy, how many

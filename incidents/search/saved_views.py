@@ -1,4 +1,4 @@
-"""Lists that somebody keeps under a name, for themselves alone."""
+"""Lists that someone saved under a name, visible only to them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ VIEW = WrittenRows(SavedView, of="v")
 
 
 def keep(name: str, filters: IncidentFilters, *, by: Person) -> SavedView:
-    """Keep a list under a name; the name of one they have replaces that. Raises ``BadInput``."""
+    """Save a list under a name; an existing one of that name is replaced. Raises ``BadInput``."""
     said = _name(name)
     if not filters.any:
         raise rules.BadInput("name", "Filter the list first: this is all incidents.")
@@ -28,9 +28,9 @@ def keep(name: str, filters: IncidentFilters, *, by: Person) -> SavedView:
 
 
 def rename(pk: int, name: str, *, by: Person) -> SavedView | None:
-    """Give a view another name; one of somebody else is left alone, as one that does not exist.
+    """Rename a view; someone else's is left alone, as if it did not exist.
 
-    Raises ``BadInput`` where they have another view of that name, which would be lost.
+    Raises ``BadInput`` if they have another view of that name, which would be lost.
     """
     said = _name(name)
     with transaction.atomic():
@@ -45,15 +45,15 @@ def rename(pk: int, name: str, *, by: Person) -> SavedView | None:
 
 
 def of(person: Person) -> list[SavedView]:
-    """Return the views that somebody keeps, by name."""
+    """Return someone's saved views, by name."""
     return VIEW.read("FROM incidents_savedview v WHERE v.person_id = %s ORDER BY v.name", [person.pk])
 
 
 def drop(pk: int, *, by: Person) -> None:
-    """Remove a view; one of somebody else is left alone, as one that does not exist."""
+    """Remove a view; someone else's is left alone, as if it did not exist."""
     SavedView.objects.filter(pk=pk, person=by).delete()
 
 
 def _name(given: str) -> str:
-    """Return a name on one line, cut where it is too long. Raises ``BadInput`` where it is empty."""
+    """Return a name on one line, cut if it is too long. Raises ``BadInput`` if it is empty."""
     return " ".join(rules.text(given, field="name").split())[:NAME_CHARS]

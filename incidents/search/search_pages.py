@@ -1,4 +1,4 @@
-"""Which incidents a list shows: what its filters ask for, the order, and where the next page begins."""
+"""Which incidents a list shows: its filters, its order, and where the next page begins."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from incidents.search.incident_filters import IncidentFilters, begin_of, moment
 
 PAGE = 30
 CSV_ROWS = 1_000
-LATEST = 2_000  # as far back as letters are looked for that are no words, which no index has
+LATEST = 2_000  # how far back substrings are searched, which no index covers
 ORDER = ("-active", "-declared_at", "-pk")
 LAST = re.compile(r"[0-9]{1,18}|[a-z]+(-[a-z]+)+")
 OLDER = "SELECT incident_id FROM incidents_codename WHERE name = %s AND incident_id IS NOT NULL"
@@ -29,14 +29,14 @@ CODENAME = re.compile(r"[a-z]{2,}(-[a-z]+)*-?")
 
 @dataclass(frozen=True, slots=True)
 class SearchPage:
-    """One page of incidents, and the cursor of the next one when there is more."""
+    """One page of incidents, and the cursor of the next page if there is one."""
 
     rows: list[Incident]
     more: str
 
 
 def find(filters: IncidentFilters, *, person: Person) -> SearchPage:
-    """Return one page of what ``person`` may see: those people still respond to first, then the newest.
+    """Return one page of what ``person`` may see: active incidents first, then the newest.
 
     One query that reads the list's index from where the page begins; nothing is counted.
     """
@@ -45,9 +45,9 @@ def find(filters: IncidentFilters, *, person: Person) -> SearchPage:
 
 
 def jumps(q: str, *, person: Person, limit: int = 8) -> list[Incident]:
-    """Return the first few whose timeline has these words, or that are among the latest and have these letters.
+    """Return the first few whose timeline has these words, or that are among the latest and contain these letters.
 
-    The letters are those of the title or the codename.
+    The letters are searched in the title and the codename.
     """
     seen = (
         visibility.visible_to(person)
@@ -62,12 +62,12 @@ def jumps(q: str, *, person: Person, limit: int = 8) -> list[Incident]:
 
 
 def matching(filters: IncidentFilters, *, person: Person) -> QuerySet[Incident]:
-    """Return all of what the filters ask for that ``person`` may see, in no order."""
+    """Return everything that matches the filters and that ``person`` may see, unordered."""
     return _asked(visibility.visible_to(person), filters, person)
 
 
 def newest(filters: IncidentFilters, *, person: Person) -> list[Incident]:
-    """Return all of what the filters ask for, up to 1,000, for a spreadsheet."""
+    """Return everything that matches the filters, up to 1,000 incidents, for a spreadsheet."""
     return list(_ordered(replace(filters, after=""), person)[:CSV_ROWS])
 
 
@@ -103,9 +103,9 @@ def _asked(seen: QuerySet[Incident], filters: IncidentFilters, person: Person) -
 
 
 def _named(seen: QuerySet[Incident], filters: IncidentFilters, person: Person) -> QuerySet[Incident]:
-    """Match a part of the name of the lead, of somebody who takes part and of a service, and the handle of a group.
+    """Match a part of the name of the lead, a participant or a service, and the handle of a group.
 
-    Names are looked up first, so that what has them is found by its index.
+    Names are looked up first, so that the incidents are found by their indexes.
     """
     if filters.lead:
         seen = seen.filter(lead__in=_people(filters.lead))
@@ -125,7 +125,7 @@ def _people(part: str) -> list[int]:
 
 
 def _services(part: str, person: Person) -> list[str]:
-    """Return this as a whole name, and the services with it in theirs that one of the latest ``person`` sees has."""
+    """Return this as a whole name, and all services that contain it among the latest incidents that ``person`` sees."""
     latest = _latest(visibility.visible_to(person).order_by(*ORDER))
     named = Incident.objects.filter(pk__in=latest).annotate(service=Func(F("services"), function="unnest"))
     known = named.order_by().values_list("service", flat=True).distinct()
@@ -139,7 +139,7 @@ def _latest(seen: QuerySet[Incident]) -> QuerySet[Incident, int]:
 def _worded(q: str) -> Q:
     """Match words anywhere on the timeline, or the beginning of a codename, or an older codename.
 
-    The older name is looked up first: joined in here it would keep the planner from using any index.
+    The older name is looked up first: a join here would keep the planner from using any index.
     """
     asked = Begun if query_text.is_begun(q) else AllWords
     words = Q(words=asked(q, config=word_index.SEARCH_CONFIG, search_type="websearch"))
@@ -153,38 +153,38 @@ def _worded(q: str) -> Q:
 
 
 class AllWords(SearchQuery):
-    """A search query whose phrases are read as all of their words.
+    """A search query whose phrases match if all of their words do.
 
-    ``Incident.words`` keeps no positions, so that it stays small however long a timeline grows. PostgreSQL makes a
-    phrase not only of quotes but of every hyphenated word, such as ``checkout-api``.
+    ``Incident.words`` stores no positions, so that it stays small however long a timeline grows. PostgreSQL makes a
+    phrase not only of quoted text but of every hyphenated word, such as ``checkout-api``.
     """
 
     def as_sql(self, *args: Any, **kwargs: Any) -> tuple[str, Any]:
-        """Write the query with each phrase operator replaced by *and*, and numbers that may follow a hyphen."""
+        """Write the query with each phrase operator replaced by *and*, and with numbers that may follow a hyphen."""
         sql, params = super().as_sql(*args, **kwargs)
         words = self.last(f"regexp_replace(({sql})::text, '<(-|[0-9]+)>', '&', 'g')")
         return f"({query_text.with_either_sign(words)})::tsquery", params
 
     def last(self, words: str) -> str:
-        """Return the SQL of the query's text with its last word as it is meant: whole."""
+        """Return the SQL of the query's text, matching the last word as a whole."""
         return words
 
 
 class Begun(AllWords):
-    """A search query whose last word somebody may still be typing."""
+    """A search query whose last word may still be being typed."""
 
     def last(self, words: str) -> str:
-        """Return the SQL of the query's text with its last word found by its beginning."""
+        """Return the SQL of the query's text, matching the last word as a prefix."""
         return query_text.with_beginning(words)
 
 
 def cursor(last: Incident) -> str:
-    """Return where the page after this incident begins, without its number: that counts hidden ones, too."""
+    """Return where the page after this incident begins, without its primary key, which counts hidden incidents too."""
     return f"{int(last.is_active)}.{last.declared_at.isoformat()}.{last.codename}"
 
 
 def is_cursor(after: str) -> bool:
-    """Return whether this says where a page begins."""
+    """Return whether this is a valid cursor."""
     return _place(after) is not None
 
 
@@ -202,8 +202,8 @@ def _after(asked: QuerySet[Incident], after: str, person: Person) -> QuerySet[In
     if place is None:
         return asked
     active, at, last = place
-    # Pages that an older version showed bear a number. What was declared at the same microsecond is left out where the
-    # last one is hidden by now.
+    # Cursors from an older version hold a primary key. If the last incident has been hidden since, others declared in
+    # the same microsecond are left out.
     pk = int(last) if last.isdecimal() else _key(last, person)
     older = Q(declared_at__lt=at) | Q(declared_at=at, pk__lt=pk)
     if active == "1":

@@ -1,4 +1,4 @@
-"""Where a search hit: a piece of the newest entry, else of other text, that says one of its words, which are marked."""
+"""Where a search hit: an excerpt of the newest matching entry, else of other text, with the found words marked."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from django.db import connection
 from incidents.indexing import word_index
 from incidents.search import query_text
 
-BEGIN, END = "\x02", "\x03"  # no text has these in it: control characters are taken out of what is written
+BEGIN, END = "\x02", "\x03"  # cannot be in any text, because control characters are removed on writing
 LOOKED_AT: Final = 200  # the newest entries of each incident
-# The words that are asked for, any of them: they may stand in several entries. What was edited, retracted or redacted
-# is passed over: the page says something else now. That is asked of each hit by itself: `NOT EXISTS` would be joined,
-# with all entries cut into words before the first of them is taken.
+# Matches any of the search words, because they may be in different entries. Entries that were edited, retracted or
+# redacted are skipped: the page says something else now. That is a scalar subquery for each hit, because `NOT EXISTS`
+# would become a join, with all entries parsed before the first is taken.
 _WORDS: Final = "regexp_replace(querytree(websearch_to_tsquery(%(config)s, %(q)s)), '<(-|[0-9]+)>|&', '|', 'g')"
 _BEGUN: Final = query_text.with_beginning(_WORDS)
 _ANY: Final = query_text.with_either_sign(f"CASE WHEN %(is_begun)s THEN {_BEGUN} ELSE {_WORDS} END")
-# What an entry must have in it to say one of the words: cutting a text into words takes ten times as long as looking
-# for letters, and most entries say none. A stem is how its word begins but for its last letter (*happi* of *happy*);
-# of a short one only the first is sure (*die* of *dying*).
+# A regular expression that an entry must match before it is parsed: parsing takes ten times as long as matching
+# letters, and most entries have none of the words. A stem is its word's beginning except for the last letter (*happi*
+# of *happy*); of a short stem only the first letter is certain (*die* of *dying*).
 BEGINNING: Final = r"""
     regexp_replace(left(lexeme, CASE WHEN length(lexeme) < 4 THEN 1 ELSE length(lexeme) - 1 END),
                    '([^[:alnum:]])', '\\\1', 'g')"""
@@ -56,9 +56,9 @@ _WHOLE: Final = f"StartSel={BEGIN}, StopSel={END}, HighlightAll=true"
 
 @dataclass(frozen=True, slots=True)
 class Snippet:
-    """The title with what was found in it, and a piece of what says it, if anything does.
+    """The title with the found words marked, and an excerpt of the matching text, if any.
 
-    ``place`` is where that stands, as an address below the incident's; ``called`` its name in words, of entries none.
+    ``place`` is the address of that text below the incident's; ``called`` is its name in words, empty for entries.
     """
 
     title: str
@@ -68,7 +68,7 @@ class Snippet:
 
 
 def of(ids: Collection[int], q: str) -> dict[int, Snippet]:
-    """Return where each of these incidents says what was asked for; who may see them was asked before."""
+    """Return where each of these incidents matches a search; the caller has checked who may see them."""
     if not (ids and q):
         return {}
     given: dict[str, Any] = {
