@@ -1,4 +1,4 @@
-"""Getting into a private incident: a page that says nothing about it, and the panel of those who are in."""
+"""Getting into a private incident: a page that reveals nothing about it, and the panel for those who are in."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from incidents.views.signed_in import Request, incident_or_404, signed_in
 
 UNPROCESSABLE, TOO_MANY = 422, 429
 ANSWERS = (("let-in", "Let in"), ("turn-away", "Not now"))
-CODENAME = re.compile(r"[\w-]{1,80}", re.ASCII)  # as addresses take it
+CODENAME = re.compile(r"[\w-]{1,80}", re.ASCII)  # as addresses allow it
 CAME_FROM = re.compile(r"/incidents/([\w-]{1,80})/", re.ASCII)
 
 
@@ -48,7 +48,9 @@ def ask(request: Request, codename: str = "") -> HttpResponse:
 @require_http_methods(["GET", "POST"])
 @signed_in
 def glass(request: Request, codename: str) -> HttpResponse:
-    """Break glass: with a reason in a sentence, a member gets access at once, and the participants are told."""
+    """Break glass: after giving a reason in a sentence, a member gets access immediately, and the participants are
+    told.
+    """
     if seen := _seen(request.person, codename):
         return redirect(seen)
     context = {"codename": codename, "because": request.POST.get("because", "")}
@@ -66,7 +68,7 @@ def glass(request: Request, codename: str) -> HttpResponse:
 @require_GET
 @signed_in
 def panel(request: Request, codename: str) -> HttpResponse:
-    """Show those who take part who else may see a private incident and why, who asks to, and what is published."""
+    """Show participants who else may see a private incident and why, who requests access, and what is published."""
     incident = incident_or_404(request.person, codename)
     context = {"incident": incident, "is_alone": True, **_read(request, incident, None).context}
     return render(request, "incidents/access_panel.html" + ("#panel" if request.htmx else ""), context)
@@ -97,7 +99,7 @@ panels.register(
 
 
 def _named(request: Request, codename: str) -> str:
-    """Return the codename of the address, what was typed, or that of the referring page."""
+    """Return the codename from the address, from what was typed, or from the referring page."""
     if codename:
         return codename
     if request.method == "POST":

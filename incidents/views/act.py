@@ -1,4 +1,4 @@
-"""Every verb of an incident but retype: asked on a page of its own or in a dialog, and carried out."""
+"""Every verb of an incident except retype: asked on its own page or in a dialog, and carried out."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def act(request: Request, codename: str, verb: str) -> HttpResponse:
     incident = incident_or_404(request.person, codename)
     if verb not in VERBS:
         raise Http404("No such verb.")
-    finding = "find" in request.POST  # looking for a person, not sending yet
+    finding = "find" in request.POST  # looking for a person, not submitting yet
     data = request.POST if request.method == "POST" else None
     form = VERBS[verb](data, incident=incident, person=request.person, asked=request.GET)
     if data is not None and not finding and form.done(at=timezone.now()):
@@ -35,7 +35,7 @@ def act(request: Request, codename: str, verb: str) -> HttpResponse:
 @require_POST
 @signed_in
 def write(request: Request, codename: str) -> HttpResponse:
-    """Take what was written under the timeline: an update, or a note."""
+    """Handle the form under the timeline: an update, or a note."""
     incident = incident_or_404(request.person, codename)
     verb = "note" if request.POST.get("kind") == "note" else "update"
     form = VERBS[verb](request.POST, incident=incident, person=request.person, asked={})
@@ -52,7 +52,7 @@ def write(request: Request, codename: str) -> HttpResponse:
 
 
 def done(request: Request, said: str, *, to: str, is_done: bool = True) -> HttpResponse:
-    """Answer what became of a verb: an open page hears it and looks again, others go to ``to``."""
+    """Answer with the outcome of a verb: an open page is told and refreshes, others are redirected to ``to``."""
     if request.htmx:
         return _tell(HttpResponse(status=204), said)
     messages.add_message(request, messages.SUCCESS if is_done else messages.ERROR, said)

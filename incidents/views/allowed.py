@@ -18,9 +18,9 @@ PAGES: Final = {"types": "types", "rules": "oncall", "groups": "oncall", "match"
 
 
 def needs(what: str) -> Callable[[View[P]], View[P]]:
-    """Let a view answer only those who may do something of `roles.ACTS`; it stands below ``signed_in``.
+    """Let a view answer only those who may do something in `roles.ACTS`; place it below ``signed_in``.
 
-    None of these pages is about an incident, so saying no gives nothing away. To guests they are absent.
+    None of these pages is about an incident, so a refusal reveals nothing. To guests the pages do not exist.
     """
 
     def guarded(view: View[P]) -> View[P]:

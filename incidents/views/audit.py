@@ -1,4 +1,4 @@
-"""Who did, saw and changed what: for auditors. It holds codenames and never a title."""
+"""The audit log for auditors: who did, saw and changed what. It contains codenames and never a title."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ from incidents.views.signed_in import Request, signed_in
 CSV_ROWS: Final = 10_000
 COLUMNS: Final = ("n", "at", "kind", "by", "by_name", "about", "door", "address", "data")
 NOBODY: Final = {"terminal": "Someone at a terminal", "system": "Firekind"}
-PEOPLE: Final = ("person", "people", "asked_by", "second")  # what holds ids of people in an entry's data
+PEOPLE: Final = ("person", "people", "asked_by", "second")  # keys of an entry's data that hold ids of people
 
 
 @dataclass(frozen=True, slots=True)
 class AuditDetail:
-    """A piece of what an entry says besides its columns; a person's name leads to what they did."""
+    """A detail of an entry beyond its columns; a person's name links to what they did."""
 
     words: str
     link: str = ""
@@ -44,11 +44,11 @@ class AuditLine:
     """An entry in words."""
 
     entry: Entry
-    nobody: str  # what stands for a name where there is none
+    nobody: str  # shown in place of a name if there is none
     said: str
     details: list[tuple[str, list[AuditDetail]]]
     where: str
-    link: str = ""  # to what it is about, where the reader may see that
+    link: str = ""  # to what it is about, if the reader may see that
 
 
 @require_GET
@@ -76,7 +76,7 @@ def listing(request: Request) -> HttpResponse:
 @signed_in
 @needs("audit")
 def as_csv(request: Request) -> HttpResponse:
-    """Give the newest entries that the filters let through, for a spreadsheet; a terminal exports all of it."""
+    """Export the newest entries that match the filters, for a spreadsheet; the terminal exports all of them."""
     filters = AuditFilters.read(request.GET.dict())
     audit_notes.note("export", by=request.person, about="audit", filters=filters.to())
     response = HttpResponse(content_type="text/csv; charset=utf-8")
@@ -94,7 +94,7 @@ def address(filters: AuditFilters, **changes: str) -> str:
 
 
 def shown(entries: Sequence[Entry], *, reader: Person) -> list[AuditLine]:
-    """Put entries into words, people by their names: three questions for all of them."""
+    """Put entries into words, with people by name: three queries for all of them."""
     ids = {id for one in entries for name in PEOPLE for id in _ids(one.data.get(name))}
     names = dict(Person.objects.filter(pk__in=ids).values_list("pk", "name"))
     seen = visibility.named(reader, {one.about for one in entries if one.about})
@@ -113,7 +113,7 @@ def _shown(entry: Entry, names: Mapping[int, str], *, link: str) -> AuditLine:
 
 
 def _people(value: object, names: Mapping[int, str]) -> list[AuditDetail]:
-    """Name the people that an entry tells by their ids; one who is not known any more by the id."""
+    """Name the people that an entry refers to by id; a person who is no longer known is shown by id."""
     known = [(id, names.get(id)) for id in _ids(value)]
     return [
         AuditDetail(name, address(AuditFilters(who=name))) if name else AuditDetail(f"person {id}")
@@ -122,7 +122,7 @@ def _people(value: object, names: Mapping[int, str]) -> list[AuditDetail]:
 
 
 def _ids(value: object) -> list[int]:
-    """Return the ids in a value: one or several of them."""
+    """Return the ids in a value, which holds one or several."""
     return [one for one in (value if isinstance(value, list) else [value]) if type(one) is int]
 
 
@@ -131,7 +131,7 @@ def _link(codename: str) -> str:
 
 
 def _plain(value: object) -> str:
-    """Write what an entry holds besides its columns as words."""
+    """Write a value of an entry's data in words."""
     if isinstance(value, dict):
         return ", ".join(f"{name} {_plain(one)}" for name, one in value.items())
     if isinstance(value, list):
@@ -140,5 +140,5 @@ def _plain(value: object) -> str:
 
 
 def _cell(value: object) -> object:
-    """Write a cell so that no spreadsheet runs a person's name as a formula."""
+    """Format a cell so that no spreadsheet runs a person's name as a formula."""
     return harmless(json.dumps(value, ensure_ascii=False) if isinstance(value, dict) else value)

@@ -21,7 +21,7 @@ from incidents.views.signed_in import Request, signed_in
 
 @dataclass(frozen=True, slots=True)
 class DrawnPlan:
-    """What declaring would do, as it is shown: all of it, and whom it reaches, for beside the button."""
+    """What declaring would do, rendered: the whole plan, and who it reaches, to show next to the button."""
 
     whole: SafeString
     reach: SafeString
@@ -32,14 +32,14 @@ registered: list[DrawPlan] = []
 
 
 def register(draw: DrawPlan) -> None:
-    """Have the page draw the plan of the type that is chosen, with what else was given."""
+    """Have the page render the plan of the chosen type, with the rest of the form."""
     registered.append(draw)
 
 
 @require_http_methods(["GET", "POST"])
 @signed_in
 def declare(request: Request) -> HttpResponse:
-    """Ask what is wrong, and open an incident."""
+    """Show the form, and open an incident."""
     types = list(IncidentType.objects.filter(archived_at=None).select_related("current"))
     data = request.POST if request.method == "POST" else None
     form = DeclareForm(data, person=request.person, types=types)
@@ -60,6 +60,6 @@ def declare(request: Request) -> HttpResponse:
 @require_safe
 @signed_in
 def already(request: Request) -> HttpResponse:
-    """Name what is open already and may be the same, while the title is typed; nothing where nothing is near."""
+    """List open incidents that may be the same, while the title is typed; nothing if none is similar."""
     found = already_open.near(request.GET.get("title", ""), person=request.person)
     return render(request, "incidents/declare.html#already", {"already": found})

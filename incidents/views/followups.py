@@ -1,4 +1,4 @@
-"""The follow-ups of all incidents that one may see."""
+"""The follow-ups of all incidents that a person may see."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ DEEPEST: Final = 1_000
 
 @dataclass(frozen=True, slots=True)
 class FollowupFilters:
-    """What is asked for, as its address says it."""
+    """The filters, as the address holds them."""
 
     mine: str = ""
     late: str = ""
@@ -42,7 +42,7 @@ class FollowupFilters:
 
 @signed_in
 def listing(request: Request) -> HttpResponse:
-    """List open follow-ups, what is due first: everyone's, mine, those that are late, those of a service."""
+    """List open follow-ups, earliest due date first: everyone's, mine, overdue ones, those of a service."""
     filters, today = FollowupFilters.read(request.GET), timezone.localdate()
     found = followup_lists.followups(request.person)
     if filters.mine:

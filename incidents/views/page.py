@@ -30,7 +30,7 @@ from incidents.views.signed_in import Request, incident_or_404, signed_in
 
 SHOWN = 40
 MOST_SHOWN = 160
-MOST_EARLIER = 400  # in a part that was fetched before: what is told late may be of any time
+MOST_EARLIER = 400  # in a part that was fetched before: entries recorded late may be from any time
 ENDINGS = ("resolved", "cancelled", "duplicated")
 STEPS = ("mitigate", "resolve", "reopen")
 REST = ("impact", "next-step", "lead", "bring", "rename", "summary", "services", "duplicate", "cancel", "archive")
@@ -38,7 +38,7 @@ REST = ("impact", "next-step", "lead", "bring", "rename", "summary", "services",
 
 @signed_in
 def page(request: Request, codename: str) -> HttpResponse:
-    """Show an incident. An older codename leads to the one it has now."""
+    """Show an incident. An older codename redirects to the current one."""
     incident = incident_or_404(request.person, codename)
     if incident.codename != codename:
         return redirect(incident)
@@ -53,9 +53,9 @@ def page(request: Request, codename: str) -> HttpResponse:
 
 @signed_in
 def live(request: Request, codename: str) -> HttpResponse:
-    """Return what is new after event ``n`` and every panel that changed since it was ``seen``; 204 when nothing is.
+    """Return what is new after event ``n`` and every panel that changed since it was ``seen``; 204 if nothing did.
 
-    A page whose newest entry is not there any more shows what the database lost: it is drawn anew.
+    If the page's newest entry no longer exists, the page shows what the database lost, and is rendered again.
     """
     incident = incident_or_404(request.person, codename)
     seen = timeline.seen_of(incident, request.GET.get("n"))
@@ -97,7 +97,7 @@ def earlier(request: Request, codename: str) -> HttpResponse:
 
 @signed_in
 def sifted(request: Request, codename: str) -> HttpResponse:
-    """Show the entries that are asked for, newest first; with ``n`` from that entry on."""
+    """Show the entries that match the filters, newest first; with ``n``, starting at that entry."""
     incident = incident_or_404(request.person, codename)
     filters = TimelineFilters.read(request.GET)
     before = read_place(request.GET.get("before", "")) or filters.until or _from_entry(incident, request.GET.get("n"))
@@ -110,7 +110,7 @@ def sifted(request: Request, codename: str) -> HttpResponse:
 
 
 def _from_entry(incident: Incident, given: str | None) -> tuple[datetime, int] | None:
-    """Return the place just after an entry; after the one that a change is about, for a change."""
+    """Return the place just after an entry; for a change, just after the entry it is about."""
     n = number(given)
     event = None if n is None else Event.objects.filter(incident=incident, n=n).first()
     if event is not None and event.about_n is not None:
@@ -130,14 +130,14 @@ def history(request: Request, codename: str, n: int) -> HttpResponse:
 
 
 def _cursor(incident: Incident, reading: PageReading) -> str:
-    """Return the number of the newest entry as the page bears it; the latest to be written may be of long ago."""
+    """Return the number of the newest entry as the page carries it; the last one written may be about long ago."""
     known = (one.event for one in reading.together if one.event.n == incident.last_n)
     newest = next(known, None) or Event.objects.filter(incident=incident, n=incident.last_n).only("n", "at").get()
     return newest.borne
 
 
 def head(incident: Incident, person: Person, known: list[TimelineEntry], reading: PageReading) -> dict[str, Any]:
-    """Return what the page says besides its timeline; ``known`` are the entries that decide it."""
+    """Return what the page shows apart from its timeline; ``known`` are the entries for the catch-up."""
     stated = last_said.among(known)
     return {
         "incident": incident,
@@ -164,19 +164,19 @@ def head(incident: Incident, person: Person, known: list[TimelineEntry], reading
 
 
 def _ended(incident: Incident, known: Sequence[TimelineEntry]) -> TimelineEntry | None:
-    """Return the entry by which an incident that is over came to its end."""
+    """Return the entry that ended an incident, if it has ended."""
     found = [one for one in known if one.event.kind in ENDINGS]
     return found[-1] if found and not incident.is_active else None
 
 
 def _steps(incident: Incident) -> list[tuple[str, type[VerbForm], bool]]:
-    """Return the steps of its life, and whether each is offered: one that was done keeps its place in the head."""
+    """Return the lifecycle steps, and whether each is offered; a step already taken keeps its place in the header."""
     found = [(name, VERBS[name], VERBS[name].offered(incident)) for name in STEPS]
     return [one for one in found if one[2] or (one[0] == "mitigate" and incident.status == Status.MITIGATED)]
 
 
 def _asks(incident: Incident) -> Policy:
-    """Return what its type asks for here."""
+    """Return what its type asks for in this incident."""
     held = incident.policy.held(private=incident.private)
     return held.rehearsed if incident.is_drill else held
 
@@ -192,7 +192,7 @@ def told(
 ) -> dict[str, Any]:
     """Lay out at most ``limit`` entries; one more than that means that there are earlier ones.
 
-    ``oldest`` is from where on they are shown: from the beginning where there are no earlier ones.
+    ``oldest`` is the place from which they are shown: the beginning if there are no earlier ones.
     """
     shown, has_more = oldest_first[-limit:], len(oldest_first) > limit
     begins = place(shown[0].event.at, shown[0].event.n) if has_more else place(*catch_up_reading.BEGINNING)
@@ -207,12 +207,12 @@ def told(
 
 
 def place(at: datetime, n: int) -> str:
-    """Write a place in the timeline as an address may hold it."""
+    """Format a place in the timeline for an address."""
     return f"{at.isoformat()}_{n}"
 
 
 def read_place(text: str) -> tuple[datetime, int] | None:
-    """Read a place in the timeline; None for what is none."""
+    """Parse a place in the timeline; None if it is not one."""
     at_text, _, n_text = text.partition("_")
     try:
         return moment(at_text), int(n_text)
@@ -221,7 +221,7 @@ def read_place(text: str) -> tuple[datetime, int] | None:
 
 
 def _todo(incident: Incident, found: Sequence[Followup]) -> dict[str, Any]:
-    """Return its tasks and follow-ups: the open ones, tasks first, those that are over, and which are late."""
+    """Return its tasks and follow-ups: open ones, tasks first; closed ones; and which are late."""
     today = timezone.localdate()
     owed = sorted((one for one in found if one.is_open), key=lambda one: not one.is_task)
     late = {one.n for one in owed if one.is_late(today=today)}
@@ -238,7 +238,7 @@ def _roles(incident: Incident) -> list[tuple[str, Person | None]]:
 
 
 def _arrived(incident: Incident, seen: int | None, person: Person) -> str:
-    """Say the newest thing that others did since and that stands, for screen readers; nothing on a page drawn anew."""
+    """Return the newest thing that others did since, for screen readers; empty for a page that is rendered again."""
     if seen is None:
         return ""
     others = timeline.since(incident, seen).exclude(by=person).exclude(kind__in=event_kinds.QUIET)

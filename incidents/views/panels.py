@@ -1,6 +1,6 @@
-"""The parts of an incident's page that change by themselves: drawn with it at first, then sent with what is new.
+"""The parts of an incident's page that update by themselves: rendered with it at first, then sent with what is new.
 
-A fault in one of them is that one's own: it says so in its place, and the rest of the page stays of use.
+A fault in one panel stays in that panel: it says so in its place, and the rest of the page remains usable.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from incidents.views.signed_in import Request
 
 log = logging.getLogger(__name__)
 SEEN = "seen"  # the parameter in which a page says what it shows: "plan.1f2e alerts.77ab"
-FAILED = "failed"  # in place of a state: the panel could not be drawn
-# What differs from answer to answer while a panel stays as it is.
+FAILED = "failed"  # in place of a digest: the panel could not be rendered
+# What differs between renderings although the panel has not changed.
 VARIES = re.compile(r' name="csrfmiddlewaretoken" value="[^"]*"|\s+hx-swap-oob="morph"')
 
 
 class PanelState(NamedTuple):
-    """What a panel shows: a digest that tells one state from another, empty where only its words can, and a context."""
+    """What a panel shows: its context, and a digest of its state, empty if only the rendered HTML can tell."""
 
     digest: str
     context: dict[str, Any]
@@ -40,9 +40,10 @@ def _no_facts(_incident: Incident) -> None:
 
 
 class Panel(NamedTuple):
-    """A panel: how its state is read, and which template draws each of the elements that it fills, by their ids.
+    """A panel: how its state is read, and the template for each of its elements, by element id.
 
-    ``facts`` are what it shows whoever looks: they may be read for many at once, so nobody changes them.
+    ``facts`` are the part that is the same for every viewer: they may be read for many at once, so no one may modify
+    them.
     """
 
     read: Callable[[Request, Incident, Any], PanelState]
@@ -51,7 +52,7 @@ class Panel(NamedTuple):
 
 
 class FailedFacts(NamedTuple):
-    """What went wrong in place of a panel's facts."""
+    """The error raised instead of a panel's facts."""
 
     error: Exception
 
@@ -60,14 +61,14 @@ Facts = Mapping[str, object]
 
 
 class Drawn(NamedTuple):
-    """The elements that are to be shown, by their ids, and the digest of every panel."""
+    """The elements to show, by id, and the digest of every panel."""
 
     elements: dict[str, SafeString]
     seen: dict[str, str]
 
     @property
     def said(self) -> str:
-        """What a page sends back with its next look."""
+        """What a page sends back with its next request."""
         return " ".join(f"{name}.{digest}" for name, digest in self.seen.items())
 
 
@@ -75,12 +76,12 @@ registered: dict[str, Panel] = {}
 
 
 def register(name: str, panel: Panel) -> None:
-    """Have every incident's page draw a panel."""
+    """Have every incident's page render a panel."""
     registered[name] = panel
 
 
 def facts(incident: Incident) -> Facts:
-    """Read the facts of every panel. The caller asks who may see the incident."""
+    """Read the facts of every panel. The caller checks who may see the incident."""
     return {name: _facts(panel, incident) for name, panel in registered.items()}
 
 
@@ -88,15 +89,15 @@ def _facts(panel: Panel, incident: Incident) -> object:
     try:
         return panel.facts(incident)
     except (Http404, PermissionDenied, Error):
-        raise  # no fault of the panel's: the whole page has an answer to it
+        raise  # not the panel's fault: the whole page has an answer to it
     except Exception as error:  # noqa: BLE001 (raised again where the panel is drawn, and that panel alone fails)
         return FailedFacts(error)
 
 
 def draw(request: Request, incident: Incident, read: Facts, *, seen: Mapping[str, str] | None = None) -> Drawn:
-    """Draw every panel from the facts that were ``read``.
+    """Render every panel from the facts that were ``read``.
 
-    With what a page has ``seen``, only those that changed since, to be put in their places.
+    Given what a page has ``seen``, only those that changed since, to replace theirs.
     """
     drawn = Drawn({}, {})
     for name, panel in registered.items():
@@ -104,8 +105,8 @@ def draw(request: Request, incident: Incident, read: Facts, *, seen: Mapping[str
         try:
             made, drawn.seen[name] = _draw(panel, request, incident, read[name], known=known)
         except (Http404, PermissionDenied, Error):
-            raise  # no fault of the panel's: the whole page has an answer to it
-        except Exception:  # a slip in one panel keeps nobody from the rest, whatever it is
+            raise  # not the panel's fault: the whole page has an answer to it
+        except Exception:  # a bug in one panel must not keep anyone from the rest, whatever it is
             if settings.PANEL_FAULTS_ARE_RAISED:
                 raise
             log.exception("could not draw the panel %s of incident %s", name, incident.pk)
@@ -118,11 +119,11 @@ def draw(request: Request, incident: Incident, read: Facts, *, seen: Mapping[str
 def _draw(
     panel: Panel, request: Request, incident: Incident, facts: object, *, known: str | None
 ) -> tuple[dict[str, SafeString], str]:
-    """Draw a panel's elements, none where the page knows its state already, and tell that state."""
+    """Render a panel's elements, none if the page has this state already; return them with the state."""
     if isinstance(facts, FailedFacts):
         raise facts.error
     digest, context = panel.read(request, incident, facts)
-    about = (incident.codename, incident.status)  # where links lead, and what can be pressed
+    about = (incident.codename, incident.status)  # where links lead, and which buttons there are
     if digest and digest_of((digest, about)) == known:
         return {}, digest_of((digest, about))
     given = {"incident": incident, "oob": known is not None, **context}
@@ -132,7 +133,7 @@ def _draw(
 
 
 def _in_place_of(panel: Panel, request: Request, incident: Incident, *, is_news: bool) -> dict[str, SafeString]:
-    """Say in a panel's place that it could not be drawn; its first element says so, the others are empty."""
+    """Say in a panel's place that it could not be rendered: in its first element, with the others empty."""
     given = {"incident": incident, "oob": is_news}
     return {
         key: render_to_string(
@@ -143,16 +144,16 @@ def _in_place_of(panel: Panel, request: Request, incident: Incident, *, is_news:
 
 
 def read_seen(given: QueryDict) -> dict[str, str]:
-    """Read what a page says it shows."""
+    """Parse what a page says it shows."""
     words = (word.partition(".") for word in given.get(SEEN, "").split())
     return {name: digest for name, _, digest in words}
 
 
 def joined(elements: Mapping[str, SafeString]) -> SafeString:
-    """Return elements one after the other."""
+    """Concatenate elements."""
     return mark_safe("".join(elements.values()))  # noqa: S308 (each was drawn by a template)
 
 
 def digest_of(said: object) -> str:
-    """Return what tells one state from another, by how it is written out."""
+    """Return a digest of a value by its representation."""
     return sha256(repr(said).encode()).hexdigest()[:16]

@@ -25,7 +25,7 @@ HELD: Final = (Role.MANAGER, Role.AUDITOR)
 @require_GET
 @signed_in
 def listing(request: Request) -> HttpResponse:
-    """Show who manages and who audits; managers find someone by name and assign a role."""
+    """Show the managers and auditors; managers can find someone by name and assign a role."""
     if not request.person.can_join:
         raise Http404("No such page.")
     q = " ".join(request.GET.get("q", "").split())[:80]
@@ -58,7 +58,7 @@ def give(request: Request, pk: int) -> HttpResponse:
 
 
 def _missed() -> list[tuple[Miss, str]]:
-    """Return who broke glass in vain lately, and what that was: managers without Slack read it here."""
+    """Return recent failed break-glass attempts, in words: managers without Slack read about them here."""
     return [(one, misses.sentence(one)) for one in misses.lately(at=timezone.now())]
 
 

@@ -1,4 +1,4 @@
-"""Who is asking: every page but the sign-in begins here."""
+"""Who is asking: every page except the sign-in starts here."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ from incidents.people import person_matching
 P = ParamSpec("P")
 NO_STORE = "no-store, private"
 UNAUTHORIZED = 401
-ENDED: Final = "ended"  # the sign-in page says why somebody sees it whose page was open
-# Answers that say nothing of what was found: they lead elsewhere, or hold no words.
+ENDED: Final = "ended"  # makes the sign-in page explain itself to someone whose page was open
+# Responses that reveal nothing of what was found: they redirect, or have no content.
 WORDLESS = frozenset({204, 301, 302, 304, 404, 405})
 
 
@@ -43,10 +43,10 @@ View = Callable[Concatenate[Request, P], HttpResponseBase]
 
 
 def signed_in(view: View[P]) -> Callable[Concatenate[HttpRequest, P], HttpResponseBase]:
-    """Let a view answer known people only; nothing it says is kept by browsers or proxies.
+    """Let a view answer only known people; browsers and proxies store nothing of its answer.
 
-    A person who loses access between the view's check and its verb, or while the page is being made, gets the answer
-    for an absent incident.
+    A person who loses access between the view's check and its verb, or while the page is being rendered, gets the
+    answer for an incident that does not exist.
     """
 
     @wraps(view)
@@ -77,13 +77,13 @@ def signed_in(view: View[P]) -> Callable[Concatenate[HttpRequest, P], HttpRespon
 
 
 def _let_go_of(response: HttpResponseBase) -> None:
-    """Close the file that an answer would have given; closing the answer itself would end the request."""
+    """Close the file of a discarded response; closing the response itself would end the request."""
     if isinstance(response, FileResponse) and response.file_to_stream is not None:
         response.file_to_stream.close()
 
 
 def _in_small_letters(request: HttpRequest, codename: object) -> HttpResponse | None:
-    """Lead from a codename in capitals to the same address without them, whoever has that codename, if anyone."""
+    """Redirect a codename in capitals to its lowercase address, whether or not an incident has it."""
     if request.method != "GET" or not isinstance(codename, str) or codename == codename.lower():
         return None
     found = request.resolver_match
@@ -94,17 +94,17 @@ def _in_small_letters(request: HttpRequest, codename: object) -> HttpResponse | 
 
 
 def _refuse_nul(request: HttpRequest) -> None:
-    """Raise ``BadRequest`` for a NUL in what was sent: PostgreSQL can neither keep nor compare one."""
+    """Raise ``BadRequest`` for a NUL in the input: PostgreSQL can neither store nor compare one."""
     for given in (request.GET, request.POST):
         if any("\0" in value for _, values in given.lists() for value in values):
             raise BadRequest("Text can't contain NUL characters.")
 
 
 def to_sign_in(request: HttpRequest) -> HttpResponse:
-    """Send someone unknown to the sign-in page and back afterwards; a fragment sends the whole page.
+    """Send an unknown person to the sign-in page and back afterwards; a fragment redirects the whole page.
 
-    What a fragment sent is refused, or its page would take it for done. Who sent a form comes back to its page, where
-    `sending.js` has kept the words; a browser without scripts gets them back in the answer.
+    A fragment's request is refused, or its page would take it for done. A person who sent a form comes back to its
+    page, where `sending.js` has kept the text; a browser without scripts gets it back in the answer.
     """
     htmx = cast("Request", request).htmx
     if htmx:
@@ -119,7 +119,7 @@ def to_sign_in(request: HttpRequest) -> HttpResponse:
 
 
 def _page_of_form(request: HttpRequest) -> str:
-    """Return the page of ours that a form was sent from; the list where its browser does not say so."""
+    """Return the page of ours that a form was sent from; the list if its browser does not say."""
     sent_from = urlsplit(request.headers.get("Referer", ""))
     if sent_from.netloc != request.get_host():
         return "/"
@@ -127,7 +127,7 @@ def _page_of_form(request: HttpRequest) -> str:
 
 
 def zone_of(request: HttpRequest) -> ZoneInfo:
-    """Return the viewer's time zone as their browser told it in a cookie; UTC until then."""
+    """Return the viewer's time zone from the cookie that their browser sets; UTC until then."""
     return zone_named(request.COOKIES.get(given_words.ZONE, "UTC")) or ZoneInfo("UTC")
 
 
@@ -140,7 +140,9 @@ def zone_named(name: str) -> ZoneInfo | None:
 
 
 def incident_or_404(person: Person, codename: str) -> Incident:
-    """Return an incident that this person may see; hidden and absent ones are alike. To read a private one is noted."""
+    """Return an incident that this person may see; hidden and absent ones answer alike. Reading a private one is
+    audited.
+    """
     try:
         incident = visibility.find(person, codename)
     except Incident.DoesNotExist:

@@ -1,4 +1,4 @@
-"""What a private incident says to everyone: the words of its summary, and nothing else."""
+"""What a private incident tells everyone: its published summary, and nothing else."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The pages of incident types: their order, what each asks for, and what each asked for before."""
+"""The pages of incident types: their order, their policies, and earlier versions."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def add(request: Request) -> HttpResponse:
 
 @signed_in
 def edit(request: Request, slug: str) -> HttpResponse:
-    """Show what a type asks for, to managers as a form; what a change would mean is shown before it is saved."""
+    """Show a type's policy, to managers as a form; the effect of a change is shown before it is saved."""
     type = find(slug)
     versions = type.versions.select_related("created_by").order_by("-number")
     context = {"here": "types", "type": type, "policy": type.policy, "versions": versions}
@@ -63,7 +63,7 @@ def edit(request: Request, slug: str) -> HttpResponse:
 
 @signed_in
 def version(request: Request, slug: str, number: int) -> HttpResponse:
-    """Show what a type asked for in one of its versions."""
+    """Show one version of a type's policy."""
     type = find(slug)
     shown = get_object_or_404(type.versions.select_related("created_by"), number=number)
     context = {"here": "types", "type": type, "version": shown, "policy": shown.policy}
@@ -89,7 +89,7 @@ def act(request: Request, slug: str, verb: str) -> HttpResponse:
 
 
 def find(slug: str) -> IncidentType:
-    """Return a type with what it asks for now, or answer 404."""
+    """Return a type with its current policy, or raise 404."""
     return get_object_or_404(IncidentType.objects.select_related("current"), slug=slug)
 
 

@@ -1,1 +1,1 @@
-"""The page of one incident: what is read for it, and how its entries are drawn."""
+"""The page of one incident: what is read for it, and how its entries are rendered."""

@@ -1,4 +1,4 @@
-"""What an incident's page shows whoever looks at it: read in one go, and for all who look in the same moment."""
+"""What an incident's page shows to all its viewers: read in one go, and shared by those who look at the same moment."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from incidents.views.panels import Facts
 
 @dataclass(frozen=True, slots=True)
 class PageReading:
-    """What was read, which nobody changes: ``together`` are what decides the incident and the latest of its timeline.
+    """What was read; no one modifies it. ``together`` are the entries for the catch-up and the latest of the timeline.
 
-    ``facts`` are those of each panel, ``tints`` the colours of types by their slugs.
+    ``facts`` are those of each panel, ``tints`` the colours of types by slug.
     """
 
     together: tuple[TimelineEntry, ...]
@@ -32,17 +32,17 @@ class PageReading:
 
 
 def of(incident: Incident, *, limit: int, after: Place = BEGINNING) -> PageReading:
-    """Return what a page shows with the latest ``limit`` entries from a place on. The caller asks who may see it."""
+    """Return what a page shows with the latest ``limit`` entries from a place on. The caller checks who may see it."""
     return shared_reading.of(incident, f"page {limit} {after}", lambda: _read(incident, limit, after))
 
 
 def facts(incident: Incident) -> Facts:
-    """Return what the panels alone show."""
+    """Return only what the panels show."""
     return shared_reading.of(incident, "panels", lambda: panels.facts(incident))
 
 
 def tints() -> dict[str, str]:
-    """Return the colour of every type by its slug."""
+    """Return the colour of every type by slug."""
     return {one.slug: one.policy.colour for one in current_types.every()}
 
 

@@ -1,4 +1,4 @@
-"""The entries of a timeline: one is drawn once for everyone to whom it says the same."""
+"""Timeline entries as HTML: each is rendered once for all readers to whom it reads the same."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from incidents.timeline import TimelineEntry
 
 KEPT: Final = 4000  # entries, of about a kilobyte each
 VIA: Final = {Source.SLACK, Source.TERMINAL, Source.API, Source.SAMPLE}
-TYPES_OF: Final = {"declared": ("type",), "retyped": ("to", "from")}  # where an entry's data name types
+TYPES_OF: Final = {"declared": ("type",), "retyped": ("to", "from")}  # keys of an entry's data that name types
 
 
 @dataclass(frozen=True, slots=True)
 class ShownEntry:
-    """All that an entry is drawn from, as its reader reads it: entries that are equal look the same to anybody.
+    """Everything that an entry is rendered from, for its reader: entries that are equal look the same to anyone.
 
     ``by`` and ``taken_by`` are names, the latter of who retracted or redacted it. ``tints`` are the colours of the
-    types that it names, its own first. ``zone`` and ``year`` are those in which times are read.
+    types it names, its own first. ``zone`` and ``year`` are those in which times are shown.
     """
 
     n: int
@@ -36,7 +36,7 @@ class ShownEntry:
     by: str
     source: str
     text: str
-    told: str  # the data as it is written out
+    told: str  # the data as a string, for comparing
     data: Mapping[str, Any] = field(compare=False)
     link: str
     codename: str
@@ -58,7 +58,7 @@ class ShownEntry:
 
     @property
     def borne(self) -> str:
-        """Its number as links bear it."""
+        """Its number as links carry it."""
         return numbered.written(self.n, self.at)
 
     @property
@@ -68,17 +68,17 @@ class ShownEntry:
 
     @property
     def taken(self) -> str:
-        """What is said of one that was taken back: that it was retracted, or withdrawn."""
+        """The word for one that was taken back: retracted, or withdrawn."""
         return event_kinds.of(self.kind).taken
 
     @property
     def via(self) -> str:
-        """Where it came from, where that was not the web."""
+        """Where it came from, if that was not the web."""
         return Source(self.source).label if self.source in VIA else ""
 
     @property
     def sentence(self) -> str:
-        """What happened, after the name of who did it."""
+        """What happened, to follow the actor's name."""
         return event_kinds.sentence(self.kind, text=self.text, data=self.data)
 
 
@@ -90,11 +90,11 @@ def drawn(
     tints: Mapping[str, str],
     new_after: int | None = None,
 ) -> dict[int, SafeString]:
-    """Draw entries of one incident for a reader, by their numbers; those after ``new_after`` are shown to arrive.
+    """Render entries of one incident for a reader, by number; those after ``new_after`` are shown as new.
 
-    ``tints`` are the colours of types by their slugs.
+    ``tints`` are the colours of types by slug.
     """
-    draw = drawn_once.__wrapped__ if settings.DEBUG else drawn_once  # whoever works on a template sees it change
+    draw = drawn_once.__wrapped__ if settings.DEBUG else drawn_once  # in development, template changes must show
     shows = _Showing(incident, reader, tints, new_after)
     return {entry.event.n: draw(shows.entry(entry)) for entry in entries}
 
@@ -142,5 +142,5 @@ class _Showing:
 
 @lru_cache(maxsize=KEPT)
 def drawn_once(entry: ShownEntry) -> SafeString:
-    """Draw an entry from itself alone: whoever may read it was asked before, and nothing else goes into it."""
+    """Render an entry from nothing but itself: the caller has checked who may read it."""
     return render_to_string("incidents/_entry.html", {"entry": entry})

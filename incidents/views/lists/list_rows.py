@@ -1,4 +1,4 @@
-"""The rows of the list of incidents: a row is drawn once for everyone to whom it says the same."""
+"""The rows of the list of incidents: each is rendered once for all readers to whom it reads the same."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ KEPT: Final = 1000  # rows, of about a kilobyte each
 
 @dataclass(frozen=True, slots=True)
 class ShownRow:
-    """All that a row is drawn from, as its reader reads it: rows that are equal look the same to anybody.
+    """Everything that a row is rendered from, for its reader: rows that are equal look the same to anyone.
 
-    ``is_unanswered`` says that nobody has acknowledged one of its pages, ``hit_at`` is where a search found ``hit``, as
-    an address below its own, and ``hit_in`` what that place is called, if it is no entry; ages are in words, and
-    ``zone`` and ``year`` those in which times are read.
+    ``is_unanswered`` means that one of its pages is not acknowledged. ``hit_at`` is where a search found ``hit``, as an
+    address below the incident's, and ``hit_in`` the name of that place, empty for an entry. Ages are in words. ``zone``
+    and ``year`` are those in which times are shown.
     """
 
     codename: str
@@ -63,22 +63,22 @@ class ShownRow:
     @property
     def drawn(self) -> SafeString:
         """The row as HTML."""
-        draw = drawn_once.__wrapped__ if settings.DEBUG else drawn_once  # whoever works on a template sees it change
+        draw = drawn_once.__wrapped__ if settings.DEBUG else drawn_once  # in development, template changes must show
         return draw(self)
 
     @property
     def url(self) -> str:
-        """Where its incident is."""
+        """The address of its incident."""
         return reverse("incident", args=[self.codename])
 
     @property
     def state(self) -> str:
-        """What its status is called."""
+        """The name of its status."""
         return str(Status(self.status).label)
 
 
 class ListedRows(NamedTuple):
-    """The rows of a page: the active ones, most urgent first, and then those that ended, in the order given."""
+    """The rows of a page: active ones, most urgent first, and then those that ended, in the order given."""
 
     active: list[ShownRow]
     ended: list[ShownRow]
@@ -87,7 +87,7 @@ class ListedRows(NamedTuple):
 def rows(
     found: list[Incident], types: dict[int, IncidentType], *, at: datetime, hits: dict[int, Snippet]
 ) -> ListedRows:
-    """Return the rows of a page for the viewer's zone."""
+    """Return the rows of a page in the viewer's time zone."""
     said = last_said.words(one for one in found if one.is_active)
     paging = unanswered.among([one.pk for one in found if one.is_active])
     policies = taken(found, types.values())
@@ -139,7 +139,7 @@ def rows(
 
 
 def taken(found: Iterable[Incident], types: Iterable[IncidentType]) -> dict[int, Policy]:
-    """Return the policies that incidents took, by version: what their types ask for now, or asked for then."""
+    """Return the policies of incidents, by version: their type's current one, or the older one they have."""
     policies = {one.current.pk: one.policy for one in types if one.current}
     older = {one.policy_version_id for one in found} - policies.keys()
     return policies | {pk: one.policy for pk, one in PolicyVersion.objects.in_bulk(older).items()}
@@ -147,5 +147,5 @@ def taken(found: Iterable[Incident], types: Iterable[IncidentType]) -> dict[int,
 
 @lru_cache(maxsize=KEPT)
 def drawn_once(row: ShownRow) -> SafeString:
-    """Draw a row from itself alone: whoever may read it was asked before, and nothing else goes into it."""
+    """Render a row from nothing but itself: the caller has checked who may read it."""
     return render_to_string("incidents/_row.html", {"row": row})

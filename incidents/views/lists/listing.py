@@ -1,4 +1,4 @@
-"""The list of incidents: active ones first and of those the most urgent, filtered, searched and kept."""
+"""The list of incidents: active ones first, the most urgent on top; filtered, searched and saved."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ MINE = {"": "Everyone", "lead": "I lead", "in": "I'm in"}
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """A filter to choose; ``on`` when it is chosen."""
+    """A filter to choose; ``on`` if it is chosen."""
 
     label: str
     to: str
@@ -48,7 +48,7 @@ class Link:
 
 @signed_in
 def listing(request: Request) -> HttpResponse:
-    """Show one page of incidents; as a fragment, the list alone."""
+    """Show one page of incidents; as a fragment, only the list."""
     filters = IncidentFilters.read(request.GET)
     types = {one.pk: one for one in current_types.every()}
     found, at = find(filters, person=request.person), timezone.now()
@@ -76,12 +76,12 @@ def listing(request: Request) -> HttpResponse:
     }
     fragment = request.htmx and not request.htmx.history_restore_request
     response = render(request, "incidents/list.html" + ("#incidents" if fragment else ""), context)
-    # A form sends its empty fields as well; what is shared and gone back to is an address without them.
+    # A form sends its empty fields too; the address to share and to go back to has none of them.
     return push_url(response, address(filters)) if request.htmx.trigger == "filters" else response
 
 
 def _meant(filters: IncidentFilters, person: Person) -> Link | None:
-    """Return the nearest words that something has which ``person`` may see."""
+    """Return the nearest words that match something ``person`` may see."""
     meant = near_words.of(filters.q, person=person)
     if not meant or not matching(replace(filters, q=meant, after=""), person=person).exists():
         return None
@@ -91,14 +91,14 @@ def _meant(filters: IncidentFilters, person: Person) -> Link | None:
 @require_GET
 @signed_in
 def whole(request: Request) -> HttpResponse:
-    """Lead to the list from the address of an incident that was cut short."""
+    """Redirect to the list from a truncated incident address."""
     return redirect(f"{reverse('incidents')}?{request.GET.urlencode()}" if request.GET else "incidents")
 
 
 @require_GET
 @signed_in
 def jump(request: Request) -> JsonResponse:
-    """Give the few incidents that somebody may mean by what they type, for the command palette."""
+    """Return the few incidents that match what someone types, for the command palette."""
     found = jumps(IncidentFilters.read(request.GET).q, person=request.person)
     policies = list_rows.taken(found, IncidentType.objects.select_related("current"))
     rows = [
@@ -117,7 +117,7 @@ def jump(request: Request) -> JsonResponse:
 @require_POST
 @signed_in
 def hide_start(request: Request) -> HttpResponse:
-    """Leave out where to start in a demo, until this person signs in again."""
+    """Hide the demo's starting hints, until this person signs in again."""
     request.session[START_HIDDEN] = True
     return redirect("incidents")
 
@@ -125,7 +125,7 @@ def hide_start(request: Request) -> HttpResponse:
 @require_POST
 @signed_in
 def keep(request: Request) -> HttpResponse:
-    """Keep the list whose address was sent under a name."""
+    """Save the list with the submitted address under a name."""
     filters = IncidentFilters.read(QueryDict(request.POST.get("list", "").removeprefix("?")))
     try:
         saved = saved_views.keep(request.POST.get("name", ""), filters, by=request.person)
@@ -138,7 +138,7 @@ def keep(request: Request) -> HttpResponse:
 @require_POST
 @signed_in
 def rename(request: Request, pk: int) -> HttpResponse:
-    """Give a list that this person keeps another name."""
+    """Rename one of this person's saved lists."""
     try:
         saved = saved_views.rename(pk, request.POST.get("name", ""), by=request.person)
         if saved is not None:
@@ -152,7 +152,7 @@ def rename(request: Request, pk: int) -> HttpResponse:
 @require_POST
 @signed_in
 def drop(request: Request, pk: int) -> HttpResponse:
-    """Remove a list that this person keeps."""
+    """Remove one of this person's saved lists."""
     saved_views.drop(pk, by=request.person)
     return redirect("incidents")
 
@@ -168,7 +168,7 @@ def _home() -> str:
 
 
 def _active(found: SearchPage) -> str:
-    """Say how many are active; when the page ends among them, only that there are more."""
+    """Return how many are active; if the page ends among them, only that there are more."""
     count = sum(one.is_active for one in found.rows)
     return f"{count} and more" if found.more and count == len(found.rows) else str(count)
 

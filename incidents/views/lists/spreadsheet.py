@@ -1,4 +1,4 @@
-"""The list of incidents for a spreadsheet, in cells that no spreadsheet runs."""
+"""The list of incidents for a spreadsheet, with cells that no spreadsheet runs as formulas."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from incidents.models import IncidentType
 from incidents.search import IncidentFilters, newest
 from incidents.views.signed_in import Request, signed_in
 
-FORMULA: Final = ("=", "+", "-", "@", "\t", "\r")  # what a spreadsheet would run
+FORMULA: Final = ("=", "+", "-", "@", "\t", "\r")  # how cells begin that a spreadsheet would run
 CSV_COLUMNS: Final = ("codename", "title", "type", "state", "private", "lead", "services", "declared", "ended", "drill")
 
 
 @require_GET
 @signed_in
 def as_csv(request: Request) -> HttpResponse:
-    """Give what the filters let through, up to 1,000 incidents, for a spreadsheet."""
+    """Export what matches the filters, up to 1,000 incidents, for a spreadsheet."""
     filters = IncidentFilters.read(request.GET)
-    # Which filters, not their words: the audit holds none of what a title may say.
+    # The filters' names and not their values: the audit log stores nothing that a title may say.
     audit_notes.note("export", by=request.person, about="incidents", filters=filters.used)
     types = {one.pk: one.policy.name for one in IncidentType.objects.select_related("current")}
     response = HttpResponse(content_type="text/csv; charset=utf-8")
@@ -39,5 +39,5 @@ def as_csv(request: Request) -> HttpResponse:
 
 
 def harmless(value: object) -> object:
-    """Write a cell so that no spreadsheet runs what somebody typed as a formula."""
+    """Format a cell so that no spreadsheet runs what someone typed as a formula."""
     return f"'{value}" if isinstance(value, str) and value.startswith(FORMULA) else value

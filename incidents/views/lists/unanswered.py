@@ -1,4 +1,4 @@
-"""Which active incidents have a page that nobody has acknowledged; whoever pages registers how that is read."""
+"""Which active incidents have an unacknowledged page; the app that pages registers how to read that."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ _readers: Final[list[Read]] = []
 
 
 def register(read: Read) -> None:
-    """Let a reader tell of some incidents, by their keys, which have such a page; one query for all of them."""
+    """Register a function that returns which of some incidents, by key, have such a page, in one query for all."""
     _readers.append(read)
 
 
 def among(incidents: Collection[int]) -> set[int]:
-    """Return those of some active incidents that have a page that nobody has acknowledged."""
+    """Return which of some active incidents have an unacknowledged page."""
     return set().union(*(read(incidents) for read in _readers)) if incidents else set()

@@ -14,16 +14,16 @@ ORDER = (
 def rank(
     policy: Policy, *, status: str, is_overdue: bool, is_unanswered: bool, has_lead: bool
 ) -> tuple[bool, bool, int, int, bool, bool]:
-    """Return by what active incidents are sorted, the most urgent first; the newer of equals goes first.
+    """Return the sort key of an active incident, most urgent first; equal ones sort newest first.
 
-    While no one has acknowledged a page, someone was called for help and nobody is known to come, whatever the type.
+    An unacknowledged page ranks high whatever the type: someone was called for help and no one is known to come.
     """
     missing = is_overdue + (not has_lead)
     return status == Status.MITIGATED, not is_unanswered, _reach(policy), -missing, not is_overdue, has_lead
 
 
 def _reach(policy: Policy) -> int:
-    """Tell what customers notice, what they may, and what no one outside waits for.
+    """Return 0 if customers notice, 1 if they may, 2 if no one outside is waiting.
 
     A type that asks for updates has a clock running, as a time bomb has, however internal it is.
     """
