@@ -1,4 +1,4 @@
-"""Three people and the shipped types: Ada who owns and manages, Ben her team mate, Eve who is a stranger to it all."""
+"""Three people and the shipped types: Ada, owner and manager; Ben, her teammate; and Eve, a stranger to all of it."""
 
 from __future__ import annotations
 
@@ -24,32 +24,32 @@ def shipped(db: None) -> dict[str, IncidentType]:
 
 
 def someone(name: str, *, role: Role = Role.RESPONDER) -> Person:
-    """Record a person of the workspace who has an account as well."""
+    """Create a person in the workspace who also has an account."""
     user = User.objects.create_user(name.lower(), password="of-no-use-elsewhere")
     return Person.objects.create(name=name, chat_id=f"U{name.upper()}", user=user, role=role)
 
 
 @pytest.fixture
 def ada(db: None) -> Person:
-    """Owns what the tests are about, and is the one manager."""
+    """The owner of what the tests are about, and the only manager."""
     return someone("Ada", role=Role.MANAGER)
 
 
 @pytest.fixture
 def ben(db: None) -> Person:
-    """Works with Ada."""
+    """A teammate of Ada."""
     return someone("Ben")
 
 
 @pytest.fixture
 def eve(db: None) -> Person:
-    """Has nothing to do with it."""
+    """A stranger."""
     return someone("Eve")
 
 
 @pytest.fixture
 def browse() -> Open:
-    """Open a browser in which somebody is signed in."""
+    """Return a function that opens a browser signed in as someone."""
 
     def opened(person: Person) -> Client:
         client = Client()

@@ -1,4 +1,4 @@
-"""Statements that PostgreSQL ends itself, whatever for: the server raises the error, so all that follows is real."""
+"""Have PostgreSQL end statements, for whatever reason: the server raises the error, so everything after it is real."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 from django.db import connection, transaction
 
-# Somebody or a time limit ended the statement or the transaction; others were in its way.
+# An administrator or a time limit ended the statement or the transaction; others were in its way.
 CUT_SHORT = {
     "57014": "cancelled",
     "25P03": "stood still",
@@ -17,16 +17,16 @@ CUT_SHORT = {
     "40001": "serialization",
     "55P03": "locked",
 }
-# The server takes nothing more, of this session or of anyone.
+# The server accepts nothing more, from this session or from anyone.
 AWAY = {"57P01": "shut down", "53300": "too many connections", "53100": "disk full", "25006": "read-only"}
 STATES = CUT_SHORT | AWAY
 RAISED = "DO $$ BEGIN RAISE EXCEPTION 'ended by the server' USING ERRCODE = '{}'; END $$"
-WITHIN = ("SAVEPOINT", "RELEASE", "ROLLBACK")  # how a transaction of the application looks within one of a test's
+WITHIN = ("SAVEPOINT", "RELEASE", "ROLLBACK")  # how a transaction of the application looks inside a test's transaction
 
 
 @dataclass(slots=True)
 class Ended:
-    """How many statements there were, and whether one of them was ended."""
+    """How many statements ran, and whether one of them was ended."""
 
     statements: int = 0
     happened: bool = False
@@ -34,7 +34,7 @@ class Ended:
 
 @contextmanager
 def ended(state: str, *, at: int) -> Iterator[Ended]:
-    """Have the server end the statement after so many others with a SQLSTATE, once."""
+    """Have the server end the statement after this many others with a SQLSTATE, once."""
     seen = Ended()
 
     def run(execute: Callable[..., Any], sql: str, params: Any, many: bool, context: Any) -> Any:
@@ -44,7 +44,7 @@ def ended(state: str, *, at: int) -> Iterator[Ended]:
         if seen.statements <= at:
             return execute(sql, params, many, context)
         seen.happened = True
-        with transaction.atomic():  # without it, a statement of its own would end the test's transaction
+        with transaction.atomic():  # without it, this statement would end the test's transaction
             return execute(RAISED.format(state), None, False, context)
 
     with connection.execute_wrapper(run):
@@ -52,7 +52,7 @@ def ended(state: str, *, at: int) -> Iterator[Ended]:
 
 
 def moments() -> Iterator[int]:
-    """Give numbers of statements: each of the first ones, then fewer and fewer."""
+    """Yield numbers of statements: each of the first ones, then fewer and fewer."""
     at = 0
     while True:
         yield at

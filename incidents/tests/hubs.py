@@ -10,7 +10,7 @@ from incidents.live.listening import Hub
 
 
 def told_by_the_test(monkeypatch: pytest.MonkeyPatch, streams: ModuleType) -> Hub:
-    """Give the streams of a module a hub that hears the test alone."""
+    """Give a module's streams a hub that only the test notifies."""
     made = Hub()
     monkeypatch.setattr(streams, "hub", made)
     monkeypatch.setattr(made, "_ensure", lambda: None)

@@ -1,4 +1,4 @@
-"""Put something odd in one place of a file or a payload: left out, null, or of another kind of JSON."""
+"""Put something odd in one place of a file or payload: missing, null, or another kind of JSON value."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ LEFT_OUT: Final = object()
 
 
 def places(found: Any, *, deepest: int | None = None, at: Path = ()) -> Iterator[Path]:
-    """Yield every place below the top, down to ``deepest`` steps, what holds others before what it holds."""
+    """Yield every place below the top, down to ``deepest`` steps, containers before their content."""
     steps = found.items() if isinstance(found, dict) else enumerate(found) if isinstance(found, list) else ()
     for step, below in steps:
         yield (*at, step)
@@ -21,7 +21,7 @@ def places(found: Any, *, deepest: int | None = None, at: Path = ()) -> Iterator
 
 
 def with_odd(whole: T, at: Path, odd: Any) -> T:
-    """Return a copy with something odd in one place, or with nothing there."""
+    """Return a copy with something odd in one place, or with that place removed."""
     made = copy.deepcopy(whole)
     holder: Any = made
     for step in at[:-1]:

@@ -1,4 +1,4 @@
-"""The shipped types, for every test that needs them: read and loaded once a process, and copied from then on."""
+"""The shipped types, for every test that needs them: loaded once per process, and copied from then on."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from incidents.policies import policy_file, types
 
 
 def bring() -> dict[str, IncidentType]:
-    """Have the shipped types there, as if they had just been loaded, and return them by slug."""
+    """Insert the shipped types as if they had just been loaded, and return them by slug."""
     if not IncidentType.objects.exists():
         found, versions = copy.deepcopy(_rows())
         for one in versions:
@@ -27,7 +27,7 @@ def bring() -> dict[str, IncidentType]:
 
 @cache
 def _rows() -> tuple[list[IncidentType], list[PolicyVersion]]:
-    """Load them as everybody does, take what came of it, and undo that."""
+    """Load them the usual way, return the rows, and roll back."""
     with transaction.atomic():
         types.load(policy_file.read(settings.BASE_DIR / "fixtures/incident_types.yaml"), at=timezone.now())
         rows = list(IncidentType.objects.order_by("pk")), list(PolicyVersion.objects.order_by("pk"))

@@ -1,4 +1,4 @@
-"""Asking to be let in says the same of a hidden incident and of none; its people answer, and a refusal is silent."""
+"""Access requests get one answer for hidden and missing incidents; people inside decide; a refusal is silent."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def kinds(incident: Incident) -> list[str]:
 
 
 def told(response: Any, codename: str) -> tuple[int, dict[str, str], str]:
-    """What a browser is told, but for the name that it sent itself and the token of its form."""
+    """Return a response without the name that the browser sent and the token of its form."""
     said = response.content.decode().replace(codename, "NAME")
     lines = [line for line in said.splitlines() if "csrfmiddlewaretoken" not in line and "csrf" not in line]
     headers = {name: value.replace(codename, "NAME") for name, value in response.items() if name != "Content-Length"}

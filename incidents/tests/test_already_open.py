@@ -1,4 +1,4 @@
-"""While somebody declares: what is open already and may be the same, of what they may see."""
+"""While someone declares, they see open incidents that may be the same, if they may see those."""
 
 from __future__ import annotations
 

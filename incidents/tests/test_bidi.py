@@ -1,4 +1,4 @@
-"""Names from right to left leave the order of a sentence alone, whatever it says and whoever it names."""
+"""Right-to-left names do not change the order of a sentence, whatever it says and whatever name is in it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ LETTERS = st.text("aZ1 ,().-אבعر٣\u200f\u202a\u202e\u202c\u2066\u2068\u2069
 
 
 def outside(text: str) -> str:
-    """Return what of each line stands outside of every isolate, as the algorithm pairs them."""
+    """Return the text outside isolates, line by line, as the algorithm pairs them."""
     left = []
     for line in text.split("\n"):
         depth = 0
@@ -26,12 +26,12 @@ def outside(text: str) -> str:
             if depth == 0 and char != POP:
                 left.append(char)
             depth += char in "\u2066\u2067\u2068"
-        left.append("\n" if depth == 0 else "\u202e")  # an isolate that stays open turns the rest of its line
+        left.append("\n" if depth == 0 else "\u202e")  # an isolate left open affects the rest of its line
     return "".join(left)
 
 
 def keeps_order(text: str) -> bool:
-    """Return whether everything outside of isolates is read from left to right."""
+    """Return whether everything outside isolates is left-to-right."""
     return not {unicodedata.bidirectional(char) for char in outside(text)} & bidi.TURNS
 
 
@@ -50,7 +50,7 @@ def test_text_from_left_to_right_stays_as_it_is(text: str) -> None:
 
 
 class AnyData(dict[str, str | int]):
-    """Has something under every key: a name, but a number where one is counted with."""
+    """Has a value for every key: a name, or a number where one is used for counting."""
 
     def __init__(self, name: str) -> None:
         super().__init__(into_s=60, meeting="2026-11-23T09:00:00+00:00", verdict="refuted", was="open", closing=1)

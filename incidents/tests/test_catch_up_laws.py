@@ -1,4 +1,4 @@
-"""What a latecomer is told: each line is said of the entries that it names, and of nothing that was taken back."""
+"""The catch-up: each line follows from the entries it names, and from nothing retracted or redacted."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ DATA: dict[str, st.SearchStrategy[dict[str, Any]]] = {
 
 @st.composite
 def stories(draw: st.DrawFn) -> tuple[SaidEntry, ...]:
-    """Any entries in any order, after a declaration."""
+    """Return any entries in any order, after a declaration."""
     said = [SaidEntry(1, "declared", AT, "Ada", "Checkout is slow", {"type_name": "Ambiguous"})]
     for n, kind in enumerate(draw(st.lists(st.sampled_from(catch_up.KINDS), max_size=30)), 2):
         if kind == "declared":
@@ -70,7 +70,7 @@ def test_each_line_is_said_of_the_entries_that_it_names_and_of_no_others(
 
 
 def _alone(n: int, label: str, said: tuple[SaidEntry, ...], now: StandsNow) -> CatchUpLine:
-    """Give the line that one entry alone is worth."""
+    """Return the line that one entry produces by itself."""
     (found,) = [one for one in catch_up.compose([one for one in said if one.n == n], now) if one.label == label]
     assert found.backed_by == (n,)
     return found
@@ -117,7 +117,7 @@ def test_what_is_not_stated_is_said_to_be_unknown_while_people_respond(
 def test_who_leads_and_the_latest_update_are_said_once_or_said_to_be_missing(
     said: tuple[SaidEntry, ...], now: StandsNow
 ) -> None:
-    """Whatever whoever leads was called when they took it, and however long ago the update was."""
+    """Whatever name the lead had when they took the lead, and however old the update is."""
     lines = catch_up.compose(said, now)
     leads = [one for one in lines if one.label in {"Lead", "Led by"}]
     updates = [one for one in lines if one.label in {"Latest update", "Last update"}]

@@ -1,4 +1,4 @@
-"""What is read at once is what was read apart: the entries that decide an incident, and the latest of its timeline."""
+"""Reading both at once gives the same as reading them separately: the catch-up's entries, and the latest ones."""
 
 from __future__ import annotations
 

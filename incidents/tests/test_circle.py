@@ -1,4 +1,4 @@
-"""How a private incident closes: who comes in by name, who stays, what is written of it."""
+"""How a private incident closes: who comes in by name, who stays, and what the timeline says."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def comes(person: Person, why: str = "@security", *, reason: str = "group", deta
 def admitted(
     incident: Incident, admission: Admission, *, kept: tuple[Entrant, ...] = (), by: Person | None = None
 ) -> Incident:
-    """Let them in, as the verbs do it."""
+    """Let them in, as the verbs do."""
     with rules.changing(incident, by=None) as now:
         circle.admit(now, admission, by=by, at=AT, source="web", kept=kept)
         rules.save(now, "closed_at")
@@ -40,7 +40,7 @@ def told(incident: Incident, kind: str) -> list[Event]:
 
 
 def closed(incident: Incident) -> Incident:
-    """Begin anew, before anybody was admitted."""
+    """Reset to before anyone was admitted."""
     Incident.objects.filter(pk=incident.pk).update(closed_at=None)
     return Incident.objects.get(pk=incident.pk)
 

@@ -1,4 +1,4 @@
-"""The stream that says which of the incidents a page shows have closed."""
+"""The stream that says which of the incidents on a page have closed."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ HELLO = ": hello\n\n"
 
 @pytest.fixture
 def hub(monkeypatch: pytest.MonkeyPatch) -> Hub:
-    """Give streams a hub that hears the test alone."""
+    """Give streams a hub that only the test notifies."""
     return told_by_the_test(monkeypatch, closings)
 
 
 @pytest.fixture
 def seen(monkeypatch: pytest.MonkeyPatch) -> set[int]:
-    """The incidents that everybody sees; the test takes some away."""
+    """Return the incidents that everyone sees; the test removes some."""
     may = {7, 8, 9}
     monkeypatch.setattr(watching, "allowed_of", lambda one, readers: readers if one in may else frozenset())
     monkeypatch.setattr(watching, "redacted_at", lambda of: {})
@@ -39,7 +39,7 @@ def seen(monkeypatch: pytest.MonkeyPatch) -> set[int]:
 
 @pytest.fixture
 def words(seen: set[int], monkeypatch: pytest.MonkeyPatch) -> dict[int, float]:
-    """When something was redacted last, by incident; the test redacts more."""
+    """Return when something was last redacted, by incident; the test adds redactions."""
     last = {7: 100.0}
     monkeypatch.setattr(watching, "redacted_at", lambda of: {one: last[one] for one in of if one in last})
     return last
@@ -54,7 +54,7 @@ async def following(stream: AsyncIterator[str]) -> str:
 
 
 async def opened(shown: dict[int, int], *already: int) -> tuple[AsyncIterator[str], str]:
-    """Open a stream, and give what it says at first."""
+    """Open a stream, and return it with its first messages."""
     stream = closings.closings(shown, closed=already, reader=ADA)
     return stream, await following(stream) + await following(stream)
 

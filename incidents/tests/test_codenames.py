@@ -1,4 +1,4 @@
-"""Codenames give nothing away, not even by the order in which they are drawn."""
+"""Codenames reveal nothing, not even by the order in which they are drawn."""
 
 import random
 import re
@@ -12,7 +12,7 @@ from incidents import codename_typed, codenames
 
 
 def test_they_are_drawn_by_the_kernel_and_follow_from_no_seed() -> None:
-    """Who knows the state of Python's generator, or has worked it out from names, still cannot tell the next one."""
+    """Someone who knows the state of Python's generator, or derived it from names, still cannot tell the next one."""
     drawn = []
     for _ in range(2):
         random.seed(1)
@@ -52,14 +52,14 @@ def test_a_part_of_a_word_is_not_the_word() -> None:
 
 
 def all_of(name: str) -> list[str]:
-    """Return whatever the library may put where one of its rules names a list."""
+    """Return everything the library may use where one of its rules names a list."""
     rule = codenames.LISTS[name]
     words: list[str] = rule.get("words", []) + ["-".join(said) for said in rule.get("phrases", [])]
     return words + [word for inner in rule.get("lists", []) for word in all_of(inner)]
 
 
 def test_whatever_can_be_drawn_is_known_as_one_of_ours() -> None:
-    """Take each rule for two and three words, and each word in its place: few draws meet a phrase of two words."""
+    """Take each rule for two and three words, and each word in its place: few draws hit a phrase of two words."""
     for rule in codenames.LISTS["2"]["lists"] + codenames.LISTS["3"]["lists"]:
         places = [all_of(name) or [name] for name in codenames.LISTS[rule]["lists"]]
         usual = [place[0] for place in places]

@@ -1,4 +1,4 @@
-"""A form that declares is sent once: pressed twice, or gone back to, it leads to what it declared."""
+"""A form that declares counts once: submitted twice, or gone back to, it leads to the incident it declared."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ NOW = timezone.now
 
 
 def form_of(client: Client) -> dict[str, str]:
-    """Return what the form of the page holds before anybody typed."""
+    """Return the hidden fields of the page's form before anyone typed."""
     page = client.get("/declare").content.decode()
     return dict(re.findall(r'<input type="hidden" name="(since)" value="([^"]*)">', page))
 

@@ -14,7 +14,7 @@ from incidents.tests.conftest import Open
 
 
 def swaps(node: Element, inherited: str = "") -> Iterator[tuple[str, str]]:
-    """Yield the address of each link into the dialog with the way in which its answer is swapped in."""
+    """Yield the address of each link into the dialog, with how its answer is swapped in."""
     given = {name: value or "" for name, value in node.attributes}
     own = given.get("hx-swap", inherited)
     if given.get("hx-target") == "#dialog":

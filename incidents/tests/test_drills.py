@@ -1,4 +1,4 @@
-"""Drills: who comes into one, what it may not do, and that it is told apart wherever it is shown."""
+"""Drills: who comes into one, what it may not do, and that it is marked wherever it is shown."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def test_nobody_is_brought_who_did_not_agree(drill: Incident, ada: Person, ben: 
     assert set(drill.participants.values_list("person", flat=True)) == {ada.pk}
     agreement.agree(ben, agrees=True)
     lifecycle.bring_in(drill, people=[ben], by=ada, at=at)
-    lifecycle.set_lead(drill, lead=eve, by=eve, at=at)  # who comes by themselves may
+    lifecycle.set_lead(drill, lead=eve, by=eve, at=at)  # people who join by themselves may
     assert Participant.objects.get(incident=drill, person=eve).reason == Participant.Reason.JOINED
 
 

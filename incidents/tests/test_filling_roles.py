@@ -1,4 +1,4 @@
-"""Who fills a role that exactly one person has, where nobody could be found for it."""
+"""Who fills a role that exactly one person has, if no one could be found for it."""
 
 from __future__ import annotations
 

@@ -55,13 +55,13 @@ def test_a_part_of_an_identifier_finds_it(dee: Person, asked: str, where: str) -
 @pytest.mark.parametrize(
     ("asked", "is_found"),
     [
-        ("frigate", True),  # of frigatebird, which somebody is still typing
+        ("frigate", True),  # of frigatebird, which is still being typed
         ("FRIGA", True),
         ("slow frig", True),
-        ("frigate slow", False),  # only the last word may be one that goes on
-        ('"frigate"', False),  # who quotes means this word
-        ("slow -frig", True),  # and a minus takes away what is that word
-        ("fr", False),  # every other word begins so
+        ("frigate slow", False),  # only the last word may be incomplete
+        ('"frigate"', False),  # quotes mean exactly this word
+        ("slow -frig", True),  # and a minus excludes exactly that word
+        ("fr", False),  # every other word begins like that
         ("node-1", False),  # numbers are whole
         ("the frigatebird is", True),
         ("charge_ca", True),
@@ -81,7 +81,7 @@ def _found(dee: Person, asked: str) -> list[str]:
 
 @pytest.mark.parametrize("asked", ["12", "9e3", "4.12", "node-12", "shard-9e3 12", "slow -13"])
 def test_numbers_are_found_although_they_follow_a_hyphen(dee: Person, asked: str) -> None:
-    """PostgreSQL takes the hyphen for a minus, in what was said and not in what is asked."""
+    """PostgreSQL reads the hyphen as a minus in the text, but not in the query."""
     incident = lifecycle.declare("basket is slow", by=dee, at=timezone.now())
     lifecycle.note(incident, text="node-12 and shard-9e3 run basket-4.12", by=dee, at=timezone.now())
     other = lifecycle.declare("basket is slow", by=dee, at=timezone.now())
@@ -120,7 +120,7 @@ def test_the_entry_that_says_a_word_in_another_form_is_quoted(dee: Person, said:
 
 
 def test_every_word_that_we_write_begins_as_its_stem_does(db: None) -> None:
-    """Else an entry that says it would be passed over as one that cannot."""
+    """Otherwise an entry with the word would be skipped as one that cannot match."""
     docs = " ".join(path.read_text() for path in DOCS.glob("**/*.md"))
     words = sorted({*re.findall(r"[^\W_]+(?:[-'][^\W_]+)*", docs)})
     assert len(words) > 4000

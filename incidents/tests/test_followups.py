@@ -1,4 +1,4 @@
-"""Tasks and follow-ups: a row is what its events add up to, whoever did what in which order."""
+"""Tasks and follow-ups: a row is the fold of its events, in whatever order and by whichever people."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ Rows = dict[int, dict[str, Any]]
 
 
 class TestAnyOrder(TestCase):
-    """By hand beside it: what each step should do to a task, told without events."""
+    """Compared with a model: what each step should do to a task, without events."""
 
     @given(STEPS)
     @bounded(max_examples=15)
@@ -43,7 +43,7 @@ class TestAnyOrder(TestCase):
         expected: Rows = {}
         for number, (doing, which, who) in enumerate(steps):
             n = which % max(len(expected), 1) + 1
-            with suppress(lifecycle.Refused):  # what is refused changes nothing, which the comparison below holds
+            with suppress(lifecycle.Refused):  # a refused step changes nothing, which the comparison below checks
                 self.take(incident, doing, n, people[who], f"words {number}", expected)
         rows = {one.n: one for one in Followup.objects.filter(incident=incident)}
         assert {n: {name: getattr(one, name) for name in expected[n]} for n, one in rows.items()} == expected
@@ -173,7 +173,7 @@ def test_a_form_changes_what_was_changed_in_it_and_all_or_nothing(
 
 
 def shown(page: str) -> dict[str, str]:
-    """What a browser sends of the form of a page as it is shown."""
+    """Return what a browser would send of a page's form as it is shown."""
     (form,) = re.findall(r'<form class="form" id="act".*?</form>', page, re.DOTALL)
     fields = []
     for tag in re.findall(r"<input[^>]*>", form):

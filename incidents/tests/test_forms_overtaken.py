@@ -1,4 +1,4 @@
-"""A form that shows words which stand: what others made of them while it was open is not written over unseen."""
+"""A form that shows current text never overwrites unseen what others changed while it was open."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from incidents.models import Event, Incident, Person
 from incidents.tests.conftest import Open
 
 HIDDEN = re.compile(r'<input type="hidden" name="(\w+)" value="([^"]*)"')
-SAID_AGAIN = {"next-step"}  # an entry each time: sent twice, it is shown to have been said
+SAID_AGAIN = {"next-step"}  # a new entry each time: sent twice, the form shows that it was said
 MINE, THEIRS = "what Ada typed", "what Ben typed"
 
 
 @pytest.fixture
 def filled(incident: Incident, ada: Person, ben: Person) -> Incident:
-    """An incident in which every form has words to show, and which Ben leads."""
+    """Return an incident led by Ben, in which every form has text to show."""
     lifecycle.set_lead(incident, lead=ben, by=ben, at=timezone.now())
     lifecycle.describe(incident, summary="Nothing goes through", by=ada, at=timezone.now())
     lifecycle.serve(incident, services=["checkout"], by=ada, at=timezone.now())
@@ -37,7 +37,7 @@ def about(incident: Incident) -> str:
 
 
 def words_of(verb: str, incident: Incident, person: Person) -> str:
-    """The field of a verb's form that shows words which stand; empty where there is none."""
+    """Return the field of a verb's form that shows current text, or an empty string."""
     n = Event.objects.get(incident=incident, kind="noted").n
     form = VERBS[verb](incident=incident, person=person, asked={"n": n})
     shown = [one.name for one in form.visible_fields() if isinstance(one.field.widget, TYPED) and one.value()]
@@ -45,7 +45,7 @@ def words_of(verb: str, incident: Incident, person: Person) -> str:
 
 
 def opened(client: Client, address: str) -> dict[str, str]:
-    """What a form bears unseen, as its page shows it."""
+    """Return the hidden fields of a form, as its page shows it."""
     page = client.get(address).content.decode().partition('id="act"')[2]
     return {name: unescape(value) for name, value in HIDDEN.findall(page) if name != "csrfmiddlewaretoken"}
 

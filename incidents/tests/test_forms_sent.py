@@ -1,4 +1,4 @@
-"""A verb's form at its own address without scripts: refused in the form itself, sent once, not offered again."""
+"""A verb's form on its own page without scripts: errors are in the form, it counts once, and is not offered again."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from incidents.tests.test_forms_true import RIGHT, Given
 pytestmark = pytest.mark.slow
 
 NOW = timezone.now
-# What a form refuses in words of its fields.
+# Input that each form refuses with an error at a field.
 WRONG: dict[str, Sequence[Given]] = {
     "update": [{"text": " "}],
     "note": [{"text": " "}],
@@ -46,7 +46,7 @@ ENDING = {
 
 
 def only(content: bytes, what: str) -> bool:
-    """Tell whether a page has one of these and nothing that is opened over it."""
+    """Return whether a page has exactly one of these and no open dialog over it."""
     page = content.decode()
     return page.count(what) == 1 and not re.search("<dialog[^>]* open", page)
 

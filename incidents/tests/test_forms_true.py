@@ -1,4 +1,4 @@
-"""A verb's form is true: what it shows can be sent, and what cannot be sent is said instead of asked."""
+"""A verb's form is truthful: what it shows can be sent, and if it cannot, the page says so instead of asking."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ pytestmark = pytest.mark.slow
 Given = Mapping[str, object]
 NOW = timezone.now
 
-# What each verb is asked about in the address, and what is sent: right for an incident that may take it.
+# Each verb's address parameters, and what to send: valid for an incident in the right state.
 RIGHT: dict[str, Callable[[Incident, Incident, Person], tuple[str, Given]]] = {
     "update": lambda *_: ("", {"text": "looking"}),
     "impact": lambda *_: ("", {"text": "carts fail"}),
@@ -63,24 +63,24 @@ STATES = {
 
 
 def led(incident: Incident, ada: Person) -> Incident:
-    """Let Ada lead."""
+    """Make Ada the lead."""
     return lifecycle.set_lead(incident, lead=ada, by=ada, at=NOW())
 
 
 def to_do(incident: Incident) -> int:
-    """Return a follow-up that is open."""
+    """Return the number of an open follow-up."""
     found = Followup.objects.filter(incident=incident, state="open").first()
     return (found or lifecycle.add_followup(incident, text="write it down", by=None, at=NOW())).n
 
 
 def done(incident: Incident) -> int:
-    """Return a follow-up that is done."""
+    """Return the number of a follow-up that is done."""
     found = Followup.objects.filter(incident=incident, state="done").first()
     return (found or lifecycle.finish_followup(incident, n=to_do(incident), by=None, at=NOW())).n
 
 
 def noted(incident: Incident) -> int:
-    """Return the entry that Ada wrote."""
+    """Return the number of the note that Ada wrote."""
     return incident.events.filter(kind="noted").latest("n").n
 
 
@@ -90,7 +90,7 @@ def test_every_verb_is_tried_here() -> None:
 
 @pytest.fixture
 def other(incident: Incident, ada: Person) -> Incident:
-    """Another incident that Ada can see."""
+    """Return another incident that Ada can see."""
     return lifecycle.declare("Search is slow", by=ada, at=NOW())
 
 

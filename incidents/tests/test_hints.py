@@ -1,4 +1,4 @@
-"""Hints: what a listener meets is no matter of whoever did something."""
+"""Hints: a failing listener does not affect the person who did something."""
 
 import pytest
 from django.db import connection
@@ -8,7 +8,7 @@ from incidents import hints
 
 
 class Down(Exception):
-    """What a listener stands on is away."""
+    """Something that a listener depends on is away."""
 
 
 def down(pk: int) -> None:
@@ -16,10 +16,10 @@ def down(pk: int) -> None:
 
 
 class Receiver:
-    """Takes hints, and is down."""
+    """Takes hints, and fails."""
 
     def take(self, pk: int) -> None:
-        """Take a hint in vain."""
+        """Fail to take a hint."""
         raise Down
 
 
@@ -27,7 +27,7 @@ class Receiver:
 @pytest.mark.parametrize("first", [down, Receiver().take])
 def test_a_listener_that_fails_fails_nobody_else(first: hints.Listener, django_db_blocker: DjangoDbBlocker) -> None:
     heard: list[int] = []
-    with django_db_blocker.unblock():  # without a transaction of the test's own, there is no commit to wait for
+    with django_db_blocker.unblock():  # with a transaction around the test, there would be no commit to wait for
         hints.after_commit([first, heard.append], 7)
         connection.close()
     assert heard == [7]

@@ -99,7 +99,7 @@ def test_a_lane_that_ends_leaves_what_waits_and_waits_for_what_was_begun() -> No
     ending.start()
     while held.lane._waiting:
         pass
-    held.lane.ask(2)  # it may still be asked: no thread takes anything any more, or one does what is there
+    held.lane.ask(2)  # it may still be asked: threads take no more work, or one does the remaining work
     held.go.set()
     ending.join(10)
     assert 1 not in held.done

@@ -1,4 +1,4 @@
-"""A type is edited while incidents have it: the list says of each what its own page, Slack and its clock go by."""
+"""If a type is edited while incidents have it, the list shows each one's own version, like its page and Slack."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A row of the list is drawn once: what was kept is what would be drawn now, for any reader and after anything."""
+"""A row of the list is rendered once: the cached one equals a fresh one, for any reader and after any change."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def aged(shipped: dict[str, IncidentType], ada: Person) -> Incident:
 
 @pytest.fixture
 def people(ada: Person, ben: Person) -> tuple[Person, Person]:
-    """Who acts, and who is acted upon; both read."""
+    """Return the actor and the person acted on; both read."""
     return ada, ben
 
 
@@ -57,7 +57,7 @@ def test_a_kept_row_is_the_row_drawn_now(
 
 @contextlib.contextmanager
 def drawn_again_beside() -> Iterator[list[tuple[str, str]]]:
-    """Draw each row that is shown anew as well; give those of which another one had been kept, with that."""
+    """Also render each shown row afresh; yield the pairs in which the cached one differed."""
     once, differing = list_rows.drawn_once, list[tuple[str, str]]()
 
     def drawn(row: list_rows.ShownRow) -> str:
@@ -71,12 +71,12 @@ def drawn_again_beside() -> Iterator[list[tuple[str, str]]]:
 
 
 def declare(by: Person) -> Incident:
-    """Declare at such a moment that no age turns while a test runs."""
+    """Declare at a moment at which no age changes while a test runs."""
     return lifecycle.declare("Checkout is slow", by=by, at=timezone.now() - timedelta(hours=2, minutes=10, seconds=5))
 
 
 def without_young_ages(row: str) -> str:
-    """Return a row without the words of ages under an hour, which may turn in between."""
+    """Return a row without ages under an hour, which may change in between."""
     return YOUNG.sub("><", row)
 
 

@@ -1,4 +1,4 @@
-"""One ear on the database for all streams of a process."""
+"""One database connection listens for all streams of a process."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ SOON_S = 10
 
 
 def quiet() -> Hub:
-    """Give a hub that hears the test alone."""
+    """Return a hub that only the test notifies."""
     made = Hub()
-    made._ensure = lambda: None  # type: ignore[method-assign]  # nothing goes on beside the test
+    made._ensure = lambda: None  # type: ignore[method-assign]  # nothing else runs during the test
     return made
 
 
@@ -105,7 +105,7 @@ async def _read(heard: listening.Heard, into: asyncio.Queue[int]) -> None:
 
 
 async def _through(n: int, told: asyncio.Queue[int]) -> list[int]:
-    """Return what was heard, as far as this number."""
+    """Return the numbers received, up to this one."""
     got = [await told.get()]
     while got[-1] != n:
         got.append(await told.get())

@@ -96,7 +96,7 @@ def test_a_page_left_open_for_long_starts_over(
 def test_entries_that_the_database_lost_go_from_an_open_page(
     incident: Incident, ada: Person, browse: Open, since: int
 ) -> None:
-    """It was put back, or failed over to a copy that lacked the last moments."""
+    """The database was restored, or failed over to a copy that lacked the last moments."""
     client = browse(ada)
     with transaction.atomic():
         for n in range(3):

@@ -25,7 +25,7 @@ BYE = "event: bye\ndata: gone\n\n"
 
 @pytest.fixture
 def hub(monkeypatch: pytest.MonkeyPatch) -> Hub:
-    """Give streams a hub that hears the test alone."""
+    """Give streams a hub that only the test notifies."""
     may(monkeypatch, see=True)
     return told_by_the_test(monkeypatch, live_stream)
 
@@ -36,7 +36,7 @@ def may(monkeypatch: pytest.MonkeyPatch, *, see: bool) -> None:
 
 @contextmanager
 def quiet(monkeypatch: pytest.MonkeyPatch) -> Iterator[Hub]:
-    """Give streams a hub that beats and hears nothing."""
+    """Give streams a hub that beats but receives nothing."""
     made = Hub()
     monkeypatch.setattr(live_stream, "hub", made)
     monkeypatch.setattr(made, "_listen", partial(asyncio.sleep, SOON_S))
@@ -49,7 +49,7 @@ async def following(stream: AsyncIterator[str]) -> str:
 
 
 def first_said(*, n: int, seen: int) -> str:
-    """What a stream says as it opens."""
+    """Return a stream's first message."""
 
     async def listen() -> str:
         stream = live_stream.changes(7, n=n, seen=seen, reader=ADA)

@@ -1,4 +1,4 @@
-"""What is long, or far away in time, must not stand in anybody's way later."""
+"""Long text, or a time far away, must not cause trouble for anyone later."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A title longer than one may be is cut at a word, and all of it is in the summary: at every door."""
+"""A title that is too long is cut at a word, and all of it is in the summary: at every door."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a page asks for again by itself: while nobody answers it says so once, and it hears of what others do."""
+"""A page that refreshes itself reports once if no one answers, and is notified of what others do."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from typing import Final
 import pytest
 from django.conf import settings
 
-WRITTEN: Final = re.compile(r"\{[{%#].*?[}%#]\}", re.DOTALL)  # what a template says to itself
+WRITTEN: Final = re.compile(r"\{[{%#].*?[}%#]\}", re.DOTALL)  # template tags, variables and comments
 TAG: Final = re.compile(r"<[a-z]+\s[^<>]*hx-trigger=[^<>]*>")
-ON_THE_INCIDENTS_PAGE: Final = {"earlier.html", "sifted.html"}  # which hears it from its stream
+ON_THE_INCIDENTS_PAGE: Final = {"earlier.html", "sifted.html"}  # which is notified by its stream
 
 
 def asking() -> list[tuple[str, str]]:
-    """Return each element of a template that asks for something by itself, with the name of the template."""
+    """Return each template element that makes requests by itself, with the template's name."""
     folder = Path(settings.BASE_DIR) / "templates"
     return [(path.name, tag) for path in sorted(folder.rglob("*.html")) for tag in TAG.findall(_html(path))]
 

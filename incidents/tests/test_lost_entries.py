@@ -1,4 +1,4 @@
-"""A page shows what the database lost: what it says of an entry is not done to the one that has its number now."""
+"""A page shows what the database lost: an action on such an entry is not applied to the one that has its number now."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Codenames are not found by trying: five misses an hour a person, the same for what is there and what is not."""
+"""Codenames cannot be guessed: five misses per hour and person, whether or not the incident exists."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ BECAUSE = "Our keys are on a public page and I can revoke them."
 
 
 def broke(codename: str, who: Person, *, at: datetime) -> str:
-    """Break glass, and return what was said."""
+    """Break glass, and return the outcome."""
     try:
         lifecycle.break_glass(codename, by=who, because=BECAUSE, at=at)
     except lifecycle.TooManyMisses:
@@ -39,7 +39,7 @@ def broke(codename: str, who: Person, *, at: datetime) -> str:
 def test_nobody_is_answered_more_than_five_misses_in_any_hour(
     secret: Incident, eve: Person, ben: Person, seed: int
 ) -> None:
-    """Whatever is tried and when: in no hour of anybody's do six misses lie, and nothing is answered beside."""
+    """Whatever is tried and when: no hour of anyone's contains six misses, and no further attempt is answered."""
     by_chance, at = random.Random(seed), timezone.now()
     missed: dict[int, list[datetime]] = {eve.pk: [], ben.pk: []}
     for turn in range(60):
@@ -58,7 +58,7 @@ def test_who_used_them_up_is_answered_alike_with_the_same_work(secret: Incident,
     for n in range(5):
         assert broke(f"quiet-heron-{n}", eve, at=timezone.now()) == "miss"
     client, answers, work = browse(eve), [], []
-    client.get("/")  # the first request of a session writes that it is used
+    client.get("/")  # the first request of a session records that it is used
     for name in (secret.codename, "quiet-heron"):
         with CaptureQueriesContext(connection) as queries:
             answers.append(told(client.post(f"/access/{name}/now", {"because": BECAUSE}), name))
@@ -81,7 +81,7 @@ def test_a_hit_costs_nothing_and_an_hour_later_one_may_try_again(secret: Inciden
 
 
 def test_asking_to_be_let_in_is_rarer_still_and_tells_managers_nothing(secret: Incident, eve: Person) -> None:
-    """What managers hear of would tell them what is there, and with them whoever asks."""
+    """What managers are told would reveal to them, and to the person who asked, which incidents exist."""
     at, sent = timezone.now(), 0
     for minute in range(60):
         try:

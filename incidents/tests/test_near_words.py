@@ -1,4 +1,4 @@
-"""What may be meant by a search that finds nothing: only words of what one may see."""
+"""What a search without results may have meant: only words from what the person may see."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""When the next update is due: counted from what stands, whatever was taken back meanwhile."""
+"""When the next update is due: counted from entries that stand, whatever was retracted in the meantime."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ STEPS = st.lists(
 
 
 class TestNextUpdate(TestCase):
-    """It is due an interval after the newest turn that stands, or people were told that it is overdue."""
+    """It is due an interval after the newest entry that stands, or people were told that it is overdue."""
 
     @given(STEPS)
     @settings(max_examples=15)

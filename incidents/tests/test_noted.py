@@ -1,4 +1,4 @@
-"""What the audit is told: reads of private incidents, and changes of what everybody works by."""
+"""What the audit records: reads of private incidents, and changes to settings that everyone works by."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from incidents.tests.conftest import Open
 
 
 def noted(kind: str) -> list[Any]:
-    """Return what was noted of a kind."""
+    """Return the entries of a kind."""
     return list(Entry.objects.filter(kind=kind).order_by("n").values("by", "by_name", "about", "door", "data"))
 
 

@@ -1,4 +1,4 @@
-"""A number with its moment is read as it was written, of whatever moment it is."""
+"""A number with its moment is parsed as it was written, whatever the moment."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from incidents import numbered
 
-# A message of Slack's that is put on a timeline may be of any year since 2013, and so is its entry.
+# A Slack message on a timeline may be from any year since 2013, and so may its entry.
 MOMENTS = st.integers(0, 7 * 10**9).map(lambda s: datetime.fromtimestamp(s, tz=UTC))
 
 

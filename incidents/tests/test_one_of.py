@@ -1,4 +1,4 @@
-"""Who is paged and who fills a role: as lines of the form, on the pages of a type, and in the stored form."""
+"""Who is paged and who fills a role: as lines of the form, on a type's pages, and in the stored form."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A private incident publishes a summary that two people wrote and confirmed, and nothing else of it opens."""
+"""A private incident publishes a summary that two people wrote and confirmed, and nothing else becomes public."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What does not answer is not waited for: hints are dropped, statements given up, and only what is away counts."""
+"""No one waits for what does not respond: hints are dropped, statements abandoned, and only true outages count."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ from incidents.outages.database_watch import Bounded, Patience
 from incidents.outages.hint_sender import HintTask
 from incidents.tests.ended import CUT_SHORT
 
-ASKS: Final = database_watch._ask_of_sessions  # which tests leave alone everywhere else
+ASKS: Final = database_watch._ask_of_sessions  # which tests do not touch anywhere else
 
 
 @dataclass
 class UntakenTask:
-    """A task whose broker is away as often as it is told."""
+    """A task whose broker is away this many times."""
 
     name: str = "a task"
     away: int = 0
@@ -61,7 +61,7 @@ def test_only_what_people_wait_for_waits_no_longer_for_locks(pooled: bool, setti
 def test_a_probe_is_let_in_by_whatever_lets_everyone_in_and_asks_nothing_of_its_session(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Else one that needs a passfile would never find the database back."""
+    """Otherwise one that needs a passfile would never find the database again."""
     given = {"passfile": "/run/secrets/pgpass", "channel_binding": "disable", "options": "-c lock_timeout=1"}
     monkeypatch.setitem(connection.settings_dict, "OPTIONS", given | {"connect_timeout": 9})
     address = database_watch.address()
@@ -82,7 +82,7 @@ def broker(monkeypatch: pytest.MonkeyPatch) -> Iterator[Breaker]:
     monkeypatch.setattr(hint_sender, "broker", made)
     yield made
     for thread in threading.enumerate():
-        if thread.name == "hint":  # it reports what it found, and not to the next test's breaker
+        if thread.name == "hint":  # it reports its result, and not to the next test's breaker
             thread.join()
 
 
@@ -110,7 +110,7 @@ def test_only_one_finds_out_whether_it_is_back(broker: Breaker, clock: list[floa
 
 @pytest.fixture
 def done(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, int]]:
-    """Be a worker that does one task itself; what it did."""
+    """Act as a worker that does one task itself; return what it did."""
     did: list[tuple[str, int]] = []
 
     def take(task: HintTask, pk: int) -> bool:
@@ -173,7 +173,7 @@ def test_nothing_is_waited_for_while_the_server_is_away() -> None:
 
 @pytest.fixture
 def pool(django_db_setup: None) -> Iterator[ConnectionPool[Bounded]]:
-    """One connection that is kept for whoever comes next, as the service keeps several."""
+    """Return a pool of a single connection, for tests of reusing one."""
     check = ConnectionPool.check_connection
     given = {**database_watch.address(), "autocommit": True, "prepare_threshold": 5}
     with ConnectionPool(connection_class=Bounded, kwargs=given, min_size=1, max_size=1, check=check) as made:
@@ -309,7 +309,7 @@ def test_who_sent_a_form_gets_their_words_back_unless_scripts_have_kept_them(
 
 
 class _Threads:
-    """A system that has no thread to spare, for as long as is said."""
+    """A system that has no thread to spare, this many times."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, *, refused: int) -> None:
         self.left, starts = refused, threading.Thread.start
@@ -332,7 +332,7 @@ def test_an_outage_ends_although_no_thread_could_be_had_to_look_for_its_end(monk
     monkeypatch.setattr(database_watch, "_asked", [])
     monkeypatch.setattr(database_watch, "AGAIN_S", 0.0)
     monkeypatch.setattr(database_watch._Probe, "_connect", connect)
-    threads = _Threads(monkeypatch, refused=2)  # for the probe, and for who looks for its return
+    threads = _Threads(monkeypatch, refused=2)  # for the probe, and for the thread that waits for the database's return
     database_watch.answers()
     assert not database_watch.is_away(), "or it was for good: nobody would look"
     database_watch.database.failed()

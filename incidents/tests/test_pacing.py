@@ -1,4 +1,4 @@
-"""Laws of replays' pace: whoever looks when, each step is taken once, in order, and never before its moment."""
+"""Laws of a replay's pace: whenever it is looked at, each step is taken once, in order, and never too early."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ looks = st.lists(st.tuples(st.integers(0, 900), st.booleans()), max_size=40)
 
 
 def past(told: list[tuple[int, bool]]) -> list[PastEntry]:
-    """Entries so many seconds apart, in the order in which they happened."""
+    """Return entries with these seconds between them, in the order they happened."""
     found, at = [], AT
     for n, (gap, decides) in enumerate(told, 1):
         at += timedelta(seconds=gap)

@@ -1,4 +1,4 @@
-"""Who gets to which page: every address of the project is walked."""
+"""Who gets to which page: this walks every address of the project."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ OPEN_TO_ALL = {
     "tracker/webhook",
     "api/v1/openapi.json",
     "api/<rest:elsewhere>",  # nothing is there
-    "metrics",  # to a token alone, and not there where none is set
+    "metrics",  # only with a token, and absent if none is set
 }
 VALUES = {
     "<int:n>": "1",
@@ -54,7 +54,7 @@ def routes(patterns: list[URLPattern | URLResolver] | None = None, before: str =
 
 
 def addresses(route: str, codename: str) -> list[str]:
-    """Return addresses of a route for one incident; one for each verb where it takes any."""
+    """Return the addresses of a route for one incident; one for each verb if the route has one."""
     for name, value in VALUES.items():
         route = route.replace(name, value)
     address = "/" + route.replace("<slug:codename>", codename)
@@ -63,7 +63,7 @@ def addresses(route: str, codename: str) -> list[str]:
 
 @pytest.fixture(autouse=True)
 def kept_connection(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let a stream's door keep the connection, which is the test's own here."""
+    """Have a stream's door keep the connection, because the test shares it."""
     monkeypatch.setattr(live_stream, "let_go", lambda: None)
 
 
@@ -96,7 +96,7 @@ def test_whatever_refuses_somebody_says_where_to_go_on(incident: Incident, ada: 
 
 
 def test_a_hidden_incident_and_none_at_all_look_alike(secret: Incident, eve: Person, browse: Open) -> None:
-    """To a stranger; `integrations/tests/outsiders` asks by every method, and as everyone."""
+    """For a stranger; `integrations/tests/outsiders` tests every method, and every kind of person."""
     client = browse(eve)
     for route in of_incidents():
         for hidden, absent in zip(addresses(route, secret.codename), addresses(route, "no-such"), strict=True):
@@ -109,7 +109,7 @@ def test_a_hidden_incident_and_none_at_all_look_alike(secret: Incident, eve: Per
 def test_a_codename_in_capitals_leads_to_the_one_without_whatever_there_is(
     secret: Incident, ada: Person, eve: Person, browse: Open
 ) -> None:
-    """Everyone alike is sent on before anything is looked up; where they are sent answers as it always does."""
+    """Everyone is redirected alike before anything is looked up; the target answers as it always does."""
     for route in (one for one in of_incidents() if not one.startswith("api/") and not one.endswith("/stream")):
         for name in (secret.codename, "no-such"):
             for plain, shouted in zip(addresses(route, name), addresses(route, name.upper()), strict=True):

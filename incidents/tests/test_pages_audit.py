@@ -1,4 +1,4 @@
-"""The audit's page: for auditors alone, by codename alone, and safe to open in a spreadsheet."""
+"""The audit page: only for auditors, only with codenames, and safe to open in a spreadsheet."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from incidents.tests.conftest import Open, someone
 
 @pytest.fixture
 def auditor(db: None, browse: Open) -> Client:
-    """A browser in which an auditor is signed in."""
+    """Return a browser in which an auditor is signed in."""
     return browse(auditing())
 
 
 def auditing() -> Person:
-    """Record somebody who audits."""
+    """Create an auditor."""
     person = someone("Olga")
     Person.objects.filter(pk=person.pk).update(role=Role.AUDITOR)
     return person

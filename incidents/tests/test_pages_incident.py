@@ -296,7 +296,7 @@ def test_the_timeline_is_filtered_by_kind_person_words_and_time(
     assert "No entries match" in client.get(page_of(incident, "timeline?q=zymurgy")).content.decode()
     for unfiltered in ("timeline", "timeline?group=nonsense&at=yesterday&n=x"):
         assert len(shown(client.get(page_of(incident, unfiltered)).content.decode())) == 3
-        # A part takes the place of what was filtered: the incident's page shows the timeline above it.
+        # A fragment replaces what was filtered: the incident's page has the timeline above it.
         assert not client.get(page_of(incident, unfiltered), headers={"HX-Request": "true"}).content.strip()
 
 
