@@ -67,7 +67,7 @@ def test_the_newest_update_is_the_last_one_that_still_stands(
     now = timezone.now()
     one, other = (lifecycle.declare(title, by=ada, at=now) for title in ("One", "Another"))
     lifecycle.update(other, text="Of the other", by=ada, at=now)
-    stand: dict[int, str] = {}  # by number, what each update says
+    stand: dict[int, str] = {}  # what each update says, by number
     for step, (kind, which) in enumerate(history):
         n = list(stand)[which] if which < len(stand) else None
         words = f"Step {step}"

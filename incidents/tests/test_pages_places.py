@@ -1,4 +1,4 @@
-"""Where controls stand: they keep their places as the state changes, say what they do, and are listed in the help."""
+"""Where controls are: they stay in place as the state changes, say what they do, and are listed in the help."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ STORIES = (["mitigate"], ["mitigate", "resolve", "reopen"], ["cancel", "reopen",
 
 
 def places(page: str) -> list[str]:
-    """Return the controls of the head before the menu, by their places from left to right."""
+    """Return the header's controls before the menu, from left to right."""
     acts = page[
         page.index('<div class="acts">') : page.index('<details class="menu">\n          <summary class="button')
     ]

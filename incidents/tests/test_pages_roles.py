@@ -1,4 +1,4 @@
-"""Pages that not every role may use: types, and the page that gives roles."""
+"""Pages that not every role may use: types, and the page that assigns roles."""
 
 from __future__ import annotations
 

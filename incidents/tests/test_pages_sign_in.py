@@ -1,4 +1,4 @@
-"""Coming in."""
+"""Signing in."""
 
 from __future__ import annotations
 
@@ -91,12 +91,12 @@ def ended(client: Client, ada: Person) -> None:
 
 
 def changed_in_another_tab(client: Client, ada: Person) -> None:
-    """Let the form's token be one that is not taken any more."""
+    """Make the form's token invalid."""
     client.handler.enforce_csrf_checks = True
 
 
 def closed(client: Client, ada: Person) -> None:
-    """Let the person be signed in, and the incident not be there."""
+    """Sign the person in, with no such incident."""
     assert ada.user is not None
     client.force_login(ada.user)
 
@@ -138,7 +138,7 @@ def test_a_form_in_other_letters_than_ours_is_refused_like_any_bad_request(to: s
 
 
 def send(client: Client, given: dict[str, str], *, to: str, sent_from: str | None = None) -> Any:
-    """Send a form the way browsers do, from its own page unless told otherwise."""
+    """Send a form as browsers do, from its own page unless told otherwise."""
     referer = f"http://testserver{to}" if sent_from is None else sent_from
     return client.post(
         to, urlencode(given), content_type="application/x-www-form-urlencoded", headers={"Referer": referer}

@@ -1,4 +1,4 @@
-"""People are joined across account and chat once, by email, and pinned from then on."""
+"""People are matched across account and chat once, by email, and pinned from then on."""
 
 from __future__ import annotations
 

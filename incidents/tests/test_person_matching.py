@@ -1,4 +1,4 @@
-"""Who is who: what the workspace says of its people, what accounts bring, and when two become one."""
+"""Who is who: what the workspace says about its people, what accounts add, and when two become one."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def test_an_e_mail_that_two_say_is_theirs_belongs_to_whoever_had_it_first(db: No
         ("ada@example.com", " ADA@Example.com ", True),
         ("ada@example.com", "ada@example.org", False),
         ("", "", False),
-        ("ad\u0131@example.com", "ad\u0131@example.com", False),  # a dotless i is in nobody's address
+        ("ad\u0131@example.com", "ad\u0131@example.com", False),  # no one's address has a dotless i
         ("ada@example.com", "\uff41da@example.com", False),
         ("kim@example.com", "\u212aim@example.com", False),
     ],
@@ -167,7 +167,7 @@ def test_the_backend_gives_active_accounts_with_their_person_alone(
 
 
 def met(email: str = "Ada@example.com", **given: object) -> tuple[Person, Person]:
-    """Someone with an account of that email, and who the chat met before."""
+    """Return a person with an account of that email, and one that the chat met before."""
     ours = person_matching.of_user(account("on-the-web", email))
     assert ours is not None
     theirs = person_matching.by_chat_id("U1", name="ada")
@@ -224,7 +224,7 @@ def test_who_led_declared_or_had_a_role_still_does_once_both_are_one(
 
 
 def test_nothing_but_what_was_written_refers_to_a_record_that_is_gone(db: None) -> None:
-    """Whatever is asked of people, by whatever part of the product, is asked of the one who is there."""
+    """Every part of the product must refer to the remaining person."""
     with connection.cursor() as cursor:
         cursor.execute("""
             SELECT c.conrelid::regclass::text, a.attname FROM pg_constraint c
@@ -310,7 +310,7 @@ def test_whoever_has_an_account_of_their_own_is_not_joined_with_another(db: None
 
 
 def moved(before: ChatProfile, *now: ChatProfile) -> Person:
-    """Return someone who was known before the workspace has these people alone."""
+    """Return a known person after the workspace has changed to only these people."""
     person_matching.record([before])
     person = known(before.chat_id)
     person_matching.follow([*now])
@@ -332,7 +332,7 @@ def test_nobody_else_is(db: None, email: str) -> None:
 @pytest.mark.parametrize("field", FLAGS)
 @pytest.mark.parametrize("there", [False, True])
 def test_an_address_of_a_leaver_or_of_who_is_no_member_makes_nobody_the_same(db: None, field: str, there: bool) -> None:
-    """A leaver's address is given to a newcomer one day: what the leaver could see and do is not theirs."""
+    """A leaver's address may be given to a newcomer, who must not get what the leaver could see and do."""
     newcomer = ChatProfile("U9", "Ada Okafor", ADA.email)
     odd = {field: True}
     before, now = (ADA, replace(newcomer, **odd)) if there else (replace(ADA, **odd), newcomer)  # type: ignore[arg-type]  # by name

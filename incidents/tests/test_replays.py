@@ -1,4 +1,4 @@
-"""Replays: hidden until its moment, each entry once, and nobody reads in one what they may not read in the past."""
+"""Replays: hidden until its moment, each entry once, and no one reads in one what they may not read in the past."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ BEGAN = timedelta(hours=5)
 
 
 def lived(shipped: Shipped, ada: Person, *, at: datetime, type: str = "ambiguous") -> Incident:
-    """An incident that was declared, led, retyped, told of and resolved, and is over."""
+    """Return an incident that was declared, led, retyped, updated and resolved."""
     made = lifecycle.declare("Checkout is slow", by=ada, at=at, type=shipped[type])
     steps = iter(at + timedelta(minutes=10 * n) for n in range(1, 9))
     lifecycle.set_lead(made, lead=ada, by=ada, at=next(steps))
@@ -28,7 +28,7 @@ def lived(shipped: Shipped, ada: Person, *, at: datetime, type: str = "ambiguous
 
 @pytest.fixture
 def past(shipped: Shipped, ada: Person) -> Incident:
-    """A public incident that is over."""
+    """Return a public incident that has ended."""
     return lived(shipped, ada, at=timezone.now() - BEGAN)
 
 
@@ -37,7 +37,7 @@ def shown(drill: Incident) -> list[Event]:
 
 
 def play(drill: Incident, at: datetime, *, minutes: int) -> datetime:
-    """Look every so often, and twice each time."""
+    """Look every minute, twice each time."""
     for _ in range(minutes):
         at += timedelta(minutes=1)
         replays.advance(at=at)
@@ -72,7 +72,7 @@ def test_everything_is_shown_once_and_what_was_said_stands_beside_what_was_done(
         replays.show_next(drill, by=ben, at=at)
 
 
-# What people write: short, within what others write, in lines, and from right to left.
+# What people write: short, contained in what others write, over several lines, and right-to-left.
 WRITTEN = ("ok", "looks ok, the token stays", "token", "one\n\ntwo", "הסיסמה היא\nזברה", "\u2067open", "a" * 300)
 
 
@@ -141,7 +141,7 @@ def test_a_replay_stops_where_someone_would_read_what_they_may_not_see(
 
 
 def looked(drill: Incident, *, at: datetime, ends_at: dict[int, int]) -> list[int]:
-    """Look at a replay every minute that its drill is on; it ends after some of them, for so many minutes each."""
+    """Look at a replay every minute of its drill; the drill ends after some of them, for this many minutes each."""
     counts = []
     for minute in range(30):
         at += timedelta(minutes=1)

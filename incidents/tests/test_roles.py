@@ -1,4 +1,4 @@
-"""What each role may do, who gives roles, and that there is always somebody who can."""
+"""What each role may do, who assigns roles, and that there is always someone who can."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whose turn it is: everybody has one in each time around, and everybody is first at some time."""
+"""Taking turns: everyone has a turn in each round, and everyone is first at some time."""
 
 from __future__ import annotations
 

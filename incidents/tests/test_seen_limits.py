@@ -1,4 +1,4 @@
-"""Lists are cut off among what somebody sees: hidden incidents take no places, lend no words, and are not counted."""
+"""Limits of lists apply to what someone sees: hidden incidents take no places, lend no words, and are not counted."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def declared(by: Person, type: IncidentType, services: list[str]) -> Incident:
 
 
 def found(by: Person) -> dict[str, list[str]]:
-    """Which incidents each beginning of a service's name finds."""
+    """Return which incidents each beginning of a service's name finds."""
     parts = {service[:n] for service in SERVICES for n in (3, 4, 99)}
     pages = {one: search_pages.find(IncidentFilters(service=one), person=by) for one in sorted(parts)}
     return {one: [row.codename for row in page.rows] for one, page in pages.items()}
@@ -47,7 +47,7 @@ def found(by: Person) -> dict[str, list[str]]:
 def test_where_a_page_ends_tells_no_number_that_counts_hidden_ones(
     shipped: dict[str, IncidentType], ada: Person, eve: Person, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Two numbers in a row with one left out between them would tell of an incident that is not to be there."""
+    """Two consecutive numbers with one missing between them would reveal a hidden incident."""
     monkeypatch.setattr(search_pages, "PAGE", 1)
     made = [declared(ada, shipped[slug], []) for slug in ("ambiguous", "security", "ambiguous", "ambiguous")]
     after = search_pages.find(IncidentFilters(), person=eve).more

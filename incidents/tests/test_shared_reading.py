@@ -1,4 +1,4 @@
-"""Of what many read at once, nobody is handed anything that was read before they asked, or that is not theirs."""
+"""When many read at once, no one receives anything read before they asked, or anything that is not theirs."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ WAIT_S = 20
 
 
 class Slow:
-    """Something to read that takes as long as a test wants it to, and changes meanwhile."""
+    """Something to read that takes as long as a test wants, and changes in the meantime."""
 
     def __init__(self, *, fails: bool = False) -> None:
         self.version, self.read_times, self.fails = 0, 0, fails
@@ -41,7 +41,7 @@ class Slow:
 
 
 def all_wait_behind(slow: Slow, readings: SharedReadings, several: ThreadPoolExecutor, *, count: int) -> list[int]:
-    """Ask once, then ``count`` times while that is being read and after a change; return what the latter were given."""
+    """Ask once, then ``count`` times during that reading and after a change; return what the later ones received."""
     first = several.submit(readings.of, "it", slow.read)
     assert slow.begun.acquire(timeout=WAIT_S)
     slow.version, slow.fails = 1, False
@@ -61,7 +61,7 @@ def all_wait_behind(slow: Slow, readings: SharedReadings, several: ThreadPoolExe
 
 
 def all_are_there(readings: SharedReadings, count: int) -> None:
-    """Wait until so many wait for a reading that has not begun."""
+    """Wait until this many wait for a reading that has not begun."""
     for _ in range(WAIT_S * 1000):
         if readings.waiting("it") >= count:
             return
@@ -129,7 +129,7 @@ def test_whatever_the_order_nobody_is_given_what_was_there_before_they_asked() -
 
 
 def test_what_looks_different_is_read_apart(incident: Incident, ada: Person, ben: Person) -> None:
-    """Those who found another state of the incident, or whose times are another zone's, share nothing."""
+    """Readers who found another state of the incident, or use another time zone, share nothing."""
 
     def key(*, zone: str = "UTC", what: str = "page") -> object:
         with timezone.override(zone):
@@ -170,7 +170,7 @@ def test_entries_that_several_read_are_named_for_each_alone(
 
 
 class Watched:
-    """A public incident that many look at while its lead writes to it, and which turns private meanwhile."""
+    """A public incident that many look at while its lead writes to it, and that then turns private."""
 
     def __init__(self, incident: Incident, browse: Open) -> None:
         self.incident, self.browse = incident, browse
@@ -202,7 +202,7 @@ class Watched:
 
 
 def _wrong(answer: Any, step: int, *, has_access: bool, may_lose: bool) -> str:
-    """Say what is wrong with an answer to who asked after this step was committed; nothing, if nothing is."""
+    """Return what is wrong with an answer to a reader who asked after this step was committed; empty if nothing is."""
     if not has_access:
         return "" if answer.status_code == 404 else "an outsider was shown it"
     if answer.status_code != 200:

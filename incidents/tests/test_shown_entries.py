@@ -1,4 +1,4 @@
-"""An entry is drawn once: what was kept is what would be drawn now, for any reader and after anything."""
+"""An entry is rendered once: the cached one equals a fresh one, for any reader and after any change."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ from incidents.views.detail.page_reading import tints
 
 ZONES = ("Asia/Kathmandu", "America/St_Johns")
 PLACES = ("", "earlier", "timeline?person=Ada", "live?n=2")
-NOT_SHRUNK = (Phase.explicit, Phase.reuse, Phase.generate)  # a step takes a while, and ten of them say enough
+NOT_SHRUNK = (Phase.explicit, Phase.reuse, Phase.generate)  # a step takes a while, and ten are enough
 ENTRY = re.compile(r'<li class="event e-.*?</li>', re.DOTALL)
 ARRIVED = re.compile(r'<li class="event [^"]*\bnew" id="e(\d+)"')
 
 
 @pytest.fixture
 def people(ada: Person, ben: Person) -> tuple[Person, Person]:
-    """Who acts, and who is acted upon; both read."""
+    """Return the actor and the person acted on; both read."""
     return ada, ben
 
 
@@ -110,7 +110,7 @@ def test_a_kept_entry_is_the_entry_drawn_now(
 
 @contextlib.contextmanager
 def drawn_again_beside() -> Iterator[list[tuple[str, str]]]:
-    """Draw each entry that is shown anew as well; give those of which another one had been kept, with that."""
+    """Also render each shown entry afresh; yield the pairs in which the cached one differed."""
     once, differing = shown_entries.drawn_once, list[tuple[str, str]]()
 
     def drawn(entry: shown_entries.ShownEntry) -> str:

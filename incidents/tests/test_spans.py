@@ -1,4 +1,4 @@
-"""Lengths of time in words."""
+"""Durations in words."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Impact and the next step: stated with an update or alone, and read as last stated from the timeline alone."""
+"""Impact and the next step: stated with an update or on their own, and read as last stated from the timeline."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ STEPS = st.lists(
 
 
 class TestAsLastStated(TestCase):
-    """The newest that stands is what is said now: on the page, in lists and to latecomers."""
+    """The newest entry that stands is what is shown now: on the page, in lists and in the catch-up."""
 
     @given(STEPS)
     @settings(max_examples=12)

@@ -1,4 +1,4 @@
-"""The timeline is sealed with the audit: what its tables' owner changes behind the triggers is found, and named."""
+"""The timeline is sealed with the audit: changes that its owner makes behind the triggers are detected, and named."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ CHANGED = {
 
 @pytest.fixture
 def noted(incident: Incident, ada: Person) -> Event:
-    """A line of a timeline that was sealed with the rest of it."""
+    """Return an entry of a timeline that was sealed with the rest of it."""
     lifecycle.note(incident, text="The cache is empty", by=ada, at=timezone.now())
     assert sealing.seal(at=timezone.now())
     assert verifying.verify(at=timezone.now()).rows >= Event.objects.count() > 1
@@ -37,7 +37,7 @@ def noted(incident: Incident, ada: Person) -> Event:
 
 
 def tamper(statement: str, *values: int) -> None:
-    """Do what only the owner of the table can, who switches its triggers and its constraints off first."""
+    """Do what only the table's owner can, after disabling its triggers and constraints."""
     with connection.cursor() as cursor:
         cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")
         cursor.execute("SET LOCAL session_replication_role = replica")
@@ -50,7 +50,7 @@ def tamper(statement: str, *values: int) -> None:
 
 
 def columns() -> dict[str, str]:
-    """Return the type of each column there is, by its name."""
+    """Return the type of each column, by name."""
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT column_name, data_type FROM information_schema.columns"

@@ -1,4 +1,4 @@
-"""The timeline of a page that somebody stays on: the newest entries in their order, none twice and none left out."""
+"""The timeline of a page that stays open: the newest entries in order, none twice and none left out."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ REFRESH = re.compile(r'<div id="earlier-[^"]+"\s+hx-get="([^"]+)"')
 
 
 class StayedOn:
-    """An open page: what it shows, whether it goes further back, and the parts that were fetched from earlier."""
+    """An open page: what it shows, whether it goes further back, and the earlier parts that were fetched."""
 
     def __init__(self, client: Client, incident: Incident) -> None:
         self.client = client
@@ -38,18 +38,18 @@ class StayedOn:
         return [*self.newest, *(n for _, some in self.parts for n in some)]
 
     def go_back(self) -> None:
-        """Press Earlier, where it is offered."""
+        """Press Earlier, if it is offered."""
         if self.further:
             part = self._read(self.further)
             self.parts.append((_found(REFRESH, part), _entries(part)))
             self.further = _found(FURTHER, part)
 
     def look(self) -> None:
-        """Take in what is new, and fetch the earlier parts again, as the page's script does."""
+        """Fetch what is new, and the earlier parts again, as the page's script does."""
         news = self._read(cursor(self.head))
         if not news:
             return
-        self.head = news + self.head  # what comes first is found first
+        self.head = news + self.head  # the first match is used
         if 'id="newest"' in news:
             self.newest = _entries(news)
         if 'id="older"' in news:
@@ -73,7 +73,7 @@ def _found(what: re.Pattern[str], text: str) -> str:
 def test_what_is_shown_is_the_newest_of_all_there_is(
     seed: int, incident: Incident, ada: Person, browse: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Whatever happens, now or long ago, and however far somebody has gone back."""
+    """Whatever happens, now or long ago, and however far back someone has gone."""
     monkeypatch.setattr(page, "SHOWN", 4)
     monkeypatch.setattr(page, "MOST_SHOWN", 9)
     draw, now = Random(seed), timezone.now()

@@ -1,4 +1,4 @@
-"""What the panel of a type says on an incident's page holds for this incident, whatever the type says of others."""
+"""The type panel on an incident's page is true for this incident, whatever its type asks for elsewhere."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SLUGS = ("ambiguous", "internal", "security", "time-bomb", "isolated", "major")
 
 
 def panels(client: Client, incident: Incident) -> Iterator[str]:
-    """The panel on the page, and the one that an open page is given."""
+    """Yield the panel on the page, and the one that an open page is sent."""
     for last in ("", "live"):
         page = client.get(f"{incident.get_absolute_url()}{last}").content.decode()
         found = re.search(r'<section id="kind".*?</section>', page, re.DOTALL)

@@ -1,4 +1,4 @@
-"""The rows of the type editor: what is filled in field by field is what a line would have said, or is refused."""
+"""The rows of the type editor: fields become the line they stand for, or are refused."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The types file: what is wrong is named by file, line and field; loading again changes nothing."""
+"""The types file: errors name file, line and field; loading again changes nothing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whatever stands in a types file, it is loaded as it says, or every mistake is named with its line."""
+"""Whatever a types file contains, it is loaded as written, or every mistake is named with its line."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ TEXTS: Final = {
 
 
 def shipped() -> dict[str, Any]:
-    """Two shipped types, which have every field between them."""
+    """Return two shipped types that have every field between them."""
     found = yaml.safe_load(settings.FIREKIND.incident_types_file.read_text())
     chosen = [one for one in found["types"] if one["slug"] in {"security", "major"}]
     return {"default": "major", "types": chosen}
@@ -46,7 +46,7 @@ def dumped(found: dict[str, Any]) -> str:
 
 
 def held(text: str) -> bool:
-    """Parse a file; load what is accepted, and look at the mistakes of what is not. Return whether it was accepted."""
+    """Parse a file; load it if it is accepted, and check the errors if not. Return whether it was accepted."""
     try:
         found = policy_file.parse(text, file="types.yaml")
     except policy_file.BadTypesFile as bad:

@@ -1,4 +1,4 @@
-"""Which of two active incidents stands first in the list."""
+"""Which of two active incidents comes first in the list."""
 
 from __future__ import annotations
 

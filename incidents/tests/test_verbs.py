@@ -195,7 +195,7 @@ def test_a_message_is_captured_once_and_comes_back_after_it_was_taken_away(
 @pytest.mark.parametrize("role", ["origin", "replica"])
 def test_the_database_itself_refuses_to_change_the_timeline(incident: Incident, statement: str, role: str) -> None:
     with connection.cursor() as cursor:
-        cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")  # a table with deferred checks pending is not truncated anyway
+        cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")  # a table with pending deferred checks is not truncated anyway
         cursor.execute(f"SET LOCAL session_replication_role = {role}")
         with pytest.raises(DatabaseError, match="append-only"), transaction.atomic():
             cursor.execute(statement)

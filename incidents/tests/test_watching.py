@@ -1,4 +1,4 @@
-"""Who may go on reading a live page, as the database has it."""
+"""Who may keep reading a live page, according to the database."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from incidents.tests.conftest import Open
 
 @pytest.fixture(autouse=True)
 def kept_connection(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Keep the connection, which is the test's own here."""
+    """Keep the connection, because the test shares it."""
     monkeypatch.setattr(watching, "let_go", lambda: None)
 
 

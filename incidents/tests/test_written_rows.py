@@ -1,4 +1,4 @@
-"""What is read by SQL that is written out is what Django's own statement reads."""
+"""What handwritten SQL reads is what Django's own statement reads."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ JOINED = ("type", "policy_version", "lead", "declared_by")
 
 @pytest.fixture
 def incidents(db: None) -> list[Incident]:
-    """A public and a private one with all that they may hold, one with as little as can be, and a replay."""
+    """Return a public and a private incident with every field set, one with as few as possible, and a replay."""
     shipped.bring()
     ada = person_matching.by_chat_id("UADA", name="Ada")
     now = timezone.now()
