@@ -1,4 +1,4 @@
-"""The garbage collector, which finds nothing among values read and dropped in one request, and looks at all of them."""
+"""Pause the garbage collector: it would scan all values of a single request, and find nothing among them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 @contextmanager
 def resting() -> Iterator[None]:
-    """Let the collector rest within the block, unless it rests already; what nothing refers to is freed as ever."""
+    """Pause the collector within the block, unless it is paused already; reference counting still frees memory."""
     was_on = gc.isenabled()
     gc.disable()
     try:

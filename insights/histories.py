@@ -41,7 +41,7 @@ from insights.figures.history import (
 )
 from workflows.models import Page
 
-MOST: Final = 20_000  # incidents of one page, the newest
+MOST: Final = 20_000  # incidents on one page, the newest
 ENDS: Final = ("resolved", "cancelled", "duplicated")
 PLAIN: Final = (
     "codename", "title", "private", "status", "declared_at", "mitigated_at", "ended_at", "type__slug",
@@ -49,14 +49,14 @@ PLAIN: Final = (
 
 
 class JSONList(Func):
-    """A list of values as JSON text; ``JSONArray`` makes binary JSON, which is taken apart again to be sent."""
+    """A list of values as JSON text; ``JSONArray`` makes binary JSON, which has to be converted back to be sent."""
 
     function = "json_build_array"
     output_field = JSONField()
 
 
 class TextPair(Func):
-    """Two texts as an array, which takes less than a list of JSON where there are many."""
+    """Two texts as an array, which is cheaper than a JSON list if there are many."""
 
     template = "ARRAY[%(expressions)s]"
     output_field = ArrayField(TextField())
@@ -65,12 +65,12 @@ class TextPair(Func):
 _of = {"incident": OuterRef("pk")}
 _retyped = Event.objects.filter(**_of, kind="retyped").order_by("n")
 _moves = Event.objects.filter(**_of, kind__in=[*ENDS, "reopened"]).order_by("n")
-# Where the pager declared it, everyone is someone else. Bots are looked up once, and not by a join for every incident.
+# If the pager declared it, everyone counts as someone else. Bots are read once, and not by a join for every incident.
 _others = Event.objects.filter(~Q(by=Coalesce(OuterRef("declared_by"), 0)), **_of, by__isnull=False).exclude(
     by__in=Person.objects.filter(is_bot=True)
 )
 _led = Event.objects.filter(~Q(data__name=""), **_of, kind="led").order_by("n")
-# One that the pager never opened, because it refused it or nobody wanted it any more, paged no one.
+# A page that the pager never opened, because it refused it or it was no longer wanted, paged no one.
 _pages_of = Page.objects.filter(~Q(pager_id="", via="rest"), **_of).order_by("pk")
 _picked = Participant.objects.filter(~Q(by=F("person")), **_of, reason=Participant.Reason.PICKED, by__isnull=False)
 _rounds_of = Round.objects.filter(finding__incident=OuterRef("pk")).order_by("at", "pk")
@@ -79,13 +79,13 @@ _evidence = Evidence.objects.filter(**_of).exclude(state=State.WITHDRAWN).order_
 _followups = Followup.objects.filter(**_of).exclude(state=Followup.State.DROPPED).order_by("n")
 _took = Case(When(state=Followup.State.DONE, then=Extract(F("ended_at") - F("made_at"), "epoch")))
 
-# What each part of a history is read by.
+# The expression that reads each part of a history.
 PARTS: Final[Mapping[str, Any]] = {
     "steps": ArraySubquery(_retyped.values(one=JSONList("at", "data__from", "data__to"))),
     "clear_at": F("clear_at"),
     "rests": ArraySubquery(_moves.values(one=JSONList("kind", "at"))),
     "first_type": Subquery(_retyped.values("data__from")[:1]),
-    # Looked at in the order in which they happened, so that the index ends the search at the first.
+    # In the order in which entries happened, so that the index scan ends at the first.
     "first_human_at": Subquery(_others.order_by("at", "n").values("at")[:1]),
     "led_at": Subquery(_led.values("at")[:1]),
     "pages": ArraySubquery(_pages_of.values(one=JSONList("name", "target", "opened_at", "answered_at"))),
@@ -98,15 +98,15 @@ PARTS: Final[Mapping[str, Any]] = {
 
 _fields = IncidentHistory._fields
 BLANK: Final = tuple(IncidentHistory._field_defaults[name] for name in _fields[_fields.index("steps") + 1 :])
-Place = tuple[int, int, Callable[[Any], Any]]  # among the fields, among the columns, and how it is read
+Place = tuple[int, int, Callable[[Any], Any]]  # index among the fields, index among the columns, and the conversion
 
 
 def read(incidents: QuerySet[Incident], *parts: str, known: QuerySet[Incident]) -> list[IncidentHistory]:
-    """Return the histories of incidents, the newest first, with those parts that are asked for.
+    """Return the histories of incidents, newest first, with the requested parts.
 
-    ``known`` are the incidents of any time among which one may have been seen before.
+    ``known`` are the incidents, of any time, among which one may have been seen before.
     """
-    # One text an incident, read as JSON all at once: a driver takes several times as long for a value each.
+    # One text for each incident, parsed as JSON all at once: drivers take several times as long for separate values.
     one = Cast(JSONList(*PLAIN, *(PARTS[part] for part in parts)), TextField())
     texts = incidents.order_by("-declared_at", "-pk").values_list(one, flat=True)[:MOST]
     rows = json.loads(f"[{','.join(texts)}]")
@@ -119,18 +119,18 @@ def read(incidents: QuerySet[Incident], *parts: str, known: QuerySet[Incident]) 
 
 
 def _tell_seen_before(rows: Sequence[list[Any]], place: int, known: QuerySet[Incident]) -> None:
-    """Put whether it was seen before where the places are that an incident was hot in."""
+    """Replace the places that an incident was hot in by whether they were seen before."""
     seen = recurring.among({row[0]: (_at(row[4]), row[place]) for row in rows if row[place]}, known=known)
     for row in rows:
         row[place] = row[0] in seen if row[place] else None
 
 
 def _history(row: Sequence[Any], retyped: Sequence[Sequence[str]], places: Sequence[Place]) -> IncidentHistory:
-    """Return one history of its columns: those of ``PLAIN``, then the parts, each with its place among the fields."""
+    """Build one history from its columns: those of ``PLAIN``, then the parts, each with its index among the fields."""
     codename, title, private, status, declared, mitigated, ended, slug, *_ = row
     at = _at(declared)
     steps: tuple[TypeStep, ...] = (TypeStep(slug, at),)
-    if retyped:  # what the first retype began from
+    if retyped:  # the type before the first retype
         steps = (TypeStep(retyped[0][1], at), *[TypeStep(to, _at(then)) for then, _, to in retyped])
     values = [codename, at, title, private, status, _maybe(mitigated), _maybe(ended), steps, *BLANK]
     for place, column, read_as in places:
@@ -176,7 +176,7 @@ def _pieces(rows: Sequence[Sequence[Any]]) -> tuple[EvidencePiece, ...]:
 
 
 _at = datetime.fromisoformat
-# How each part is read from JSON, where there is any; steps need the declaration as well, and are read with it.
+# How each part is converted from JSON, if present; steps also need the declaration, and are converted with it.
 READ: Final[Mapping[str, Callable[[Any], Any]]] = {
     "clear_at": _maybe,
     "first_human_at": _maybe,

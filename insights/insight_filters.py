@@ -1,4 +1,4 @@
-"""Which incidents figures are about, as their address says: the filters of the list, and a default period."""
+"""The incidents that figures are about, as the address says: the list's filters, and a default period."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ PERIODS = {30: "30 days", 90: "90 days", 365: "A year"}
 
 @dataclass(frozen=True, slots=True)
 class InsightFilters:
-    """The list's filters for a period, a type, a service and a group; sample data only when asked for."""
+    """The list's filters for a period, a type, a service and a group; sample data only on request."""
 
     given: IncidentFilters
     samples: bool = False
 
     @classmethod
     def read(cls, query: QueryDict) -> InsightFilters:
-        """Read them from a query string; without a first day it is the last 90 days."""
+        """Read them from a query string; without a first day, the period is 90 days."""
         asked = IncidentFilters.read(query)
         today = timezone.localdate()
         until = asked.until or today.isoformat()
@@ -38,7 +38,7 @@ class InsightFilters:
 
     def incidents(self, person: Person) -> QuerySet[Incident]:
         """Return the incidents that a person may see and that count: no drills."""
-        # Naming both states lets the list's index, which begins with them, find a period.
+        # Naming both states lets the list's index, which starts with the state, find a period.
         seen = matching(self.given, person=person).filter(active__in=(True, False))
         return self._counting(seen)
 
@@ -47,7 +47,7 @@ class InsightFilters:
         return self._counting(visibility.visible_to(person))
 
     def _counting(self, seen: QuerySet[Incident]) -> QuerySet[Incident]:
-        seen = seen.filter(is_drill=False)  # whatever else the filters may come to ask for
+        seen = seen.filter(is_drill=False)  # whatever other filters may be added
         return seen if self.samples else sample_mark.left_out(seen)
 
     @property
@@ -68,7 +68,7 @@ class InsightFilters:
 
     @property
     def periods(self) -> list[tuple[str, str, bool]]:
-        """The usual periods up to today: the name of each, the query string, and whether it is this one."""
+        """The usual periods up to today: each one's name, its query string, and whether it is the current one."""
         today = timezone.localdate()
         found = []
         for days, name in PERIODS.items():
@@ -78,10 +78,10 @@ class InsightFilters:
 
     @property
     def with_samples(self) -> str:
-        """The query string with sample data turned on, or off again."""
+        """The query string with sample data switched on, or off again."""
         return replace(self, samples=not self.samples).query or "?"
 
 
 def begin(until: date, *, days: int) -> str:
-    """Return the first of so many days, the last one included."""
+    """Return the first of this many days, including the last one."""
     return (until - timedelta(days=days - 1)).isoformat()

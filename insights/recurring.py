@@ -14,15 +14,15 @@ from evidence.related.seen_before import DOMINANT
 from incidents.models import Incident
 
 _dominant = HotFunction.objects.filter(share__gte=DOMINANT)
-# The digests of what an incident's profiles are hot in, empty without a profile.
+# The digests of the functions that an incident's profiles are hot in; empty without a profile.
 HOT: Final = ArraySubquery(_dominant.filter(evidence__incident=OuterRef("pk")).values("digest"))
 Hot = Mapping[str, tuple[datetime, Iterable[str]]]  # by codename: when it was declared, and its digests
 
 
 def among(hot: Hot, *, known: QuerySet[Incident]) -> set[str]:
-    """Return those that share a place with an earlier incident of ``known``, of which they all are.
+    """Return those that share a hot function with an earlier incident; all of them belong to ``known``.
 
-    Most share one with each other. Only of those that do not is it asked what else is known.
+    Most share one with each other. Only for the rest is the database asked about other incidents.
     """
     began: dict[str, datetime] = {}
     for at, digests in hot.values():
@@ -35,9 +35,9 @@ def among(hot: Hot, *, known: QuerySet[Incident]) -> set[str]:
 
 
 def _among_others(codenames: Iterable[str], known: QuerySet[Incident]) -> set[str]:
-    """Ask as ``evidence.related.seen_before`` does: an earlier incident's profile with the same dominant function.
+    """Search as ``evidence.related.seen_before`` does: an earlier incident's profile with the same dominant function.
 
-    The oldest profiles are looked at first, as nearly always one of them is of an earlier incident.
+    The oldest profiles are read first, because nearly always one of them is from an earlier incident.
     """
     earlier = known.filter(pk=OuterRef("evidence__incident"), declared_at__lt=OuterRef("own_declared_at"))
     same = _dominant.filter(digest=OuterRef("digest")).annotate(

@@ -1,1 +1,1 @@
-"""What is worked out from incidents, and how it is laid out in a chart: pure, without the database."""
+"""Figures computed from incidents, and their layout in charts: pure, without the database."""

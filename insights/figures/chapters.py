@@ -1,4 +1,4 @@
-"""Which figures stand on which page."""
+"""Which figures are on which page."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class InsightChapter:
 
     @property
     def needs(self) -> tuple[str, ...]:
-        """What its figures read of each incident, each part once."""
+        """The parts of each incident that its figures read, without duplicates."""
         return tuple(dict.fromkeys(part for one in self.figures for part in one.needs))
 
 

@@ -14,12 +14,12 @@ from insights.figures.history import IncidentHistory
 
 TIMES, COUNTS, FLOW, MATRIX = "times", "counts", "flow", "matrix"
 ALL: Final = "all"
-JOIN: Final = "_"  # between the parts of a row's key; no slug of a type has one
+JOIN: Final = "_"  # joins the parts of a row's key; no type's slug contains one
 
 
 @dataclass(frozen=True, slots=True)
 class TypeLook:
-    """How a type is written and coloured."""
+    """How a type is shown: its name and colour."""
 
     slug: str
     name: str
@@ -31,7 +31,7 @@ Types = Mapping[str, TypeLook]
 
 
 class CountedThing(NamedTuple):
-    """One thing that a row counts: the incident it is of, its time in seconds, and whether it is in the marked part."""
+    """One thing that a row counts: its incident, its time in seconds, and whether it is in the marked part."""
 
     history: IncidentHistory
     seconds: float | None = None
@@ -40,7 +40,7 @@ class CountedThing(NamedTuple):
 
 @dataclass(frozen=True)
 class FigureRow:
-    """A row of a chart, and of the table behind it. ``key`` stands in the address of what is behind it."""
+    """A row of a chart, and of its table. ``key`` is in the address of the page with what the row counts."""
 
     key: str
     label: str
@@ -49,12 +49,12 @@ class FigureRow:
 
     @cached_property
     def timed(self) -> list[CountedThing]:
-        """What has a time, shortest first."""
+        """The counted things that have a time, shortest first."""
         return sorted((one for one in self.counted if one.seconds is not None), key=attrgetter("seconds"))
 
     @cached_property
     def times(self) -> list[float]:
-        """The times that were counted, shortest first."""
+        """The times of the counted things, shortest first."""
         return [one.seconds for one in self.timed if one.seconds is not None]
 
     @cached_property
@@ -70,7 +70,7 @@ Work = Callable[[Sequence[IncidentHistory], Types], list[FigureRow]]
 class InsightFigure:
     """One figure: its name in addresses, its title, how it is counted, and what it reads of each incident.
 
-    ``unit`` is what it counts, in the plural; ``part`` what the marked part of a count is.
+    ``unit`` is what it counts, in the plural; ``part`` names the marked part of a count.
     """
 
     slug: str
@@ -84,9 +84,9 @@ class InsightFigure:
 
 
 def by_type(found: Iterable[tuple[str, CountedThing]], types: Types, *, whole: str = "") -> list[FigureRow]:
-    """Return a row for each type that anything was found of, in the order of the types.
+    """Return a row for each type that has anything, in the order of the types.
 
-    With ``whole`` the first row is all of them together, under that name.
+    With ``whole``, the first row is all of them together, under that name.
     """
     filed = grouped(found)
     rows = [row_of(slug, filed[slug], types) for slug in in_order(filed, types)]
@@ -103,23 +103,23 @@ def row_of(slug: str, counted: Iterable[CountedThing], types: Types) -> FigureRo
 
 
 def in_order(slugs: Iterable[str], types: Types) -> list[str]:
-    """Return slugs in the order of the types; those that no type has any more come last."""
+    """Return slugs in the order of the types; slugs without a type come last."""
     order = {slug: place for place, slug in enumerate(types)}
     return sorted(slugs, key=lambda slug: (order.get(slug, len(order)), slug))
 
 
 def name_of(slug: str, types: Types) -> str:
-    """Return how a type is written."""
+    """Return the name of a type."""
     return types[slug].name if slug in types else slug
 
 
 def key_of(name: str) -> str:
-    """Return the key of a row that has a name alone, which its address leads to whatever comes before it by then."""
+    """Return the key of a row that has only a name, so that its address stays valid when the rows' order changes."""
     return hashlib.sha256(name.encode()).hexdigest()[:16]
 
 
 def grouped(found: Iterable[tuple[Key, CountedThing]]) -> dict[Key, list[CountedThing]]:
-    """File what was found by its first part."""
+    """Group things by key."""
     filed: dict[Key, list[CountedThing]] = defaultdict(list)
     for key, one in found:
         filed[key].append(one)

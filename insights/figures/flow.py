@@ -1,4 +1,4 @@
-"""Who becomes what, drawn as a flow: a column of types for each retype, and bands between them."""
+"""Retypes drawn as a flow: a column of types before and after each retype, and bands between them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ LEFT, RIGHT, WIDE = 0.0, 100.0, 1.2  # per cent
 
 @dataclass(frozen=True, slots=True)
 class FlowNode:
-    """A type in one column. ``x`` is per cent, the rest pixels; ``x_text`` and ``end`` say where its name stands."""
+    """A type in one column. ``x`` is in per cent, ``y`` and ``height`` in pixels."""
 
     look: TypeLook
     count: int
@@ -36,7 +36,7 @@ class FlowBand:
 
 @dataclass(frozen=True, slots=True)
 class FlowChart:
-    """The whole picture; ``left_out`` counts retypes beyond the columns that are drawn."""
+    """The whole chart; ``left_out`` counts retypes beyond the columns that are drawn."""
 
     nodes: tuple[FlowNode, ...]
     bands: tuple[FlowBand, ...]
@@ -45,7 +45,7 @@ class FlowChart:
 
 
 def chart(rows: Sequence[FigureRow], types: Types) -> FlowChart:
-    """Lay out the changes that rows count: their keys are turn, type before and type after."""
+    """Lay out the changes in rows whose keys are the number of the retype, the type before and the type after."""
     changes = {(int(turn), before, after): row for row in rows for turn, before, after in [row.key.split(JOIN)]}
     drawn = {key: row for key, row in changes.items() if key[0] <= DRAWN}
     columns = _columns(drawn)
@@ -67,7 +67,7 @@ def chart(rows: Sequence[FigureRow], types: Types) -> FlowChart:
 
 
 def _columns(changes: dict[tuple[int, str, str], FigureRow]) -> list[dict[str, int]]:
-    """Count each column: what came in, or for the first what went out."""
+    """Count each column: what came in, or for the first column what went out."""
     columns: list[dict[str, int]] = [defaultdict(int) for _ in range(1 + max((key[0] for key in changes), default=0))]
     for (turn, before, after), row in changes.items():
         columns[turn][after] += len(row.counted)
@@ -82,7 +82,7 @@ def _bands(
     scale: float,
     types: Types,
 ) -> list[FlowBand]:
-    """Stack bands at both of their ends in the order of the types, so that they cross as little as can be."""
+    """Stack bands at both of their ends in the order of the types, so that they cross as little as possible."""
     order = {slug: place for place, slug in enumerate(in_order({s for _, *both in changes for s in both}, types))}
     out: dict[tuple[int, str], float] = defaultdict(float)
     into: dict[tuple[int, str], float] = defaultdict(float)

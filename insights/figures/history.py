@@ -15,14 +15,14 @@ class TypeStep(NamedTuple):
 
 
 class EndedUntil(NamedTuple):
-    """A while in which an incident had ended: since when, and when it was reopened."""
+    """A period in which an incident had ended: when it ended, and when it was reopened."""
 
     at: datetime
     reopened_at: datetime
 
 
 class AskedPage(NamedTuple):
-    """A page of an incident: who it went to as the pager calls it, when it was opened, when somebody answered it."""
+    """A page of an incident: its target as the pager names it, when it was opened, and when someone answered it."""
 
     name: str
     target: str
@@ -31,42 +31,42 @@ class AskedPage(NamedTuple):
 
 
 class OwedWork(NamedTuple):
-    """A task or a follow-up that was not dropped: for when it was meant, and the seconds until it was done."""
+    """A task or a follow-up that was not dropped: its phase, and the seconds until it was done."""
 
     phase: str
     done_s: float | None
 
 
 class BroughtIn(NamedTuple):
-    """Someone whom a colleague brought in by name: when, and their time zone, empty where it is not known."""
+    """Someone brought in by name by a colleague: when, and their time zone, empty if it is not known."""
 
     at: datetime
     zone: str
 
 
 class FindingRound(NamedTuple):
-    """A verdict on a hypothesis, which ``finding`` names; they come in the order in which they were given."""
+    """A verdict on the hypothesis that ``finding`` names; verdicts are in the order they were given."""
 
     finding: str
     verdict: str
 
 
 class EvidencePiece(NamedTuple):
-    """A piece of evidence: how it came, where that is known, and whether a verdict rests on it."""
+    """A piece of evidence: how it came, if that is known, and whether a verdict rests on it."""
 
     via: str | None
     used: bool
 
 
 class IncidentHistory(NamedTuple):
-    """What figures know of one incident.
+    """What figures know about one incident.
 
-    ``steps`` are its types in order, the one it was declared as first. ``clear_at`` is when it first had a type that
-    was not the default then. ``rests`` are the whiles in which it had ended, before it was reopened. ``first_type`` is
-    the type it was declared as, where it was retyped and no more than that was asked for. ``first_human_at`` is the
-    first entry of a person who did not declare it, ``led_at`` the first lead. ``picked`` are those who were brought in
-    by name. ``seen_before`` is whether an earlier incident was hot in the same places; none without a profile. Parts
-    that were not asked for are empty.
+    ``steps`` are its types in order, starting with the one it was declared as. ``clear_at`` is when it first had a type
+    that was not the default then. ``rests`` are the periods in which it had ended, before it was reopened.
+    ``first_type`` is the type it was declared as, if it was retyped and ``steps`` were not requested.
+    ``first_human_at`` is the first entry of a person who did not declare it, ``led_at`` the first lead. ``picked`` are
+    those who were brought in by name. ``seen_before`` is whether an earlier incident was hot in the same places; None
+    without a profile. Parts that were not requested are empty.
     """
 
     codename: str
@@ -101,16 +101,16 @@ class IncidentHistory(NamedTuple):
 
     @property
     def cleared(self) -> TypeStep | None:
-        """The retype from the default to the first type that was another one; none where it was declared as such."""
+        """The retype from the default to the first other type; None if it was declared as another type."""
         return next((step for step in self.steps[1:] if step.at == self.clear_at), None)
 
     @property
     def eased_at(self) -> datetime | None:
-        """When it no longer hurt: mitigated, or resolved without having been mitigated before."""
+        """When the impact stopped: mitigated, or resolved without being mitigated before."""
         return self.mitigated_at or (self.ended_at if self.status == "resolved" else None)
 
     def stays(self) -> Iterator[tuple[str, float]]:
-        """Give each type it had with how long in seconds, where that is over; reopened, it had it once more."""
+        """Yield each type with the seconds it was held, if that is over; a reopened incident held it again."""
         ends = [one.at for one in self.steps[1:]]
         for step, end in zip(self.steps, [*ends, self.ended_at], strict=True):
             begin = step.at
@@ -122,12 +122,12 @@ class IncidentHistory(NamedTuple):
                 yield step.slug, between_s(begin, end)
 
     def since_declared_s(self, at: datetime | None) -> float | None:
-        """Return the seconds from the declaration to a moment; none where that never came."""
+        """Return the seconds from the declaration to a moment; None if there is no such moment."""
         if at is None:
             return None
         return between_s(self.declared_at, at)
 
 
 def between_s(start: datetime, end: datetime) -> float:
-    """Return the seconds between two moments; none where a clock that was put back has the second one first."""
+    """Return the seconds between two moments; 0 if the second is earlier because a clock was set back."""
     return max(0.0, (end - start).total_seconds())

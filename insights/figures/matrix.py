@@ -1,4 +1,4 @@
-"""One type against another: a table whose fields are shaded by how many there are."""
+"""One type against another: a table whose cells are shaded by their count."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ SHADES: Final = 5
 
 @dataclass(frozen=True, slots=True)
 class MatrixCell:
-    """A field: the row behind it, how it is shaded, and whether both types are the same."""
+    """A cell: the row behind it, its shade, and whether both types are the same."""
 
     row: FigureRow | None
     shade: int
@@ -23,7 +23,7 @@ class MatrixCell:
 
 @dataclass(frozen=True, slots=True)
 class MatrixChart:
-    """All fields, by rows."""
+    """All cells, by rows."""
 
     columns: tuple[TypeLook, ...]
     rows: tuple[tuple[TypeLook, tuple[MatrixCell, ...], int], ...]

@@ -1,4 +1,4 @@
-"""Figures about learning: hypotheses refuted before one held, what evidence was good for, what was seen before."""
+"""Figures about learning: hypotheses refuted before one held, how evidence was used, and what was seen before."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ CAME = {
 
 
 def refuted_before(one: IncidentHistory) -> int | None:
-    """Return how many hypotheses stood refuted when one first held; none where nothing held yet."""
+    """Return how many hypotheses were refuted when one first held; None if none held yet."""
     stands: dict[str, str] = {}
     for round in one.rounds:
         stands[round.finding] = round.verdict
@@ -33,14 +33,14 @@ def refuted_before(one: IncidentHistory) -> int | None:
 
 
 def refuted(histories: Sequence[IncidentHistory], types: Types) -> list[FigureRow]:
-    """Return how many hypotheses were refuted before the first that held."""
+    """Return incidents by how many hypotheses were refuted before the first that held."""
     counts = [(one, refuted_before(one)) for one in histories]
     filed = grouped((min(count, MANY), CountedThing(one)) for one, count in counts if count is not None)
     return [FigureRow(str(count), name, tuple(filed[count])) for count, name in NAMES.items() if count in filed]
 
 
 def pieces(histories: Sequence[IncidentHistory], types: Types) -> list[FigureRow]:
-    """Return how evidence came, those pieces marked that a verdict rests on."""
+    """Return how evidence came, marking pieces that a verdict rests on."""
     found = [
         (CAME.get(via or "upload", via or ""), CountedThing(one, None, used))
         for one in histories
@@ -52,7 +52,7 @@ def pieces(histories: Sequence[IncidentHistory], types: Types) -> list[FigureRow
 
 
 def seen_before(histories: Sequence[IncidentHistory], types: Types) -> list[FigureRow]:
-    """Return which incidents with a profile were hot in the same places as an earlier one, by declared type."""
+    """Return incidents with a profile by declared type, marking those hot in the same places as an earlier one."""
     found = [
         (one.declared_as, CountedThing(one, marked=one.seen_before)) for one in histories if one.seen_before is not None
     ]

@@ -1,4 +1,4 @@
-"""Figures about what was to be done: tasks and follow-ups, how many of them are done, and how long that took."""
+"""Figures about tasks and follow-ups: how many are done, and how long that took."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ PHASES = {"during": "Tasks, during the incident", "afterwards": "Follow-ups, aft
 
 
 def followups(histories: Sequence[IncidentHistory], types: Types) -> list[FigureRow]:
-    """Return how many tasks and follow-ups there are, those marked that are done."""
+    """Return how many tasks and follow-ups there are, marking those that are done."""
     found = [
         (owed.phase, CountedThing(one, None, owed.done_s is not None)) for one in histories for owed in one.followups
     ]

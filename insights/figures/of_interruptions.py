@@ -21,14 +21,14 @@ from insights.figures.figure import (
 )
 from insights.figures.history import AskedPage, IncidentHistory
 
-A_PERSON = "One person, by name"  # figures name nobody
+A_PERSON = "One person, by name"  # figures never name anyone
 UNKNOWN: Final = "no_zone"
 NIGHT_BEGINS, NIGHT_ENDS = time(22), time(7)
 STEPS = ((0, 0, "No one"), (1, 1, "1 person"), (2, 2, "2 people"), (3, 5, "3 to 5 people"), (6, 10**6, "6 or more"))
 
 
 def picked(histories: Sequence[IncidentHistory], types: Types) -> list[FigureRow]:
-    """Return how many people a colleague brought into an incident."""
+    """Return incidents by how many people a colleague brought in."""
     rows = []
     for least, most, label in STEPS:
         counted = tuple(CountedThing(one) for one in histories if least <= len(one.picked) <= most)
@@ -38,9 +38,9 @@ def picked(histories: Sequence[IncidentHistory], types: Types) -> list[FigureRow
 
 
 def by_night(histories: Sequence[IncidentHistory], types: Types) -> list[FigureRow]:
-    """Return who was brought in by name, by the incident's type, those marked for whom it was night.
+    """Return people brought in by name, by the incident's type, marking those brought in during their night.
 
-    Last come those whose time zone the chat does not say.
+    People whose time zone the chat does not give come last.
     """
     found, unknown = [], []
     for one in histories:
@@ -62,15 +62,15 @@ def is_night(at: datetime, zone: tzinfo) -> bool:
 
 @cache
 def zone_of(name: str) -> tzinfo | None:
-    """Return the time zone of a name that this machine knows, else None."""
+    """Return the time zone of a name, or None if this machine does not know it."""
     try:
         return ZoneInfo(name) if name else None
-    except (ZoneInfoNotFoundError, ValueError, OSError):  # OSError is a name of several, as America is
+    except (ZoneInfoNotFoundError, ValueError, OSError):  # OSError: the name of a group of zones, such as America
         return None
 
 
 def pages(histories: Sequence[IncidentHistory], types: Types) -> list[FigureRow]:
-    """Return how many pages went to what, those that somebody acknowledged marked."""
+    """Return how many pages went to each target, marking acknowledged ones."""
     found = [
         (goes_to(page), CountedThing(one, marked=page.answered_at is not None))
         for one in histories
@@ -80,7 +80,7 @@ def pages(histories: Sequence[IncidentHistory], types: Types) -> list[FigureRow]
 
 
 def answers(histories: Sequence[IncidentHistory], types: Types) -> list[FigureRow]:
-    """Return how long it took until a page was acknowledged, by what it went to."""
+    """Return how long it took until a page was acknowledged, by its target."""
     found = []
     for one in histories:
         for page in one.pages:
@@ -91,7 +91,7 @@ def answers(histories: Sequence[IncidentHistory], types: Types) -> list[FigureRo
 
 
 def goes_to(page: AskedPage) -> str:
-    """Return what a page went to; one person's name is nobody's business here."""
+    """Return a page's target, without naming a person."""
     return A_PERSON if page.target.startswith("user/") else page.name
 
 

@@ -1,4 +1,4 @@
-"""Figures about the response: how long until somebody came, until somebody led, until it no longer hurt."""
+"""Figures about the response: how long until someone came, until someone led, and until the impact stopped."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from insights.figures.history import IncidentHistory
 
 
 def until(moment: Callable[[IncidentHistory], datetime | None]) -> Work:
-    """Return the work that counts the time from the declaration to a moment, by the type it was declared as."""
+    """Return the function that counts the time from the declaration to a moment, by declared type."""
 
     def rows(histories: Sequence[IncidentHistory], types: Types) -> list[FigureRow]:
         found = []

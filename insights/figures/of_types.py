@@ -1,4 +1,4 @@
-"""Figures about types: how long it took until one was clear, what became what, and for how long it was held."""
+"""Figures about types: the time until one was clear, which type became which, and how long each was held."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ STEPS = 3  # retypes of one incident that are drawn
 
 
 def clarity(histories: Sequence[IncidentHistory], types: Types) -> list[FigureRow]:
-    """Return the time from the declaration to the first type that says something, by what that was.
+    """Return the time from the declaration to the first informative type, by that type.
 
-    Which type said nothing is asked of the incident: another one may be the default by now.
+    Which type was uninformative is read from the incident, because the default may be another one now.
     """
     cleared = ((one, one.cleared) for one in histories)
     found = [(step.slug, CountedThing(one, one.since_declared_s(step.at))) for one, step in cleared if step is not None]
@@ -34,7 +34,7 @@ def clarity(histories: Sequence[IncidentHistory], types: Types) -> list[FigureRo
 
 
 def paths(histories: Sequence[IncidentHistory], types: Types) -> list[FigureRow]:
-    """Return who became what: a row for each change, by how many retypes there had been before."""
+    """Return a row for each retype from one type to another, by how many retypes came before it."""
     filed: dict[tuple[int, str, str], list[CountedThing]] = defaultdict(list)
     for one in histories:
         changes = zip(one.steps, one.steps[1:], strict=False)
@@ -55,13 +55,13 @@ def _change(key: tuple[int, str, str], counted: list[CountedThing], types: Types
 
 
 def held(histories: Sequence[IncidentHistory], types: Types) -> list[FigureRow]:
-    """Return how long each type was held at a time, where that is over."""
+    """Return how long each type was held each time, if that is over."""
     found = [(slug, CountedThing(one, seconds)) for one in histories for slug, seconds in one.stays()]
     return by_type(found, types)
 
 
 def ended(histories: Sequence[IncidentHistory], types: Types) -> list[FigureRow]:
-    """Return which type incidents were declared as, against the one they ended with."""
+    """Return ended incidents by the type they were declared as and the type they ended with."""
     filed: dict[tuple[str, str], list[CountedThing]] = defaultdict(list)
     for one in histories:
         if one.ended_at is not None:

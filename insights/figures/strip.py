@@ -1,4 +1,4 @@
-"""Times along one axis: a dot for each incident while they fit above each other, else a bar for all in one place."""
+"""Times along one axis: a dot for each incident if the dots fit, otherwise a bar for each place."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from insights.figures.figure import CountedThing, FigureRow
 
 SLOTS: Final = 32
 STACK: Final = 4  # dots above each other
-HEIGHT: Final = 48  # pixels, as all below
+HEIGHT: Final = 48  # pixels, as are the next three
 DOT, STEP, FLOOR = 5, 11, 46
 WIDTH: Final = round((100 - 2 * distribution.EDGE) / SLOTS * 0.8, 2)  # of a bar, in per cent
 
 
 @dataclass(frozen=True, slots=True)
 class StripMark:
-    """A dot or a bar: where it is, and what it counts. ``x`` and ``width`` are per cent, the rest pixels."""
+    """A dot or a bar: where it is, and what it counts. ``x`` and ``width`` are in per cent, the rest in pixels."""
 
     slot: int
     x: float
@@ -29,13 +29,13 @@ class StripMark:
 
     @property
     def dot(self) -> CountedThing | None:
-        """The one thing it stands for, where it is a dot."""
+        """The one thing it stands for, if it is a dot."""
         return None if self.height else self.counted[0]
 
 
 @dataclass(frozen=True, slots=True)
 class StripRow:
-    """One row: its marks, and its percentiles, in seconds and where they lie."""
+    """One row: its marks, and its percentiles in seconds and as positions."""
 
     row: FigureRow
     marks: tuple[StripMark, ...]
@@ -47,7 +47,7 @@ class StripRow:
 
     @property
     def longest(self) -> float:
-        """The longest time of it, in seconds."""
+        """Its longest time, in seconds."""
         return self.row.times[-1]
 
 
@@ -74,7 +74,7 @@ def chart(rows: Sequence[FigureRow]) -> StripChart:
 
 
 def slot_of(row: FigureRow, slot: int, rows: Sequence[FigureRow]) -> FigureRow:
-    """Return what of a row lies in one slot of the axis that all rows share."""
+    """Return the part of a row that lies in one slot of the axis that all rows share."""
     end = distribution.axis_end(_longest(rows))
     inside = tuple(one for one in row.counted if one.seconds is not None and _slot(one.seconds, end) == slot)
     return FigureRow(row.key, row.label, inside, row.colour)
@@ -91,13 +91,13 @@ def _row(row: FigureRow, longest: float) -> StripRow:
     marks = _dots(filed) if is_dots else _bars(filed)
     times = row.times
     p50, p90 = (distribution.percentile(times, share) for share in (0.5, 0.9))
-    # Dots stand in the middle of their place, and the lines go through the dots that they are.
+    # Dots are centred in their slot, and the lines go through the dots they stand for.
     p50_x, p90_x = (_middle(_slot(time, end)) if is_dots else distribution.where(time, end=end) for time in (p50, p90))
     return StripRow(row, tuple(marks), p50, p90, p50_x, p90_x, is_dots)
 
 
 def _filed(row: FigureRow, end: float) -> dict[int, list[CountedThing]]:
-    """File what has a time by its place, where the axis is asked once for each place and not for each thing."""
+    """Group timed things by slot, computing the slot once for each slot and not for each thing."""
     times, filed, begin = row.times, {}, 0
     while begin < len(times):
         slot = _slot(times[begin], end)

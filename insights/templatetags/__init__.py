@@ -1,1 +1,1 @@
-"""What templates of figures need beyond those of incidents."""
+"""Template tags of figures, in addition to those of incidents."""

@@ -1,4 +1,4 @@
-"""Parts of a whole as a width, and addresses of one mark."""
+"""Template tags: parts of a whole as a width, and the addresses of single marks."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ register = template.Library()
 
 @register.filter
 def brief(seconds: float) -> str:
-    """Say a length of time where there is little room."""
+    """Format a duration where there is little room."""
     return span(seconds) if seconds >= MINUTE else "< 1 min"
 
 
@@ -24,5 +24,5 @@ def part_of(count: int, most: int) -> float:
 
 @register.simple_tag
 def slotted(query: str, slot: int) -> str:
-    """Add one place of an axis to a query string."""
+    """Add one slot of an axis to a query string."""
     return f"{query}&slot={slot}" if query else f"?slot={slot}"

@@ -1,4 +1,4 @@
-"""The people and the types of tests of incidents."""
+"""The people and the types of the incidents' tests."""
 
 from incidents.tests.conftest import ada, ben, browse, eve, shipped
 

@@ -1,4 +1,4 @@
-"""Small random lives of incidents, made by the verbs, and what they come to, worked out in SQL."""
+"""Small random lives of incidents, made by the verbs, and their figures computed in SQL."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SLUGS = ("ambiguous", "ambiguous", "isolated", "major", "time-bomb")
 def live(
     types: Mapping[str, IncidentType], people: tuple[Person, Person], *, now: datetime, count: int, seed: int
 ) -> list[Incident]:
-    """Make incidents of the last weeks, declared by someone or the pager: led, retyped, mitigated, ended, reopened."""
+    """Create recent incidents, declared by someone or the pager: led, retyped, mitigated, ended, reopened."""
     chance = Random(seed)
     return [_one(types, people, now - timedelta(hours=chance.randint(2, 1_400)), chance) for _ in range(count)]
 
@@ -50,7 +50,7 @@ def _one(types: Mapping[str, IncidentType], people: tuple[Person, Person], at: d
     return made
 
 
-# Each gives name, count, p50 and p90; for those without times, name and count.
+# Each gives name, count, p50 and p90; without times, name and count.
 HELD = """
     WITH taken AS (
         SELECT (SELECT coalesce(t.data ->> 'to', t.data ->> 'type') FROM incidents_event t

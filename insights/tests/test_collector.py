@@ -1,4 +1,4 @@
-"""The collector rests while a page is worked out, and never longer."""
+"""The collector pauses while a page is computed, and no longer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Figures are what the database says when it is asked in another way; nobody learns more by them than they may see."""
+"""Figures match independent database queries, and reveal to no one more than they may see."""
 
 from __future__ import annotations
 
@@ -45,13 +45,13 @@ AT = datetime(2026, 3, 2, 9, tzinfo=timezone.get_default_timezone())
 
 
 def drawn(slug: str, person: Person) -> list[FigureRow]:
-    """The rows of a figure over what somebody may see."""
+    """Return the rows of a figure over what someone may see."""
     figure, filters = FIGURES[slug], InsightFilters.read(QueryDict())
     return figure.rows(histories.read(filters.incidents(person), *figure.needs, known=filters.known(person)), looks())
 
 
 def whole(slug: str, person: Person) -> dict[str, list[tuple[str, float | None, bool]]]:
-    """Everything that a figure counts, by row."""
+    """Return everything that a figure counts, by row."""
     found = {
         row.key: [(one.history.codename, one.seconds, one.marked) for one in row.counted] for row in drawn(slug, person)
     }
@@ -59,7 +59,7 @@ def whole(slug: str, person: Person) -> dict[str, list[tuple[str, float | None, 
 
 
 def worked_out(slug: str, person: Person) -> dict[str, tuple[float, ...]]:
-    """What a figure says: count, p50 and p90 by row, or the count alone."""
+    """Return a figure's count, p50 and p90 by row, or only the count."""
     both = (0.5, 0.9)
     return {
         row.key: (len(row.counted), *(distribution.percentile(row.times, share) for share in both if slug != "paths"))
@@ -106,7 +106,7 @@ def test_figures_equal_what_sql_says(seed: int, shipped: Shipped, ada: Person, b
     of_all = {"clarity": lived.CLARITY, "mitigate": lived.MITIGATE, "lead": lived.LEAD, "first-human": lived.SECOND}
     for slug, sql in of_all.items():
         found, said = worked_out(slug, ada), lived.asked(sql)
-        alone = next(iter(found.values()), None)  # one type needs no row of all
+        alone = next(iter(found.values()), None)  # a single type needs no row for all
         assert found.get("all", alone) == said.get("all"), slug
 
 
@@ -195,7 +195,7 @@ def test_drills_change_no_figure_of_anybody(shipped: Shipped, ada: Person, ben: 
 
 
 def looked(browser: Client, address: str) -> str:
-    """What somebody gets, but for the token that is another each time."""
+    """Return a page without the token, which differs each time."""
     return re.sub(r'csrfmiddlewaretoken" value="\w+"', "", browser.get(address).content.decode())
 
 
@@ -232,7 +232,7 @@ def history(**given: Any) -> IncidentHistory:
 def test_what_was_refuted_counts_until_one_holds() -> None:
     rounds = (("1", "refuted"), ("2", "refuted"), ("2", "open"), ("3", "supported"), ("4", "refuted"))
     told = tuple(FindingRound(finding, verdict) for finding, verdict in rounds)
-    assert of_evidence.refuted_before(history(rounds=told)) == 1  # the second was opened again, the fourth came later
+    assert of_evidence.refuted_before(history(rounds=told)) == 1  # the second was reopened, the fourth came later
     assert of_evidence.refuted_before(history(rounds=told[:2])) is None
 
 

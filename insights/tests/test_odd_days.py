@@ -1,4 +1,4 @@
-"""Whatever day stands in an address, the figures answer: a period that has none of them is empty."""
+"""Whatever day is in an address, the figures answer: an impossible period is empty."""
 
 from __future__ import annotations
 

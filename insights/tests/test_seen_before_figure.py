@@ -1,4 +1,4 @@
-"""What counts as seen before is what each incident's page shows as that, to whoever looks."""
+"""What counts as seen before is what each incident's page shows as such, for any viewer."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ Shipped = dict[str, IncidentType]
 
 @pytest.fixture
 def past(shipped: Shipped, ada: Person, ben: Person) -> Shipped:
-    """Two incidents that became major; Ben of the guild joined one of them by hand. And a private one."""
+    """Two incidents that became major, one of which Ben of the guild joined by hand, and a private one."""
     Group.objects.create(chat_id="S1", handle="database-guild", name="Guild", members=[ben.chat_id])
     now = timezone.now()
     for lead in (None, ben):
@@ -39,7 +39,7 @@ def past(shipped: Shipped, ada: Person, ben: Person) -> Shipped:
 
 
 def asked_for(shipped: Shipped, slug: str, tmp_path: Path) -> Path:
-    """Write a file in which one type brings in the guild as well."""
+    """Write a file in which one type also brings in the guild."""
     policy = shipped[slug].policy
     words = {"slug": slug, "name": policy.name, "says": policy.says, "colour": policy.colour}
     one = words | {"invite": ["database-guild", *policy.invite], "private": policy.private}

@@ -1,4 +1,4 @@
-"""What types are said to have done otherwise is what comes of playing each incident through under both."""
+"""What types are said to have done differently is what playing each incident under both would give."""
 
 from __future__ import annotations
 
@@ -47,17 +47,17 @@ edits = st.fixed_dictionaries(
 
 @dataclass(slots=True)
 class Lived(World):
-    """A world in which whoever is chosen is written down, as reconciling does."""
+    """A world in which choices for roles are recorded, as reconciling does."""
 
     def settle(self) -> None:
-        """Reconcile until nothing is left, and keep who was chosen."""
+        """Reconcile until nothing is left, and keep the choices."""
         World.settle(self)
         chosen = participation.of(self.facts).chosen
         self.facts = replace(self.facts, chosen={**self.facts.chosen, **chosen})
 
 
 def lived(story: list[LifeMoment], policies: Mapping[str, Policy]) -> Lived:
-    """Play a story through from nothing, with a plan and its effects at every moment."""
+    """Play a story from the start, with a plan and its effects at every moment."""
     first, *rest = story
     policy = policies[first.slug]
     begun = facts(first.slug, pager=True)
@@ -74,17 +74,17 @@ def lived(story: list[LifeMoment], policies: Mapping[str, Policy]) -> Lived:
 
 
 def invited(world: World) -> set[str]:
-    """Everybody who was ever invited."""
+    """Return everyone who was ever invited."""
     return {person for action in world.done if action.kind == "member" for person in action.spec["people"]}
 
 
 def paged(world: World) -> Counter[str]:
-    """How often each was paged."""
+    """Return how often each target was paged."""
     return Counter(action.spec["name"] for action in world.done if action.kind == "page" and action.verb == "create")
 
 
 def alike(life: PastLife, story: list[LifeMoment], policies: Mapping[str, Policy]) -> Lived:
-    """Play a story through, and hold that planning it again says the same of who comes and what is paged."""
+    """Play a story, and check that planning it again brings in the same people and pages the same targets."""
     world, played = lived(story, policies), play.play(life, policies)
     chat_ids = {someone(name).person_id: someone(name).chat_id for name in PEOPLE}
     assert {chat_ids[one] for one in played.people} == invited(world)

@@ -1,4 +1,4 @@
-"""Make types what a file says they are, by the rules of the editor: who else has to confirm a change is asked."""
+"""Apply the types of a file, by the editor's rules: changes that need a second manager are proposed."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from incidents.second_manager import proposals
 
 
 def apply(edited: Iterable[Policy], *, by: Person | None, at: datetime) -> list[str]:
-    """Change the types that differ, each by itself, and say what became of each.
+    """Change the types that differ, each on its own, and return a sentence about each.
 
-    Without ``by`` it is the operator, who needs nobody. Types that the file does not name stay as they are. What is
-    refused is said like all else, and stops nothing.
+    Without ``by`` it is the operator, who needs no second manager. Types that are not in the file stay as they are. A
+    refused change is reported like the others, and stops nothing.
     """
     known = {one.slug: one for one in IncidentType.objects.select_related("current")}
     said = []

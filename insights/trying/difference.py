@@ -1,4 +1,4 @@
-"""What edited types would have done otherwise in past incidents, as counts by type. Pure."""
+"""What edited types would have done differently in past incidents, as counts by type. Pure."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ Place = tuple[str, str]  # a type, and what it brings, pages or captures
 
 @dataclass(slots=True)
 class TriedDifference:
-    """What differs. People count by incident, which are named; all else by how often, more or less.
+    """What differs: for people, the incidents by name; for everything else, how many more or fewer.
 
-    ``joined`` are those incidents of ``brought`` which somebody it would have brought joined by hand.
+    ``joined`` are the incidents in ``brought`` that someone it would have brought in joined by hand.
     """
 
     lives: int = 0
@@ -32,12 +32,12 @@ class TriedDifference:
 
 
 def between(lives: Iterable[PastLife], before: Policies, after: Policies) -> TriedDifference:
-    """Plan past incidents under both, and return what differs."""
+    """Plan past incidents under both sets of types, and return what differs."""
     found = TriedDifference()
     edited = {slug for slug in after if before.get(slug) != after[slug]}
     for life in lives:
         found.lives += 1
-        if life.slugs & edited:  # the others are planned alike
+        if life.slugs & edited:  # the others are planned the same
             _tell_apart(found, life, play(life, before), play(life, after))
     return found
 

@@ -1,4 +1,4 @@
-"""A past incident as planning saw it: the types it had, and what people did meanwhile. Pure values."""
+"""A past incident as planning saw it: the types it had, and what people did in the meantime. Pure values."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from workflows.planning.facts import Facts
 
 @dataclass(frozen=True, slots=True)
 class LifeMoment:
-    """The declaration or a retype: the type from then on, and the targets whose pages somebody had answered by then."""
+    """The declaration or a retype: the type from then on, and the targets whose pages had been answered by then."""
 
     slug: str
     answered: frozenset[str] = frozenset()
@@ -17,10 +17,10 @@ class LifeMoment:
 
 @dataclass(frozen=True, slots=True)
 class PastLife:
-    """One incident: its facts as it was declared, but for the policy, and its moments in order.
+    """One incident: its facts when it was declared, except the policy, and its moments in order.
 
-    ``by_hand`` are the ids of people who came without their type asking for them: they joined, were brought in, or
-    took the lead or a role.
+    ``by_hand`` are the ids of people who came without their type asking for them: they joined, were brought in, or took
+    the lead or a role.
     """
 
     facts: Facts

@@ -32,13 +32,13 @@ BY_HAND: Final = {
 
 
 def current() -> dict[str, Policy]:
-    """Return what every type asks for now, in their order."""
+    """Return the current policy of every type, in their order."""
     rows = IncidentType.objects.select_related("current").order_by("position", "slug")
     return {one.slug: one.policy for one in rows}
 
 
 def lives(incidents: QuerySet[Incident], *types: Policies, most: int = MOST) -> list[PastLife]:
-    """Return the lives of incidents, the newest first, in a house that knows whom any of the types names."""
+    """Return the lives of incidents, newest first, with facts about everyone that any of the types names."""
     rows = incidents.select_related("declared_by", "type").order_by("-declared_at", "-pk")
     found = list(rows[:most])
     ids = [one.pk for one in found]
@@ -82,9 +82,9 @@ def _moments(incident: Incident, retypes: list[Event], answered: list[tuple[str,
 
 
 def _house(types: list[Policy]) -> Facts:
-    """Return what is alike for all of them: groups, who is on call, who can be paged, and where profiles come from.
+    """Return the facts that all of them share: groups, who is on call, who can be paged, and sources of profiles.
 
-    A pager that was read once counts as connected: a terminal need not have its key.
+    A pager that was read once counts as connected, because a terminal need not have its key.
     """
     pager = ports.pager() is not None or PagerTarget.objects.filter(gone=False).exists()
     known = callees.known(types, pager=pager)

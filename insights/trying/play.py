@@ -1,6 +1,6 @@
-"""Plan one past incident under some types, moment by moment, as if everything that was planned came true. Pure.
+"""Plan one past incident under some types, moment by moment, as if everything planned had happened. Pure.
 
-People, groups and who is on call are those of today: who was on call then is not kept.
+People, groups and who is on call are those of today, because who was on call then is not stored.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ Policies = Mapping[str, Policy]
 
 @dataclass(frozen=True, slots=True)
 class PlayedAct:
-    """Something that was asked for, with the type that first asked for it and its words.
+    """Something that was asked for, with the type that first asked for it and a description.
 
-    ``words`` of a person are the ways in which they come: a group, a role, a page.
+    For a person, ``words`` are the ways in which they come: a group, a role, a page.
     """
 
     slug: str
@@ -43,7 +43,7 @@ class PlayedLife:
 
 
 def play(life: PastLife, policies: Policies) -> PlayedLife:
-    """Return what an incident would have brought about under these types."""
+    """Return what an incident would have caused under these types."""
     played = PlayedLife()
     first, *rest = life.moments
     facts = _entered(_declared(life.facts, policies[first.slug]))
@@ -62,7 +62,7 @@ def _declared(facts: Facts, policy: Policy) -> Facts:
 
 
 def _entered(facts: Facts) -> Facts:
-    """Return the facts once those who are to come in have, and a private incident is closed."""
+    """Return the facts after everyone due to come in has done so, and a private incident has closed."""
     who = participation.of(facts)
     coming = {one.who.person_id: Stay(one.who, *one.entry, named=True) for one in who.coming}
     known = {stay.who.person_id: stay for stay in facts.stays} | coming
@@ -71,7 +71,7 @@ def _entered(facts: Facts) -> Facts:
 
 
 def _answered(facts: Facts, targets: frozenset[str]) -> Facts:
-    """Return the facts after people answered pages: those to what was answered in the incident as it was."""
+    """Return the facts after people answered pages to these targets, as they did in the real incident."""
     paged = (
         replace(one, status=ACKNOWLEDGED, answered=True) if one.is_open and one.ref in targets else one
         for one in facts.paged
@@ -80,7 +80,7 @@ def _answered(facts: Facts, targets: frozenset[str]) -> Facts:
 
 
 def _take(played: PlayedLife, facts: Facts, slug: str) -> Facts:
-    """Note what is asked for now, and return the facts once all of it came true."""
+    """Record what is asked for now, and return the facts after all of it has happened."""
     wanted, who = desired_state(facts), participation.of(facts)
     for one in who.standings.values():
         if one.wanted:
@@ -99,7 +99,7 @@ def _take(played: PlayedLife, facts: Facts, slug: str) -> Facts:
 
 
 def _ways(person: int, facts: Facts, who: Participation) -> Iterator[str]:
-    """Give how a person comes in by the type: each of its groups, a role, what it pages."""
+    """Yield the ways a type brings in a person: each of its groups, a role, what it pages."""
     for handle in facts.policy.invite:
         if any(one.person_id == person for one in facts.groups.get(handle) or ()):
             yield f"@{handle}"
@@ -112,7 +112,7 @@ def _ways(person: int, facts: Facts, who: Participation) -> Iterator[str]:
 
 
 def _paged(facts: Facts, wanted: Desired) -> Facts:
-    """Open the pages that are wanted, and take back those that are not."""
+    """Open the pages that are wanted, and withdraw those that are not."""
     pages = {one.key: one for one in wanted.things if one.kind == "page"}
     callees = {one.ref: one for one in facts.callees.values() if one is not None}
     known = {one.key: one for one in facts.paged}

@@ -1,4 +1,4 @@
-"""Say what edited types would have done otherwise: one sentence for each type. Pure."""
+"""Say what edited types would have done differently: one sentence for each type. Pure."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from insights.trying.play import Policies
 
 
 def told(found: TriedDifference, policies: Policies, *, days: int) -> list[str]:
-    """Return the difference in sentences: of each type in order, then what is missing for it."""
+    """Return the difference in sentences: one for each type in order, then what would be missing."""
     said = [one for slug in policies if (one := _of_type(found, slug, policies[slug].name))]
     if not said:
         over = f"the {found.lives} incidents" if found.lives != 1 else "the one incident"

@@ -1,4 +1,4 @@
-"""Try types on the incidents of the last days that somebody may see, and say what would have gone otherwise."""
+"""Try types on the recent incidents that someone may see, and say what would have gone differently."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ OVER: Final = re.compile(r"([0-9]{1,4})d?")
 
 @dataclass(frozen=True, slots=True)
 class TriedTypes:
-    """What edited types are, and what they would have done: ``definitions`` differ now, ``told`` happened otherwise.
+    """How edited types differ, and what they would have done: ``definitions`` and ``told`` are sentences about each.
 
-    ``lives`` counts the incidents that were looked at.
+    ``lives`` counts the incidents that were planned again.
     """
 
     definitions: tuple[str, ...]
@@ -35,7 +35,7 @@ class TriedTypes:
 
 
 def days_of(said: str) -> int:
-    """Read how far to look back, as in ``90d``; raise ``BadInput`` for anything else."""
+    """Parse how far to look back, as in ``90d``; raise ``BadInput`` for anything else."""
     found = OVER.fullmatch(said.strip())
     if found is None or not 1 <= int(found[1]) <= MOST_DAYS:
         raise BadInput("over", f"Give a number of days from 1 to {MOST_DAYS}, such as 90d.")
@@ -45,10 +45,9 @@ def days_of(said: str) -> int:
 def over(
     edited: Iterable[Policy], *, actor: Actor, at: datetime, days: int = DAYS, most: int = past.MOST
 ) -> TriedTypes:
-    """Plan the incidents of the last days again, under the types as they are and as edited. Sample data and drills are
-    left out.
+    """Plan recent incidents again, under the current and the edited types; sample data and drills are left out.
 
-    Of more than ``most`` incidents it is the newest.
+    If there are more than ``most`` incidents, only the newest are planned.
     """
     before = past.current()
     after = before | {one.slug: one for one in edited}
@@ -62,7 +61,7 @@ def over(
 
 
 def definitions(before: dict[str, Policy], after: dict[str, Policy]) -> Iterable[str]:
-    """Say how types differ: a line for each that is new or changed."""
+    """Yield a line for each type that is new or changed."""
     for slug, policy in after.items():
         if slug not in before:
             yield f"+ {policy.name}: {policy_words.who_comes(policy)}"

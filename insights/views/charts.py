@@ -1,4 +1,4 @@
-"""The pages of figures: a period's incidents, counted once, and each figure with its chart and its table."""
+"""The pages of figures: a period's incidents, read once, and each figure with its chart and its table."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ from insights.figures.figure import ALL, COUNTS, FLOW, MATRIX, TIMES, FigureRow,
 from insights.figures.history import IncidentHistory
 from insights.insight_filters import InsightFilters
 
-BEHIND = 300  # incidents behind one mark that are listed
+BEHIND = 300  # listed incidents behind one mark
 
 
 @dataclass(frozen=True, slots=True)
 class FigureView:
-    """A figure as a page shows it: its rows, and what is drawn of them."""
+    """A figure as a page shows it: its rows, and its chart."""
 
     figure: InsightFigure
     rows: list[FigureRow]
@@ -42,7 +42,7 @@ class FigureView:
 
     @property
     def most(self) -> int:
-        """How many the longest row counts."""
+        """How many things the longest row counts."""
         return max((len(one.counted) for one in self.rows), default=1)
 
 
@@ -70,7 +70,7 @@ def chapter(request: Request, slug: str = "types") -> HttpResponse:
 @signed_in
 @collector.resting()
 def behind(request: Request, slug: str, row: str) -> HttpResponse:
-    """List the incidents behind a row of a figure, or behind one mark of it."""
+    """List the incidents behind a row of a figure, or behind one of its marks."""
     figure = _figure(slug)
     filters, types = InsightFilters.read(request.GET), looks()
     rows = figure.rows(_read(filters, request.person, figure.needs), types)
@@ -93,7 +93,7 @@ def behind(request: Request, slug: str, row: str) -> HttpResponse:
 @signed_in
 @collector.resting()
 def as_csv(request: Request, slug: str) -> HttpResponse:
-    """Give everything that a figure counts, a line each, for a spreadsheet."""
+    """Export everything that a figure counts, one line each, for a spreadsheet."""
     figure = _figure(slug)
     filters = InsightFilters.read(request.GET)
     audit_notes.note("export", by=request.person, about="insights", filters=[slug, *filters.given.used])
@@ -103,7 +103,7 @@ def as_csv(request: Request, slug: str) -> HttpResponse:
     writer = csv.writer(response)
     writer.writerow(["row", "codename", "declared", "seconds", figure.part or "marked"])
     for row in rows:
-        for one in row.counted if row.key != ALL else ():  # which repeats the others
+        for one in row.counted if row.key != ALL else ():  # it repeats the others
             declared = timezone.localtime(one.history.declared_at).isoformat(timespec="seconds")
             time = "" if one.seconds is None else round(one.seconds)
             marked = ("yes" if one.marked else "no") if figure.part else ""
@@ -112,7 +112,7 @@ def as_csv(request: Request, slug: str) -> HttpResponse:
 
 
 def looks() -> Types:
-    """Return how every type is written, in their order; archived ones too, as incidents had them."""
+    """Return every type's name and colour, in their order; archived ones too, because incidents had them."""
     rows = IncidentType.objects.select_related("current").order_by("position", "slug")
     return {one.slug: TypeLook(one.slug, one.policy.name, one.policy.colour) for one in rows}
 

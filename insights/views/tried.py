@@ -1,4 +1,4 @@
-"""What an edited type would have done in past incidents, asked for while it is edited."""
+"""What an edited type would have done in past incidents, requested while it is being edited."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from incidents.views.signed_in import Request, signed_in
 from incidents.views.types import find
 from insights.trying import trying
 
-MOST = 500  # incidents that somebody waits for
+MOST = 500  # incidents, because someone is waiting
 
 
 @require_http_methods(["GET", "POST"])

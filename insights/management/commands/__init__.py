@@ -1,1 +1,1 @@
-"""Commands about types that are kept in a file."""
+"""Commands for types that are kept in a file."""
