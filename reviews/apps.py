@@ -6,7 +6,7 @@ class ReviewsConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        """Have redacted words taken out of what people wrote in reviews, and that text searched with the incident."""
+        """Register reviews' text with redaction, and with the search of its incident."""
         from incidents.audited import copies
         from incidents.indexing import word_index
         from reviews import quoting

@@ -1,4 +1,4 @@
-"""What people do with a review. Each verb is one transaction under the incident's lock, and asks access itself."""
+"""What people do with a review. Each verb is one transaction under the incident's lock, and checks access itself."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class NoSuchSection(Refused):
 
 
 class EditedMeanwhile(Refused):
-    """Somebody saved the section after it was opened; ``theirs`` is what it says now, ``seen`` what to send back."""
+    """Someone saved the section after it was opened; ``theirs`` is its text now, ``seen`` the state to send back."""
 
     def __init__(self, theirs: SectionText | None, seen: str) -> None:
         who = theirs.by.name if theirs is not None and theirs.by is not None else "Firekind"
@@ -32,10 +32,10 @@ class EditedMeanwhile(Refused):
 def write(
     incident: Incident, *, section: str, text: str, seen: str, by: Person | None, at: datetime, below: bool = False
 ) -> SectionText | None:
-    """Save what somebody wrote in a section as a new version; nothing is saved where it says so already.
+    """Save someone's text in a section as a new version; nothing is saved if it is unchanged.
 
-    ``seen`` is the state that they began from; raises ``EditedMeanwhile`` when it has moved on. With ``below`` their
-    words go below what is there now instead. Raises ``BadInput`` and ``NoSuchSection``.
+    ``seen`` is the state they started from; raises ``EditedMeanwhile`` if that is outdated. With ``below``, their text
+    is appended to the current one instead. Raises ``BadInput`` and ``NoSuchSection``.
     """
     said = rules.text(text, needed=False)
     with rules.changing(incident, by=by) as now:
@@ -57,7 +57,7 @@ def write(
 
 
 def write_again(incident: Incident, *, section: str, to: int, by: Person | None, at: datetime) -> None:
-    """Have a section say what the timeline says up to entry ``to``, as it was shown; people's text stays as it is."""
+    """Compose a section again up to entry ``to``, as it was shown; people's text stays as it is."""
     with rules.changing(incident, by=by) as now:
         one = _section(now, section, at=at)
         one.read_to = max(one.read_to, min(to, now.last_n))
@@ -68,10 +68,10 @@ def write_again(incident: Incident, *, section: str, to: int, by: Person | None,
 def comment(
     incident: Incident, *, section: str, text: str, by: Person | None, at: datetime, after: int | None = None
 ) -> ReviewComment:
-    """Say something about a section. Raises ``BadInput`` and ``NoSuchSection``.
+    """Comment on a section. Raises ``BadInput`` and ``NoSuchSection``.
 
-    ``after`` is the last comment that the person saw there, 0 for none: the same words of theirs after it are one form
-    that was sent twice, and make one.
+    ``after`` is the last comment that the person saw there, 0 for none: the same text by the same person after it is
+    the same form sent twice, and is added once.
     """
     said = rules.text(text, field="comment")
     with rules.changing(incident, by=by) as now:
@@ -85,7 +85,7 @@ def comment(
 
 
 def settle(incident: Incident, *, pk: int, by: Person | None, at: datetime) -> None:
-    """Mark a comment as dealt with; one that is none of this incident's is refused."""
+    """Mark a comment as settled; refuses one that is settled already or belongs to another incident."""
     with rules.changing(incident, by=by) as now:
         mine = ReviewComment.objects.filter(pk=pk, section__review__incident=now, settled_at=None)
         if not mine.update(settled_at=at, settled_by=by):
@@ -95,10 +95,10 @@ def settle(incident: Incident, *, pk: int, by: Person | None, at: datetime) -> N
 def plan_meeting(
     incident: Incident, *, on: datetime, by: Person | None, at: datetime, seen: str | None = None
 ) -> Review:
-    """Say when the review is discussed: an entry of the timeline and of the audit. Raises ``BadInput``.
+    """Plan when the review is discussed, with an entry on the timeline and in the audit. Raises ``BadInput``.
 
-    ``seen`` is its ``standing`` as its author saw it. Raises ``Refused`` for another one, and for a
-    review that is published: a page that is older would take that back unseen.
+    ``seen`` is the review's ``standing`` as the author saw it. Raises ``Refused`` if it changed, and for a published
+    review: an outdated page would otherwise make it a draft unnoticed.
     """
     if abs(on - at) > FARTHEST:
         raise BadInput("on", "Choose a day within three years.")
@@ -114,10 +114,10 @@ def plan_meeting(
 
 
 def publish(incident: Incident, *, by: Person | None, at: datetime, seen: str | None = None) -> Review:
-    """Say that the review is done; the incident's channel is told, and nobody else.
+    """Publish the review; only the incident's channel is notified.
 
-    ``seen`` is its ``newest`` as its author saw it, empty for none. Raises ``Refused`` when somebody did something with
-    it since: nobody publishes what they have not seen.
+    ``seen`` is the review's ``newest`` as the author saw it, empty if there was none. Raises ``Refused`` if someone
+    changed it since: no one publishes what they have not seen.
     """
     with rules.changing(incident, by=by) as now:
         is_new = not Review.objects.filter(incident=now).exists()
@@ -127,7 +127,7 @@ def publish(incident: Incident, *, by: Person | None, at: datetime, seen: str | 
         if seen is not None and seen != ("" if is_new else review.newest):
             raise Refused("Somebody changed this review after you opened this page. Read it, then publish it.")
         review.state, review.published_at = ReviewState.PUBLISHED, at
-        # A channel that was archived takes no message any more.
+        # An archived channel accepts no messages.
         room = 0 if now.archive_asked else now.room
         _moved(review, now, "reviewed", {"room": room}, by=by, at=at)
     return review
@@ -161,7 +161,7 @@ def _changed(review: Review, *, by: Person | None, at: datetime, about: str, **d
 
 
 def _section(incident: Incident, key: str, *, at: datetime) -> ReviewSection:
-    """Return a section for the caller's transaction, which holds the incident."""
+    """Return a section in the caller's transaction, which holds the incident's lock."""
     if key not in KEYS:
         raise NoSuchSection("This review has no such section.")
     review = _begun(incident, at=at)
@@ -171,7 +171,7 @@ def _section(incident: Incident, key: str, *, at: datetime) -> ReviewSection:
 
 
 def _begun(incident: Incident, *, at: datetime) -> Review:
-    """Return the review of an incident, which begins with the first thing that somebody does with it."""
+    """Return the review of an incident, created by the first thing that someone does with it."""
     found = Review.objects.filter(incident=incident).first()
     if found is None:
         if incident.is_active:

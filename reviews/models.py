@@ -1,4 +1,4 @@
-"""The tables of reviews: what people made of what was composed. What was composed is never stored."""
+"""The tables of reviews: people's text, comments and state. Composed sentences are never stored."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class ReviewState(models.TextChoices):
 
 
 class Review(models.Model):
-    """The review of one incident, from the first thing that somebody did with it."""
+    """The review of one incident, created by the first thing that someone does with it."""
 
     incident = models.OneToOneField(Incident, on_delete=models.PROTECT, related_name="review")
     state = models.CharField(max_length=10, choices=ReviewState.choices, default=ReviewState.DRAFT)
@@ -46,19 +46,19 @@ class Review(models.Model):
 
     @property
     def standing(self) -> str:
-        """What a form bears that plans its meeting: where it stands, and when that is."""
+        """The state that a form for planning the meeting carries: the review's state and the meeting's time."""
         return f"{self.state} {self.meeting_at.isoformat()}" if self.meeting_at else self.state
 
     @property
     def newest(self) -> str:
-        """What a form bears that publishes it: when somebody did something with it last."""
+        """The state that a form for publishing carries: when someone last changed the review."""
         return self.changed_at.isoformat()
 
 
 class ReviewSection(models.Model):
-    """How far a section has read the timeline (``read_to``), and which version of people's text is the newest.
+    """The entry to which a section was composed (``read_to``), and the newest version of people's text.
 
-    ``forgot`` counts redactions that took words out of that text: a form that was open meanwhile is out of date.
+    ``forgot`` counts redactions that changed that text: a form opened before one is out of date.
     """
 
     review = models.ForeignKey(Review, on_delete=models.CASCADE, related_name="sections", db_index=False)
@@ -79,12 +79,15 @@ class ReviewSection(models.Model):
 
     @property
     def seen(self) -> str:
-        """What tells one state of people's text from another."""
+        """Identifies one state of people's text."""
         return f"{self.version}.{self.forgot}"
 
 
 class SectionText(models.Model):
-    """What somebody wrote in a section: one row a version, the newest is shown. Only a redaction changes one."""
+    """Text that someone wrote in a section: one row per version, of which the newest is shown.
+
+    Only a redaction changes a row.
+    """
 
     section = models.ForeignKey(ReviewSection, on_delete=models.CASCADE, related_name="texts", db_index=False)
     version = models.PositiveIntegerField()
@@ -102,7 +105,7 @@ class SectionText(models.Model):
 
 
 class ReviewComment(models.Model):
-    """What somebody says about a section; ``settled_at`` once it was dealt with."""
+    """A comment on a section; ``settled_at`` is set once it is settled."""
 
     section = models.ForeignKey(ReviewSection, on_delete=models.CASCADE, related_name="comments")
     text = models.TextField()

@@ -1,4 +1,4 @@
-"""Take redacted words out of what people wrote in a review, and leave every other word of theirs."""
+"""Remove redacted words from what people wrote in a review, and leave all other words."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from incidents.models import Incident
 from reviews.models import ReviewComment, ReviewSection, SectionText
 from workflows.effects.forgetting import LOOSE
 
-PIECE: Final = 12  # characters from which on a line or a sentence of what was said is looked for by itself
-# What people wrote in the sections of an incident's review, as the search reads it: the newest versions, after entries.
+PIECE: Final = 12  # minimum length, in characters, for a line or sentence to be searched by itself
+# People's text in an incident's review, for the search: the newest versions, after the timeline's entries.
 NEWEST: Final = """
     SELECT 2147483647 AS n, written.text, 'review#' || part.key AS place, 'in the review' AS called
       FROM reviews_sectiontext written
@@ -25,9 +25,9 @@ _ENDS: Final = re.compile(r"(?<=[.!?:;])\s+|\n+")
 
 
 def forget(incident: Incident, said: Sequence[str]) -> None:
-    """Take what was said out of every version of every section, and out of comments.
+    """Remove these words from every version of every section, and from comments.
 
-    A section that held it counts that it did, so that a form which was open meanwhile does not bring it back unseen.
+    A section that contained them is counted as changed, so that a form opened before does not restore them unnoticed.
     """
     held = set()
     for one in SectionText.objects.filter(section__review__incident=incident):
@@ -41,9 +41,9 @@ def forget(incident: Incident, said: Sequence[str]) -> None:
 
 
 def without(text: str, said: Iterable[str]) -> str:
-    """Return a text without what was said: the whole of it, and its lines and sentences where they are long enough.
+    """Return a text without these words: as a whole, and by lines and sentences that are long enough.
 
-    White space may differ. Very short words go only where they are all that was written.
+    Whitespace may differ. Very short words are removed only if they are the whole text.
     """
     for words in sorted({piece for one in said for piece in _pieces(one)}, key=len, reverse=True):
         if len(words) < LOOSE:

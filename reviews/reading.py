@@ -1,4 +1,4 @@
-"""Read a review: the timeline once, what people wrote, and how each section stands."""
+"""Read a review: the timeline once, what people wrote, and the state of each section."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ MOST: Final = 5_000  # entries of the timeline that a review reads, the oldest
 
 @dataclass(frozen=True, slots=True)
 class ReviewPart:
-    """One section as it is read: what it says by itself, what people wrote, and what the timeline says by now."""
+    """One section as it is shown: its composed passages, people's text, and what changed on the timeline since."""
 
     kind: SectionKind
     passages: tuple[Passage, ...]
@@ -41,7 +41,7 @@ class ReviewPart:
 
 @dataclass(frozen=True, slots=True)
 class ReviewDocument:
-    """A review as it stands; ``n`` is the newest entry that was read for it, ``is_cut`` where there are too many."""
+    """A review as it is now; ``n`` is the newest entry read for it, ``is_cut`` whether there were too many."""
 
     incident: Incident
     review: Review | None
@@ -51,12 +51,12 @@ class ReviewDocument:
 
     @property
     def cut(self) -> str:
-        """That it says nothing of later entries, where there are too many."""
+        """A notice that later entries were not read, if there are too many."""
         return f"This timeline is very long: the review reads its oldest {MOST:,} entries." if self.is_cut else ""
 
 
 def of(incident: Incident, *, reader: Person) -> ReviewDocument:
-    """Return the review of an incident, of which the caller has found that ``reader`` may see it.
+    """Return the review of an incident; the caller has checked that ``reader`` may see it.
 
     At most eight queries, however long the timeline is.
     """
@@ -88,7 +88,7 @@ def of(incident: Incident, *, reader: Person) -> ReviewDocument:
 
 
 def versions(incident: Incident, key: str) -> list[SectionText]:
-    """Return everything that people ever wrote in a section, the newest first."""
+    """Return every version of what people wrote in a section, newest first."""
     found = SectionText.objects.filter(section__review__incident=incident, section__key=key)
     return list(found.select_related("by").order_by("-version"))
 

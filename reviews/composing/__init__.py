@@ -1,1 +1,1 @@
-"""What a review says by itself: entries of the timeline in, sections of sentences out. Pure."""
+"""What Firekind composes for a review: timeline entries in, sections of sentences out. Pure."""

@@ -1,4 +1,4 @@
-"""What was hard: questions that the timeline itself raises, for people to answer. Pure."""
+"""The section *What was hard*: questions that the timeline raises, for people to answer. Pure."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ SLOW_S: Final = 300
 
 
 def hard(story: ReviewStory) -> tuple[Passage, ...]:
-    """Ask about what went differently than meant; nothing is answered here."""
+    """Ask about what went differently than intended; nothing is answered here."""
     return listed(*_questions(story))
 
 

@@ -1,4 +1,4 @@
-"""The sections of a review, in the order in which they are read, and what changed in one since it was written. Pure."""
+"""The sections of a review, in reading order, and what changed in one since it was composed. Pure."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from reviews.composing.story import ReviewStory
 
 @dataclass(frozen=True, slots=True)
 class SectionKind:
-    """A section: what it is called, what it says by itself, and what people are asked to write in it."""
+    """A section: its title, the function that composes it, and what people are asked to write in it."""
 
     key: str
     title: str
@@ -48,7 +48,7 @@ SECTIONS: Final = (
     ),
 )
 KEYS: Final = frozenset(one.key for one in SECTIONS)
-# Every kind of entry that any section reads.
+# Every kind of entry that some section reads.
 KINDS: Final = sorted(
     {
         *happened.NARRATED, *happened.DECIDED, *reached.CAME, *to_do.MADE, *to_do.BECAME,
@@ -65,7 +65,7 @@ def sentences(passages: tuple[Passage, ...]) -> Iterator[ReviewSentence]:
 
 @dataclass(frozen=True, slots=True)
 class SectionChanges:
-    """What writing a section again would add and take away."""
+    """What composing a section again would add and remove."""
 
     added: tuple[ReviewSentence, ...]
     gone: tuple[ReviewSentence, ...]
@@ -75,7 +75,7 @@ class SectionChanges:
 
 
 def changes(was: tuple[Passage, ...], now: tuple[Passage, ...]) -> SectionChanges:
-    """Compare a section as it stands with how it would be written now."""
+    """Compare a section as it is with how it would be composed now."""
     before, after = dict.fromkeys(sentences(was)), dict.fromkeys(sentences(now))
     return SectionChanges(
         tuple(one for one in after if one not in before), tuple(one for one in before if one not in after)

@@ -1,4 +1,4 @@
-"""Summary, narrative and decisions: what it was, what happened in which phase, and what people decided. Pure."""
+"""Summary, narrative and decisions: what it was, what happened in each phase, and what people decided. Pure."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ BEFORE, AFTER = "Before it was declared", "After it ended"
 
 
 def summary(story: ReviewStory) -> tuple[Passage, ...]:
-    """Say what it was, what it did to people, what caused it and how long it lasted, as they stated it."""
+    """Say what it was, its impact, its cause and how long it lasted, as people stated it."""
     return listed(*_summary(story))
 
 
@@ -50,7 +50,7 @@ def _types(story: ReviewStory) -> Iterator[ReviewSentence]:
 
 
 def narrative(story: ReviewStory) -> tuple[Passage, ...]:
-    """Tell what happened, type by type; what came after the end, or before the beginning, apart."""
+    """Tell what happened, type by type; entries before the declaration and after the end are separate."""
     phases: list[list[SaidEntry]] = []
     for one in story.of(*NARRATED):
         if not phases or one.kind in TURNS or phases[-1][-1].kind in ENDS:
@@ -72,7 +72,7 @@ def _phase(entries: list[SaidEntry], story: ReviewStory, until: datetime | None)
 
 
 def _type_at(turn: SaidEntry, story: ReviewStory) -> tuple[str, str]:
-    """Return slug and name of the type that an incident had from some turn on."""
+    """Return slug and name of the type that an incident had at some turn."""
     typed = [one for one in story.of("declared", "retyped") if (one.at, one.n) <= (turn.at, turn.n)]
     newest = typed[-1] if typed else turn
     slug, name = ("to", "to_name") if newest.kind == "retyped" else ("type", "type_name")
@@ -80,5 +80,5 @@ def _type_at(turn: SaidEntry, story: ReviewStory) -> tuple[str, str]:
 
 
 def decisions(story: ReviewStory) -> tuple[Passage, ...]:
-    """Say what was decided, by whom and why; what came about by itself is none."""
+    """Return the decisions, with who made them and why; what happened automatically is left out."""
     return listed(*(told(one) for one in story.of(*DECIDED) if one.by or one.kind == "chosen"))

@@ -1,4 +1,4 @@
-"""Evidence with its sentences, and hypotheses in the order in which they were held. Pure."""
+"""Evidence with its sentences, and hypotheses in the order they were added. Pure."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def _measurement(entry: SaidEntry, story: ReviewStory) -> Passage:
 
 
 def _cited(entry: SaidEntry, n: int, story: ReviewStory) -> Iterator[ReviewSentence]:
-    """Say once of each person and hypothesis what the measurement counted for, however many rounds there were."""
+    """Say once for each person and hypothesis what the measurement counted for, whatever the number of rounds."""
     rounds: dict[tuple[str, str, int], list[SaidEntry]] = {}
     for one in story.of("judged"):
         for side in ("for", "against"):
@@ -35,7 +35,7 @@ def _cited(entry: SaidEntry, n: int, story: ReviewStory) -> Iterator[ReviewSente
 
 
 def hypotheses(story: ReviewStory) -> tuple[Passage, ...]:
-    """Tell each hypothesis from when it was first held to what ended it."""
+    """Tell each hypothesis from when it was added to its last verdict."""
     found: dict[int, list[SaidEntry]] = {}
     for one in story.of("claimed", "judged"):
         found.setdefault(int(one.data["n"]), []).append(one)
@@ -53,7 +53,7 @@ def _hypothesis(entries: list[SaidEntry]) -> Passage:
 
 
 def _judged(entry: SaidEntry) -> str:
-    """Say a round without its claim, which stands above it."""
+    """Say a round without the hypothesis, which is its heading."""
     changed = entry.data["verdict"] != entry.data["was"]
     did = event_kinds.JUDGED.get(str(entry.data["verdict"]), "updated {}").format("it") if changed else "added to it"
     return f"{did}: {entry.text}" if entry.text else did

@@ -1,4 +1,4 @@
-"""What sections are made of: sentences, each with the entries that it is said of. Pure."""
+"""What sections are made of: sentences, each with the entries it is based on. Pure."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from incidents import event_kinds
 from incidents.reading.catch_up import SaidEntry
 
 Data = Mapping[str, Any]
-# How entries read in a review where their own sentence is their bare text.
+# How entries read in a review if their own sentence is only their text.
 BARE: Final[Mapping[str, Callable[[str, Data], str]]] = {
     "updated": lambda text, data: f"posted an update: {text}",  # every sentence takes both
     "noted": lambda text, data: f"noted: {text}",  # every sentence takes both
@@ -21,9 +21,9 @@ BARE: Final[Mapping[str, Callable[[str, Data], str]]] = {
 
 @dataclass(frozen=True, slots=True)
 class ReviewSentence:
-    """One sentence, after the name of who did it, and the numbers of the entries that it is said of.
+    """One sentence, to follow the actor's name, and the numbers of the entries it is based on.
 
-    ``took_s`` is how long it took from the first of those to the last, where that is worth saying.
+    ``took_s`` is the time from the first of those to the last, if it is worth mentioning.
     """
 
     text: str
@@ -37,8 +37,8 @@ class ReviewSentence:
 class Passage:
     """Sentences that belong together, and what they are about.
 
-    ``type`` is the slug of the type in which things happened, ``evidence`` the number of a piece of evidence, which is
-    ``pictured`` where it can be drawn, and ``verdict`` what became of a hypothesis.
+    ``type`` is the slug of the incident's type at the time, ``evidence`` the number of a piece of evidence, which is
+    ``pictured`` if it can be drawn, and ``verdict`` the verdict on a hypothesis.
     """
 
     sentences: tuple[ReviewSentence, ...]
@@ -52,14 +52,14 @@ class Passage:
 
 
 def told(entry: SaidEntry, text: str = "") -> ReviewSentence:
-    """Say one entry as the timeline does, or in the words given."""
+    """Say one entry as the timeline does, or in the given words."""
     by = str(entry.data.get("author", "")) if entry.kind == "captured" else entry.by
     words = text or BARE.get(entry.kind, event_kinds.of(entry.kind).sentence)(entry.text, entry.data)
     return ReviewSentence(words, (entry.n,), entry.at, by)
 
 
 def took(first: SaidEntry | None, last: SaidEntry, text: str = "") -> ReviewSentence:
-    """Say the last of two entries, and how long after the first it came; without a first, that alone."""
+    """Say the last of two entries, and how long it came after the first; without a first, only the last."""
     one = told(last, text)
     if first is None or last.at < first.at:
         return one
@@ -67,5 +67,5 @@ def took(first: SaidEntry | None, last: SaidEntry, text: str = "") -> ReviewSent
 
 
 def listed(*sentences: ReviewSentence, label: str = "") -> tuple[Passage, ...]:
-    """Return one passage of some sentences, or none."""
+    """Return one passage of some sentences, or none if there are none."""
     return (Passage(sentences, label),) if sentences else ()

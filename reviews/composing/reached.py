@@ -1,4 +1,4 @@
-"""Who came in and by what, and what became of pages. Pure."""
+"""Who came in and how, and what became of pages. Pure."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from reviews.composing.story import ReviewStory
 
 INVITES: Final = "invite/"
 ON_CALL: Final = "On call when they were reached"
-# Invitations name also those who declared it or were brought in by hand: they are not all by the type.
+# Invitations also include people who declared it or were brought in by hand: not all are by the type.
 INVITED: Final = "Invited, let in or chosen"
 BY_HAND: Final = "Brought in by hand, or joined"
 CAME: Final = ("brought", "joined", "let_in", "glass")
@@ -29,7 +29,7 @@ def people(story: ReviewStory) -> tuple[Passage, ...]:
 
 
 def is_on_call(entry: SaidEntry) -> bool:
-    """Return whether an entry names people because they were on call: a page that was opened, or who was chosen."""
+    """Return whether an entry names people because they were on call: an opened page, or a choice for a role."""
     if entry.kind == "page":
         return is_opening(entry)
     return str(entry.data.get("why", "")).startswith("on call")
@@ -47,7 +47,7 @@ def _is_invitation(entry: SaidEntry) -> bool:
 
 
 def pages(story: ReviewStory) -> tuple[Passage, ...]:
-    """Tell each page from when it was asked for to its end, and how long nobody had acknowledged it."""
+    """Tell each page from when it was asked for to its end, and how long it took to be acknowledged."""
     found: dict[str, list[SaidEntry]] = {}
     for one in story.of("paged", "page"):
         key = f"page/{one.data.get('target', '')}" if one.kind == "paged" else str(one.data.get("page", ""))

@@ -1,4 +1,4 @@
-"""Tasks and follow-ups: what was to be done, by whom, and what became of it. Pure."""
+"""Tasks and follow-ups: what was to be done, who owned it, and what became of it. Pure."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ BECAME: Final = (
 
 
 def followups(story: ReviewStory) -> tuple[Passage, ...]:
-    """Tell each from when it was added, follow-ups for afterwards first."""
+    """Tell each from when it was added, follow-ups first."""
     found: dict[int, list[SaidEntry]] = {}
     for one in story.of(*MADE, *BECAME):
         found.setdefault(int(one.data["followup"]), []).append(one)

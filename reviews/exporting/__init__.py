@@ -1,1 +1,1 @@
-"""A review as a file: Markdown, and HTML that needs nothing else."""
+"""A review as a file: Markdown, and self-contained HTML."""

@@ -1,4 +1,4 @@
-"""A review as one HTML file: its style and its pictures are in it, and it fetches nothing."""
+"""A review as one HTML file with its style and pictures, which loads nothing else."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ MOST_PICTURES: Final = 12  # further evidence is linked
 
 
 def of(document: ReviewDocument, *, address: str, one_day: bool) -> str:
-    """Return the whole file; ``address`` is that of the incident's page, to which sources are linked."""
+    """Return the whole file; ``address`` is the incident's page, to which sources link."""
     incident = document.incident
     context = {
         "document": document,

@@ -1,4 +1,4 @@
-"""A review as Markdown: what people wrote as they wrote it, what was composed as lists with links to its sources."""
+"""A review as Markdown: people's text unchanged, composed sentences as lists with links to their sources."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _SPECIAL: Final = re.compile(r"([\\*_\[\]<>#|])")
 
 
 def of(document: ReviewDocument, *, address: str) -> str:
-    """Return the whole review; ``address`` is that of the incident's page, to which sources are linked."""
+    """Return the whole review; ``address`` is the incident's page, to which sources link."""
     return "\n".join(_lines(document, address)) + "\n"
 
 
@@ -84,7 +84,7 @@ def _from_to(passage: Passage) -> str:
 
 
 def plain(text: str) -> str:
-    """Return a text that Markdown takes as it is; names between backticks stay code."""
+    """Escape text for Markdown; names between backticks stay code."""
     parts = " ".join(text.split()).split("`")
     if len(parts) % 2 == 0:
         return _SPECIAL.sub(r"\\\1", "\\`".join(parts))
@@ -92,7 +92,7 @@ def plain(text: str) -> str:
 
 
 def at(moment: datetime) -> str:
-    """Write a moment in the reader's zone."""
+    """Format a moment in the reader's time zone."""
     here = timezone.localtime(moment)
     return f"{here.day} {here:%b %Y, %H:%M} {twice(here)}".rstrip()
 

@@ -1,4 +1,4 @@
-"""A flame graph as an SVG that stands in an exported review: its widest boxes, each with its numbers as its title."""
+"""A flame graph as an SVG for an exported review: its widest boxes, each with its numbers as a tooltip."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     from evidence.tree.calltree import CallTree
 
 WIDTH, ROW, ROWS = 960, 20, 14
-CHARACTER: Final = 6.7  # pixels that a character of the label's font takes
+CHARACTER: Final = 6.7  # pixels per character of the label's font
 
 
 def of(evidence: Evidence) -> str:
-    """Draw a profile's tree; the caller has found that it may be seen and can be drawn."""
+    """Draw a profile's tree; the caller has checked that it may be seen and can be drawn."""
     from evidence.drawing import picture
 
     tree = stored_tree.opened(evidence.tree)

@@ -1,6 +1,6 @@
 from django.db import migrations
 
-# What people wrote in reviews before it was searched with their incidents.
+# Index the text of reviews written before it was searched with their incidents.
 _ADD = """
     UPDATE incidents_incident i
        SET words = coalesce(i.words, ''::tsvector) || said.words

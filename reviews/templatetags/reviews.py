@@ -1,4 +1,4 @@
-"""What the templates of reviews need beyond the others' tags."""
+"""Template tags of reviews, in addition to the others' tags."""
 
 from __future__ import annotations
 
@@ -31,25 +31,25 @@ def taken(seconds: float) -> str:
 
 @register.filter
 def at_key(drawn: Mapping[int, SafeString], key: int) -> str:
-    """Return what was drawn for a number; nothing where nothing was."""
+    """Return what was drawn for a number, or an empty string."""
     return drawn.get(key, "")
 
 
 @register.simple_tag
 def when(at: datetime, one_day: bool) -> SafeString:
-    """Show a moment; where everything happened on one day, by its time alone."""
+    """Render a moment; if everything happened on one day, only its time."""
     return firekind.clock(at) if one_day else firekind.moment(at)
 
 
 @register.filter
 def dated(at: datetime) -> str:
-    """Write a moment with its year: a file is read in any."""
+    """Format a moment with its year, because a file may be read in any year."""
     return as_markdown.at(at)
 
 
 @register.filter
 def said(sentence: ReviewSentence) -> SafeString:
-    """Say a sentence after the name of who did it; names between backticks are code."""
+    """Render a sentence after the actor's name; names between backticks are code."""
     if sentence.by:
         return format_html("<strong>{}</strong> {}", sentence.by, firekind.ticked(sentence.text))
     return firekind.ticked(capital(sentence.text))

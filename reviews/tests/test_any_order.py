@@ -1,6 +1,6 @@
-"""Whatever people write, write again and redact, in any order: every word of theirs stays, and none that was redacted.
+"""Whatever people write, compose again and redact, in any order: all their words stay, except redacted ones.
 
-Each step is one of two people with a page that may be old: what is refused is sent again below what is there.
+Each step is one of two people with a page that may be outdated: refused text is sent again below the current one.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a review says by itself: each sentence is said of standing entries that it names, and of nothing else."""
+"""What Firekind composes for a review: each sentence follows from standing entries that it names, and nothing else."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ DATA: dict[str, st.SearchStrategy[dict[str, Any]]] = {
 
 @st.composite
 def timelines(draw: st.DrawFn) -> tuple[StoryEntry, ...]:
-    """Any entries, recorded in any order, some of them edited or taken back."""
+    """Return any entries, recorded in any order, some of them edited or retracted."""
     first = StoryEntry(1, "declared", AT, "Ada", "Checkout is slow", {"type": "ambiguous", "type_name": "Ambiguous"})
     said = [first]
     kinds = st.sampled_from([kind for kind in document.KINDS if kind != "declared"])
@@ -101,7 +101,7 @@ def test_a_measurement_counts_once_for_a_hypothesis_however_often_each_person_ju
 @settings(max_examples=50)
 @given(timelines(), st.integers(1, 30))
 def test_a_section_says_what_it_said_whatever_is_recorded_later(entries: tuple[StoryEntry, ...], n: int) -> None:
-    """Until something is taken back: that is never said again."""
+    """Except for what is retracted, which is never shown again."""
     until = tuple(
         StoryEntry(
             one.n, one.kind, one.at, one.by, one.text, one.data, tuple(e for e in one.edits if e[0] <= n), one.stands

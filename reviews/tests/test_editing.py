@@ -1,4 +1,4 @@
-"""What people write in a review is kept, whatever else happens to it; what was redacted is not."""
+"""What people write in a review is kept, whatever else happens to it; redacted words are not."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ SAID = f"The root password is {SECRET}. Everybody saw it, so change it"
 
 @pytest.fixture
 def ended(incident: Incident, ada: Person) -> Incident:
-    """Is led by Ada, and over; a note of it holds the secret."""
+    """Return an ended incident that Ada leads, with the secret in a note."""
     lifecycle.set_lead(incident, lead=ada, by=ada, at=timezone.now())
     lifecycle.note(incident, text=SAID, by=ada, at=timezone.now())
     return lifecycle.resolve(incident, text="rolled back", by=ada, at=timezone.now())
 
 
 def part(incident: Incident, reader: Person, key: str = "summary") -> ReviewPart:
-    """Return a section as somebody reads it."""
+    """Return a section as someone reads it."""
     fresh = Incident.objects.get(pk=incident.pk)
     return next(one for one in reading.of(fresh, reader=reader).parts if one.kind.key == key)
 
@@ -94,7 +94,7 @@ def test_redacting_takes_the_words_out_of_all_that_quotes_them_and_no_others(
         "Ben said\n> [redacted]\nand left",
     }
     assert ReviewComment.objects.get().text == "is [redacted] true?"
-    with pytest.raises(editing.EditedMeanwhile):  # an open form still holds the words
+    with pytest.raises(editing.EditedMeanwhile):  # an open form still contains the words
         write(ended, f"Ben said {SECRET}", stale, ben)
 
 
@@ -201,7 +201,7 @@ def test_a_private_review_changes_nothing_for_who_may_not_see_it(
 
 
 def plain(body: bytes, name: str = "-") -> str:
-    """Return a page without the token of its forms, and without a name."""
+    """Return a page without its forms' tokens, and without a name."""
     return re.sub(r'value="\w{64}"', "", body.decode()).replace(name, "")
 
 

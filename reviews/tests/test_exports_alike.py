@@ -1,4 +1,4 @@
-"""Both files of a review say what whoever reads them apart from its page has to know."""
+"""Both exported files of a review contain what someone reading them outside its page has to know."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A meeting stays at the moment that was planned, whatever zone its page was written for and is sent from."""
+"""A meeting stays at its planned moment, whatever time zone its page was written for and is sent from."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ VALUE: Final = re.compile(r'value="([^"]*)"')
 
 
 def fields(html: str) -> dict[str, str]:
-    """Return the fields of the form that plans the meeting, as they are filled in."""
+    """Return the fields of the form that plans the meeting, as prefilled."""
     found = {}
     for one in FIELD.finditer(html.replace("\n", " ")):
         value = VALUE.search(one[0])
@@ -37,7 +37,7 @@ def fields(html: str) -> dict[str, str]:
 
 
 def planned(client: Client, incident: Incident, *, shown_in: str, sent_from: str, **changed: str) -> int:
-    """Open the page in one zone and send its form from another; return how that was answered."""
+    """Open the page in one time zone and send its form from another; return the status of the answer."""
     client.cookies["zone"] = shown_in
     html = client.get(f"{incident.get_absolute_url()}review").content.decode()
     client.cookies["zone"] = sent_from
@@ -62,7 +62,7 @@ def ended(incident: Incident, ada: Person) -> Incident:
 def test_what_is_filled_in_is_the_moment_that_was_planned(
     ended: Incident, ada: Person, browse: Open, zone: str, change: datetime, minutes: int
 ) -> None:
-    """Also in an hour that comes twice."""
+    """Even in an hour that occurs twice."""
     at = change + timedelta(minutes=minutes)
     editing.plan_meeting(ended, on=at, by=ada, at=AT)
     client = browse(ada)

@@ -1,4 +1,4 @@
-"""What is sent from a page of a review that is older than what another did moves and publishes nothing unseen."""
+"""What is sent from a review page older than someone's change neither moves nor publishes anything unseen."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def written(incident: Incident, by: Person) -> None:
 
 
 def nothing(incident: Incident, by: Person) -> None:
-    """Nobody does anything."""
+    """Do nothing."""
 
 
 @pytest.mark.parametrize(
@@ -67,6 +67,6 @@ def test_an_older_page_is_told_and_may_send_it_again(
 
 
 def seen_by(page: str, to: str) -> str:
-    """Return what the form bears that sends this."""
+    """Return the hidden state in the form that sends this."""
     form = next(one for one in page.split("<form")[1:] if f'value="{to}"' in one.split("</form>")[0])
     return form.split('name="seen"', 1)[1].split('value="', 1)[1].split('"', 1)[0]

@@ -1,4 +1,4 @@
-"""A search quotes what people wrote in a review, to those who may read it there and to nobody else."""
+"""A search quotes what people wrote in a review only to those who may read it there."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def ended(incident: Incident, ada: Person) -> Incident:
 
 
 def write(incident: Incident, text: str, by: Person, *, section: str = "hard") -> None:
-    """Say this in a section, whatever it said."""
+    """Write this in a section, whatever it said."""
     seen = next((one.seen for one in ReviewSection.objects.filter(review__incident=incident, key=section)), "0.0")
     editing.write(incident, section=section, text=text, seen=seen, by=by, at=timezone.now())
 
@@ -52,7 +52,7 @@ def hits(client: Client, q: str) -> list[tuple[str, str]]:
 
 
 def cast(kind: str, person: Person, incident: Incident) -> Person:
-    """Make somebody a reader of a kind."""
+    """Make someone a reader of a certain kind."""
     if "inside" in kind or kind == "left":
         left_at = timezone.now() if kind == "left" else None
         Participant.objects.update_or_create(
@@ -65,7 +65,7 @@ def cast(kind: str, person: Person, incident: Incident) -> Person:
 
 @pytest.fixture(params=["public", "private"])
 def about(request: pytest.FixtureRequest, incident: Incident, secret: Incident, ada: Person) -> Incident:
-    """Is over, and its review says the word."""
+    """Return an ended incident whose review contains the word."""
     over = lifecycle.resolve(secret if request.param == "private" else incident, by=ada, at=timezone.now())
     write(over, TEXT, ada)
     return over

@@ -1,4 +1,4 @@
-"""The summary of a review says of an incident's end what its row says, in whatever order it was ended and reopened."""
+"""The summary of a review agrees with the incident's row about its end, in whatever order it ended and was reopened."""
 
 from __future__ import annotations
 
@@ -42,5 +42,5 @@ def says_what_holds(incident: Incident, ada: Person, steps: tuple[Callable[..., 
 
 
 def since(incident: Incident, moment: datetime) -> float:
-    """Return the seconds from the declaration on."""
+    """Return the seconds since the declaration."""
     return (moment - incident.declared_at).total_seconds()

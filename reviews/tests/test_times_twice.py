@@ -1,4 +1,4 @@
-"""Around any change of clocks no two minutes are written alike, and all up to a minute is found by it."""
+"""Around any clock change no two minutes are shown alike, and filtering up to a minute finds everything before it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ from incidents.reading.timeline_filters import TimelineFilters
 from incidents.templatetags import firekind
 from reviews.exporting import as_markdown
 
-# A moment near a change: an hour, half an hour, at midnight, a day left out, by another name in winter, by no other.
+# A moment near a change: by an hour, half an hour, at midnight, a day left out, with or without another zone name in
+# winter.
 CHANGES: Final = {
     "Europe/Berlin": ("2026-03-29T01:00", "2026-10-25T01:00"),
     "Europe/Dublin": ("2026-03-29T01:00", "2026-10-25T01:00"),
@@ -34,7 +35,7 @@ TAG: Final = re.compile(r"<[^>]*>")
 
 
 def clock(at: datetime) -> str:
-    """What stands at an entry below the heading of its day."""
+    """Return the time shown at an entry, with its day."""
     return f"{timezone.localtime(at).date()} {TAG.sub('', firekind.clock(at))}"
 
 

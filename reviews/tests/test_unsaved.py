@@ -1,4 +1,4 @@
-"""What somebody sent to a review and is not taken stands in the answer, for a browser without scripts as well."""
+"""Text that a review does not accept is in the answer, even for a browser without scripts."""
 
 from __future__ import annotations
 

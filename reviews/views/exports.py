@@ -1,4 +1,4 @@
-"""A review to take along: Markdown, or one HTML file that fetches nothing."""
+"""A review to download: Markdown, or one self-contained HTML file."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from reviews.views.page import is_of_one_day, is_too_early
 @require_GET
 @signed_in
 def markdown(request: Request, codename: str) -> HttpResponse:
-    """Give the review as Markdown, its times in the reader's zone."""
+    """Return the review as Markdown, with times in the reader's time zone."""
     incident = incident_or_404(request.person, codename)
     if is_too_early(incident):
         return redirect("review", codename=incident.codename)
@@ -30,7 +30,7 @@ def markdown(request: Request, codename: str) -> HttpResponse:
 @require_GET
 @signed_in
 def html(request: Request, codename: str) -> HttpResponse:
-    """Give the review as one HTML file."""
+    """Return the review as one HTML file."""
     incident = incident_or_404(request.person, codename)
     if is_too_early(incident):
         return redirect("review", codename=incident.codename)
@@ -40,14 +40,14 @@ def html(request: Request, codename: str) -> HttpResponse:
 
 
 def _read(request: Request, incident: Incident, *, form: str) -> tuple[ReviewDocument, str]:
-    """Return a review and the address of its incident, and log that it leaves."""
+    """Return a review and the address of its incident, and record the export in the audit log."""
     audit_notes.note("export", by=request.person, about=incident.codename, form=form)
     found = reading.of(incident, reader=request.person)
     return found, request.build_absolute_uri(incident.get_absolute_url())
 
 
 def attached(text: str, incident: Incident, ending: str, kind: str) -> HttpResponse:
-    """Answer with a file that is named after the incident and the day."""
+    """Return a file download named after the incident and the day."""
     response = HttpResponse(text, content_type=f"{kind}; charset=utf-8")
     day = f"{timezone.localtime():%Y-%m-%d}"
     response["Content-Disposition"] = f'attachment; filename="{incident.codename}-review-{day}.{ending}"'

@@ -1,4 +1,4 @@
-"""The reviews that somebody may see, by state."""
+"""The reviews that someone may see, by state."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from incidents.views.detail.page_reading import tints
 from incidents.views.signed_in import Request, signed_in
 from reviews.models import Review, ReviewState
 
-MOST: Final = 200  # of a state, the newest
-LATELY: Final = 500  # how many that were resolved are looked at for those without a review
+MOST: Final = 200  # for each state, the newest
+LATELY: Final = 500  # recently resolved incidents that are searched for ones without a review
 HEADINGS: Final = {
     ReviewState.MEETING: "Meeting planned",
     ReviewState.DRAFT: "Drafts",
@@ -28,7 +28,7 @@ HEADINGS: Final = {
 @require_GET
 @signed_in
 def listing(request: Request) -> HttpResponse:
-    """Show reviews by state, and which incidents ended lately without one."""
+    """Show reviews by state, and recently resolved incidents without one."""
     seen = visibility.visible_to(request.person).select_related("type", "policy_version")
     found = (
         Review.objects.filter(incident__in=seen)

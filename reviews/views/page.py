@@ -1,4 +1,4 @@
-"""The review of one incident: what it says by itself, what people wrote, and what the timeline says since."""
+"""The review of one incident: its composed sections, what people wrote, and what changed on the timeline since."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ CONFLICT, UNPROCESSABLE = 409, 422
 
 @dataclass(frozen=True, slots=True)
 class UnsavedText:
-    """What somebody sent that was not taken: the text of a section, a comment on one, or the day of the meeting."""
+    """What someone sent that was not accepted: a section's text, a comment on one, or the time of the meeting."""
 
     section: str = ""
     text: str = ""
@@ -34,7 +34,7 @@ class UnsavedText:
 
     @property
     def said(self) -> str:
-        """What they would have to write once more."""
+        """What they would otherwise have to write again."""
         return self.text or self.comment or self.on
 
 
@@ -44,14 +44,14 @@ NOTHING: Final = UnsavedText()
 @require_GET
 @signed_in
 def page(request: Request, codename: str) -> HttpResponse:
-    """Show the review; while people still respond and nobody has begun it, say when it begins."""
+    """Show the review; if the incident is active and no one has started it, say when it begins."""
     return shown(request, incident_or_404(request.person, codename))
 
 
 @require_GET
 @signed_in
 def versions(request: Request, codename: str, section: str) -> HttpResponse:
-    """Show everything that people ever wrote in a section."""
+    """Show every version of what people wrote in a section."""
     incident = incident_or_404(request.person, codename)
     kind = next((one for one in SECTIONS if one.key == section), None)
     if kind is None:
@@ -68,7 +68,7 @@ def shown(
     unsaved: UnsavedText = NOTHING,
     clash: EditedMeanwhile | None = None,
 ) -> HttpResponse:
-    """Show the review, with what stands in the way of what somebody sent, and that itself."""
+    """Show the review, with the reason why something was not accepted, and the text that was sent."""
     context = about(incident) | {"refused": refused, "unsaved": unsaved, "clash": clash}
     status = CONFLICT if clash is not None else UNPROCESSABLE if refused else 200
     if is_too_early(incident):
@@ -81,16 +81,16 @@ def shown(
 
 
 def is_too_early(incident: Incident) -> bool:
-    """Return whether people still respond, and nobody has begun the review."""
+    """Return whether the incident is active and no one has started the review."""
     return incident.is_active and not Review.objects.filter(incident=incident).exists()
 
 
 def about(incident: Incident) -> dict[str, Any]:
-    """Return what every page of a review says of its incident."""
+    """Return what every page of a review shows of its incident."""
     return {"incident": incident, "policy": incident.policy, "tints": tints()}
 
 
 def is_of_one_day(found: ReviewDocument) -> bool:
-    """Return whether everything happened on one day of the reader's, so that times need no date."""
+    """Return whether everything happened on a single day for the reader, so that times need no date."""
     said = (one for part in found.parts for one in (*document.sentences(part.passages), *part.changes.added))
     return len({timezone.localtime(one.at).date() for one in said if one.at}) < 2

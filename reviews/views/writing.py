@@ -1,4 +1,4 @@
-"""What people send to a review: text, comments, its state, and that a section is written again."""
+"""What people send to a review: text, comments, a new state, and requests to compose a section again."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ from reviews.views.page import NOTHING, UnsavedText, shown
 
 
 class MeetingForm(forms.Form):
-    """When a review is discussed, in the zone that the page named as it was typed.
+    """When a review is discussed, in the time zone that the page named when it was typed.
 
-    ``was`` is the moment that was filled in: of an hour that comes twice, the one that was meant before stays.
+    ``was`` is the moment that was prefilled: for an hour that occurs twice, it keeps the one that was meant before.
     """
 
     on = forms.CharField(error_messages={"required": "Say when."})
     was = forms.CharField(required=False)
 
     def clean(self) -> dict[str, Any]:
-        """Read the moment."""
+        """Parse the moment."""
         given = super().clean() or {}
         if "on" in given:
             try:
@@ -43,7 +43,7 @@ class MeetingForm(forms.Form):
 
 
 def _moment(typed: str, *, was: str) -> datetime:
-    """Return the moment of a time on the clocks of the current zone. Raises ``ValueError``, ``ValidationError``."""
+    """Return the moment of a local time in the current time zone. Raises ``ValueError``, ``ValidationError``."""
     said = datetime.fromisoformat(typed)
     if said.tzinfo is not None:
         return said.astimezone(UTC)
@@ -58,7 +58,7 @@ def _moment(typed: str, *, was: str) -> datetime:
 @require_POST
 @signed_in
 def write(request: Request, codename: str, section: str) -> HttpResponse:
-    """Save what somebody wrote; when somebody else saved meanwhile, show both and save nothing."""
+    """Save what someone wrote; if someone else saved in the meantime, show both and save nothing."""
     incident, text = _about(request, codename, section), request.POST.get("text", "")
     try:
         editing.write(
@@ -80,7 +80,7 @@ def write(request: Request, codename: str, section: str) -> HttpResponse:
 @require_POST
 @signed_in
 def again(request: Request, codename: str, section: str) -> HttpResponse:
-    """Write a section again, up to the entry that its changes were shown for."""
+    """Compose a section again, up to the entry that its changes were shown for."""
     incident = _about(request, codename, section)
     to = number(request.POST.get("to")) or 0
     return _done(
@@ -95,7 +95,7 @@ def again(request: Request, codename: str, section: str) -> HttpResponse:
 @require_POST
 @signed_in
 def comment(request: Request, codename: str, section: str) -> HttpResponse:
-    """Take a comment on a section."""
+    """Add a comment to a section."""
     incident, text = _about(request, codename, section), request.POST.get("comment", "")
     after = number(request.POST.get("after"))
     return _done(
@@ -110,7 +110,7 @@ def comment(request: Request, codename: str, section: str) -> HttpResponse:
 @require_POST
 @signed_in
 def settle(request: Request, codename: str, pk: int) -> HttpResponse:
-    """Mark a comment as dealt with."""
+    """Mark a comment as settled."""
     incident = incident_or_404(request.person, codename)
     return _done(
         request,
