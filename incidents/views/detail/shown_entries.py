@@ -1,4 +1,4 @@
-"""Timeline entries as HTML: each is rendered once for all readers to whom it reads the same."""
+"""Timeline entries as HTML: readers who see the same in an entry share one rendering."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The rows of the list of incidents: each is rendered once for all readers to whom it reads the same."""
+"""The rows of the list of incidents: readers who see the same in a row share one rendering."""
 
 from __future__ import annotations
 
