@@ -17,6 +17,7 @@ from incidents.models import Codename, Event, Incident, Person
 
 TITLE_CHARS = 200
 TEXT_CHARS = 10_000
+MOST_SERVICES = 50
 LOCK = "SELECT id FROM incidents_incident WHERE id = ANY(%s) ORDER BY id FOR NO KEY UPDATE"
 TITLE_CUT = "The title was long: it is shortened, and the summary begins with all of it."
 
@@ -221,14 +222,16 @@ def text(said: str, *, field: str = "text", needed: bool = True) -> str:
 
 
 def names(services: Collection[str]) -> list[str]:
-    """Return service names without duplicates, whitespace folded; at most 50 of 80 characters.
+    """Return service names without duplicates, whitespace folded.
 
-    Raises ``BadInput`` for a longer name; names past the fiftieth are dropped.
+    Raises ``BadInput`` for more than 50 names, or one of more than 80 characters.
     """
     found = dict.fromkeys(name for service in services if (name := " ".join(service.split())))
     if any(len(name) > 80 for name in found):
         raise BadInput("services", "A service's name has at most 80 characters.")
-    return list(found)[:50]
+    if len(found) > MOST_SERVICES:
+        raise BadInput("services", f"An incident can name up to {MOST_SERVICES} services. You named {len(found)}.")
+    return list(found)
 
 
 def _clean(said: str) -> str:
