@@ -1,1 +1,1 @@
-"""The outside: vendors, each with its adapter, its doors and a stand-in; the API; who signs in."""
+"""The outside world: vendors (adapter, doors and stand-in for each), the REST API, and sign-in."""

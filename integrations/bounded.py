@@ -1,8 +1,8 @@
-"""Connections on which a whole answer has to come in time, however slowly its bytes do.
+"""Connections that limit how long a whole answer may take, however slowly its bytes arrive.
 
-A time-out counts from one byte to the next: an answer that trickles, as one does through a broken proxy, would hold
-the thread that waits for it for as long as it likes. It counts for each of a name's addresses, too, and for each piece
-of a body that is sent over TLS.
+A socket time-out restarts with every byte, so an answer that trickles in, for example through a broken proxy, could
+hold its thread indefinitely. The time-out also restarts for each address of a host name, and for each chunk of a body
+sent over TLS.
 """
 
 from __future__ import annotations
@@ -20,27 +20,27 @@ from typing import Any, Final, cast
 
 from incidents.claiming import in_hand
 
-TIMES: Final = 2  # so many time-outs, of one byte each, may an answer take as a whole
-LARGEST: Final = 1 << 26  # bytes that no vendor's answer in JSON comes near
-PIECE: Final = 1 << 14  # what TLS sends at once
+TIMES: Final = 2  # an answer as a whole may take this many times the time-out of one byte
+LARGEST: Final = 1 << 26  # bytes; far above any JSON answer of a vendor
+PIECE: Final = 1 << 14  # bytes that TLS sends at once
 
 
 class NotReached(TimeoutError):
-    """There was no connection in time: nothing was sent."""
+    """No connection was made in time, so nothing was sent."""
 
 
-# A connection that was never made did nothing; every other broken one may have.
+# A connection that was never made cannot have changed anything; one that broke later may have.
 NEVER_SENT: Final = (ConnectionRefusedError, socket.gaierror, NotReached)
 
 
 class Ending:
-    """When an answer has to be whole: counted from now."""
+    """The deadline for a whole answer, counted from the moment this is created."""
 
     def __init__(self, whole_s: float) -> None:
         self._at = time.monotonic() + whole_s
 
     def left(self, patience_s: float | None) -> float:
-        """Return how long the next byte may be waited for; raise ``TimeoutError`` where it would come too late."""
+        """Return how many seconds to wait for the next byte. Raises ``TimeoutError`` once the deadline has passed."""
         left = self._at - time.monotonic()
         if left <= 0:
             raise TimeoutError("the answer as a whole took too long")
@@ -48,7 +48,7 @@ class Ending:
 
 
 class _Reading(io.RawIOBase):
-    """Reads what a socket brings, each time for as long as is left."""
+    """Reads from a socket, waiting no longer than the time left until the deadline."""
 
     def __init__(self, sock: socket.socket, ending: Ending, patience_s: float | None) -> None:
         self._sock, self._ending, self._patience_s = sock, ending, patience_s
@@ -67,7 +67,7 @@ class _Reading(io.RawIOBase):
 
 
 class _Socket:
-    """A socket that takes a request and gives its answer in time or not at all."""
+    """A socket that sends its request and reads its answer before the deadline, or raises."""
 
     def __init__(self, sock: socket.socket, ending: Ending, patience_s: float | None) -> None:
         self._sock, self._ending, self._patience_s = sock, ending, patience_s
@@ -77,7 +77,7 @@ class _Socket:
         return io.BufferedReader(_Reading(self._sock, self._ending, self._patience_s))
 
     def sendall(self, data: bytes) -> None:
-        """Send all of it, piece by piece: over TLS a time-out would count for each of them."""
+        """Send all data in chunks, because a time-out restarts for each chunk that TLS sends."""
         left = memoryview(data)
         while left:
             self._sock.settimeout(self._ending.left(self._patience_s))
@@ -89,14 +89,14 @@ class _Socket:
 
 
 def addresses(host: str, port: int) -> list[str]:
-    """Return the addresses of a name, each once: each may be waited for. Raises ``OSError``."""
+    """Return the distinct addresses of a host name, since each can cost a time-out. Raises ``OSError``."""
     found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     return list(dict.fromkeys(str(one[4][0]) for one in found))
 
 
 @contextmanager
 def asking_a_proxy(connection: http.client.HTTPConnection, ending: Ending, patience_s: float) -> Iterator[None]:
-    """Have what a proxy answers before it leads on come in time as well."""
+    """Apply the deadline to the proxy's answer to CONNECT as well."""
     plain = connection.sock
     connection.sock = keeping(plain, ending, patience_s)
     yield
@@ -104,21 +104,21 @@ def asking_a_proxy(connection: http.client.HTTPConnection, ending: Ending, patie
 
 
 def keeping(sock: socket.socket, ending: Ending, patience_s: float | None) -> socket.socket:
-    """Have a socket take what is sent, and give what is answered, in time or not at all."""
+    """Return a socket that sends and reads before the deadline, or raises."""
     return cast("socket.socket", _Socket(sock, ending, patience_s))
 
 
 class TimedConnection(http.client.HTTPConnection):
-    """A connection for one request, in the clear; the whole takes so many time-outs at most."""
+    """A plain HTTP connection for one request, which takes at most ``times`` times its time-out in total."""
 
     def __init__(self, *args: Any, times: float = TIMES, **more: Any) -> None:
         super().__init__(*args, **more)
         self._times = times
 
     def connect(self) -> None:
-        """Connect; the whole comes in time from then on.
+        """Connect, and start the deadline for the whole exchange.
 
-        Raises ``NotReached``, and ``OutOfHand`` where nobody wants it any more.
+        Raises ``NotReached``, and ``OutOfHand`` when the request is no longer wanted.
         """
         patience_s = cast("float", self.timeout)
         self._ending = ending = Ending(self._times * patience_s)
@@ -132,7 +132,7 @@ class TimedConnection(http.client.HTTPConnection):
         in_hand.before_sending()
 
     def _tunnel(self) -> None:
-        """Ask a proxy to lead on."""
+        """Ask the proxy to open the tunnel."""
         with asking_a_proxy(self, self._ending, cast("float", self.timeout)):
             super()._tunnel()  # type: ignore[misc]  # of http.client, which typeshed does not name
 
@@ -140,7 +140,7 @@ class TimedConnection(http.client.HTTPConnection):
 def _connected(
     address: tuple[str, int], timeout: float, source_address: tuple[str, int] | None = None, *, ending: Ending
 ) -> socket.socket:
-    """Connect to the first address of a name that takes it, with what is left for each."""
+    """Connect to the first address of a host name that accepts, within the time left."""
     failed: OSError | None = None
     host, port = address
     for one in addresses(host, port):
@@ -150,44 +150,44 @@ def _connected(
         except OSError as error:
             failed = failed or error
         else:
-            sock.settimeout(ending.left(timeout))  # of the handshake
+            sock.settimeout(ending.left(timeout))  # for the TLS handshake
             return sock
     raise failed or OSError("the name has no address")
 
 
 class TimedTlsConnection(TimedConnection, http.client.HTTPSConnection):
-    """The same over TLS."""
+    """The same, over TLS."""
 
 
 def whole(answer: http.client.HTTPResponse, *, most: int = LARGEST) -> bytes:
-    """Return the bytes of an answer; raise ``HTTPException`` for one that is longer, or shorter than it says."""
+    """Return the body of an answer. Raises ``HTTPException`` if it is longer than ``most`` or incomplete."""
     body = answer.read(most + 1)
     if len(body) > most:
         raise http.client.HTTPException("the answer is too large")
-    if answer.length:  # a read with a limit does not say so itself
+    if answer.length:  # `read` with a limit does not report a body that was cut short
         raise http.client.IncompleteRead(body, answer.length)
     return body
 
 
 class Plainly(urllib.request.HTTPHandler):
-    """Opens plain addresses on such connections."""
+    """Opens http:// URLs on connections with a deadline."""
 
     def __init__(self, *, times: float = TIMES) -> None:
         super().__init__()
         self._times = times
 
     def http_open(self, req: urllib.request.Request) -> http.client.HTTPResponse:
-        """Open an address."""
+        """Open a URL."""
         return self.do_open(TimedConnection, req, times=self._times)
 
 
 class OverTls(urllib.request.HTTPSHandler):
-    """Opens addresses over TLS on such connections."""
+    """Opens https:// URLs on connections with a deadline."""
 
     def __init__(self, context: ssl.SSLContext, *, times: float = TIMES) -> None:
         super().__init__(context=context)
         self._tls, self._times = context, times
 
     def https_open(self, req: urllib.request.Request) -> http.client.HTTPResponse:
-        """Open an address."""
+        """Open a URL."""
         return self.do_open(TimedTlsConnection, req, context=self._tls, times=self._times)

@@ -1,4 +1,4 @@
-"""What a check of one vendor's setup found, and how a command prints it."""
+"""The results of checking one vendor's setup, and how a command prints them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from workflows.ports import VendorError
 
 @dataclass(frozen=True, slots=True)
 class CheckResult:
-    """One finding: fine, worth knowing (``is_note``), or to be fixed."""
+    """One result: fine, worth knowing (``is_note``), or to be fixed."""
 
     says: str
     is_fine: bool = True
@@ -20,7 +20,7 @@ class CheckResult:
 
     @property
     def word(self) -> str:
-        """How its line begins."""
+        """Return the word that its line starts with."""
         if not self.is_fine:
             return "fix"
         return "note" if self.is_note else "fine"
@@ -32,23 +32,23 @@ class CheckResult:
 
 
 def wrong(says: str) -> CheckResult:
-    """Find something that is to be fixed."""
+    """Return a result that has to be fixed."""
     return CheckResult(says, is_fine=False)
 
 
 def note(says: str) -> CheckResult:
-    """Find something that is worth knowing."""
+    """Return a result that is worth knowing."""
     return CheckResult(says, is_note=True)
 
 
 def unanswered(error: VendorError, about: str = "") -> CheckResult:
-    """Find that a vendor did not answer: to be fixed, unless it only limits how often it is asked."""
+    """Return a result for a vendor that did not answer: to be fixed, unless it only limited the rate of requests."""
     says = f"{about}{error.says_once}"
     return note(f"Not checked: {says}") if error.code == "ratelimited" else wrong(says)
 
 
 def printed(found: Iterable[CheckResult], out: OutputWrapper) -> None:
-    """Print a sentence for each finding as it comes; raise ``CommandError`` when something is to be fixed."""
+    """Print a sentence for each result as it arrives. Raises ``CommandError`` when something has to be fixed."""
     to_fix = 0
     for one in found:
         out.write(f"{one.word}  {one.says}")

@@ -1,4 +1,4 @@
-"""One request to a vendor, and what the work in hand must note about it."""
+"""One request to a vendor, and what it records about the effect being worked on."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from workflows.ports import VendorError
 
 @contextmanager
 def asking(*, writes: bool) -> Iterator[None]:
-    """Look at the work in hand before a request is sent, and note that one which is refused did nothing.
+    """Check before a request that it is still wanted, and record that a refused request changed nothing.
 
     Raises ``in_hand.OutOfHand``.
     """

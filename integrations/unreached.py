@@ -1,4 +1,6 @@
-"""Why a vendor was not reached, where that is for operators to mend: a certificate that is not trusted, and DNS."""
+"""Errors for requests that never reached a vendor because of a problem operators can fix: an untrusted certificate,
+DNS.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,7 @@ MEND: Final = (
 
 
 def error_of(error: BaseException, *, vendor: str, method: str) -> VendorError | None:
-    """Return what is said of a request that never went out for such a reason; None for every other error."""
+    """Return the error for a request that failed on a certificate or DNS; None for every other cause."""
     for cause in _causes(error):
         if isinstance(cause, ssl.SSLCertVerificationError):
             says = f"{vendor}'s certificate is not trusted here{_why(cause)}. {MEND}"
@@ -29,13 +31,13 @@ def error_of(error: BaseException, *, vendor: str, method: str) -> VendorError |
 
 
 def _why(error: ssl.SSLCertVerificationError) -> str:
-    """Return OpenSSL's own reason, where it gives one."""
+    """Return OpenSSL's own reason, if it gives one."""
     said: str = getattr(error, "verify_message", "")
     return f" ({said.rstrip('.')})" if said else ""
 
 
 def _causes(error: BaseException | None) -> Iterator[BaseException]:
-    """Yield an error and what it came of, the first one last; urllib keeps that as a reason."""
+    """Yield an error and its causes, the root cause last; urllib keeps the cause as ``reason``."""
     while error is not None:
         yield error
         reason = getattr(error, "reason", None)

@@ -1,4 +1,4 @@
-"""A vendor's answer in JSON. A proxy may answer in a vendor's place, and what it says is never taken for an answer."""
+"""Parse a vendor's JSON answers. A proxy may answer in the vendor's place, and that must not pass for the vendor's."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from typing import Any, Final
 
 from workflows.ports import VendorError
 
-Unreadable = Callable[[], VendorError]  # makes the error of an answer that could not be read
-PAGE: Final = "text/html"  # what no vendor's API answers with
-UNAUTHORIZED: Final = 401  # some do, where nobody signed in
+Unreadable = Callable[[], VendorError]  # makes the error for an answer that cannot be read
+PAGE: Final = "text/html"  # no vendor's API answers with this type
+UNAUTHORIZED: Final = 401  # except with this status: some send a page to a caller that is not signed in
 
 
 class VendorAnswer(dict[str, Any]):
-    """An object of an answer: looking up what is not in it raises the error of an answer that could not be read."""
+    """A JSON object of an answer; looking up a missing key raises the error for an answer that cannot be read."""
 
     def __init__(self, said: Mapping[str, Any], unreadable: Unreadable) -> None:
         super().__init__(said)
@@ -25,7 +25,9 @@ class VendorAnswer(dict[str, Any]):
 
 
 def parsed(body: bytes, *, unreadable: Unreadable) -> Any:
-    """Return the JSON of an answer, each object in it as a ``VendorAnswer``; raise ``VendorError`` for all else."""
+    """Return the JSON of an answer, each object in it as a ``VendorAnswer``. Raises ``VendorError`` when it is not
+    JSON.
+    """
     try:
         return json.loads(body, object_hook=lambda said: VendorAnswer(said, unreadable))
     except (ValueError, RecursionError) as error:
@@ -33,5 +35,5 @@ def parsed(body: bytes, *, unreadable: Unreadable) -> Any:
 
 
 def is_somebody_elses(status: int, content_type: str) -> bool:
-    """Return whether an answer is a page of a proxy, whatever status it gave it, and says nothing of the vendor."""
+    """Return whether an answer is a proxy's page, which says nothing about the vendor whatever its status."""
     return status != UNAUTHORIZED and content_type.partition(";")[0].strip().lower() == PAGE

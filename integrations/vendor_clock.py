@@ -1,4 +1,4 @@
-"""How far a vendor's clock is ahead of ours, by the ``Date`` of an answer."""
+"""Measure how far a vendor's clock is ahead of ours, from the ``Date`` header of an answer."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from email.utils import parsedate_to_datetime
 
 
 def ahead_s(date: str | None, *, at: datetime) -> float | None:
-    """Return the seconds between a ``Date`` header and ``at``; None when there is none that can be read."""
+    """Return the seconds from ``at`` to a ``Date`` header; None when the header is missing or cannot be parsed."""
     try:
         said = parsedate_to_datetime(date or "")
     except ValueError:

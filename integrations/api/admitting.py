@@ -19,20 +19,21 @@ from integrations.identity import tries
 
 P = ParamSpec("P")
 OK: Final = 200
-PACE: Final = tries.TryLimit("token", 300, 60)  # requests of one token, at all doors and in all processes together
+PACE: Final = tries.TryLimit("token", 300, 60)  # requests per token, across all doors and processes
 Door = Callable[Concatenate[HttpRequest, Token, P], HttpResponse]
 
 
 def admits(
     scope: Scope, **methods: Sequence[Schema]
 ) -> Callable[[Door[P]], Callable[Concatenate[HttpRequest, P], HttpResponse]]:
-    """Let a door answer these methods, each with its parameters, to tokens with this scope.
+    """Restrict a door to these methods, each with its parameters, and to tokens with this scope.
 
-    Nothing is looked up before that is clear. What was read for whom may not see it any more is not said.
+    Nothing is looked up before those checks pass. If the token's owner can no longer see what the door read by the time
+    it answers, the answer is 404.
     """
 
     def guarded(door: Door[P]) -> Callable[Concatenate[HttpRequest, P], HttpResponse]:
-        @csrf_exempt  # there is no session to abuse: the holder of the token sends it
+        @csrf_exempt  # no session to abuse: the caller sends the token explicitly
         @wraps(door)
         def asked(request: HttpRequest, /, *args: P.args, **kwargs: P.kwargs) -> HttpResponse:
             takes = methods.get("GET" if request.method == "HEAD" else request.method or "")
@@ -78,5 +79,5 @@ def _query(request: HttpRequest) -> QueryDict:
 
 
 def wait_s(token: Token) -> int:
-    """Count a request of a token; return 0, or the seconds to wait when it is one too many."""
+    """Count a request of a token; return 0, or the seconds to wait if it exceeds the limit."""
     return tries.take({PACE: str(token.pk)})

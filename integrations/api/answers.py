@@ -16,7 +16,7 @@ CREATED: Final = 201
 
 
 def refused(status: int, error: str, says: str, **more: Any) -> HttpResponse:
-    """Say no: ``error`` for programs, ``says`` for people."""
+    """Refuse: ``error`` for programs, ``says`` for people."""
     response = JsonResponse({"error": error, "says": says, **more}, status=status)
     if status == 401:
         response["WWW-Authenticate"] = 'Bearer realm="firekind"'
@@ -24,23 +24,23 @@ def refused(status: int, error: str, says: str, **more: Any) -> HttpResponse:
 
 
 def unknown_token() -> HttpResponse:
-    """Say that no token came, or none that works."""
+    """Answer that the token is missing or not valid."""
     return refused(401, "unauthorized", "Send a valid token: Authorization: Bearer fk_…")
 
 
 def not_found() -> HttpResponse:
-    """Say that there is none, whether it is hidden or absent."""
+    """Answer that it does not exist, whether it is hidden or absent."""
     return refused(404, "not_found", "There is no such incident, or no such evidence.")
 
 
 def no_address() -> HttpResponse:
-    """Say that there is nothing at this address, and where all that do are described."""
+    """Answer that no endpoint has this address, and where all endpoints are described."""
     says = "There is nothing at this address. Check the codename; /api/v1/openapi.json describes every address."
     return refused(404, "not_found", says)
 
 
 def beyond(scope: str) -> HttpResponse:
-    """Say that a token was made for something else; whatever was asked for was not looked up."""
+    """Answer that the token lacks the scope; nothing was looked up."""
     says = f"This token cannot do that: create one with the scope {scope}."
     response = refused(403, "insufficient_scope", says, scope=scope)
     response["WWW-Authenticate"] = f'Bearer realm="firekind", error="insufficient_scope", scope="{scope}"'
@@ -48,31 +48,31 @@ def beyond(scope: str) -> HttpResponse:
 
 
 def too_many(seconds: int) -> HttpResponse:
-    """Say that a token asks too often, and when to ask again."""
+    """Answer that a token sends too many requests, and when to retry."""
     response = refused(429, "too_many", f"Too many requests with this token. Try again in {seconds} s.")
     response["Retry-After"] = str(seconds)
     return response
 
 
 def not_allowed(*methods: str) -> HttpResponse:
-    """Say which methods an address takes."""
+    """Answer with the methods that an address accepts."""
     response = refused(405, "not_allowed", f"Use {' and '.join(methods)}.")
     response["Allow"] = ", ".join(methods)
     return response
 
 
 def bad_parameter(wrong: lifecycle.BadInput) -> HttpResponse:
-    """Name the parameter that cannot be used."""
+    """Answer with the name of the parameter that cannot be used."""
     return refused(400, "bad_parameter", str(wrong), parameter=wrong.field)
 
 
 def bad_body(says: str) -> HttpResponse:
-    """Say why what was sent is no file."""
+    """Answer why the body is not a usable file."""
     return refused(400, "bad_body", says)
 
 
 def too_large() -> HttpResponse:
-    """Say that a file is larger than what is taken."""
+    """Answer that a file is too large."""
     most = settings.FIREKIND.evidence_max_mib
     return refused(413, "too_large", f"The file is larger than the {most:,} MiB limit.")
 
@@ -91,7 +91,7 @@ def several(incident: Incident, found: Iterable[Evidence]) -> HttpResponse:
 
 
 def described(evidence: Evidence) -> dict[str, Any]:
-    """Return evidence as plain values: its number, page, state, and what it says once it was read."""
+    """Return evidence as plain values: its number, page and state, and its summary sentence once it has been read."""
     return {
         "n": evidence.n,
         "url": address(evidence),
@@ -116,12 +116,12 @@ def described(evidence: Evidence) -> dict[str, Any]:
 
 
 def address(evidence: Evidence) -> str:
-    """Return the page of a piece of evidence."""
+    """Return the URL of a piece of evidence's page."""
     page = evidence.incident.get_absolute_url()
     return f"{settings.FIREKIND.base_url}{page}evidence/{evidence.n}/"
 
 
 def fresh(response: HttpResponse) -> HttpResponse:
-    """Let nobody keep an answer."""
+    """Forbid caching of a response."""
     response["Cache-Control"] = "no-store"
     return response

@@ -1,4 +1,4 @@
-"""Who asks, and for which incident: a token, never a session."""
+"""Identify the caller and the incident of a request: by a token, never by a session."""
 
 from __future__ import annotations
 
@@ -12,23 +12,23 @@ from incidents.models import Incident
 
 
 def token_of(authorization: str) -> Token | None:
-    """Return the token of an ``Authorization: Bearer …`` header; None when there is none that works."""
+    """Return the token of an ``Authorization: Bearer …`` header; None when it is missing or not valid."""
     scheme, _, secret = authorization.strip().partition(" ")
     return tokens.find(secret.strip(), at=timezone.now()) if scheme.lower() == "bearer" else None
 
 
 class TokenEnded(lifecycle.Refused):
-    """The token was revoked, or its owner let go, while a body arrived, which may take minutes."""
+    """The token was revoked, or its owner deactivated, while the body arrived, which can take minutes."""
 
 
 def check(token: Token) -> None:
-    """Raise ``TokenEnded`` unless what the token was worth when a request began still holds."""
+    """Raise ``TokenEnded`` unless the token still grants what it did when the request began."""
     if not tokens.stands(token):
         raise TokenEnded
 
 
 def incident_of(token: Token, codename: str) -> Incident | None:
-    """Return the incident of a codename, if this token is for it and its person may see it at this moment."""
+    """Return the incident of a codename, if the token covers it and the token's owner may see it now."""
     try:
         incident = visibility.find(token.person, codename)
     except Incident.DoesNotExist:
@@ -41,6 +41,6 @@ def incident_of(token: Token, codename: str) -> Incident | None:
 
 
 def own_incident(token: Token) -> Incident | None:
-    """Return the incident that a token is for, if its person may see it at this moment."""
+    """Return the incident that a token is limited to, if the token's owner may see it now."""
     seen = visibility.visible_to(token.person).filter(pk=token.incident_id or 0)
     return seen.select_related("type", "policy_version", "lead", "declared_by").first()

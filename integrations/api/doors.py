@@ -1,4 +1,4 @@
-"""Evidence by REST: a file in, authenticated by token alone; its state out."""
+"""Evidence by REST: upload a file with a token, read its state."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ CHUNK: Final = 1 << 18
 LOOK_EVERY_S: Final = 0.25
 LISTED: Final = 500
 FORMS: Final = ("multipart/form-data",)
-# What readers unpack; the rest reads as noise.
+# What the readers can decompress; other encodings would look like noise.
 CODINGS: Final = frozenset(("", "identity", "gzip", "x-gzip", "zstd", "bzip2", "xz"))
-_waiting = threading.BoundedSemaphore(2)  # of the few threads that take files in
+_waiting = threading.BoundedSemaphore(2)  # of the few threads that receive files
 
 
 @admits(Scope.EVIDENCE_WRITE, GET=(), POST=UPLOAD)
 def evidence(request: HttpRequest, token: Token, codename: str) -> HttpResponse:
-    """Take a file in as evidence of an incident, or list what there is."""
+    """Add a file as evidence of an incident, or list its evidence."""
     incident = asking.incident_of(token, codename)
     if incident is None:
         return answers.not_found()
@@ -93,7 +93,7 @@ def _refused(why: lifecycle.Refused) -> HttpResponse:
 
 
 def _no_file(request: HttpRequest) -> str:
-    """Say why a body cannot be a file that is read here, by its headers; nothing where it may be."""
+    """Say from the headers why a body cannot be a readable file; empty when it may be one."""
     if request.content_type in FORMS:
         return "Send the file itself as the body: curl --data-binary @file"
     if request.headers.get("Content-Encoding", "").strip().lower() not in CODINGS:
@@ -102,14 +102,14 @@ def _no_file(request: HttpRequest) -> str:
 
 
 def _chunks(request: HttpRequest, token: Token) -> Iterator[bytes]:
-    """Yield the body; raise ``TokenEnded`` at its end where the token was revoked while it arrived."""
+    """Yield the body, then raise ``TokenEnded`` if the token was revoked while it arrived."""
     while chunk := request.read(CHUNK):
         yield chunk
     asking.check(token)
 
 
 def _read(found: Evidence, asked: UploadParameters) -> Evidence:
-    """Wait until it was read, as long as that was asked for and not too many wait already."""
+    """Wait until the file is read, for as long as the request asks, unless too many requests already wait."""
     if asked.wait_s <= 0 or not _waiting.acquire(blocking=False):
         return found
     try:
@@ -135,6 +135,6 @@ def _with(incident: Incident, found: Evidence) -> Evidence:
 
 
 def _of(incident: Incident, token: Token) -> QuerySet[Evidence]:
-    """Return what a token may read: all of it, or only what came by it when it is for one incident's host."""
+    """Return the evidence a token may read: all of it, or only its own if it is limited to one incident."""
     seen = Evidence.objects.filter(incident=incident).exclude(state=State.WITHDRAWN).select_related("added_by")
     return seen.filter(origin__token=token.pk) if token.incident_id else seen

@@ -1,4 +1,4 @@
-"""Before a body is read: its size limit, and whether its sender may send anything at all."""
+"""Check a request before its body is read: the size limit, and whether its sender may send anything at all."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from integrations.api import answers, asking, otlp
 from integrations.identity.sessions import SessionStore
 
 REST, OTLP = "/api/", "/v1development/"
-DESCRIPTION: Final = "/api/v1/openapi.json"  # of the API itself, for anyone
-FORM: Final = re.compile(r"/incidents/[^/]+/evidence/add")  # where a page sends the files that are dropped on it
-SENT: Final = re.compile(r"/api/v1/incidents/[^/]+/evidence/?|/v1development/profiles")  # where programs send theirs
+DESCRIPTION: Final = "/api/v1/openapi.json"  # the API's own, open to anyone
+FORM: Final = re.compile(r"/incidents/[^/]+/evidence/add")  # where a page sends dropped files
+SENT: Final = re.compile(r"/api/v1/incidents/[^/]+/evidence/?|/v1development/profiles")  # where programs send files
 NOTHING_SENT: Final = ("/health", "/ready", settings.STATIC_URL)
 MIB: Final = 1 << 20
-MARGIN: Final = 64 * 1024  # of a form around its file
-ORDINARY: Final = MIB + MARGIN  # Django takes a form of 1 MiB, and Slack's and PagerDuty's doors no more either
+MARGIN: Final = 64 * 1024  # for the form around the file
+ORDINARY: Final = MIB + MARGIN  # Django's limit for forms is 1 MiB, and Slack's and PagerDuty's doors have the same
 RETRY_S: Final = 5
 
 
 class Refusal(NamedTuple):
-    """Why a body is not taken in: its status, a code for programs, and words for people."""
+    """Why a body is refused: the status, a code for programs, and words for people."""
 
     status: int
     error: str
@@ -47,12 +47,12 @@ DISK_FULL: Final = Refusal(
 
 
 def concerns(path: str) -> bool:
-    """Return whether an address is one to which files are sent."""
+    """Return whether files are sent to this path."""
     return path.startswith((REST, OTLP)) or FORM.fullmatch(path) is not None
 
 
 def most(path: str, method: str) -> int:
-    """Return how many bytes a body sent to an address may have; none where nothing is sent."""
+    """Return how many bytes a body sent to this path may have; zero where no body is expected."""
     if method != "POST" or path.startswith(NOTHING_SENT):
         return 0
     if concerns(path):
@@ -60,13 +60,13 @@ def most(path: str, method: str) -> int:
     return ORDINARY if _is_address(path, settings.ROOT_URLCONF) else 0
 
 
-@lru_cache(maxsize=64)  # vendors send to the same few again and again, and Django tries each address in turn
+@lru_cache(maxsize=64)  # vendors use the same few paths again and again, and Django tries each URL pattern in turn
 def _is_address(path: str, of: str) -> bool:
     return bool(is_valid_path(path, of))
 
 
 def largest() -> int:
-    """Return how many bytes the largest body of all may have."""
+    """Return how many bytes the largest allowed body may have."""
     return max(otlp.MOST, _evidence())
 
 
@@ -81,7 +81,9 @@ def _evidence() -> int:
 
 
 def check(path: str, *, authorization: str, cookie: str) -> HttpResponse | None:
-    """Refuse those who may not send before anything is stored; return None for everyone else, and the view decides."""
+    """Refuse senders without permission before anything is stored; return None for all others, whom the view then
+    checks.
+    """
     if path == DESCRIPTION:
         return None
     if FORM.fullmatch(path):
@@ -97,7 +99,7 @@ def _is_signed_in(cookie: str) -> bool:
 
 
 def refused(path: str, method: str, why: Refusal) -> HttpResponse:
-    """Say why a body is not taken in, in the manner of its address."""
+    """Return the refusal of a body in the format that its path uses."""
     if why is TOO_LARGE and not most(path, method):
         why = NO_BODY
     elif why is TOO_LARGE and concerns(path):

@@ -23,7 +23,7 @@ def several(items: Schema) -> Schema:
 
 
 def thing(**fields: Schema) -> Schema:
-    """Return the schema of an object that has exactly these fields."""
+    """Return the schema of an object with exactly these fields."""
     return {"type": "object", "properties": fields, "required": list(fields), "additionalProperties": False}
 
 
@@ -97,7 +97,7 @@ WHYS: Final = {
     "413": "The file is too large.",
     "429": "Too many requests with this token; `Retry-After` says how many seconds to wait.",
 }
-STANDS: Final = {  # the refusals of each address: a list is never absent
+STANDS: Final = {  # refusals per kind of endpoint; a list never answers 404
     "list": ("400", "401", "403", "429"),
     "one": ("400", "401", "403", "404", "429"),
     "file": ("400", "401", "403", "404", "413", "429"),
@@ -111,7 +111,7 @@ NUMBER: Final = asked("n", "The number of the entry.", WHOLE, where="path")
 def operation(
     says: str, *, scope: Scope, answers: str, refusals: str, given: Sequence[Schema] = (), status: str = "200"
 ) -> Schema:
-    """Describe one method of an address."""
+    """Describe one method of a path."""
     done = {status: {"description": "Success.", "content": _json(answers)}}
     refused = {code: {"description": WHYS[code], "content": _json("Refusal")} for code in STANDS[refusals]}
     described: Schema = {"summary": says, "security": [{"token": [scope.value]}], "responses": done | refused}
@@ -119,7 +119,7 @@ def operation(
 
 
 def document(base_url: str) -> Schema:
-    """Return the document, for a site at this address."""
+    """Return the document for a site at this base URL."""
     read, write = Scope.INCIDENTS_READ, Scope.EVIDENCE_WRITE
     body = {"required": True, "content": {"application/octet-stream": {"schema": {"type": "string", "minLength": 1}}}}
     add = operation(

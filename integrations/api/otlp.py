@@ -1,7 +1,7 @@
-"""Profiles pushed by OTLP: `/v1development/profiles`, as a collector sends them.
+"""Receive profiles pushed over OTLP at `/v1development/profiles`, as a collector sends them.
 
-https://opentelemetry.io/docs/specs/otlp/#otlphttp. A token for an incident says which one it is about; a personal one
-needs the header ``X-Firekind-Incident`` or the resource attribute ``firekind.incident``.
+https://opentelemetry.io/docs/specs/otlp/#otlphttp. A token limited to one incident determines the incident; a personal
+token needs the header ``X-Firekind-Incident`` or the resource attribute ``firekind.incident``.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ KIND: Final = "application/x-protobuf"
 MOST: Final = 64 << 20  # after decompression
 CHUNK: Final = 1 << 18
 HEADER, ATTRIBUTE, SERVICE = "X-Firekind-Incident", "firekind.incident", "service.name"
-A_MINUTE: Final = 30  # pushes by one token: each becomes an entry that people are told of
+A_MINUTE: Final = 30  # pushes per token: each one becomes a timeline entry that people are notified of
 TOO_LARGE: Final = f"More than {MOST >> 20} MiB after decompression."
 TOO_MANY: Final = f"More than {wire.FIELDS_AT_MOST:,} fields: send smaller batches."
 NOT_KNOWN: Final = "Send a valid token: Authorization: Bearer fk_…"
@@ -38,7 +38,7 @@ NOT_FOUND: Final = "There is no such incident."
 
 
 class PushRefused(Exception):
-    """A push was rejected: the status, and words for the person who runs the collector."""
+    """A push was refused: the status, and words for the person who runs the collector."""
 
     def __init__(self, status: int, says: str) -> None:
         super().__init__(says)
@@ -47,7 +47,7 @@ class PushRefused(Exception):
 
 @csrf_exempt
 def profiles(request: HttpRequest) -> HttpResponse:
-    """Take an ExportProfilesServiceRequest in as evidence, and answer as OTLP asks."""
+    """Add an ExportProfilesServiceRequest as evidence, and answer as OTLP requires."""
     try:
         _take(request)
     except PushRefused as refusal:
@@ -56,11 +56,11 @@ def profiles(request: HttpRequest) -> HttpResponse:
         return answer(404, NOT_FOUND)
     except asking.TokenEnded:
         return answer(401, NOT_KNOWN)
-    return HttpResponse(b"", content_type=KIND)  # an ExportProfilesServiceResponse: all was taken
+    return HttpResponse(b"", content_type=KIND)  # an empty ExportProfilesServiceResponse: everything was accepted
 
 
 def answer(status: int, says: str) -> HttpResponse:
-    """Refuse in OTLP's manner."""
+    """Return a refusal in OTLP's format."""
     response = HttpResponse(wire.status(says), status=status, content_type=KIND)
     if status == 401:
         response["WWW-Authenticate"] = 'Bearer realm="firekind"'
@@ -128,7 +128,7 @@ def _check_pace(incident: Incident, token: Token) -> None:
 
 @contextmanager
 def _unpacked(request: HttpRequest) -> Iterator[tuple[IO[bytes], list[dict[str, str]]]]:
-    """Unpack the body into a file, and read what its resources say."""
+    """Decompress the body into a file, and read the attributes of its resources."""
     with tempfile.TemporaryFile(buffering=0) as file:
         for chunk in _decoded(request):
             storage.write(file, chunk)
@@ -161,7 +161,7 @@ def _decoded(request: HttpRequest) -> Iterator[bytes]:
 
 
 def _gunzipped(chunks: Iterator[bytes]) -> Iterator[bytes]:
-    """Unpack gzip piece by piece, members that follow each other included."""
+    """Decompress gzip piece by piece, including concatenated members."""
     unpacker = zlib.decompressobj(31)
     begun = False
     try:
@@ -174,7 +174,7 @@ def _gunzipped(chunks: Iterator[bytes]) -> Iterator[bytes]:
                 piece = unpacker.decompress(left, CHUNK)
                 yield piece
                 left = unpacker.unused_data if unpacker.eof else unpacker.unconsumed_tail
-                while not left and len(piece) == CHUNK and not unpacker.eof:  # all is in, and not all is out
+                while not left and len(piece) == CHUNK and not unpacker.eof:  # output is still pending
                     piece = unpacker.decompress(b"", CHUNK)
                     yield piece
     except zlib.error as wrong:

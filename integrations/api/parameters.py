@@ -16,7 +16,7 @@ LONGEST: Final = {"title": 200, "unit": 40, "variant": 80, "source": 200, "file_
 WAIT_S: Final = 30.0
 NUMBER: Final = re.compile(r"[0-9]+(\.[0-9]+)?", re.ASCII)
 LEAP: Final = re.compile(r"(.{10}T[0-9]{2}:[0-9]{2}):60(?:\.[0-9]+)?(Z|[+-][0-9]{2}:[0-9]{2})", re.ASCII)
-# What every page can show, in whichever zone.
+# A time that every page can show in any time zone.
 FIRST: Final = datetime(1970, 1, 1, tzinfo=UTC)
 LATEST: Final = datetime(8999, 12, 31, 23, 59, 59, tzinfo=UTC)
 LATEST_S: Final = int(LATEST.timestamp())
@@ -24,9 +24,10 @@ LATEST_S: Final = int(LATEST.timestamp())
 
 @dataclass(frozen=True, slots=True)
 class UploadParameters:
-    """What is said of a file: its window of time, phase, variant, unit, source; how long to wait for its sentence.
+    """What an upload states about its file: time window, phase, variant, unit and source; and how long to wait for the
+    result.
 
-    ``is_control`` marks the variant that others are measured against.
+    ``is_control`` marks the variant that others are compared with.
     """
 
     title: str = ""
@@ -41,7 +42,7 @@ class UploadParameters:
 
 
 def read(given: QueryDict) -> UploadParameters:
-    """Read the parameters; raise ``BadInput`` that names the one which cannot be used."""
+    """Parse the parameters. Raises ``BadInput`` naming the parameter that cannot be used."""
     texts = {name: _text(given, name) for name in LONGEST}
     begin, end = _moment(given, "from"), _moment(given, "to")
     if begin and end and end < begin:
@@ -63,8 +64,8 @@ def _text(given: QueryDict, name: str) -> str:
 
 
 def _moment(given: QueryDict, name: str) -> datetime | None:
-    """Read a time: ISO 8601 with its zone, or seconds since 1970."""
-    said = given.get(name, "").strip().replace(" ", "+")  # a plus of a zone that was not escaped
+    """Parse a time: ISO 8601 with its zone, or seconds since 1970."""
+    said = given.get(name, "").strip().replace(" ", "+")  # the zone's plus sign may not have been escaped
     if not said:
         return None
     try:
@@ -81,7 +82,7 @@ def _of_number(seconds: float) -> datetime:
 
 
 def _of_text(said: str) -> datetime:
-    """Read a time as people write it; the second that is put in at the end of a day is the first of the next one."""
+    """Parse a time as people write it; the leap second 23:59:60 counts as the first second of the next day."""
     leap = LEAP.fullmatch(said)
     at = search.moment(f"{leap[1]}:59{leap[2]}" if leap else said)
     if not FIRST.year <= int(said[:4]) <= LATEST.year or (leap and (at.hour, at.minute) != (23, 59)):

@@ -1,4 +1,4 @@
-"""Hold a query against the table of its address: what is not understood is named, and never left out."""
+"""Check a query against the table of its path: unknown parameters are named in an error, never ignored."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ WHOLE: Final = re.compile(r"[0-9]{1,18}", re.ASCII)
 
 
 def check(given: QueryDict, known: Iterable[Schema]) -> None:
-    """Raise ``BadInput`` for a parameter that an address does not have, that comes twice or that it cannot use."""
+    """Raise ``BadInput`` for a parameter that is unknown, given twice, or has an unusable value."""
     schemas = {one["name"]: one["schema"] for one in known}
     for name, values in given.lists():
         if name not in schemas:
@@ -29,7 +29,7 @@ def check(given: QueryDict, known: Iterable[Schema]) -> None:
 
 
 def wrong(said: str, schema: Schema) -> str:
-    """Say what is wrong with a value; nothing where it fits, or where only the verb that reads it can tell."""
+    """Say what is wrong with a value; empty when it fits, or when only the verb that reads it can tell."""
     if said == "":
         return ""
     if "enum" in schema:

@@ -1,6 +1,6 @@
-"""What each address takes in its query: one table, which the description shows and every request is held against.
+"""The query parameters of each path: one table that the description publishes and every request is checked against.
 
-Empty is the same as left out, so that a script may send what it has not set.
+An empty value is the same as no value, so a script may send parameters that it has not set.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ MOMENT: Final[Schema] = {
         {"type": "string", "format": "date-time", "pattern": YEARS},
     ]
 }
-ONE_LINE: Final = r"^[^\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f]*$"  # no control characters but white space
+ONE_LINE: Final = r"^[^\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f]*$"  # no control characters except white space
 CURSOR: Final = r"^([01]\.[0-9T:.+-]+\.[a-z0-9-]+)?$"
 LAST_N: Final = 2**31 - 1
 
@@ -34,17 +34,17 @@ def asked(name: str, says: str, schema: Schema, *, where: str = "query") -> Sche
 
 
 def text(most: int, **more: str) -> Schema:
-    """Return the schema of text of at most so many characters."""
+    """Return the schema of text with at most ``most`` characters."""
     return {"type": "string", "maxLength": most} | more
 
 
 def one_of(values: Iterable[str]) -> Schema:
-    """Return the schema of one of some words."""
+    """Return the schema of one of a fixed set of words."""
     return {"enum": ["", *values]}
 
 
 def whole(least: int, most: int) -> Schema:
-    """Return the schema of a whole number between two."""
+    """Return the schema of a whole number between two bounds."""
     return {"anyOf": [EMPTY, {"type": "integer", "minimum": least, "maximum": most}]}
 
 

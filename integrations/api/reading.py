@@ -23,7 +23,7 @@ EVENTS: Final = 100
 
 @admits(Scope.INCIDENTS_READ, GET=FILTERS)
 def incidents(request: HttpRequest, token: Token) -> HttpResponse:
-    """List incidents, those people still respond to first, then the newest; page by page."""
+    """List incidents page by page: open ones first, then the newest."""
     filters = IncidentFilters.read(request.GET)
     if filters.after and not search.is_cursor(filters.after):
         raise lifecycle.BadInput("after", "Use the value of `next` unchanged.")
@@ -36,7 +36,7 @@ def incidents(request: HttpRequest, token: Token) -> HttpResponse:
 
 @admits(Scope.INCIDENTS_READ, GET=())
 def incident(request: HttpRequest, token: Token, codename: str) -> HttpResponse:
-    """Describe one incident, by its codename or an older one."""
+    """Describe one incident, by its current or a former codename."""
     found = asking.incident_of(token, codename)
     if found is None:
         return answers.not_found()
@@ -45,7 +45,7 @@ def incident(request: HttpRequest, token: Token, codename: str) -> HttpResponse:
 
 @admits(Scope.INCIDENTS_READ, GET=FROM_N)
 def events(request: HttpRequest, token: Token, codename: str) -> HttpResponse:
-    """List what was written on an incident's timeline, in the order in which it was recorded."""
+    """List an incident's timeline events in the order in which they were recorded."""
     after, limit = int(request.GET.get("after") or 0), int(request.GET.get("limit") or EVENTS)
     found = asking.incident_of(token, codename)
     if found is None:
@@ -58,7 +58,7 @@ def events(request: HttpRequest, token: Token, codename: str) -> HttpResponse:
 
 @csrf_exempt
 def description(request: HttpRequest) -> HttpResponse:
-    """Describe this API to programs; it says nothing of anyone's incidents, so it asks for no token."""
+    """Describe this API to programs. No token is required, because it says nothing about any incident."""
     if request.method not in {"GET", "HEAD"}:
         return answers.not_allowed("GET")
     return _said(openapi.document(settings.FIREKIND.base_url))
@@ -72,7 +72,7 @@ def _said(said: dict[str, Any]) -> HttpResponse:
     return answers.fresh(JsonResponse(said))
 
 
-@csrf_exempt  # nothing is done
+@csrf_exempt  # it changes nothing
 def nothing(request: HttpRequest, elsewhere: str) -> HttpResponse:
-    """Refuse an address that no door has in the words of the API, and not with a page for people."""
+    """Refuse an unknown path in the API's JSON format instead of with a page for people."""
     return answers.no_address()

@@ -5,7 +5,7 @@ from integrations.api import doors, otlp, reading
 
 
 class Rest(StringConverter):
-    """All that is left of an address, whatever stands in it."""
+    """Matches the rest of a path, whatever it contains."""
 
     regex = "(?s:.*)"
 
@@ -18,7 +18,7 @@ urlpatterns = [
     path("api/v1/incidents/<slug:codename>", reading.incident, name="api-incident"),
     path("api/v1/incidents/<slug:codename>/events", reading.events, name="api-events"),
     path("api/v1/incidents/<slug:codename>/evidence", doors.evidence, name="api-evidence"),
-    path("api/v1/incidents/<slug:codename>/evidence/", doors.evidence),  # as many people type it
+    path("api/v1/incidents/<slug:codename>/evidence/", doors.evidence),  # many people type the trailing slash
     path("api/v1/incidents/<slug:codename>/evidence/<int:n>", doors.one, name="api-evidence-one"),
     path("api/<rest:elsewhere>", reading.nothing),
     path("v1development/profiles", otlp.profiles, name="otlp-profiles"),

@@ -1,6 +1,6 @@
-"""The little of protobuf's wire format a door needs: whether a body is valid, and its resource attributes.
+"""The part of protobuf's wire format that a door needs: whether a body is valid, and its resource attributes.
 
-https://protobuf.dev/programming-guides/encoding. What is in the profiles is read elsewhere, by a process apart.
+https://protobuf.dev/programming-guides/encoding. A separate process reads the profiles themselves.
 """
 
 from __future__ import annotations
@@ -16,23 +16,23 @@ VARINT, LENGTH = 0, 2
 RESOURCES_AT_MOST, ATTRIBUTES_AT_MOST, STRINGS_AT_MOST, LONGEST = 1_000, 1_000, 100_000, 1_000
 OF_ALL_AT_MOST: Final = 20_000  # attributes of all resources together: each may repeat a long string of the dictionary
 FIELDS_AT_MOST: Final = (
-    2_000_000  # that are looked at, a few seconds; a body of two bytes a field has sixteen times that
+    2_000_000  # fields that are read, in a few seconds; a body of two-byte fields has sixteen times as many
 )
-# Numbers of fields in opentelemetry/proto: collector/profiles/v1development and what it is made of.
+# Field numbers of opentelemetry/proto: collector/profiles/v1development and the messages it contains.
 RESOURCE_PROFILES, DICTIONARY, RESOURCE, ATTRIBUTES, STRING_TABLE = 1, 2, 1, 1, 5
 KEY, VALUE, KEY_INDEX, STRING, STRING_INDEX = 1, 2, 3, 1, 8
 
 
 class NotProtobuf(ValueError):
-    """These bytes are no message."""
+    """These bytes are not a protobuf message."""
 
 
 class TooManyFields(ValueError):
-    """A message has more fields than are looked at."""
+    """A message has more fields than the limit."""
 
 
 class WireField(NamedTuple):
-    """One field of a message: its number, its value when that is a number, and where its bytes are."""
+    """One field of a message: its number, its value if numeric, and the position of its bytes."""
 
     number: int
     kind: int
@@ -42,15 +42,15 @@ class WireField(NamedTuple):
 
 
 def resources(data: Buffer) -> list[dict[str, str]]:
-    """Return the text attributes of each resource of an ExportProfilesServiceRequest, of the first thousand.
+    """Return the text attributes of each resource of an ExportProfilesServiceRequest, for the first thousand resources.
 
-    Raises ``NotProtobuf``, and ``TooManyFields`` for what would take long to look at.
+    Raises ``NotProtobuf``, and ``TooManyFields`` for a message that would take too long to read.
     """
     return _Walk(data).resources()
 
 
 class _Walk:
-    """One message, and how many fields and attributes of it are still looked at."""
+    """Reads one message, and counts down how many more of its fields and attributes it may read."""
 
     def __init__(self, data: Buffer) -> None:
         self.data = data
@@ -58,7 +58,7 @@ class _Walk:
         self.attributes_left = OF_ALL_AT_MOST
 
     def fields(self, start: int, end: int) -> Iterator[WireField]:
-        """Go through a message's fields; raise ``NotProtobuf`` when they do not fill it exactly."""
+        """Yield a message's fields. Raises ``NotProtobuf`` when they do not fill it exactly."""
         at = start
         while at < end:
             self.left -= 1
@@ -81,7 +81,7 @@ class _Walk:
             at += length
 
     def resources(self) -> list[dict[str, str]]:
-        """Return the text attributes of each resource; the whole message is looked at before any of them."""
+        """Return the text attributes of each resource, after validating the whole message."""
         profiles: list[WireField] = []
         dictionaries: list[WireField] = []
         for one in self.fields(0, len(self.data)):
@@ -153,7 +153,7 @@ def _varint(data: Buffer, at: int, end: int) -> tuple[int, int]:
 
 
 def status(says: str) -> bytes:
-    """Write a google.rpc.Status that says something: OTLP asks for one with every refusal."""
+    """Return a google.rpc.Status with a message, which OTLP requires with every refusal."""
     said = says.encode()[: 1 << 14]
     size = bytes([len(said)]) if len(said) < 0x80 else bytes([len(said) & 0x7F | 0x80, len(said) >> 7])
     return b"\x12" + size + said

@@ -1,1 +1,1 @@
-"""Who signs in: providers, accounts of our own, second factors, sessions, limits to guessing."""
+"""Sign-in: identity providers, our own accounts, second factors, sessions, and limits on guessing."""

@@ -1,4 +1,4 @@
-"""The allauth adapters: our words, pages and rules in place of its own."""
+"""The allauth adapters: our wording, pages and rules in place of allauth's."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ CANCELLED = "You did not sign in there. Nothing has changed; you can start again
 
 
 class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth brings no types
-    """Accounts that nobody makes for themselves."""
+    """Accounts without self-service sign-up."""
 
     error_messages = {
         **DefaultAccountAdapter.error_messages,
@@ -43,15 +43,15 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth br
         return False
 
     def is_safe_url(self, url: str) -> bool:
-        """Return whether an address is one of our own pages."""
+        """Return whether a URL is one of our own pages."""
         return url_has_allowed_host_and_scheme(url, allowed_hosts=None)
 
     def get_login_stages(self) -> list[str]:
-        """Ask for a second factor where one is set up, and for nothing else."""
+        """Return the one login stage we use: the second factor, where one is set up."""
         return ["allauth.mfa.stages.AuthenticateStage"]
 
     def respond_user_inactive(self, request: HttpRequest, user: Any) -> HttpResponse:
-        """Answer as to anyone who is not known."""
+        """Answer that the account has been deactivated."""
         from integrations.identity.views.sign_in import refused
 
         return refused(request, "This account has been deactivated.")
@@ -68,39 +68,39 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth br
         extra_tags: str = "",
         message: str | None = None,
     ) -> None:
-        """Say it in our words, or not at all."""
+        """Show a message in our wording, or not at all."""
         words = message or SAID.get(message_template or "")
         if words:
             messages.add_message(request, level, words, extra_tags=extra_tags)
 
 
 class Joining(DefaultSocialAccountAdapter):  # type: ignore[misc]  # allauth brings no types
-    """Who comes back from a provider."""
+    """Sign-in of a person who returns from a provider."""
 
     def list_apps(self, request: HttpRequest, provider: Any = None, client_id: Any = None) -> list[SocialApp]:
-        """Return the providers of the settings; none is kept in the database."""
+        """Return the providers from the settings; the database holds none."""
         from integrations.identity.providers import openid
 
         return [openid.app_of(one) for one in settings.FIREKIND.sign_in.providers if provider in (None, one.key)]
 
     def get_provider(self, request: HttpRequest, provider: Any, client_id: Any = None) -> Any:
-        """Return a provider of the settings."""
+        """Return a provider from the settings."""
         from integrations.identity.providers import openid
 
         return openid.OpenId(request, app=openid.app_of(openid.provider_of(provider)))
 
     def get_requests_session(self) -> Any:
-        """Return what asks providers: in time, however slowly an answer comes."""
+        """Return the session for requests to providers, which limits how long a whole answer may take."""
         from integrations.identity.providers import asking
 
         return asking.TimedSession()
 
     def is_open_for_signup(self, request: HttpRequest, sociallogin: Any) -> bool:
-        """Refuse: who may come in was decided before."""
+        """Refuse: `pre_social_login` has already decided who may sign in."""
         return False
 
     def pre_social_login(self, request: HttpRequest, sociallogin: Any) -> None:
-        """Find or link the account the provider vouches for, or show why not."""
+        """Find or link the account that the provider vouches for, or show why there is none."""
         from integrations.identity import noted
         from integrations.identity.providers import joining, openid
         from integrations.identity.views.sign_in import refused
@@ -121,7 +121,7 @@ class Joining(DefaultSocialAccountAdapter):  # type: ignore[misc]  # allauth bri
     def on_authentication_error(
         self, request: HttpRequest, provider: Any, error: Any = None, exception: Any = None, extra_context: Any = None
     ) -> None:
-        """Answer on the sign-in page, in words."""
+        """Explain the error on the sign-in page."""
         from integrations.identity import noted
         from integrations.identity.views.sign_in import refused
 
@@ -146,11 +146,11 @@ class Factors(DefaultMFAAdapter):  # type: ignore[misc]  # allauth brings no typ
         return "Firekind"
 
     def get_totp_label(self, user: Any) -> str:
-        """Return whose codes they are."""
+        """Return the account name that an authenticator app shows."""
         return str(user.get_username())
 
     def get_public_key_credential_rp_entity(self) -> dict[str, str]:
-        """Return for which site a passkey is."""
+        """Return the site that a passkey belongs to."""
         return {**super().get_public_key_credential_rp_entity(), "name": "Firekind"}
 
     def encrypt(self, text: str) -> str:
@@ -160,7 +160,7 @@ class Factors(DefaultMFAAdapter):  # type: ignore[misc]  # allauth brings no typ
         return secrecy.seal(text)
 
     def decrypt(self, encrypted_text: str) -> str:
-        """Read what `encrypt` wrote."""
+        """Decrypt what `encrypt` returned."""
         from integrations.identity import secrecy
 
         return secrecy.read(encrypted_text)

@@ -14,7 +14,7 @@ KEPT_S = 90 * 24 * 3600
 
 
 def known(request: HttpRequest, name: str) -> str:
-    """Return by what a browser is known in which an account has signed in; empty for any other."""
+    """Return the key of a browser in which this account has signed in before; empty for any other browser."""
     try:
         who, which = signing.loads(request.COOKIES.get(COOKIE, ""), salt=SALT, max_age=KEPT_S)
     except (signing.BadSignature, ValueError, TypeError):
@@ -23,7 +23,7 @@ def known(request: HttpRequest, name: str) -> str:
 
 
 def remember(response: HttpResponse, user: AbstractBaseUser) -> None:
-    """Let a browser be known as one in which an account has signed in."""
+    """Remember a browser as one in which this account has signed in."""
     value = signing.dumps([user.get_username().lower(), secrets.token_urlsafe(12)], salt=SALT)
     response.set_cookie(
         COOKIE,

@@ -1,4 +1,4 @@
-"""Forms for people partly or fully signed in, each with a limit on guessing."""
+"""Forms for people who are partly or fully signed in, each with a limit on guessing."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def _take(counted: dict[tries.TryLimit, str]) -> None:
 
 
 def _code(form: Any) -> str:
-    """Check a code that was typed, once each and not too often."""
+    """Check a typed code, within the limit on tries, and accept each code only once."""
     who = str(form.user.pk)
     _take({tries.CODE: who})
     try:
@@ -36,50 +36,50 @@ def _code(form: Any) -> str:
 
 
 def _use_up(who: str, code: str) -> None:
-    """Refuse a code that was used, however it is written: whoever looked over a shoulder types a dash into it."""
+    """Refuse a used code however it is written: someone who read it over a shoulder could add a dash to it."""
     if tries.take({tries.REUSE: f"{who}|{normalize_user_code(code)}"}):
         raise forms.ValidationError("That code was already used. Wait for the next one.", code="used")
 
 
 class ActivateAppForm(ActivateTOTPForm):  # type: ignore[misc]  # allauth brings no types
-    """The first code of an authenticator app, which shows that it is set up and signs nobody in."""
+    """The first code of an authenticator app. It proves that the app is set up, but does not sign anyone in."""
 
     def clean_code(self) -> str:
-        """Return a code that is right, and use it up."""
+        """Return the code if it is right, and mark it as used."""
         code = str(super().clean_code())
         _use_up(str(self.user.pk), code)
         return code
 
 
 class SignInCodeForm(AuthenticateForm):  # type: ignore[misc]  # allauth brings no types
-    """The code of an authenticator app, or a recovery code, to sign in."""
+    """A code of the authenticator app, or a recovery code, at sign-in."""
 
     def clean_code(self) -> str:
-        """Return a code that is right."""
+        """Return the code if it is right."""
         return _code(self)
 
     def checked(self) -> str:
-        """Return a code that is right, however often it was tried."""
+        """Return the code if it is right, without counting the try."""
         return str(super().clean_code())
 
 
 class CodeAgainForm(CodeForm):  # type: ignore[misc]  # allauth brings no types
-    """The same, to show that it is still them."""
+    """The same code, to confirm that it is still the same person."""
 
     def clean_code(self) -> str:
-        """Return a code that is right."""
+        """Return the code if it is right."""
         return _code(self)
 
     def checked(self) -> str:
-        """Return a code that is right, however often it was tried."""
+        """Return the code if it is right, without counting the try."""
         return str(super().clean_code())
 
 
 class Key(AuthenticateWebAuthnForm):  # type: ignore[misc]  # allauth brings no types
-    """What a passkey signed."""
+    """A passkey's signature."""
 
     def clean_credential(self) -> Any:
-        """Return the passkey that signed."""
+        """Return the passkey that signed, within the limit on tries."""
         _take({tries.CODE: f"key|{self.user.pk}"})
         try:
             passkey = super().clean_credential()
@@ -91,10 +91,10 @@ class Key(AuthenticateWebAuthnForm):  # type: ignore[misc]  # allauth brings no 
 
 
 class PasswordForm(ReauthenticateForm):  # type: ignore[misc]  # allauth brings no types
-    """The password, to show that it is still them."""
+    """The password, to confirm that it is still the same person."""
 
     def clean_password(self) -> str:
-        """Return a password that is right."""
+        """Return the password if it is right."""
         _take({tries.AGAIN: str(self.user.pk)})
         password = str(super().clean_password())
         tries.clear({tries.AGAIN: str(self.user.pk)})

@@ -8,7 +8,7 @@ from django.db import models
 
 
 class Session(AbstractBaseSession):
-    """A browser's session, which knows whose it is: so that it can be listed, and ended from another one."""
+    """A browser's session with its owner in a column, so that it can be listed, and ended from another browser."""
 
     user = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.CASCADE, related_name="+")
     began_at = models.DateTimeField(null=True)
@@ -25,7 +25,7 @@ class Session(AbstractBaseSession):
 
 
 class Tries(models.Model):
-    """How often something was tried since its count began; over the limit, nobody tries again before `until`."""
+    """How often something was tried since its count began. Over the limit, further tries are refused until `until`."""
 
     key = models.CharField(max_length=64, primary_key=True)
     count = models.PositiveIntegerField(default=0)

@@ -1,4 +1,4 @@
-"""Audit entries for sign-in. Typed names are left out: people type passwords into the wrong field."""
+"""Audit entries for sign-in. They leave out typed names, because people type passwords into the wrong field."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from incidents.models import Person
 
 
 def note(kind: str, user: AbstractBaseUser | None, **data: Any) -> None:
-    """Note something of a kind about someone's account."""
+    """Record an audit entry of a kind about an account."""
     person = Person.objects.filter(user=user.pk).first() if user is not None and user.pk else None
     name = person.name if person is not None else getattr(user, "username", "")
     audit.note(kind, by=person.pk if person is not None else None, by_name=name, data=data)

@@ -1,4 +1,4 @@
-"""Who has which role in the sandbox, where nobody runs `manage.py role` first, and who does what there."""
+"""Roles and job titles of the people in the sandbox, where no one runs `manage.py role` first."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ ROLES: Final = {
 
 
 def give_roles() -> None:
-    """Give the people of the sandbox their roles, unless someone has one already."""
+    """Give the sandbox's people their roles, unless someone already has one."""
     if Person.objects.exclude(role=Role.RESPONDER).exists():
         return
     for email, role in ROLES.items():
@@ -28,7 +28,7 @@ def give_roles() -> None:
 
 @cache
 def titles() -> dict[str, str]:
-    """Return what people of the sandbox's workspace do there, by email address: the workspace's own file says it."""
+    """Return job titles of the sandbox's people by email address, from the workspace's own file."""
     path = settings.BASE_DIR / "fixtures" / "workspace.yaml"
     if not path.is_file():
         return {}

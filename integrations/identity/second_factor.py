@@ -16,11 +16,11 @@ from django_htmx.http import HttpResponseClientRedirect
 
 PAGE: Final = "/account/second-factor"
 WAYS: Final = (PAGE, "/account/app", "/account/key", "/account/codes", "/sign-in/", "/sign-out/")
-WANTED: Final = "second_factor_wanted"  # in the session; its value is where someone was on their way to
+WANTED: Final = "second_factor_wanted"  # key in the session; its value is the page that the person was going to
 
 
 class SecondFactor:
-    """Lead those who still want one to the page that sets it up, whatever they ask for."""
+    """Redirect everyone who still has to set up a second factor to the page for it, whatever they request."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
         self._get_response = get_response
@@ -34,19 +34,19 @@ class SecondFactor:
 
 
 def is_needed() -> bool:
-    """Return whether local accounts need one here; in the sandbox people pick who they are."""
+    """Return whether local accounts need a second factor. In the sandbox people pick who they are, so none does."""
     return settings.FIREKIND.sign_in.second_factor and not settings.FIREKIND.sandbox_url
 
 
 def want(request: HttpRequest, *, then: str) -> None:
-    """Let someone who came in by a password alone get no further without one, and on to a page afterwards."""
+    """Require a person who signed in with only a password to set up a second factor, then send them on to a page."""
     if is_needed():
         session: Any = request.session
         session[WANTED] = then
 
 
 def is_wanted_of(request: HttpRequest) -> bool:
-    """Return whether someone still has to set one up."""
+    """Return whether someone still has to set up a second factor."""
     user: Any = request.user
     if WANTED not in request.session or not (is_needed() and user.is_authenticated):
         return False
@@ -55,6 +55,6 @@ def is_wanted_of(request: HttpRequest) -> bool:
 
 @receiver(user_logged_in)
 def _anew(request: HttpRequest | None, **_: Any) -> None:
-    """Forget what was wanted of an earlier way in: who comes by a provider has their factors there."""
+    """Forget an earlier sign-in's requirement: people who sign in through a provider have their factors there."""
     if request is not None:
         request.session.pop(WANTED, None)

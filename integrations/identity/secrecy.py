@@ -1,4 +1,4 @@
-"""Secrets of second factors, sealed with a key that follows from SECRET_KEY: the database alone does not tell them."""
+"""Encrypt second-factor secrets with a key derived from SECRET_KEY, so the database alone does not reveal them."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from django.conf import settings
 
 
 def seal(text: str) -> str:
-    """Return a text that only `read` understands."""
+    """Return a text encrypted so that only `read` can decrypt it."""
     from cryptography.fernet import Fernet
 
     return Fernet(_key()).encrypt(text.encode()).decode()
 
 
 def read(sealed: str) -> str:
-    """Return what was sealed; what another SECRET_KEY sealed is worth nothing, and fits no code."""
+    """Return the decrypted text. Text sealed under another SECRET_KEY gives a value that matches no code."""
     from cryptography.fernet import Fernet, InvalidToken
 
     try:

@@ -1,6 +1,6 @@
-"""Sessions that expire after sign-in and after last use; kept in the database.
+"""Sessions in the database that expire some time after sign-in and some time after their last use.
 
-What decides is the row's `expire_date`: an ended session is not read again, whatever its cookie says.
+The row's `expire_date` decides: an expired session is not loaded, whatever its cookie says.
 """
 
 from __future__ import annotations
@@ -16,18 +16,18 @@ from django.utils import timezone
 from incidents.written_rows import WrittenRows
 from integrations.identity.models import Session
 
-UNKNOWN_LASTS = timedelta(hours=1)  # of someone who has not signed in: time enough to do so at a provider
+UNKNOWN_LASTS = timedelta(hours=1)  # for someone who has not signed in: long enough to do so at a provider
 BEGAN, SEEN, BROWSER, PLACE = "began_at", "seen_at", "browser", "place"
-SESSION: Final = WrittenRows(Session, of="s")  # which every page asks for first
+SESSION: Final = WrittenRows(Session, of="s")  # the first query of every page
 UNENDED: Final = "FROM identity_session s WHERE s.session_key = %s AND s.expire_date > %s"
 
 
 class SessionStore(db.SessionStore):
-    """Django's sessions in the database, with whose they are and when they end in columns."""
+    """Django's database sessions, with owner and expiry in columns."""
 
     @classmethod
     def get_model_class(cls) -> type[Session]:
-        """Return our own table."""
+        """Return our own model."""
         return Session
 
     def _get_session_from_db(self) -> Session | None:
@@ -37,7 +37,7 @@ class SessionStore(db.SessionStore):
         return found
 
     def create_model_instance(self, data: Any) -> Session:
-        """Return the row of a session, its owner in a column."""
+        """Return the row of a session, with its owner in a column."""
         row = cast("Session", super().create_model_instance(data))
         row.user_id = int(data[SESSION_KEY]) if SESSION_KEY in data else None
         row.began_at, row.seen_at = moment(data.get(BEGAN)), moment(data.get(SEEN))
@@ -45,7 +45,7 @@ class SessionStore(db.SessionStore):
         return row
 
     def get_expiry_date(self, **kwargs: Any) -> datetime:
-        """Return when it ends unless it is used again."""
+        """Return when the session expires if it is not used again."""
         began, seen = moment(self.get(BEGAN)), moment(self.get(SEEN))
         if SESSION_KEY not in self or began is None or seen is None:
             return timezone.now() + UNKNOWN_LASTS
@@ -53,25 +53,25 @@ class SessionStore(db.SessionStore):
         return min(began + rules.lasts, seen + rules.idle)
 
     def get_expiry_age(self, **kwargs: Any) -> int:
-        """Return in how many seconds it ends."""
+        """Return the seconds until it expires."""
         return max(0, int((self.get_expiry_date() - timezone.now()).total_seconds()))
 
 
 def moment(seconds: float | None) -> datetime | None:
-    """Return the moment of a time stamp in a session."""
+    """Convert a session's timestamp to a datetime."""
     return None if seconds is None else datetime.fromtimestamp(seconds, tz=timezone.get_default_timezone())
 
 
 def of(user_id: int) -> Any:
-    """Return someone's sessions that have not ended, the one used last first."""
+    """Return a person's live sessions, the most recently used first."""
     return Session.objects.filter(user=user_id, expire_date__gt=timezone.now()).order_by("-seen_at")
 
 
 def end(user_id: int, *, but: str | None = None) -> int:
-    """End someone's sessions, all or all but one; return how many there were."""
+    """End a person's sessions, all or all but one, and return how many there were."""
     return int(of(user_id).exclude(session_key=but).delete()[0])
 
 
 def forget_ended() -> None:
-    """Delete what has ended: nobody reads it again."""
+    """Delete expired sessions."""
     Session.objects.filter(expire_date__lt=timezone.now()).delete()

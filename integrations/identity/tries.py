@@ -1,7 +1,7 @@
 """Rate limits on sign-in attempts, counted in the database across all processes.
 
-A try is counted before it is looked at, so that many at once are no way around it. No limit lasts long, and a browser
-that has signed in before has a count of its own: guessing at a name from elsewhere locks nobody out.
+A try is counted before it is checked, so sending many at once does not get around a limit. No limit lasts long, and a
+browser that has signed in before has its own count, so guessing from elsewhere does not lock anyone out.
 """
 
 from __future__ import annotations
@@ -23,25 +23,25 @@ NETWORK_BITS = 64
 
 @dataclass(frozen=True, slots=True)
 class TryLimit:
-    """So many tries within so many seconds of the first."""
+    """At most ``most`` tries within ``within_s`` seconds of the first."""
 
     name: str
     most: int
     within_s: int
 
 
-# From one address to one account, from one address to any, from anywhere to one account, from a browser known there.
+# Per client address and account; per client address; per account; per account in a browser that it has used before.
 PAIR, PLACE = TryLimit("pair", 5, 60), TryLimit("place", 50, 300)
 ACCOUNT, KNOWN = TryLimit("account", 20, 60), TryLimit("known", 10, 60)
-# Codes and passwords of someone half or wholly signed in; how often a provider is asked for one address.
+# Codes of someone half signed in; passwords of someone signed in; visits to a provider per client address.
 CODE, AGAIN, BEGIN = TryLimit("code", 5, 300), TryLimit("again", 5, 60), TryLimit("begin", 30, 60)
-REUSE = TryLimit("reuse", 1, 120)  # a code that was used is not taken twice
+REUSE = TryLimit("reuse", 1, 120)  # a code is accepted only once
 
 
 def take(counted: dict[TryLimit, str], *, at: datetime | None = None) -> int:
-    """Count one try for each subject in turn; return 0, or the seconds to wait when it is one too many for one.
+    """Count one try against each limit in turn; return 0, or the seconds to wait for the first limit that it exceeds.
 
-    What comes after that one is not counted: a person blocked at their own address uses up no one's account.
+    Limits after that one are not counted, so a person blocked at their own address uses up no one's account.
     """
     now = at or timezone.now()
     with transaction.atomic():
@@ -49,7 +49,7 @@ def take(counted: dict[TryLimit, str], *, at: datetime | None = None) -> int:
 
 
 def place(address: str) -> str:
-    """Return what tries are counted by: an address of IPv4, the /64 of IPv6, all of which one customer has."""
+    """Return the network to count tries by: an IPv4 address, or the /64 of an IPv6 address, which one customer owns."""
     try:
         found = ipaddress.ip_address(address)
     except ValueError:

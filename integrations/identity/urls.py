@@ -13,7 +13,7 @@ from integrations.identity.views import account, sign_in
 
 
 def late(module: str, name: str) -> Callable[..., HttpResponseBase]:
-    """Return a view that is loaded with its first request: protocols and their cryptography take megabytes."""
+    """Return a view that is imported on its first request, because its cryptography takes megabytes of memory."""
 
     def view(request: HttpRequest, **kwargs: Any) -> HttpResponseBase:
         loaded = import_module(f"integrations.identity.views.{module}")
@@ -23,7 +23,7 @@ def late(module: str, name: str) -> Callable[..., HttpResponseBase]:
     return view
 
 
-# allauth looks for some of these by names of its own; none of its other pages is here.
+# allauth looks up some of these by its own names; none of its other pages is included.
 urlpatterns: list[URLPattern] = [
     path("sign-in/", sign_in.SignInPage.as_view(), name="sign-in"),
     path("sign-in/", sign_in.SignInPage.as_view(), name="account_login"),

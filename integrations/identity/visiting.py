@@ -1,4 +1,4 @@
-"""When a session started and was last used, from which its expiry is computed."""
+"""Record when a session started and was last used; its expiry is computed from that."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from django.http.response import HttpResponseBase
 
 from integrations.identity import sessions, tries
 
-EVERY_S: Final = 300  # how exactly the last use is known: writing it down with every request would cost each a write
+EVERY_S: Final = 300  # precision of the last use: storing it with every request would add a write to each
 BROWSERS: Final = ("Edg", "OPR", "Firefox", "Chrome", "Safari", "curl")
 NAMES: Final = {"Edg": "Edge", "OPR": "Opera", "curl": "a terminal"}
 SYSTEMS: Final = {"Android": "Android", "iPhone": "iPhone", "iPad": "iPad", "Windows": "Windows", "Mac OS X": "macOS"}
 
 
 class Visiting:
-    """Note that a session is used, now and then; pages that poll do not count as use."""
+    """Record every few minutes that a session is in use; polling does not count as use."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
         self._get_response = get_response
@@ -39,14 +39,14 @@ class Visiting:
 
 
 def _asks_by_itself(request: HttpRequest) -> bool:
-    """Return whether a request may come from a page that nobody looks at: a poll or a stream."""
+    """Return whether a page sends this by itself, as a poll or a stream, so that no one may be looking at it."""
     headers = request.headers
     return request.method == "GET" and ("HX-Request" in headers or "event-stream" in headers.get("Accept", ""))
 
 
 @receiver(user_logged_in)
 def _begin(request: HttpRequest | None, **_: Any) -> None:
-    """Write into a new session when and where it began."""
+    """Record in a new session when and where it began."""
     if request is None:
         return
     now = time.time()
@@ -59,7 +59,7 @@ def _begin(request: HttpRequest | None, **_: Any) -> None:
 
 
 def browser(agent: str) -> str:
-    """Say what a browser is in words that its owner knows it by: `Firefox on Windows`."""
+    """Describe a browser in words its owner recognises: `Firefox on Windows`."""
     found = next((name for name in BROWSERS if f"{name}/" in agent), "")
     system = next((word for sign, word in SYSTEMS.items() if sign in agent), "Linux" if "Linux" in agent else "")
     name = NAMES.get(found, found) or "a browser"

@@ -1,1 +1,1 @@
-"""Figures for Prometheus: read from the database at each scrape, or counted by the web processes."""
+"""Metrics for Prometheus: read from the database at each scrape, or counted by the web processes."""

@@ -1,9 +1,9 @@
-"""What web processes count themselves: how soon doors answer, and how many live pages are open.
+"""Metrics that web processes count themselves: how fast doors answer, and how many live pages are open.
 
-Each keeps its counts in memory and, a second after they changed, in a small file of its own in a folder that all web
-processes of a machine share; so whichever is asked tells them for all. A disk that is full or gone costs figures and
-nothing else. What a process counted stays when it ends, as counters must not fall; its live pages do not. After a week
-it is added to one file for all that ended.
+Each process keeps its counts in memory and, a second after they change, in its own small file. All web processes of a
+machine share the folder of those files, so any of them can report the counts of all. If the disk is full or gone, only
+these metrics are lost. When a process ends, its counts stay, because a counter must not fall, but its live pages do
+not. A week later its counts are merged into one file for all processes that ended.
 """
 
 from __future__ import annotations
@@ -38,13 +38,15 @@ DOORS: Final = {
 }
 NOT_COUNTED: Final = ("/health", "/ready", "/metrics", settings.STATIC_URL)
 PAUSE_S: Final = 1.0
-GATHERED_S: Final = 7 * 24 * 3600.0  # after that, what a process that ended has counted has no file of its own
+GATHERED_S: Final = 7 * 24 * 3600.0  # once its counts are this old, an ended process no longer has its own file
 ENDED: Final = "ended.json"
 
 
 @dataclass(slots=True)
 class DoorCounts:
-    """Counts of one process, or of several: buckets of seconds by place, of a door; the last is for all above."""
+    """Counts of one or more processes. ``buckets`` counts answers by door and bucket; the last bucket has no upper
+    bound.
+    """
 
     buckets: Counter[tuple[str, int]] = field(default_factory=Counter)
     seconds: Counter[str] = field(default_factory=Counter)
@@ -52,14 +54,14 @@ class DoorCounts:
     streams: int = 0
 
     def add(self, other: DoorCounts) -> None:
-        """Add what another process counted."""
+        """Add another process's counts."""
         self.buckets.update(other.buckets)
         self.seconds.update(other.seconds)
         self.answers.update(other.answers)
         self.streams += other.streams
 
     def written(self) -> str:
-        """Return it as JSON."""
+        """Return the counts as JSON."""
         tables = {name: [[*_listed(key), n] for key, n in getattr(self, name).items()] for name in TABLES}
         return json.dumps(tables | {"streams": self.streams})
 
@@ -72,7 +74,7 @@ def _listed(key: str | tuple[str, Any]) -> tuple[Any, ...]:
 
 
 def read(text: str) -> DoorCounts:
-    """Read what `written` wrote. Raises ValueError."""
+    """Parse what `written` returned. Raises ValueError."""
     given = json.loads(text)
     found = DoorCounts(streams=given["streams"])
     for name in TABLES:
@@ -83,7 +85,7 @@ def read(text: str) -> DoorCounts:
 
 
 class Counting:
-    """Counts in this process; the thread that writes them down is started by the first of them."""
+    """The counts of this process, and a thread that writes them to its file."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -91,7 +93,7 @@ class Counting:
         self._lock = threading.Lock()
         self._changed = threading.Event()
         before = _from(self._file)
-        if before is not None:  # another's that had our number, and ended
+        if before is not None:  # from an ended process with the same pid
             self.counts = before
             self.counts.streams = 0
         threading.Thread(target=self._write_now_and_then, name="counts", daemon=True).start()
@@ -109,12 +111,12 @@ class Counting:
         self._changed.set()
 
     def streams(self, count: int) -> None:
-        """Note how many live pages are open."""
+        """Set how many live pages are open."""
         self.counts.streams = count
         self._changed.set()
 
     def write(self) -> None:
-        """Write the counts down, whole or not at all."""
+        """Write the counts to the file, atomically."""
         with self._lock:
             text = self.counts.written()
         try:
@@ -130,7 +132,7 @@ class Counting:
             self.write()
 
     def of_all(self) -> DoorCounts:
-        """Return what all web processes of this machine counted."""
+        """Return the counts of all web processes on this machine."""
         total = DoorCounts()
         with self._lock:
             total.add(self.counts)
@@ -144,7 +146,7 @@ _counting: list[Counting] = []
 
 
 def begun() -> Counting | None:
-    """Return what counts in this process, begun with the first that asks; None where there are no metrics."""
+    """Return this process's counts, created on the first call; None when metrics are off."""
     if not settings.FIREKIND.metrics_token:
         return None
     if not _counting:
@@ -154,20 +156,20 @@ def begun() -> Counting | None:
 
 
 def answered(path: str, *, status: int, seconds: float) -> None:
-    """Count one answer, where there are metrics."""
+    """Count one answer, if metrics are on."""
     counting = begun()
     if counting is not None and not path.startswith(NOT_COUNTED):
         counting.answered(door_of(path), status, seconds)
 
 
 def door_of(path: str) -> str:
-    """Return the door that an address belongs to; pages are *web*."""
+    """Return the door of a path; pages are *web*."""
     return next((door for prefix, door in DOORS.items() if path.startswith(prefix)), "web")
 
 
 @contextmanager
 def _alone(folder: Path) -> Iterator[bool]:
-    """Have no other process of this machine gather meanwhile, and tell whether that is so; wait for none that does."""
+    """Try to become the only process on this machine that merges files, without waiting; yield whether that worked."""
     with ExitStack() as held:
         try:
             lock = held.enter_context((folder / "lock").open("a"))
@@ -222,6 +224,6 @@ def _is_old(file: Path) -> bool:
 def _lives(pid: int) -> bool:
     try:
         os.kill(pid, 0)
-    except (ProcessLookupError, PermissionError):  # somebody else's is none of ours
+    except (ProcessLookupError, PermissionError):  # a process of another user is not one of ours
         return False
     return True

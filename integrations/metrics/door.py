@@ -1,4 +1,4 @@
-"""The door of Prometheus: closed until ``METRICS_TOKEN`` is set, and open to that token alone."""
+"""The door for Prometheus: closed until ``METRICS_TOKEN`` is set, then open to that token only."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @require_safe
 def metrics(request: HttpRequest) -> HttpResponse:
-    """Tell every figure in Prometheus's text format."""
+    """Return every metric in Prometheus's text format."""
     token = settings.FIREKIND.metrics_token
     if not token:
         raise Http404("There are no metrics.")
@@ -41,7 +41,7 @@ def _told() -> HttpResponse:
 
 @cache
 def readings() -> Readings:
-    """Return this process's reader of figures, which everyone who asks shares."""
+    """Return this process's reader of metrics, which all requests share."""
     from integrations.metrics.reading import Readings
 
     return Readings()

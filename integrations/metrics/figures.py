@@ -1,6 +1,6 @@
-"""What is read from the database at a scrape: one table of questions, each one bounded statement.
+"""The metrics read from the database at a scrape: one table of queries, each a single bounded statement.
 
-Labels hold words of ours or of a vendor's protocol alone: never a codename, a title or a name.
+Labels contain only our own terms or those of a vendor's protocol, never a codename, a title or a person's name.
 """
 
 from __future__ import annotations
@@ -13,15 +13,15 @@ from workflows.effects.effect_queue import SLOW
 from workflows.status import workers
 
 PREFIX: Final = "firekind_"
-NEWEST: Final = 1_000  # effects that are looked at for how long they took
+NEWEST: Final = 1_000  # effects whose duration is measured
 WINDOW: Final = "15 minutes"
-AT_MOST: Final = 100_000  # unsealed rows that are counted
-CODES: Final = 100  # of errors, the most frequent
+AT_MOST: Final = 100_000  # unsealed rows to count at most
+CODES: Final = 100  # error codes to report, the most frequent ones
 
 
 @dataclass(frozen=True, slots=True)
 class MetricFigure:
-    """One figure: its name without the prefix, and what it says."""
+    """One metric: its name without the prefix, and its help text."""
 
     name: str
     says: str
@@ -30,7 +30,7 @@ class MetricFigure:
 
 @dataclass(frozen=True, slots=True)
 class FigureQuery:
-    """One statement whose rows hold a value for each label, then one for each figure."""
+    """One statement whose rows hold a value for each label, then one for each metric."""
 
     labels: tuple[str, ...]
     figures: tuple[MetricFigure, ...]
@@ -52,8 +52,8 @@ EFFECTS: Final = FigureQuery(
      WHERE incident.active AND NOT incident.is_drill AND effect.state = 'failed' GROUP BY effect.kind
     """,
 )
-# From the last thing that somebody did before the effect was planned. What the system itself brings about (a hand-over
-# hours later) counts from its plan; what takes its time by nature, such as a capture, does not count.
+# From the last human action before the effect was planned. Effects that the system starts by itself, such as a handover
+# hours later, count from their plan. Effects that are slow by nature, such as a capture, are not counted.
 COMMANDS: Final = FigureQuery(
     ("quantile",),
     (
@@ -157,7 +157,7 @@ ERRORS: Final = FigureQuery(
 
 
 def _sealing() -> FigureQuery:
-    """Ask each kept table for its rows above those that the newest seal covers."""
+    """Build the query that counts, for each sealed table, the rows above those that the newest seal covers."""
     asked = " UNION ALL ".join(
         f"""
         SELECT '{kept.name}', count(*), coalesce(extract(epoch FROM clock_timestamp() - min(at)), 0)
@@ -176,5 +176,5 @@ def _sealing() -> FigureQuery:
 
 
 def questions() -> tuple[FigureQuery, ...]:
-    """Return everything that is asked at a scrape."""
+    """Return every query of a scrape."""
     return (EFFECTS, COMMANDS, SWEEP, EVIDENCE, WEBHOOKS, PROCESSES, BROKER, LIMITS, ERRORS, _sealing())

@@ -1,4 +1,4 @@
-"""Read the figures, at most once every few seconds however many ask."""
+"""Read the metrics, at most once every few seconds however many clients ask."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from integrations.metrics.figures import PREFIX, FigureQuery, MetricFigure
 
 log = logging.getLogger(__name__)
 FRESH_S: Final = 5.0
-PATIENCE: Final = "SET LOCAL statement_timeout = '2s'"  # of each statement
+PATIENCE: Final = "SET LOCAL statement_timeout = '2s'"  # for each statement
 DOOR_SECONDS: Final = MetricFigure(
     PREFIX + "door_seconds",
     "From a request's headers until its answer was ready, by door. Slack waits 3 s, PagerDuty 5 s.",
@@ -32,7 +32,7 @@ UP: Final = MetricFigure("database_up", "Whether the database answered everythin
 
 @dataclass(slots=True, eq=False)
 class Readings:
-    """A collector for Prometheus: what the database says, kept for ``FRESH_S``."""
+    """A Prometheus collector for metrics from the database, cached for ``FRESH_S``."""
 
     clock: Callable[[], float] = time.monotonic
     _read: list[Metric] = field(default_factory=list)
@@ -40,7 +40,7 @@ class Readings:
     _one_reads: threading.Lock = field(default_factory=threading.Lock)
 
     def collect(self) -> Iterator[Metric]:
-        """Yield every figure; without samples where the database did not answer."""
+        """Yield every metric, without samples if the database did not answer."""
         with self._one_reads:
             if self.clock() - self._read_at >= FRESH_S:
                 self._read = list(_all())
@@ -49,10 +49,10 @@ class Readings:
 
 
 class WebCounts:
-    """A collector for Prometheus: what the web processes of this machine counted."""
+    """A Prometheus collector for what the web processes of this machine counted."""
 
     def collect(self) -> Iterator[Metric]:
-        """Yield how soon doors answered, what they answered, and the live pages that are open."""
+        """Yield how fast doors answered, the statuses of their answers, and the number of open live pages."""
         begun = counting.begun()
         counts = begun.of_all() if begun else DoorCounts()
         yield _histogram(counts)
@@ -82,8 +82,8 @@ def _all() -> Iterator[Metric]:
 
 
 def _rows(question: FigureQuery) -> Sequence[tuple[Any, ...]] | None:
-    """Ask one question; None when it was not answered, and then the others are not asked either."""
-    if database_watch.is_away():  # a scrape waits for nothing that is known
+    """Run one query; None when it got no answer, in which case the remaining queries are skipped."""
+    if database_watch.is_away():  # no scrape waits for a database that is known to be away
         return None
     try:
         with transaction.atomic(), connection.cursor() as cursor:

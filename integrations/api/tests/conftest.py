@@ -1,4 +1,4 @@
-"""An incident that Ada declared, one of which only she knows, and tokens for both."""
+"""An incident that Ada declared, one that only she can see, and tokens for both."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Send = Callable[..., Any]
 
 @dataclass(slots=True)
 class Case:
-    """What the tests send to, and who may."""
+    """What the tests send to, and with which tokens."""
 
     ada: Person
     eve: Person
@@ -30,13 +30,13 @@ class Case:
     hidden: Incident
 
     def token(self, person: Person | None = None, *, incident: Incident | None = None, **how: Any) -> str:
-        """A fresh secret, of Ada unless told otherwise."""
+        """Return the secret of a new token, Ada's by default."""
         return tokens.issue(person or self.ada, at=timezone.now(), incident=incident, **how).secret
 
 
 @pytest.fixture
 def case(db: None, tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> Case:
-    """Two incidents and a folder for what is stored."""
+    """Two incidents, and a folder for stored files."""
     kinds = shipped.bring()
     ada = Person.objects.create(name="Ada", chat_id="UADA")
     eve = Person.objects.create(name="Eve", chat_id="UEVE")
@@ -51,12 +51,12 @@ def case(db: None, tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> Case:
 
 @pytest.fixture
 def send() -> Send:
-    """Send a body with a token, and with nothing that a browser would have."""
+    """Send a body with a token, without anything a browser would add."""
 
     def sent(address: str, token: str = "", *, body: bytes = b"", method: str = "POST", **headers: str) -> Any:
         bearer = {"Authorization": f"Bearer {token}"} if token else {}
         client = Client(enforce_csrf_checks=True)
-        kind = headers.pop("content_type", "application/x-www-form-urlencoded")  # what curl says of --data-binary
+        kind = headers.pop("content_type", "application/x-www-form-urlencoded")  # what curl sends with --data-binary
         given = {"Content-Type": kind} | bearer | headers
         return client.generic(method, address, body, content_type=kind, headers=given)
 

@@ -1,4 +1,4 @@
-"""Evidence by REST: who may send, what is taken, and that a hidden incident is as absent as one that never was."""
+"""Evidence by REST: who may send, what is accepted, and that a hidden incident answers exactly as a missing one."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def test_a_file_becomes_evidence_of_the_tokens_person(case: Case, send: Send) ->
     [
         ("ms", FOLDED, "nanoseconds"),
         ("ms", b"ThreadId(1)-main; app::run:src/main.rs:3 99\n", "nanoseconds"),
-        ("seconds", b"Dear all\n", "seconds"),  # no profile: all that is known is what was said
+        ("seconds", b"Dear all\n", "seconds"),  # not a profile: only what the parameters state is known
         ("", FOLDED, "samples"),
     ],
 )

@@ -1,4 +1,4 @@
-"""Before a body is taken in: whose, and how much of it."""
+"""Checks before a body is read: who sends it, and how large it is."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How often a token may ask: counted in the database, for all doors and processes together."""
+"""The rate limit of a token, counted in the database across all doors and processes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from integrations.identity.models import Tries
 
 @pytest.fixture(autouse=True)
 def hurried(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let a token ask three times a minute."""
+    """Limit each token to three requests a minute."""
     monkeypatch.setattr(admitting, "PACE", tries.TryLimit("token", 3, 60))
 
 

@@ -1,4 +1,4 @@
-"""The description of the API is true: of its addresses, their methods, and what they answer."""
+"""The API's description matches its paths, their methods and their answers."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ TYPES: dict[str, Any] = {
 
 
 def wrong(value: Any, schema: dict[str, Any], where: str = "it") -> list[str]:
-    """Return where a value is not as its schema says, for the part of JSON Schema that the document uses."""
+    """Return where a value violates its schema, for the part of JSON Schema that the document uses."""
     if "$ref" in schema:
         return wrong(value, DOCUMENT["components"]["schemas"][schema["$ref"].rsplit("/", 1)[1]], where)
     if "anyOf" in schema:

@@ -1,4 +1,4 @@
-"""The API by its own description: whatever is asked of it, the answer is one that the description lists, and no 5xx."""
+"""Fuzz the API from its own description: every answer is one that the description lists, and never a 5xx."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from integrations.api.tests.test_openapi import OPERATIONS, wrong
 
 pytestmark = pytest.mark.slow
 
-OF_AN_UPLOAD: Final = (*parameters.LONGEST, "from", "to", "phase", "control")  # not `wait`, which does
-# What breaks parsers, queries and clocks; besides what Hypothesis thinks of.
+OF_AN_UPLOAD: Final = (*parameters.LONGEST, "from", "to", "phase", "control")  # not `wait`, which would wait
+# Values that break parsers, queries and clocks, in addition to those that Hypothesis generates.
 ODD: Final = st.sampled_from(
     [
         *("", "0", "-1", "1e309", "NaN", "9" * 25, "null", "true", "\0", "a\0b", "%", "%00", "'", '"; --', "*", "!&|"),
@@ -32,7 +32,7 @@ VALUE: Final = ODD | st.text(max_size=30) | st.integers().map(str) | st.datetime
 
 
 def valid(schema: dict[str, Any]) -> st.SearchStrategy[str]:
-    """Values that a schema takes."""
+    """Generate values that a schema accepts."""
     if "enum" in schema:
         return st.sampled_from([str(one) for one in schema["enum"]])
     if schema.get("type") == "integer":
@@ -42,7 +42,7 @@ def valid(schema: dict[str, Any]) -> st.SearchStrategy[str]:
 
 @st.composite
 def questions(draw: st.DrawFn) -> dict[str, Any]:
-    """One request: an operation, values for its parameters that may be anything, a body, and who asks."""
+    """Draw one request: an operation, parameters with any values, a body, and a caller."""
     path, method, described = draw(st.sampled_from(OPERATIONS))
     known = {one["name"]: valid(one["schema"]) for one in described.get("parameters", []) if one["in"] == "query"}
     known |= dict.fromkeys(OF_AN_UPLOAD, VALUE) if method == "post" else {}
@@ -60,7 +60,7 @@ def questions(draw: st.DrawFn) -> dict[str, Any]:
 
 
 def token(case: Case, who: str) -> str:
-    """A fresh token, so that none reaches its limit."""
+    """Return a fresh token, so that no token reaches its rate limit."""
     scopes = [Scope.EVIDENCE_WRITE.value] if who == "narrow" else [one.value for one in Scope]
     return "" if who == "nobody" else case.token(case.eve if who == "eve" else case.ada, scopes=scopes)
 
@@ -76,13 +76,13 @@ def address(case: Case, asked: dict[str, Any]) -> str:
 @settings(max_examples=120, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 def test_every_answer_is_one_that_is_described(asked: dict[str, Any], case: Case) -> None:
     path = address(case, asked)
-    with transaction.atomic():  # each finds what there was at the beginning
+    with transaction.atomic():  # each request starts from the same data
         held(path, asked, case)
         transaction.set_rollback(True)
 
 
 def held(path: str, asked: dict[str, Any], case: Case) -> None:
-    """Ask, and hold the answer against the description."""
+    """Send the request, and check the answer against the description."""
     query = urlencode(asked["query"], errors="replace")
     bearer = {"Authorization": f"Bearer {token(case, asked['who'])}"}
     answer = Client().generic(
@@ -96,7 +96,7 @@ def held(path: str, asked: dict[str, Any], case: Case) -> None:
     event(f"{asked['method']} {asked['path']}: {answer.status_code}")
     try:
         resolve(path)
-    except Resolver404:  # no address of the API
+    except Resolver404:  # not a path of the API
         assert answer.status_code == 404
         return
     described = asked["described"]["responses"]

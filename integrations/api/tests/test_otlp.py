@@ -1,4 +1,4 @@
-"""Profiles by OTLP: answered as the protocol asks, attached to the incident that the sender means."""
+"""Profiles over OTLP: answered as the protocol requires, attached to the incident that the sender names."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ ADDRESS = "/v1development/profiles"
 
 
 def pushed(**attributes: str) -> bytes:
-    """A request with one empty profile of a resource."""
+    """Return a request with one empty profile of a resource."""
     request = ExportProfilesServiceRequest()
     request.dictionary.string_table.extend(["", "service.name", "checkout-api"])
     one = request.resource_profiles.add()
@@ -192,8 +192,8 @@ def _field(number: int, inside: bytes) -> bytes:
     return bytes([number << 3 | wire.LENGTH, *shown, length]) + inside
 
 
-TINY = b"\x18\x01"  # the smallest field there is, of a number that nobody reads
-# Where tiny fields may stand: 32 million of them fit into a body, and 64 KiB of gzip into which that is packed.
+TINY = b"\x18\x01"  # the smallest possible field, with a number that nothing reads
+# Places for tiny fields: a body holds 32 million of them, and compresses to 64 KiB of gzip.
 BOMBS: dict[str, Callable[[int], bytes]] = {
     "the message": lambda n: TINY * n,
     "resources": lambda n: b"\x0a\x00" * n,

@@ -1,4 +1,4 @@
-"""Incidents by REST: what is said of them, who is told, and that what is hidden is as absent as what never was."""
+"""Incidents by REST: what the API returns, to whom, and that a hidden incident answers exactly as a missing one."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ BASE = "/api/v1/incidents"
 
 @pytest.fixture
 def read(case: Case, send: Send) -> Send:
-    """Ask with a token that may read, of Ada unless told otherwise."""
+    """Send requests with a token that may read, Ada's by default."""
     secrets: dict[int, str] = {}
 
     def asked(path: str = "", *, by: Person | None = None, **how: Any) -> Any:

@@ -1,6 +1,6 @@
-"""The description and the doors say the same of every parameter, at each edge and beyond it.
+"""The description and the doors agree about every parameter, at each edge and beyond it.
 
-What a schema takes is taken; what it does not take is refused with 400 and the parameter's name, and nothing is kept.
+A value that fits the schema is accepted; any other is refused with 400 and the parameter's name, and nothing is stored.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from integrations.api.tests.test_openapi import DOCUMENT, OPERATIONS, wrong
 Schema = dict[str, Any]
 NUMERAL: Final = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?", re.ASCII)
 RFC_3339: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)", re.ASCII)
-# Numbers that are none, days that never were, moments beyond what is compared, and words that break what reads them.
+# Malformed numbers, impossible dates, times out of range, and text that breaks parsers.
 ODD: Final = (
     *(
         "",
@@ -55,9 +55,9 @@ ODD: Final = (
     *("8999-12-31T23:59:59Z", "253402300799", "2147483648", "1e400"),
     *("\0", "a\0b", "\x1b[31m", "\u202eabc", "\U0001f469\u200d\U0001f4bb", "می‌خواهم", "%", "';--", "!&|", "active\n"),
 )
-# Forms of ISO 8601 that are taken as well, though `date-time` says only the one of RFC 3339.
+# Other forms of ISO 8601 are accepted too, although `date-time` allows only that of RFC 3339.
 WIDER: Final = frozenset({"from", "to"})
-OPAQUE: Final = ("/incidents", "after")  # only what was given out is taken
+OPAQUE: Final = ("/incidents", "after")  # accepts only cursors that the API issued
 ASKED: Final = [
     (path, method, one)
     for path, method, described in OPERATIONS
@@ -67,7 +67,7 @@ ASKED: Final = [
 
 
 def takes(schema: Schema, value: str) -> bool:
-    """Return whether a schema takes a value as it stands in an address."""
+    """Return whether a schema accepts a value as written in a URL."""
     if "anyOf" in schema:
         return any(takes(one, value) for one in schema["anyOf"])
     if "const" in schema or "enum" in schema:
@@ -116,7 +116,7 @@ def edges(schema: Schema) -> Iterator[str]:
 def test_what_a_schema_takes_is_taken_and_all_else_is_refused(
     case: Case, path: str, method: str, described: Schema, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(doors, "_waiting", threading.BoundedSemaphore(0))  # nobody reads here: half a minute each
+    monkeypatch.setattr(doors, "_waiting", threading.BoundedSemaphore(0))  # no worker here, so each would wait 30 s
     name, schema, bearer = described["name"], described["schema"], _bearer(case)
     address = "/api/v1" + path.format(codename=case.open.codename, n=1)
     differs = []
@@ -177,7 +177,7 @@ def test_whatever_else_is_asked_is_answered_in_the_words_of_the_api(case: Case, 
         if "method" in what and path.endswith("evidence"):
             continue
         if "status" in query and path != "incidents":
-            continue  # there it is only one that it does not have
+            continue  # elsewhere it is just an unknown parameter
         answer = Client().generic(method, f"{address}{query}", body, headers={**bearer, **headers})
         assert answer.status_code == status, (what, answer.content[:200])
         assert answer["Content-Type"] == "application/json", what

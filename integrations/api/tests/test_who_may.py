@@ -1,4 +1,4 @@
-"""Who may: each scope at each address, for each incident, whatever became of the owner, and never by the address."""
+"""Permissions: each scope at each path and incident, whatever happened to the owner, and never by the URL alone."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def ask(case: Case, name: str, codename: str, secret: str, **more: str) -> Any:
 
 @pytest.mark.parametrize("became", BECAME)
 def test_each_scope_opens_its_addresses_to_whoever_may_see(case: Case, became: str) -> None:
-    """Ada takes part in both; Eve sees what is public, and neither a role nor an address opens more to her."""
+    """Ada takes part in both incidents; Eve sees the public one, and neither a role nor a URL opens more to her."""
     for incident in (case.open, case.hidden):
         assert ask(case, "a file", incident.codename, case.token(case.ada)).status_code == 201
     fields = BECAME[became]
@@ -108,7 +108,7 @@ def test_what_ends_while_a_body_arrives_keeps_nothing_of_it(
 
     monkeypatch.setattr(WSGIRequest, "read", slowly)
     answer = ask(case, name, case.hidden.codename, made.secret)
-    if how == "it expires":  # it was sent in time
+    if how == "it expires":  # it was still valid when sent
         assert answer.status_code in {200, 201}
     else:
         assert answer.status_code == (404 if how == "they left it" else 401)

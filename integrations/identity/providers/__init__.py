@@ -1,1 +1,1 @@
-"""OpenID Connect: providers, what they claim, and whose account that is."""
+"""OpenID Connect: the providers, their claims, and the accounts that those belong to."""

@@ -1,4 +1,4 @@
-"""How providers are asked: each answer comes whole and in time, however slowly its bytes do."""
+"""HTTP requests to providers, with a limit on how long a whole answer may take, however slowly its bytes arrive."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from urllib3.connectionpool import HTTPConnectionPool, HTTPSConnectionPool
 
 from integrations import bounded
 
-PATIENCE_S: Final = 5.0  # for a connection, and for each byte
+PATIENCE_S: Final = 5.0  # for the connection, and for each byte
 REDIRECTS: Final = 3
 
 
@@ -22,7 +22,7 @@ class _Plain(HTTPConnection):
         self.sock = bounded.keeping(self.sock, self._ending, PATIENCE_S)
 
     def _tunnel(self) -> None:
-        """Ask a proxy to lead on."""
+        """Ask the proxy to open the tunnel."""
         with bounded.asking_a_proxy(self, self._ending, PATIENCE_S):
             super()._tunnel()
 
@@ -43,36 +43,36 @@ POOLS: Final = {"http": _PlainPool, "https": _TlsPool}
 
 
 class Timed(HTTPAdapter):
-    """Carries requests on connections that keep to a time, each for one of them."""
+    """Sends requests over connections with a deadline, one request per connection."""
 
     def init_poolmanager(self, *args: Any, **more: Any) -> None:
-        """Make the connections."""
+        """Create the pools."""
         super().init_poolmanager(*args, **more)
         self.poolmanager.pool_classes_by_scheme = POOLS
 
     def proxy_manager_for(self, *args: Any, **more: Any) -> Any:
-        """Make those that lead through a proxy."""
+        """Create the pools that go through a proxy."""
         manager = super().proxy_manager_for(*args, **more)
         manager.pool_classes_by_scheme = POOLS
         return manager
 
 
 class TimedSession(requests.Session):
-    """A session of such requests."""
+    """A session whose requests have a deadline."""
 
     def __init__(self) -> None:
         super().__init__()
         self.max_redirects = REDIRECTS
-        self.headers["Connection"] = "close"  # a connection's time is that of one request
+        self.headers["Connection"] = "close"  # a connection's deadline covers one request
         for scheme in POOLS:
             self.mount(f"{scheme}://", Timed())
 
     def request(self, *args: Any, **more: Any) -> requests.Response:
-        """Ask, and wait no longer than that."""
+        """Send a request with our time-out."""
         return super().request(*args, **{"timeout": PATIENCE_S, **more})
 
     def get_redirect_target(self, resp: requests.Response) -> str | None:
-        """Return where an answer leads on to. Raises `TooManyRedirects` where a secret was sent along."""
+        """Return where an answer redirects to. Raises `TooManyRedirects` if the request carried a secret."""
         target = super().get_redirect_target(resp)
         if target and (resp.request.body or "Authorization" in resp.request.headers):
             raise requests.TooManyRedirects("The provider redirects what bears a secret.", response=resp)

@@ -1,4 +1,4 @@
-"""Which of a provider's two answers is believed about an address."""
+"""Decide which of a provider's two answers is trusted about an email address."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ ADDRESS, VERIFIED = "email", "email_verified"
 
 
 def believed(signed: Claims, asked: Claims) -> Claims:
-    """Return the one document, ID token or user info, in which an address is to be read, and all else with it.
+    """Return the one document, ID token or user info, to read the email address and everything else from.
 
-    The two are never mixed: what one says of its address proves nothing about that of the other. A document that says
-    of its address whether it is verified comes first, and of two of these the signed one.
+    The two are never mixed, because what one says about its address proves nothing about the other's. A document that
+    states whether its address is verified takes precedence; if both do, the signed one does.
     """
     first = (one for one in (signed, asked) if ADDRESS in one and VERIFIED in one)
     then = (one for one in (signed, asked) if ADDRESS in one)

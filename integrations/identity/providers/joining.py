@@ -1,6 +1,6 @@
 """Find the account of a person a provider vouches for: by the provider's id, and the first time by verified email.
 
-No account comes into being for anyone who is not known to the workspace, or to the operator.
+Only someone known to the workspace or to the operator gets an account.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ SLACK_USER, SLACK_TEAM = "https://slack.com/user_id", "https://slack.com/team_id
 
 
 class SignInRefused(Exception):
-    """Someone may not come in; the message is for them, and says what to do."""
+    """Someone may not sign in; the message is for them and says what to do."""
 
 
 def whom(provider: Provider, claims: Mapping[str, Any]) -> User:
-    """Return the account of the person a provider describes, linked the first time; raise `Refused` with the reason.
+    """Return the account of the person a provider describes, and link it the first time.
 
     Raises ``SignInRefused`` with words for them.
     """
-    _same_workspace(provider, claims)  # before anything is locked: Slack may be asked
+    _same_workspace(provider, claims)  # before anything is locked, because this may ask Slack
     return _whom(provider, claims)
 
 
@@ -77,14 +77,14 @@ def _joined(provider: Provider, uid: str, claims: Mapping[str, Any]) -> User:
 
 
 def _known(email: str) -> Person | None:
-    """Find who may join: a member of the workspace, or someone the operator made an account for."""
+    """Return the member of the workspace, or person with an account made by the operator, who has this email."""
     person = person_matching.by_email(email)
     if person is None:
         made = emails.having(User.objects.filter(is_active=True), email)
         person = person_matching.of_user(made[0]) if made else None
     if person is None or not person.can_join:
         return None
-    # Alone: an account that someone else joined while this waited would not be found by a join.
+    # Without a join: it would miss an account that another sign-in linked while this one waited for the lock.
     return Person.objects.select_for_update(no_key=True).get(pk=person.pk)
 
 
@@ -99,12 +99,12 @@ def _account(person: Person, provider: Provider, uid: str) -> User:
 
 
 def _moved(person: Person, provider: Provider, claims: Mapping[str, Any]) -> bool:
-    """Return whether Slack itself has this person under the id that is shown now: another workspace is connected."""
+    """Return whether this person has the claimed id in the workspace now, as they do once it was replaced."""
     return provider.key == "slack" and claims.get(SLACK_USER) is not None and claims[SLACK_USER] == person.chat_id
 
 
 def _only_one(user: User, provider: Provider) -> None:
-    """Refuse a second one with the same address: addresses are given to someone else one day."""
+    """Refuse a second identity with the same address, because addresses are later reassigned to other people."""
     if SocialAccount.objects.filter(user=user, provider=provider.key).exists():
         raise SignInRefused(
             f"Someone else already signs in with this email address from {provider.name}. If that was an earlier"
@@ -113,7 +113,7 @@ def _only_one(user: User, provider: Provider) -> None:
 
 
 def _same_workspace(provider: Provider, claims: Mapping[str, Any]) -> None:
-    """Refuse who comes from a Slack workspace that is not the app's own, be it set or asked from Slack."""
+    """Refuse a person from another Slack workspace than the app's own, which the settings name or Slack tells us."""
     if provider.key == "slack" and claims.get(SLACK_TEAM) != _own_workspace():
         raise SignInRefused("That is a different Slack workspace. Choose your team's when Slack asks.")
 
@@ -135,7 +135,7 @@ def _own_workspace() -> str:
 
 
 def _same_person(person: Person, claims: Mapping[str, Any]) -> None:
-    """Refuse a member of Slack who shows an address under which the workspace knows another member."""
+    """Refuse a member of Slack whose address belongs to another member in our workspace."""
     said = claims.get(SLACK_USER)
     if said and person.chat_id and said != person.chat_id:
         raise SignInRefused(

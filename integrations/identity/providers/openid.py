@@ -1,4 +1,4 @@
-"""OpenID Connect by allauth, with stricter checks: the issuer, the nonce, one subject in both answers."""
+"""OpenID Connect through allauth, with stricter checks: the issuer, the nonce, and one subject in both answers."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ from integrations.identity.providers import claims
 from integrations.identity.providers.provider import Provider
 
 FRESH_S = 300.0
-_read: dict[str, tuple[float, dict[str, Any]]] = {}  # what providers say about themselves, and until when it is fresh
+_read: dict[str, tuple[float, dict[str, Any]]] = {}  # each provider's discovery document, and until when it is fresh
 
 
 class Exchange(OpenIDConnectOAuth2Adapter):  # type: ignore[misc]  # allauth brings no types
-    """What is asked of a provider, and what of its answers is believed."""
+    """What we ask a provider, and which of its answers we trust."""
 
     @property
     def openid_config(self) -> dict[str, Any]:
-        """Return what the provider says about itself; raise when it says it is another one."""
+        """Return the provider's discovery document. Raises when it names another issuer."""
         issuer = str(self.get_provider().app.settings["server_url"])
         until, config = _read.get(issuer, (0.0, {}))
         if until < time.monotonic():
@@ -40,11 +40,11 @@ class Exchange(OpenIDConnectOAuth2Adapter):  # type: ignore[misc]  # allauth bri
         return config
 
     def get_callback_url(self, request: HttpRequest, app: Any) -> str:
-        """Return where people are sent back to: under the address that the settings name, whatever was asked."""
+        """Return the callback URL, always under the base URL of the settings, whichever host was requested."""
         return f"{settings.FIREKIND.base_url}{reverse('sign-in-back', args=[self.provider_id])}"
 
     def complete_login(self, request: HttpRequest, app: Any, token: Any, **kwargs: Any) -> SocialLogin:
-        """Return the sign-in with what was claimed; nothing of the claims is stored."""
+        """Return the sign-in with its claims; none of the claims is stored."""
         if not kwargs["response"].get("id_token"):
             raise OAuth2Error("There is no ID token.")
         login: Any = super().complete_login(request, app, token, **kwargs)
@@ -59,14 +59,14 @@ class Exchange(OpenIDConnectOAuth2Adapter):  # type: ignore[misc]  # allauth bri
 
 
 class OpenId(OpenIDConnectProvider):  # type: ignore[misc]  # allauth brings no types
-    """A provider that is asked by an `Exchange`, with a code challenge (PKCE)."""
+    """A provider that uses `Exchange`, with a code challenge (PKCE)."""
 
     oauth2_adapter_class = Exchange
     pkce_enabled_default = True
 
 
 def provider_of(key: str) -> Provider:
-    """Return a provider of the settings; raise Http404."""
+    """Return a provider from the settings. Raises Http404."""
     for one in settings.FIREKIND.sign_in.providers:
         if one.key == key:
             return one
@@ -74,13 +74,13 @@ def provider_of(key: str) -> Provider:
 
 
 def described(one: Provider) -> dict[str, Any]:
-    """Return what a provider says about itself. Raises what `failures` names."""
+    """Return a provider's discovery document. Raises the errors in `failures`."""
     config: dict[str, Any] = Exchange(HttpRequest(), one.key).openid_config
     return config
 
 
 def app_of(one: Provider) -> SocialApp:
-    """Return a provider as allauth wants it; it is never stored."""
+    """Return a provider in allauth's form; it is never stored."""
     return SocialApp(
         provider=OpenId.id,
         provider_id=one.key,
@@ -92,7 +92,7 @@ def app_of(one: Provider) -> SocialApp:
 
 
 def begin(request: HttpRequest, one: Provider, *, back: str) -> str:
-    """Return the address at the provider to send someone to. Raises what `failures` names."""
+    """Return the URL at the provider to send a person to. Raises the errors in `failures`."""
     nonce = secrets.token_urlsafe(24)
     provider = OpenId(request, app=app_of(one))
     sent = provider.redirect(
@@ -104,11 +104,11 @@ def begin(request: HttpRequest, one: Provider, *, back: str) -> str:
 
 
 def finish(request: HttpRequest, one: Provider) -> HttpResponse:
-    """Take in what someone brings back from the provider; the adapters decide who they are."""
+    """Process a person's return from the provider; the adapters decide who they are."""
     view = OAuth2CallbackView.adapter_view(Exchange(request, one.key))
     answer: HttpResponse = view(request)
     return answer
 
 
-# What a provider may do wrong: not answer, answer nonsense, refuse.
+# What can go wrong at a provider: it does not answer, answers nonsense, or refuses.
 failures = (OAuth2Error, requests.RequestException, KeyError, ValueError)

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Provider:
-    """One provider: `key` stands in addresses and beside who was joined, `name` on its button."""
+    """One provider: `key` is used in URLs and stored with linked accounts, `name` is on its button."""
 
     key: str
     name: str
     issuer: str
     client_id: str
     client_secret: str
-    vouches: bool = False  # whether all its addresses are verified, though it says so of none
+    vouches: bool = False  # whether all its addresses are verified, although it does not say so for any of them

@@ -1,4 +1,4 @@
-"""Ada, who has an account of ours, and a provider that vouches for whomever the test likes."""
+"""Ada, who has one of our own accounts, and a provider that vouches for anyone the test chooses."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from integrations.identity.tests.vouching import Vouching, serving
 
 @pytest.fixture(autouse=True)
 def _one_half_minute(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let codes of apps last for the test: each is good for half a minute, which may end at any moment."""
+    """Keep authenticator codes valid for the whole test: a code lasts half a minute, which could end at any moment."""
     counters = list(totp.yield_hotp_counters_from_time())
     monkeypatch.setattr(totp, "yield_hotp_counters_from_time", lambda: iter(counters))
 
@@ -31,7 +31,7 @@ def _server() -> Iterator[str]:
 
 @pytest.fixture
 def vouching(_server: str, settings: Settings, db: None) -> Vouching:
-    """Set the provider up as ours."""
+    """Configure the provider in the settings."""
     one = Provider(key="oidc", name="Acme", issuer=_server, client_id="firekind", client_secret="between us")
     settings.FIREKIND = replace(project.FIREKIND, sign_in=replace(project.FIREKIND.sign_in, providers=(one,)))
     return Vouching(_server)
@@ -39,12 +39,12 @@ def vouching(_server: str, settings: Settings, db: None) -> Vouching:
 
 @pytest.fixture
 def grace(db: None) -> Person:
-    """Is a member of the workspace, and has no account yet."""
+    """A member of the workspace without an account."""
     return Person.objects.create(name="Grace Hopper", chat_id="UGRACE", email="grace@acme.example")
 
 
 @pytest.fixture
 def ada(db: None) -> Person:
-    """Has an account of ours."""
+    """A person with one of our own accounts."""
     user = User.objects.create_user("ada", password="of-no-use-elsewhere")
     return Person.objects.create(name="Ada", chat_id="UADA", email="ada@acme.example", user=user)

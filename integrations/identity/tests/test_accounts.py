@@ -1,4 +1,4 @@
-"""Accounts of our own: a password, a second factor, and limits to guessing that hold across processes."""
+"""Our own accounts: a password, a second factor, and limits on guessing that hold across processes."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ WRONG = RIGHT | {"password": "guessed"}
 
 
 def come_in(client: Client, **given: str) -> str:
-    """Send the form; return what is said."""
+    """Submit the sign-in form, and return the message."""
     return client.post("/sign-in/", RIGHT | given).content.decode()
 
 
 def code_of(authenticator: Authenticator, *, ahead: int = 0) -> str:
-    """Return the code that an app shows now, or a few steps on."""
+    """Return the code that an app shows now, or some steps later."""
     secret = totp.decrypt(authenticator.data["secret"])
     now = next(iter(totp.yield_hotp_counters_from_time()))
     return str(totp.format_hotp_value(totp.hotp_value(secret, now + ahead)))
@@ -124,7 +124,7 @@ def test_a_code_works_once(ada: Person, app: Authenticator) -> None:
         client.post("/sign-in/", RIGHT)
 
     assert first.post("/sign-in/code", {"code": code}).status_code == 302
-    cache.clear()  # another process remembers nothing of this one
+    cache.clear()  # as in another process, which has none of this one's cache
     assert "already used" in second.post("/sign-in/code", {"code": code}).content.decode()
 
 

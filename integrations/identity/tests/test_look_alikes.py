@@ -1,4 +1,4 @@
-"""An address is somebody's when it is theirs letter for letter: no look-alike, and nothing put together of two."""
+"""An email address matches letter for letter: no look-alike, and no mix of two answers."""
 
 from __future__ import annotations
 
@@ -35,7 +35,9 @@ def _folds(sign: str) -> set[str]:
 
 @cache
 def look_alikes() -> list[str]:
-    """Return Grace's address with each sign of Unicode for one of its letters that some folding takes for it."""
+    """Return Grace's address in every spelling with a Unicode character that some case folding treats as one of its
+    letters.
+    """
     signs = [chr(code) for code in range(128, 0x20000) if _folds(chr(code)) & set(string.ascii_lowercase + "@.-")]
     places = {letter: GRACE.index(letter) for letter in GRACE}
     swapped = {
@@ -60,12 +62,12 @@ def test_no_look_alike_is_the_address_and_every_case_is() -> None:
 
 @pytest.fixture
 def grace(db: None) -> Person:
-    """Is a member of the workspace."""
+    """A member of the workspace."""
     return Person.objects.create(name="Grace", chat_id="UGRACE", email=GRACE)
 
 
 def claimed(email: str, sub: str = "g1") -> dict[str, Any]:
-    """Say what a provider says that verified an address."""
+    """Return the claims of a provider that verified an address."""
     return {"sub": sub, "email": email, "email_verified": True}
 
 

@@ -1,4 +1,4 @@
-"""Coming in by a provider: whom it vouches for, whom it does not, and what is forged."""
+"""Sign-in through a provider: people it vouches for, people it does not, and forged answers."""
 
 from __future__ import annotations
 

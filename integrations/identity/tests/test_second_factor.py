@@ -1,4 +1,4 @@
-"""A password alone opens nothing: whoever has no second factor sets one up before anything else."""
+"""A password alone opens nothing: someone without a second factor sets one up before anything else."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Signing in with Slack: into the app's own workspace alone, whether settings name it or Slack is asked."""
+"""Sign-in with Slack: only from the app's own workspace, whether settings name it or Slack is asked."""
 
 from __future__ import annotations
 
@@ -43,7 +43,9 @@ IN_OURS = SimpleNamespace(workspace_id=OURS)
 def test_nobody_comes_in_from_another_workspace(
     named: str, claimed: str | None, chat: object, linked: bool, grace: Person, settings: Settings
 ) -> None:
-    """Whatever is known of our own: what cannot be compared is refused, also for who came in before."""
+    """Whatever is known of our own workspace: a claim that cannot be compared is refused, even for someone already
+    linked.
+    """
     assert project.FIREKIND.slack is not None
     settings.FIREKIND = replace(project.FIREKIND, slack=replace(project.FIREKIND.slack, team_id=OURS))
     if linked:
@@ -61,7 +63,7 @@ def test_nobody_comes_in_from_another_workspace(
 def test_who_has_another_id_in_another_workspace_signs_in_there_and_back_here(
     grace: Person, settings: Settings
 ) -> None:
-    """Another workspace is connected, which has the same people under ids of its own; and the first one again."""
+    """Another workspace with the same people under different ids is connected, and then the first one again."""
     assert project.FIREKIND.slack is not None
     settings.FIREKIND = replace(project.FIREKIND, slack=replace(project.FIREKIND.slack, team_id=""))
     for team, id in ((OURS, "UGRACE"), (THEIRS, "U9GRACE"), (OURS, "UGRACE")):

@@ -1,4 +1,4 @@
-"""Your account: factors are changed by whom it is, sessions are listed and ended."""
+"""Your account: only its owner changes the factors, and sessions can be listed and ended."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def signed_in(**headers: str) -> Client:
 
 
 def confirmed(client: Client, path: str) -> None:
-    """Say once more that it is Ada."""
+    """Confirm again that it is Ada."""
     asked = client.get(path)
     assert unquote(asked["Location"]) == f"/sign-in/again?next={path}"
     assert client.post(asked["Location"], {"password": RIGHT["password"], "next": path})["Location"] == path
@@ -60,7 +60,7 @@ def test_the_code_that_set_up_an_app_is_used_up(ada: Person) -> None:
     client.post("/account/app", {"code": code})
 
     for again in (code, f" {code[:3]} {code[3:]}", f"{code[:3]}-{code[3:]}", f"{code}."):
-        cache.clear()  # another process remembers nothing of this one
+        cache.clear()  # as in another process, which has none of this one's cache
         other = Client()
         other.post("/sign-in/", RIGHT)
         assert "already used" in other.post("/sign-in/code", {"code": again}).content.decode()

@@ -1,4 +1,4 @@
-"""A real provider of OpenID Connect on this machine, in a process of its own, which vouches for whom the tests like."""
+"""A real OpenID Connect provider in its own process on this machine, which vouches for anyone the tests choose."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import httpx
 from django.http import HttpResponse
 from django.test import Client
 
-# Listens, says on which port, and serves until its input is closed.
+# Listens, prints its port, and serves until its input is closed.
 SERVE = """
 import sys, oidc_provider_mock
 with oidc_provider_mock.run_server_in_thread() as server:
@@ -25,7 +25,7 @@ with oidc_provider_mock.run_server_in_thread() as server:
 
 @contextmanager
 def serving() -> Iterator[str]:
-    """Start the provider; give its issuer."""
+    """Start the provider and yield its issuer."""
     argv = [sys.executable, "-W", "ignore", "-c", SERVE]
     pipe, null = subprocess.PIPE, subprocess.DEVNULL
     with subprocess.Popen(argv, stdin=pipe, stdout=pipe, stderr=null, text=True) as server:
@@ -37,31 +37,31 @@ def serving() -> Iterator[str]:
 
 @dataclass(frozen=True, slots=True)
 class Vouching:
-    """A real provider on this machine, and people who sign in there."""
+    """The provider on this machine, and people who sign in there."""
 
     url: str
 
     def knows(self, sub: str, **claims: Any) -> None:
-        """Let somebody have an account there."""
+        """Create an account at the provider."""
         httpx.put(f"{self.url}/users/{sub}", json=claims).raise_for_status()
 
     def asks(self, client: Client, **given: str) -> str:
-        """Begin at our page; return where it sends people."""
+        """Start at our sign-in page; return where it redirects to."""
         page = client.post("/sign-in/with/oidc", given)
         assert page.status_code == 200, page.content.decode()
         return str(page.context["address"])
 
     def answers(self, address: str, sub: str) -> str:
-        """Sign in at the provider; return where it sends people back to, from its path on."""
+        """Sign in at the provider; return the path and query that it redirects back to."""
         sent = httpx.post(address, data={"sub": sub})
         parts = urlsplit(sent.headers["location"])
         return f"{parts.path}?{parts.query}"
 
     def signs_in(self, client: Client, sub: str, **given: str) -> HttpResponse:
-        """Go all the way."""
+        """Do the whole sign-in."""
         return client.get(self.answers(self.asks(client, **given), sub))  # type: ignore[return-value]  # a response that tells more
 
 
 def asked(address: str, name: str) -> str:
-    """Return what an address asks for."""
+    """Return a query parameter of a URL."""
     return parse_qs(urlsplit(address).query)[name][0]

@@ -1,1 +1,1 @@
-"""The pages of signing in and of one's own account."""
+"""The pages of signing in and of your own account."""

@@ -1,4 +1,4 @@
-"""Your account: what it asks for to let you in, and where you are signed in."""
+"""Your account: how you sign in, and where you are signed in."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from integrations.identity.noted import note
 
 @dataclass(frozen=True, slots=True)
 class Visit:
-    """One browser that is signed in; `ref` names it without being the key that opens it."""
+    """One signed-in browser; `ref` identifies it without revealing the session key."""
 
     ref: str
     browser: str
@@ -38,7 +38,7 @@ class Visit:
 
 @signed_in
 def account(request: Request) -> HttpResponse:
-    """Show it."""
+    """Show the account page."""
     user = _user(request)
     mine = list(Authenticator.objects.filter(user=user).order_by("created_at"))
     rules = settings.FIREKIND.sign_in
@@ -61,7 +61,7 @@ def account(request: Request) -> HttpResponse:
 @signed_in
 @require_POST
 def end(request: Request, ref: str) -> HttpResponse:
-    """End one session of one's own."""
+    """End one of your own sessions."""
     user = _user(request)
     one = next((one for one in sessions.of(user.pk) if _ref(one) == ref), None)
     if one is None:
@@ -75,7 +75,7 @@ def end(request: Request, ref: str) -> HttpResponse:
 @signed_in
 @require_POST
 def end_all(request: Request) -> HttpResponse:
-    """End all sessions of one's own, here as well."""
+    """End all of your own sessions, including this one."""
     user = _user(request)
     ended = sessions.end(user.pk, but=request.session.session_key) + 1
     note("account", user, ended=f"{ended} sessions")
@@ -87,7 +87,7 @@ def end_all(request: Request) -> HttpResponse:
 @signed_in
 @require_POST
 def drills(request: Request) -> HttpResponse:
-    """Record whether someone agrees to be invited to drills."""
+    """Record whether a person agrees to be invited to drills."""
     agreement.agree(request.person, agrees=request.POST.get("agrees") == "1")
     agrees = request.person.agrees_to_drills
     messages.success(request, "You are invited to drills now." if agrees else "You are no longer invited to drills.")

@@ -1,4 +1,4 @@
-"""Second factors of accounts of our own: allauth's views with our pages, for accounts that have a password."""
+"""Second factors of our own accounts: allauth's views with our pages, for accounts that have a password."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ View = Callable[..., HttpResponseBase]
 
 
 def own(view: View) -> View:
-    """Let a view answer those who sign in with a password of ours; others keep their factors at their provider."""
+    """Restrict a view to people who sign in with our password; others manage their factors at their provider."""
 
     def answered(request: Request, **kwargs: Any) -> HttpResponseBase:
         if not (isinstance(request.user, User) and request.user.has_usable_password()):
@@ -40,12 +40,12 @@ def own(view: View) -> View:
 
 
 def _options(data: dict[str, Any], name: str) -> str:
-    """Return what a browser's passkey is asked, for an attribute that our script reads."""
+    """Return the options for a passkey request, as JSON for an attribute that our script reads."""
     return json.dumps(data[name], cls=DjangoJSONEncoder)
 
 
 class Code(AuthenticateView):  # type: ignore[misc]  # allauth brings no types
-    """Half signed in: asks for the second factor."""
+    """The second step of signing in: asks for a code."""
 
     template_name = "identity/code.html"
 
@@ -56,7 +56,7 @@ class Code(AuthenticateView):  # type: ignore[misc]  # allauth brings no types
         return shown | {"has_key": "webauthn" in mine, "has_code": bool(mine - {"webauthn"}), "has_app": "totp" in mine}
 
     def form_valid(self, form: Any) -> HttpResponse:
-        """Come in, in a browser that is known from now on."""
+        """Sign in, and remember this browser."""
         user: User = self.stage.login.user
         response: HttpResponse = super().form_valid(form)
         if self.request.user.is_authenticated:
@@ -65,21 +65,21 @@ class Code(AuthenticateView):  # type: ignore[misc]  # allauth brings no types
 
 
 class Password(ReauthenticateView):  # type: ignore[misc]  # allauth brings no types
-    """Is it still you: by password."""
+    """Confirm who you are with your password."""
 
     template_name = "identity/again.html"
     extra_context = {"asks": "password"}
 
 
 class CodeAgain(ReauthenticateCodeView):  # type: ignore[misc]  # allauth brings no types
-    """Is it still you: by code."""
+    """Confirm who you are with a code."""
 
     template_name = "identity/again.html"
     extra_context = {"asks": "code"}
 
 
 class KeyAgain(ReauthenticateWebAuthnView):  # type: ignore[misc]  # allauth brings no types
-    """Is it still you: by passkey."""
+    """Confirm who you are with a passkey."""
 
     template_name = "identity/again.html"
     extra_context = {"asks": "key"}
@@ -90,12 +90,12 @@ class KeyAgain(ReauthenticateWebAuthnView):  # type: ignore[misc]  # allauth bri
 
 
 class Noted:
-    """A change of factors, and its entry in the audit: both or neither."""
+    """A change of factors that is saved together with its audit entry, or not at all."""
 
     noting: dict[str, str]
 
     def form_valid(self, form: Any) -> HttpResponse:
-        """Change and note it."""
+        """Make the change and record it."""
         changed: Any = super()
         asked: Any = self
         with transaction.atomic():
@@ -112,10 +112,10 @@ class AddApp(Noted, ActivateTOTPView):  # type: ignore[misc]  # allauth brings n
 
 
 class Removed(Noted):
-    """One factor less; a person with none left sets one up before they continue."""
+    """Removes a factor; a person with none left must set one up before they continue."""
 
     def form_valid(self, form: Any) -> HttpResponse:
-        """Remove and note it."""
+        """Remove it and record that."""
         response = super().form_valid(form)
         asked: Any = self
         second_factor.want(asked.request, then=reverse("account"))
@@ -123,7 +123,7 @@ class Removed(Noted):
 
 
 class RemoveApp(Removed, DeactivateTOTPView):  # type: ignore[misc]  # allauth brings no types
-    """Remove it."""
+    """Remove an authenticator app."""
 
     template_name = "identity/app_remove.html"
     noting = {"removed": "authenticator app"}
@@ -155,7 +155,7 @@ class AddKey(Noted, AddWebAuthnView):  # type: ignore[misc]  # allauth brings no
 
 
 def _first(request: HttpRequest) -> HttpResponseBase:
-    """Offer what there is to set up; once something is, continue to the page the person was going to."""
+    """Offer the available factors to set up; once one is set up, continue to the page the person was going to."""
     if second_factor.is_wanted_of(request):
         return render(request, "identity/second_factor.html", {"name": request.user.get_username()})
     session: Any = request.session
@@ -163,7 +163,7 @@ def _first(request: HttpRequest) -> HttpResponseBase:
 
 
 def code(request: HttpRequest) -> HttpResponseBase:
-    """Ask for the second factor; never kept by a browser."""
+    """Ask for the second factor, on a page that browsers do not cache."""
     response: HttpResponseBase = _code(request)
     response.headers["Cache-Control"] = "no-store, private"
     return response

@@ -1,4 +1,4 @@
-"""To a provider and back."""
+"""Send people to a provider, and receive them back."""
 
 from __future__ import annotations
 
@@ -15,18 +15,19 @@ from integrations.identity import tries
 from integrations.identity.providers import openid
 from integrations.identity.views import sign_in
 
-WAITING = BoundedSemaphore(3)  # of the threads that answer pages; each waits five seconds at most for each answer
+WAITING = BoundedSemaphore(3)  # of the threads that serve pages; each answer of a provider may take five seconds
 
 
 class Busy(Exception):
-    """Many wait for the provider already."""
+    """Too many threads are already waiting for the provider."""
 
 
 @require_POST
 def begin(request: HttpRequest, key: str) -> HttpResponse:
-    """Send a person to a provider, by a page of ours.
+    """Send a person to a provider through a page of ours.
 
-    A redirect would answer a form, and the policy against forms to elsewhere holds for all redirects after one.
+    A redirect in answer to the form would not work: the policy against forms that post elsewhere applies to every
+    redirect that follows.
     """
     one = openid.provider_of(key)
     if seconds := tries.take({tries.BEGIN: sign_in.where(request)}):
@@ -43,7 +44,7 @@ def begin(request: HttpRequest, key: str) -> HttpResponse:
 
 @require_GET
 def back(request: HttpRequest, provider_id: str) -> HttpResponse:
-    """Sign in a person who comes back from a provider."""
+    """Sign in a person who returns from a provider."""
     one = openid.provider_of(provider_id)
     try:
         with _patience():
@@ -54,7 +55,7 @@ def back(request: HttpRequest, provider_id: str) -> HttpResponse:
 
 @contextmanager
 def _patience() -> Iterator[None]:
-    """Wait for a provider in few threads at once: one that hangs blocks no other page."""
+    """Limit how many threads wait for providers, so that one that hangs blocks no other page."""
     if not WAITING.acquire(timeout=1):
         raise Busy
     try:

@@ -1,4 +1,4 @@
-"""The one page to sign in on: a provider, an account of ours, and in the sandbox any person."""
+"""The one sign-in page: a provider, our own accounts, and in the sandbox any person."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ from integrations.identity import browsers, second_factor, tries
 from integrations.identity.sandbox import give_roles, titles
 
 BACKEND = settings.AUTHENTICATION_BACKENDS[0]
-DOWN = 503  # a provider does not answer: accounts of our own are for that day
+DOWN = 503  # a provider does not answer; our own accounts still work
 
 
 class SignInForm(AuthenticationForm):
-    """Ask for a name and a password, and for a pause after too many tries."""
+    """Ask for a name and a password, and require a pause after too many tries."""
 
     error_messages = {
         "invalid_login": "Wrong username or password.",
@@ -61,22 +61,22 @@ class SignInPage(LoginView):
     authentication_form = SignInForm
 
     def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
-        self.redirect_authenticated_user = not in_sandbox()  # there, people change who they are
+        self.redirect_authenticated_user = not in_sandbox()  # in the sandbox, people switch to another person
         response = super().dispatch(request, *args, **kwargs)
         response.headers["Cache-Control"] = "no-store, private"
         return response
 
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        """Sign in with an account of ours, where those may be used."""
+        """Sign in with one of our own accounts, if they are enabled."""
         if not settings.FIREKIND.sign_in.local:
             raise Http404("No such page.")
         return super().post(request, *args, **kwargs)
 
     def form_valid(self, form: AuthenticationForm) -> HttpResponse:
-        """Come in, or on to the second factor."""
+        """Sign in, or continue to the second factor."""
         user = form.get_user()
         if Authenticator.objects.filter(user=user).exists():
-            from allauth.account.utils import perform_login  # brings 13 MiB: only for those who have a second factor
+            from allauth.account.utils import perform_login  # loads 13 MiB: only for people with a second factor
 
             answer: HttpResponse = perform_login(self.request, user, redirect_url=self.get_success_url())
             return answer
@@ -90,24 +90,24 @@ class SignInPage(LoginView):
         if not second_factor.is_needed():
             messages.info(self.request, "Your account has no second factor yet. Set one up under Your account.")
             return
-        from allauth.account.internal.flows import reauthentication  # brings 13 MiB, as the page that comes next does
+        from allauth.account.internal.flows import reauthentication  # loads 13 MiB, as does the next page
 
         second_factor.want(self.request, then=self.get_success_url())
-        reauthentication.reauthenticate_by_password(self.request)  # or it would be asked for again there
+        reauthentication.reauthenticate_by_password(self.request)  # or the next page would ask for it again
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         return super().get_context_data(**kwargs) | ways() | {"ended": signed_in.ENDED in self.request.GET}
 
 
 def ways() -> dict[str, Any]:
-    """Return what the page offers."""
+    """Return the ways to sign in that the page offers."""
     sandbox, rules = in_sandbox(), settings.FIREKIND.sign_in
     people = [(one, titles().get(one.email, "")) for one in pickable()] if sandbox else []
     return {"people": people, "sandbox": sandbox, "providers": rules.providers, "local": rules.local}
 
 
 def refused(request: HttpRequest, words: str, *, status: int = 403) -> HttpResponse:
-    """Show the page with the reason why sign-in was refused."""
+    """Show the page with the reason for refusing the sign-in."""
     shown = {"form": SignInForm(request), "refused": words, "down": status == DOWN, "next": "", **ways()}
     response = render(request, "sign_in.html", shown, status=status)
     response.headers["Cache-Control"] = "no-store, private"
@@ -116,7 +116,7 @@ def refused(request: HttpRequest, words: str, *, status: int = 403) -> HttpRespo
 
 @require_POST
 def sign_in_as(request: HttpRequest, pk: int) -> HttpResponse:
-    """Sign in as one person of the sandbox; anywhere else there is no such page."""
+    """Sign in as a person of the sandbox; outside the sandbox the page does not exist."""
     if not in_sandbox():
         raise Http404("No such page.")
     give_roles()
@@ -127,17 +127,17 @@ def sign_in_as(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 def in_sandbox() -> bool:
-    """Tell whether people may pick who they are."""
+    """Return whether people may pick who they are."""
     return bool(settings.FIREKIND.sandbox_url)
 
 
 def pickable() -> QuerySet[Person]:
-    """Return the people of the sandbox's workspace."""
+    """Return the people in the sandbox's workspace."""
     return joinable().exclude(chat_id=None).order_by("name", "pk")
 
 
 def where(request: HttpRequest) -> str:
-    """Return where a request comes from, as tries are counted."""
+    """Return the network that tries from this request are counted by."""
     return tries.place(str(request.META.get("REMOTE_ADDR", "")))
 
 

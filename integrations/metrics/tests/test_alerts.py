@@ -1,4 +1,4 @@
-"""The alert rules, as Prometheus evaluates them over what Firekind tells: each fires for its fault and no other."""
+"""The alert rules, evaluated by Prometheus over our metrics: each one fires for its own fault and no other."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ pytestmark = pytest.mark.skipif(
 
 @dataclass(frozen=True, slots=True)
 class Scraped:
-    """What Prometheus keeps of one host: whether it answered, and its samples, by name and labels."""
+    """What Prometheus holds about one host: whether it answered, and its samples by name and labels."""
 
     host: str
     up: bool = True
@@ -53,14 +53,14 @@ class Scraped:
 
 @dataclass(frozen=True, slots=True)
 class Stood:
-    """What stood for a while: scrapes of all hosts, and whether counters grew by as much every minute."""
+    """A state that lasts for a while: scrapes of all hosts, and whether counters grow by as much every minute."""
 
     scrapes: Sequence[Scraped]
     grows: bool = False
     minutes: int = MINUTES
 
     def values(self) -> dict[str, tuple[float, float]]:
-        """Return each series with its value and what it grows by in a minute."""
+        """Return each series with its value and its growth per minute."""
         found = {}
         for one in self.scrapes:
             at = {"job": "firekind", "instance": one.host}
@@ -76,7 +76,7 @@ def _named(name: str, labels: dict[str, str]) -> str:
 
 
 def _series(story: Sequence[Stood]) -> list[dict[str, str]]:
-    """Return promtool's series: what is not scraped any more is stale, and counters go on from where they were."""
+    """Return promtool's series: one that is no longer scraped is stale, and counters continue from their last value."""
     told = [(stood, stood.values()) for stood in story]
     return [{"series": name, "values": _values(name, told)} for name in {name: 0 for _, one in told for name in one}]
 
@@ -99,7 +99,7 @@ def scraped(host: str = "a:8000") -> Scraped:
 
 
 def firing(scrapes: Sequence[Scraped], folder: Path, *, grows: bool = False) -> set[str]:
-    """Return the alerts that fire once these have stood for a while."""
+    """Return the alerts that fire once this state has lasted for a while."""
     return firing_after([Stood(scrapes, grows=grows)], folder)
 
 
@@ -110,7 +110,7 @@ def firing_after(story: Sequence[Stood], folder: Path) -> set[str]:
 
 
 def found(queries: Sequence[str], story: Sequence[Stood], folder: Path, names: Sequence[str]) -> set[str]:
-    """Return the names of the queries that find something at the end of a story: promtool says which do not."""
+    """Return the names of the queries with a result at the end of a story; promtool reports the ones without."""
     minutes = sum(stood.minutes for stood in story) - 1
     asked = [
         {
@@ -142,7 +142,7 @@ def often(times: int, do: Callable[[], None]) -> None:
 
 @pytest.fixture
 def well(incident: Incident) -> Incident:
-    """An incident whose facts are planned and sealed, and processes that live."""
+    """An incident whose facts are planned and sealed, with all processes alive."""
     lives(*workers.KINDS)
     Planned.objects.create(incident=incident, revision=incident.revision, at=timezone.now())
     counting.answered("/slack/events", status=200, seconds=0.1)
@@ -218,7 +218,7 @@ def test_each_fault_fires_its_alert_and_no_other(well: Incident, tmp_path: Path,
 
 
 def in_each_minute(happens: Sequence[Callable[[], object]]) -> list[Stood]:
-    """Return what Prometheus scrapes while something happens in each minute."""
+    """Return what Prometheus scrapes while these things happen, one per minute."""
     story = [Stood([scraped()], minutes=1)]
     for one in happens:
         one()
@@ -227,7 +227,7 @@ def in_each_minute(happens: Sequence[Callable[[], object]]) -> list[Stood]:
 
 
 def retried(code: str, *, minutes: int) -> list[Callable[[], None]]:
-    """Count the errors of one step that waits for a vendor, minute by minute, as it is tried again."""
+    """Return the errors of one step that waits for a vendor and is retried every minute."""
     error, at_s, tries = VendorError("", code=code, method="m", retryable=True), 0.0, Counter[int]()
     for attempt in range(1, failures.ATTEMPTS):
         tries[int(at_s // 60)] += 1
@@ -238,7 +238,7 @@ def retried(code: str, *, minutes: int) -> list[Callable[[], None]]:
 
 @pytest.mark.parametrize("known", [False, True])
 def test_a_vendor_that_is_away_is_told_by_one_step_that_waits(well: Incident, tmp_path: Path, known: bool) -> None:
-    """Few commands wait for a vendor in an outage: its figures are those of one step."""
+    """Few commands wait for a vendor in an outage: the metrics then are those of one step."""
     if known:
         vendor_errors.count("chat", "unavailable")
     assert firing_after(in_each_minute(retried("unavailable", minutes=14)), tmp_path) == {"FirekindVendorErrors"}
@@ -258,7 +258,7 @@ def answered(status: int, *, times: int = 1) -> Callable[[], None]:
 
 
 def test_a_door_that_few_use_and_that_fails_is_told(well: Incident, tmp_path: Path) -> None:
-    """One command a minute, and each of them fails."""
+    """One command a minute, and each one fails."""
     assert firing_after(in_each_minute([answered(500)] * 12), tmp_path) == {"FirekindAnswersFail"}
     assert firing_after(in_each_minute([answered(200), answered(500), *[answered(200)] * 12]), tmp_path) == set()
 
@@ -298,14 +298,14 @@ def test_a_fault_that_stands_is_told_again_once_the_database_is_back(
 def test_while_the_database_is_known_to_be_away_it_is_the_database_that_is_told(
     well: Incident, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """And not the web process, which an answer that is no scrape would be taken for."""
+    """The web-process alert stays silent, although an answer that is not a scrape could be mistaken for its outage."""
     monkeypatch.setattr(database_watch, "is_away", lambda: True)
     assert told().status_code == 200
     assert firing([scraped()], tmp_path) == WITHOUT_DATABASE
 
 
 def test_what_comes_and_goes_is_told_too(well: Incident, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What stands for less than a scrape between two that are fine never lasts as long as an alert waits."""
+    """A state that lasts less than one scrape between two good ones never lasts as long as an alert waits."""
     fine, away = scraped(), without_database(monkeypatch, "a:8000")
     assert firing_after(often_between(fine, away), tmp_path) == {"FirekindHostWithoutDatabase"}
     assert firing_after(often_between(fine, Scraped("a:8000", up=False)), tmp_path) == {"FirekindHostDown"}
@@ -373,7 +373,7 @@ def test_every_panel_of_the_dashboard_shows_something(well: Incident, tmp_path: 
     panels = json.loads((ROOT / "ops" / "grafana.json").read_text())["panels"]
     asked = [(panel["title"], one["expr"]) for panel in panels for one in panel.get("targets", ())]
     names = [f"{title}: {query}" for title, query in asked]
-    # A panel that shows 0 for want of a figure would do so for a misspelt one, too.
+    # A panel that shows 0 when its metric is missing would also do so for a misspelled one.
     queries = [query.replace("$job", "firekind").removesuffix(" or vector(0)") for _, query in asked]
     assert queries
     shown = found(queries, [Stood([scraped(host) for host in hosts], grows=True)], tmp_path, names)

@@ -1,4 +1,4 @@
-"""What Prometheus is told: true, cheap, without a word of anybody's, and to its token alone."""
+"""Prometheus gets true and cheap metrics, without anyone's words, and only with its token."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ Values = dict[tuple[str, tuple[str, ...]], float]
 
 @pytest.fixture(autouse=True)
 def opened(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Open the door with a token, and have each test read anew."""
+    """Open the door with a token, and make each test read fresh values."""
     monkeypatch.setattr(settings, "FIREKIND", replace(settings.FIREKIND, metrics_token=TOKEN))
     door.readings.cache_clear()
     monkeypatch.setattr(counting, "_counting", [counted(tmp_path_factory.mktemp("counts"))])
@@ -55,7 +55,7 @@ def told(token: str = TOKEN) -> Any:
 
 
 def values() -> Values:
-    """Every sample by its name and the values of its labels in the order of their names, read afresh."""
+    """Return every sample, freshly read, by its name and its label values in the order of the label names."""
     door.readings.cache_clear()
     response = told()
     assert response.status_code == 200
@@ -118,7 +118,7 @@ def test_what_fails_in_a_drill_alarms_nobody_and_what_it_owes_is_counted(ada: Pe
     found = values()
 
     assert ("firekind_effects", ("pin", "failed")) not in found
-    assert found["firekind_effects", ("post", "waiting")] == 1  # the same workers, and as late for a real one
+    assert found["firekind_effects", ("post", "waiting")] == 1  # the same workers would delay a real one as much
 
 
 def test_time_counts_from_the_command_and_not_from_the_plan(shipped: dict[str, IncidentType], ada: Person) -> None:
@@ -126,8 +126,8 @@ def test_time_counts_from_the_command_and_not_from_the_plan(shipped: dict[str, I
     made = lifecycle.declare("Checkout is slow", by=ada, at=began)
     planned = began + timedelta(seconds=2)
     effect(made, "channel", "done", created=planned, ended_at=began + timedelta(seconds=3))
-    effect(made, "capture", "done", created=planned, ended_at=began + timedelta(seconds=50))  # by its nature
-    hours = planned + timedelta(seconds=59)  # long after the command: the system's own doing
+    effect(made, "capture", "done", created=planned, ended_at=began + timedelta(seconds=50))  # slow by nature
+    hours = planned + timedelta(seconds=59)  # long after the command: started by the system itself
     effect(made, "member", "done", created=hours, ended_at=hours + timedelta(seconds=1))
 
     found = values()
@@ -243,7 +243,7 @@ def test_web_processes_add_up_and_the_streams_of_one_that_ended_do_not(
 
 @pytest.mark.parametrize("lives", [True, False])
 def test_a_counter_neither_falls_nor_leaps_however_long_a_process_was_quiet(tmp_path: Path, lives: bool) -> None:
-    """Prometheus takes a fall for a new beginning, and counts all that is left as if it had just come."""
+    """Prometheus treats a fall as a restart, and counts the whole remaining value as if it had just arrived."""
     with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as process:
         other = counted(tmp_path)
         other.answered("web", 500, 4.0)
@@ -282,7 +282,7 @@ def test_a_process_that_stands_still_while_it_gathers_holds_up_no_scrape(tmp_pat
 
 
 def _ended() -> int:
-    """The number of a process that has ended."""
+    """Return the pid of a process that has ended."""
     with subprocess.Popen([sys.executable, "-c", ""]) as process:
         process.wait()
     return process.pid
