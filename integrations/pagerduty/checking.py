@@ -1,4 +1,4 @@
-"""Check the PagerDuty setup, and return each finding as a sentence with its next step."""
+"""Check the PagerDuty setup, and return each result as a sentence with its next step."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ from integrations.pagerduty.protocol.setup import Setup
 from workflows.models import Page
 from workflows.ports import VendorError
 
-if TYPE_CHECKING:  # the wire brings PagerDuty's client, which only those who call it load
+if TYPE_CHECKING:  # importing the wire loads PagerDuty's client, so only code that makes requests does it
     from integrations.pagerduty.adapter.client import PagerDutyPager
 
 AHEAD: Final = timedelta(days=14)
 HEARD: Final = frozenset(KINDS)
-REFUSED: Final = ("http_401", "2006")  # the key itself, and not what it asks for
-# PagerDuty's addresses in each of its regions: of the REST API, and of events.
+REFUSED: Final = ("http_401", "2006")  # PagerDuty rejects the key itself, not one request
+# PagerDuty's hosts per region: the REST API and the Events API.
 ELSEWHERE: Final = ("api.pagerduty.com", "events.pagerduty.com")
 IN_THE_EU: Final = ("api.eu.pagerduty.com", "events.eu.pagerduty.com")
 
 
 @dataclass(frozen=True, slots=True)
 class Asking:
-    """Which account is checked, for which of our addresses, and when."""
+    """The account to check, the URL of our webhook, and the time of the check."""
 
     pager: PagerDutyPager
     webhook_url: str
@@ -37,7 +37,7 @@ class Asking:
 
 
 def findings(pager: PagerDutyPager, *, webhook_url: str, at: datetime) -> Iterator[CheckResult]:
-    """Yield a finding for each part of the setup; stop at the key when it is rejected."""
+    """Yield a result for each part of the setup; stop at the key if PagerDuty rejects it."""
     asking = Asking(pager, webhook_url, at)
     for question in QUESTIONS:
         try:
@@ -49,7 +49,7 @@ def findings(pager: PagerDutyPager, *, webhook_url: str, at: datetime) -> Iterat
 
 
 def _elsewhere(pager: PagerDutyPager) -> str:
-    """Say where else the key may belong: PagerDuty's regions know nothing of each other's accounts."""
+    """Say which other region the key may belong to, because PagerDuty's regions do not know each other's accounts."""
     if urlsplit(pager.setup.api_url).hostname not in ELSEWHERE:
         return ""
     return f" If the account is in the EU, set PAGERDUTY_API_URL to https://{IN_THE_EU[0]}."
@@ -67,7 +67,7 @@ def _key(asking: Asking) -> Iterator[CheckResult]:
 
 
 def _left_elsewhere(asking: Asking) -> Iterator[CheckResult]:
-    """Name how many pages are open in an account that is not connected now."""
+    """Report how many pages are open in an account that is no longer connected."""
     pages = Page.objects.filter(elsewhere=True).exclude(status=Page.Status.RESOLVED)
     if count := pages.count():
         are = "page is open" if count == 1 else "pages are open"
@@ -140,7 +140,7 @@ def _fallback(setup: Setup, services: list[directory.Thing]) -> Iterator[CheckRe
 
 
 def _region(setup: Setup) -> Iterator[CheckResult]:
-    """Say where pages through the fallback would go to the other region, which drops them."""
+    """Report a fallback that would send pages to the other region, which drops them."""
     api, events = urlsplit(setup.api_url).hostname, urlsplit(setup.events_url).hostname
     if (api in IN_THE_EU) != (events in IN_THE_EU) and {api, events} <= {*IN_THE_EU, *ELSEWHERE}:
         fits = IN_THE_EU[1] if api in IN_THE_EU else ELSEWHERE[1]
@@ -151,7 +151,7 @@ def _region(setup: Setup) -> Iterator[CheckResult]:
 
 
 def _grouping(service: directory.Thing) -> str:
-    """Return how a service groups alerts, as its settings say now or said before; empty where it does not."""
+    """Return how a service groups alerts, from its current or its older setting; empty when it does not."""
     chosen = (service.get("alert_grouping_parameters") or {}).get("type") or service.get("alert_grouping")
     return str(chosen or "").replace("_", " ")
 

@@ -4,11 +4,11 @@ from django.db import models
 
 
 class Webhook(models.Model):
-    """One webhook of PagerDuty's, kept before it is answered and acted on afterwards.
+    """One PagerDuty webhook, stored before it is answered and processed afterwards.
 
-    ``key`` is its ``X-Webhook-Id`` and ``event_id`` the event it tells of: each is acted on once, for good, because
-    PagerDuty signs no time and a webhook may be replayed at any time. The body is dropped once it was acted on.
-    ``attempt`` counts the tries that ended in an error.
+    ``key`` is its ``X-Webhook-Id``, ``event_id`` the event that it reports. Each is processed once, ever, because
+    PagerDuty's signature covers no time and a webhook may be replayed at any later time. The body is deleted once it
+    has been processed. ``attempt`` counts the tries that ended in an error.
     """
 
     class State(models.TextChoices):
@@ -18,9 +18,9 @@ class Webhook(models.Model):
 
     key = models.CharField(max_length=200, unique=True)
     event_id = models.CharField(max_length=100, blank=True)
-    page_id = models.CharField(max_length=64, blank=True)  # PagerDuty's id of the incident it is about
+    page_id = models.CharField(max_length=64, blank=True)  # PagerDuty's id of the incident
     kind = models.CharField(max_length=80, blank=True)
-    at = models.DateTimeField(null=True)  # when it happened there
+    at = models.DateTimeField(null=True)  # when it happened in PagerDuty
     body = models.JSONField(null=True)
     received_at = models.DateTimeField()
     state = models.CharField(max_length=10, choices=State.choices, default=State.WAITING)
@@ -39,10 +39,10 @@ class Webhook(models.Model):
 
 
 class Route(models.Model):
-    """Which service a routing key's events open pages on, as PagerDuty last told.
+    """The service on which a routing key's events open pages, as PagerDuty last reported it.
 
-    Kept, because it is needed when PagerDuty cannot be asked: only there is a page that may have been opened already
-    recognised by its key when it is sent a second way. The routing key itself is not kept, a digest names it.
+    It is stored because it is needed while PagerDuty is down: PagerDuty recognises a page that is sent a second way by
+    its key only on the same service. The routing key itself is not stored, only a digest of it.
     """
 
     digest = models.CharField(max_length=64, unique=True)

@@ -1,4 +1,4 @@
-"""Celery tasks: process stored webhooks. Messages are hints; losing one loses nothing."""
+"""Celery tasks that process stored webhooks. Messages are only hints; losing one loses nothing."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from incidents.outages import hint_sender
 from integrations.pagerduty.webhooks import inbox, translate_webhook
 from workflows.oncall import people
 
-FRESH_S: Final = 30  # a hint that waited longer than this is left to the sweep
-AT_ONCE: Final = 2  # of a worker's threads: a storm of webhooks is not in the way of what incidents need
-APART_S: Final = 0.1  # between two hints of a process: the task that takes one drains the queue
+FRESH_S: Final = 30  # a hint that waited longer is left to the sweep
+AT_ONCE: Final = 2  # of a worker's threads, so that a storm of webhooks does not block the effects of incidents
+APART_S: Final = 0.1  # between two hints of a process; the task that takes one drains the queue
 
 
 @shared_task
 def take(webhook_id: int) -> None:
-    """Act on stored webhooks until none waits, unless enough others do that already."""
+    """Process stored webhooks until none is left, unless enough other tasks are already doing so."""
     _asked.set()
     while _asked.is_set() and _taking.acquire(blocking=False):
         try:
@@ -42,14 +42,14 @@ def _take_all() -> None:
 @shared_task
 @acts_on(webhooks=lambda now: inbox.due(now.shared))
 def sweep() -> None:
-    """Act on what waits although nobody was told, or whose next try is due."""
+    """Process webhooks that were stored without a hint, or whose next try is due."""
     waiting = inbox.waiting(at=timezone.now())
     if waiting is not None:
         hint_sender.found(take, waiting, fresh_s=FRESH_S)
 
 
 def hint(webhook_id: int) -> None:
-    """Ask a worker to act on a webhook soon, after the commit. When the broker is away the sweep finds it instead."""
+    """Ask a worker to process a webhook soon, after the commit. If the broker is away, the sweep finds it instead."""
     transaction.on_commit(lambda: _hints.ask(webhook_id))
 
 
@@ -58,7 +58,7 @@ def _send(webhook_id: int) -> None:
 
 
 class _Hints:
-    """Sends one hint for all that are asked for within a moment, in a thread of its own: no answer waits for it."""
+    """Combines the hints of a short interval into one, sent in a thread of its own so that no answer waits."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -75,7 +75,7 @@ class _Hints:
             self._timer.start()
 
     def _send(self, webhook_id: int) -> None:
-        with self._lock:  # what is stored from here on may come too late for this hint
+        with self._lock:  # a webhook stored after this may miss the hint, so it needs another
             self._timer, self._next = None, time.monotonic() + APART_S
         _send(webhook_id)
 

@@ -1,8 +1,8 @@
 """The one endpoint for PagerDuty. A webhook is stored and acknowledged, then processed.
 
-How it is answered decides what becomes of it (https://developer.pagerduty.com/docs/webhooks-behavior): 2xx within five
-seconds is taken, 5xx is sent again for two days, any other 4xx drops it, and three drops in a row switch the
-subscription off for a day. So only what is no webhook of PagerDuty's is refused with a 4xx, whatever else goes wrong.
+The answer decides what PagerDuty does next (https://developer.pagerduty.com/docs/webhooks-behavior): 2xx within five
+seconds is accepted, 5xx is sent again for two days, any other 4xx drops the webhook, and three drops in a row disable
+the subscription for a day. So only a request that is not PagerDuty's gets a 4xx, whatever else goes wrong.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ from integrations.pagerduty.webhooks import inbox
 
 log = logging.getLogger(__name__)
 
-LARGEST: Final = 256 * 1024  # PagerDuty drops larger ones itself: what is, is not its own, and would not get smaller
+LARGEST: Final = 256 * 1024  # PagerDuty drops larger ones itself, so this is not PagerDuty's
 DIGITS: Final = re.compile(r"[0-9]{1,12}", re.ASCII)
 AGAIN_S: Final = "60"
 
 
-@csrf_exempt  # PagerDuty signs what it sends instead
+@csrf_exempt  # PagerDuty signs its requests instead
 @require_POST
 def webhook(request: HttpRequest) -> HttpResponse:
-    """Take a webhook: 202 once it is stored, 200 when it was before, 503 while it cannot be."""
+    """Receive a webhook: 202 once it is stored, 200 when it already was, 503 while it cannot be stored."""
     given = settings.FIREKIND.pagerduty
     if given is None or not given.webhook_secrets:
         return _later("PagerDuty's webhooks are not set up here: set PAGERDUTY_API_KEY and PAGERDUTY_WEBHOOK_SECRETS.")
@@ -62,7 +62,7 @@ def _store(request: HttpRequest) -> HttpResponse:
 
 
 def _later(says: str) -> HttpResponse:
-    """Ask for it again: PagerDuty does that for two days."""
+    """Answer 503, so that PagerDuty retries, which it does for two days."""
     answer = _answer(503, says)
     answer["Retry-After"] = AGAIN_S
     return answer

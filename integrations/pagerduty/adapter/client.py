@@ -16,7 +16,7 @@ from integrations.pagerduty.protocol.setup import Setup
 from workflows.pager_port import OpenIncident, PageRequest, PagerPerson, PageStatus, Target, Turn
 from workflows.ports import VendorError
 
-if TYPE_CHECKING:  # the wire brings PagerDuty's client, which only those who call it load
+if TYPE_CHECKING:  # importing the wire loads PagerDuty's client, so only code that makes requests does it
     from integrations.pagerduty.adapter.wire import EventsWire, Wire
 
 MAX_NOTE: Final = 25_000
@@ -25,14 +25,14 @@ IN_A_NAME: Final = {"1008": "not_a_user", "1018": "may_not_acknowledge", "2010":
 
 
 def rest(setup: Setup) -> Wire:
-    """Open the way to the REST API."""
+    """Return a client for the REST API."""
     from integrations.pagerduty.adapter.wire import Wire
 
     return Wire(api_url=setup.api_url, api_key=setup.api_key, sender=setup.sender)
 
 
 def fallback(setup: Setup) -> EventsWire:
-    """Open the way to the Events API."""
+    """Return a client for the Events API."""
     from integrations.pagerduty.adapter.wire import EventsWire
 
     return EventsWire(events_url=setup.events_url, routing_key=setup.routing_key)
@@ -40,7 +40,7 @@ def fallback(setup: Setup) -> EventsWire:
 
 @contextmanager
 def _named(verb: str) -> Iterator[None]:
-    """Let a rate limit apply to what effects call it: whichever request of an errand met it, the errand waits."""
+    """Attribute errors to the port's verb, so that a rate limit on any of its requests delays that verb's effects."""
     try:
         yield
     except VendorError as error:
@@ -49,16 +49,16 @@ def _named(verb: str) -> Iterator[None]:
 
 
 def _not_theirs(error: VendorError) -> VendorError:
-    """Say of what was asked in someone's name what is wrong with that person, and not with who pages are opened as."""
+    """Reword the error of a request in a person's name, so that it is about them and not the user who opens pages."""
     if (code := IN_A_NAME.get(error.code)) is None:
         return error
     return VendorError(error_messages.words(code), code=code, method=error.method)
 
 
 class PagerDutyPager:
-    """Who rings people, when that is PagerDuty. Satisfies ``workflows.ports.Pager``.
+    """PagerDuty as the pager. Satisfies ``workflows.ports.Pager``.
 
-    Made without loading PagerDuty's client, which takes many megabytes: the first request does that.
+    Creating it does not load PagerDuty's client, which takes many megabytes; the first request does.
     """
 
     def __init__(
@@ -72,26 +72,26 @@ class PagerDutyPager:
         self.setup = setup
         self.routes = routes
         self._rest, self._fallback = rest, fallback
-        self._sender = self._service = ""  # their ids, once they are known
+        self._sender = self._service = ""  # their ids, once known
 
     @cached_property
     def wire(self) -> Wire:
-        """The way to the REST API."""
+        """The REST API."""
         return self._rest(self.setup)
 
     @cached_property
     def events(self) -> EventsWire | None:
-        """The way that stays open while the REST API is down; None without a routing key."""
+        """The Events API, which still works while the REST API is down; None without a routing key."""
         return self._fallback(self.setup) if self.setup.routing_key else None
 
     @property
     def connection(self) -> str:
-        """An opaque name of the settings by which PagerDuty is connected."""
+        """An opaque identifier of the settings that connect PagerDuty."""
         return sha256(f"{self.setup.api_url}\n{self.setup.api_key}".encode()).hexdigest()[:32]
 
     def close(self) -> None:
-        """Let go of the connections of both ways."""
-        for way in (self.__dict__.get("wire"), self.__dict__.get("events")):  # those that were made
+        """Close the connections of both APIs."""
+        for way in (self.__dict__.get("wire"), self.__dict__.get("events")):  # only those already created
             if way is not None:
                 way.close()
 
@@ -101,7 +101,9 @@ class PagerDutyPager:
             return open_page.ring(self, ring)
 
     def find(self, key: str, *, service: str, since: datetime, codename: str = "") -> PageStatus | None:
-        """Find a page by its key, in any status and however it was sent; ``joined`` is one in another's incident."""
+        """Find a page by its key, in any status and however it was sent. ``joined`` is set if it is in another's
+        incident.
+        """
         found = lookup.by_key(self.wire, key, codename=codename)
         if found or not self.setup.routing_key:
             return found
@@ -109,16 +111,16 @@ class PagerDutyPager:
         return lookup.by_alert(self.wire, key, services=services, since=since, codename=codename)
 
     def twins(self, id: str, *, key: str, since: datetime) -> Sequence[PageStatus]:
-        """Find what is open under a page's key besides the page: PagerDuty merges within one service alone."""
+        """Find what else is open under a page's key, because PagerDuty only deduplicates a key within one service."""
         services = [one for one in [self.fallback_service()] if one]
         return lookup.twins(self.wire, key, besides=id, services=services, since=since)
 
     def open_incidents(self, *, since: datetime) -> Sequence[OpenIncident]:
-        """List what was opened since a moment and is open, whoever opened it."""
+        """List the open incidents that were opened since a time, by anyone."""
         return lookup.open_since(self.wire, since)
 
     def look(self, id: str) -> PageStatus | None:
-        """Return how a page stands; None when PagerDuty has none of that id."""
+        """Return a page's status; None when PagerDuty has none with that id."""
         if not id:
             return None
         try:
@@ -129,16 +131,19 @@ class PagerDutyPager:
             return None
 
     def retitle(self, id: str, title: str, *, key: str = "", codename: str = "") -> bool:
-        """Change a page's title; False where that is not to be: it has ended, or the incident is someone else's."""
+        """Change a page's title. Returns False if it must not change: the page has ended, or the incident is someone
+        else's.
+        """
         with _named("pager.retitle"):
             if not id or not self._whose(id, key=key, codename=codename).is_ours:
                 return False
             return self._change(id, title=title[: opening.MAX_TITLE])
 
     def resolve(self, id: str, *, key: str, via: str, codename: str = "") -> bool:
-        """End a page; one that ended already is fine. Without an id it is ended the way it was sent, by its key.
+        """Resolve a page; one that already ended is fine. Without an id, resolve it by its key the way it was sent.
 
-        Return False where it was left open, because alerts of others are in its incident and none of ours.
+        Returns False when it stays open: its incident has other people's alerts, and none of ours that an event could
+        resolve.
         """
         with _named("pager.resolve"):
             return self._end(id, key=key, via=via, codename=codename)
@@ -178,7 +183,9 @@ class PagerDutyPager:
         return True
 
     def _change(self, id: str, **changes: str) -> bool:
-        """Change a page; return whether PagerDuty accepted it: a page already in that state rejects it."""
+        """Change a page, and return whether PagerDuty accepted it: it rejects a change for a page already in that
+        state.
+        """
         try:
             _ = self._put(id, changes)["incident"]
         except VendorError as error:
@@ -192,9 +199,9 @@ class PagerDutyPager:
         return self.wire.call("PUT", "/incidents/{id}", id=id, body=body, sender=sender)
 
     def acknowledge(self, id: str, *, by: str) -> PageStatus:
-        """Acknowledge a page in someone's name, by their email; return how it stands then.
+        """Acknowledge a page in the name of the person with this email, and return its status afterwards.
 
-        It is looked at first: PagerDuty would open one again that was resolved.
+        Its status is read first, because PagerDuty would reopen a page that was already resolved.
         """
         with _named("pager.acknowledge"):
             now = lookup.by_id(self.wire, id)
@@ -208,7 +215,7 @@ class PagerDutyPager:
                 raise _not_theirs(error) from error
 
     def note(self, id: str, text: str) -> None:
-        """Write a note on a page."""
+        """Add a note to a page."""
         body = {"note": {"content": text[:MAX_NOTE]}}
         _ = self.wire.call("POST", "/incidents/{id}/notes", id=id, body=body)["note"]
 
@@ -217,7 +224,9 @@ class PagerDutyPager:
         return directory.people(self.wire)
 
     def targets(self) -> Sequence[Target]:
-        """Read every escalation policy, service and schedule, and learn where the fallback's routing key leads."""
+        """Read every escalation policy, service and schedule, and learn which service the fallback's routing key
+        belongs to.
+        """
         services = directory.services(self.wire)
         if self.setup.routing_key:
             self.routes.learn(self.setup.routing_key, route.service_of(self.setup.routing_key, services))
@@ -227,27 +236,29 @@ class PagerDutyPager:
     def turns(
         self, *, policies: Sequence[str], schedules: Sequence[str], since: datetime, until: datetime
     ) -> Sequence[Turn]:
-        """Read who is on call when, overrides applied, for these policies (each level) and schedules."""
+        """Read who is on call when, overrides applied, for each level of these policies and for these schedules."""
         return shifts.turns(self.wire, policies=policies, schedules=schedules, since=since, until=until)
 
     def overrides(self, *, schedules: Sequence[str], since: datetime, until: datetime) -> Sequence[Turn]:
-        """Read the overrides of these schedules, one or two requests for each: no list has those of several."""
+        """Read the overrides of these schedules, with one or two requests each, because no request covers several."""
         return shifts.overrides(self.wire, schedules=schedules, since=since, until=until)
 
     def sender_id(self) -> str:
-        """Return the id of the user in whose name pages are opened; asked once, empty when there is none."""
+        """Return the id of the user in whose name pages are opened, or an empty string; it is read only once."""
         self._sender = self._sender or directory.sender_id(self.wire, self.setup.sender)
         return self._sender
 
     def own_service(self) -> str:
-        """Return the id of the service for pages that have none; raise ``VendorError`` when none is named."""
+        """Return the id of the service for pages without one of their own. Raises ``VendorError`` when none is
+        configured.
+        """
         self._service = self._service or directory.default_service(self.wire, self.setup.service)
         return self._service
 
     def fallback_service(self) -> str:
-        """Return the id of the service that the fallback's events open pages on; empty when it was never learnt."""
+        """Return the id of the service that the fallback's events open pages on; empty when it is not known yet."""
         return self.routes.leads_to(self.setup.routing_key) if self.setup.routing_key else ""
 
     def is_on_fallback_service(self, service: str) -> bool:
-        """Return whether PagerDuty would recognise a page on this service by its key when it came as an event too."""
+        """Return whether PagerDuty would recognise a page on this service by its key if it also arrived as an event."""
         return (service or self._service) == self.fallback_service() != ""

@@ -1,4 +1,4 @@
-"""The account that settings name, one client a process, and another in its place for the length of a block."""
+"""The configured PagerDuty account: one client per process, which a block can replace with another account's."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 from integrations.pagerduty.protocol import setup
 from integrations.pagerduty.protocol.setup import Setup
 
-if TYPE_CHECKING:  # only those who ask PagerDuty load what asks
+if TYPE_CHECKING:  # only code that asks PagerDuty loads its client
     from integrations.pagerduty.adapter.client import PagerDutyPager
 
 
 def pagerduty() -> PagerDutyPager | None:
-    """Return PagerDuty as settings name it; None when it is left out. The first request alone loads its library."""
+    """Return the configured PagerDuty; None when it is left out. Its library is loaded by the first request."""
     if _instead:
         return _instead[-1]
     given = setup.current()
@@ -24,7 +24,7 @@ def pagerduty() -> PagerDutyPager | None:
 
 @contextmanager
 def using(pager: PagerDutyPager) -> Iterator[None]:
-    """Put another account behind the doors for the length of a block."""
+    """Use another account behind the doors for the length of a block."""
     _instead.append(pager)
     try:
         yield

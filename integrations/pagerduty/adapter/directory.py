@@ -10,7 +10,7 @@ from integrations.pagerduty.protocol import error_messages
 from workflows.pager_port import PagerPerson, Target
 from workflows.ports import VendorError
 
-if TYPE_CHECKING:  # the wire brings PagerDuty's client, which only those who call it load
+if TYPE_CHECKING:  # importing the wire loads PagerDuty's client, so only code that makes requests does it
     from integrations.pagerduty.adapter.wire import Wire
 
 GONE = frozenset({"http_404", "2100", "3004", "5001", "5002"})
@@ -19,7 +19,7 @@ Thing = Mapping[str, Any]
 
 
 def people(wire: Wire) -> list[PagerPerson]:
-    """Read every user of the account who can be paged: stakeholders only look on, and are never on call."""
+    """Read every user who can be paged. Stakeholders can only view incidents and are never on call."""
     return [_person(user) for user in wire.pages("/users", of="users") if user.get("role") not in STAKEHOLDERS]
 
 
@@ -34,7 +34,7 @@ def sender_id(wire: Wire, email: str) -> str:
 
 
 def services(wire: Wire) -> list[Thing]:
-    """Read every service that is switched on, with its integrations, in the order of their names."""
+    """Read every enabled service with its integrations, in the order of their names."""
     return sorted((one for one in _every_service(wire) if one.get("status") != "disabled"), key=_name)
 
 
@@ -43,17 +43,17 @@ def _every_service(wire: Wire) -> list[Thing]:
 
 
 def named(found: Sequence[Thing], name: str) -> str:
-    """Return the id of the service of this id or name, whose case is ignored; empty when there is none."""
+    """Return the id of the service with this id or name, ignoring case; empty when there is none."""
     if any(_id(one) == name for one in found):
         return name
     return next((_id(one) for one in found if _name(one).casefold() == name.casefold()), "")
 
 
 def targets(wire: Wire, found: Sequence[Thing], *, service: str) -> list[Target]:
-    """Read every escalation policy, service and schedule; ``service`` is for policies that have none of their own.
+    """Read every escalation policy, service and schedule. Policies without a service of their own use ``service``.
 
-    A policy's pages are opened on the first of its services, if it has any; on none in a maintenance window, unless
-    all of these and ``service`` are.
+    A policy's pages are opened on the first of its services. A service in a maintenance window is skipped, unless all
+    of them and ``service`` are in one.
     """
     policies = wire.pages("/escalation_policies", of="escalation_policies")
     opened_on = _opened_on(found, service=service)
@@ -108,17 +108,17 @@ def _service_target(service: Thing) -> Target:
 
 
 def is_off(service: Thing) -> bool:
-    """Return whether a service triggers nothing now: it is disabled, or in a maintenance window."""
+    """Return whether a service creates no incidents now: it is disabled or in a maintenance window."""
     return service.get("status") == "disabled" or is_paused(service)
 
 
 def is_paused(service: Thing) -> bool:
-    """Return whether a service is in a maintenance window: it triggers nothing, and may notify no one."""
+    """Return whether a service is in a maintenance window, when it creates no incidents and may notify no one."""
     return service.get("status") == "maintenance"
 
 
 def schedules(wire: Wire) -> list[Target]:
-    """Read every schedule of both kinds: those of shifts stand in no list but their own, by reference."""
+    """Read every schedule of both kinds. Shift-based ones are only in a list of their own, as references."""
     found = {_id(one): one for one in [*wire.pages("/schedules", of="schedules"), *_of_shifts(wire)]}
     return [Target(kind="schedule", id=id, name=_name(one), url=_url(one)) for id, one in found.items()]
 
@@ -127,12 +127,12 @@ def _of_shifts(wire: Wire) -> Iterator[Thing]:
     try:
         yield from wire.pages("/v3/schedules", of="schedules")
     except VendorError as error:
-        if error.code not in GONE:  # an account that has none of these yet
+        if error.code not in GONE:  # the account has no shift-based schedules yet
             raise
 
 
 def default_service(wire: Wire, name: str) -> str:
-    """Return the id of the service that settings name; raise ``VendorError`` when there is none, or it is disabled."""
+    """Return the id of the configured service. Raises ``VendorError`` when it does not exist or is disabled."""
     found = named(services(wire), name) if name else ""
     if not found:
         code = "service_off" if name and named(_every_service(wire), name) else "no_service"

@@ -1,4 +1,4 @@
-"""Pages as events: the fallback while the REST API is down. The key makes both ways one page."""
+"""Pages as events: the fallback while the REST API is down. The shared key makes both ways one page."""
 
 from __future__ import annotations
 
@@ -12,7 +12,9 @@ SOURCE: Final = "firekind"
 
 
 def trigger(ring: PageRequest) -> dict[str, Any]:
-    """Build the event that opens a page; the routing key's service decides who is paged, so it says who was meant."""
+    """Build the event that opens a page. The routing key's service decides who is paged, so the event says who was
+    meant.
+    """
     return {
         "event_action": "trigger",
         "dedup_key": _key(ring.key),
@@ -27,7 +29,7 @@ def trigger(ring: PageRequest) -> dict[str, Any]:
 
 
 def resolve(key: str) -> dict[str, Any]:
-    """Make the event that ends a page; of one that ended already nothing comes."""
+    """Build the event that resolves a page; it has no effect on one that already ended."""
     return {"event_action": "resolve", "dedup_key": _key(key)}
 
 

@@ -10,20 +10,21 @@ from integrations.pagerduty.adapter import ownership
 from integrations.pagerduty.protocol import merging
 from workflows.pager_port import OpenIncident, PagerPerson, PageStatus, unsigned
 
-if TYPE_CHECKING:  # the wire brings PagerDuty's client, which only those who call it load
+if TYPE_CHECKING:  # importing the wire loads PagerDuty's client, so only code that makes requests does it
     from integrations.pagerduty.adapter.wire import Wire
 
 OPEN: Final = ("triggered", "acknowledged")
 STATUSES: Final = (*OPEN, "resolved")
 LONGEST: Final = timedelta(days=180)  # PagerDuty lists half a year at most
-LOOKED_INTO: Final = 25  # incidents whose alerts are read while looking for a page that was sent as an event
+LOOKED_INTO: Final = 25  # how many incidents' alerts are read to find a page that was sent as an event
 
 
 def by_key(wire: Wire, key: str, *, codename: str = "") -> PageStatus | None:
-    """Look among all incidents there ever were, open ones first: the key of one that was resolved is free again.
+    """Find a page by its key among all incidents ever opened, open ones first.
 
-    PagerDuty refuses a key only while an open incident has it, so this is what keeps a late retry from ringing twice.
-    It lists those whose alerts have the key, too: someone else's that our event joined is told, and never taken.
+    PagerDuty refuses a key only while an open incident has it, so this search is what keeps a late retry from paging
+    twice. The list also contains incidents whose alerts have the key: one of someone else's that our event joined is
+    reported as ``joined``, never treated as our page.
     """
     found = [_ours(wire, one, key=key, codename=codename) for one in _with_key(wire, key, statuses=STATUSES)]
     known = [one for one in found if one is not None]
@@ -33,9 +34,9 @@ def by_key(wire: Wire, key: str, *, codename: str = "") -> PageStatus | None:
 def by_alert(
     wire: Wire, key: str, *, services: Sequence[str], since: datetime, codename: str = ""
 ) -> PageStatus | None:
-    """Look for an incident that was opened by an event: it has no key of its own, its alert has.
+    """Find an incident that an event opened: the incident has no key of its own, but its alert has.
 
-    Reads the alerts of at most ``LOOKED_INTO`` incidents of these services, the newest first.
+    Reads the alerts of at most ``LOOKED_INTO`` incidents of these services, newest first.
     """
     for incident in _without_key(wire, services=services, since=since, statuses=STATUSES):
         if (found := _ours(wire, incident, key=key, codename=codename)) is not None:
@@ -44,9 +45,9 @@ def by_alert(
 
 
 def twins(wire: Wire, key: str, *, besides: str, services: Sequence[str], since: datetime) -> list[PageStatus]:
-    """Look for what is open under a key besides one incident, and has nothing of anyone else's in it.
+    """Find other open incidents under a key, if nothing in them is anyone else's.
 
-    Reads alerts as ``by_alert`` does, where services are named and nothing else is found.
+    If none is found and services are given, it reads alerts as ``by_alert`` does.
     """
     found = list(_whole(wire, _with_key(wire, key, statuses=OPEN), key=key, besides=besides))
     if not found and services:
@@ -62,7 +63,7 @@ def _whole(wire: Wire, incidents: Iterable[Mapping[str, Any]], *, key: str, besi
 
 
 def _ours(wire: Wire, incident: Mapping[str, Any], *, key: str, codename: str) -> PageStatus | None:
-    """Read a page from an incident that is ours; of someone else's that our event joined, how our alert stands."""
+    """Return a page for an incident that is ours; for someone else's that our event joined, the status of our alert."""
     whose = ownership.of(wire, incident, key=key, codename=codename)
     if whose.is_ours:
         return rung(incident, key=key, via="events" if whose.alert else "rest")
@@ -104,12 +105,12 @@ def _without_key(
 
 
 def by_id(wire: Wire, id: str) -> PageStatus:
-    """Read a page by PagerDuty's id; raises ``VendorError``."""
+    """Return a page by PagerDuty's id. Raises ``VendorError``."""
     return rung(wire.call("GET", "/incidents/{id}", id=id)["incident"])
 
 
 def open_since(wire: Wire, since: datetime) -> list[OpenIncident]:
-    """List what is open and was opened since a moment; raises ``VendorError``."""
+    """List open incidents that were opened since a time. Raises ``VendorError``."""
     query = {"since": utc(since), "statuses[]": list(OPEN), "sort_by": "created_at:asc"}
     return [_open(one) for one in wire.pages("/incidents", of="incidents", query=query) if one.get("created_at")]
 
@@ -135,7 +136,7 @@ def _open(incident: Mapping[str, Any]) -> OpenIncident:
 
 
 def rung(incident: Mapping[str, Any], *, key: str = "", via: str = "rest") -> PageStatus:
-    """Read a page from an incident as PagerDuty writes it."""
+    """Convert an incident in PagerDuty's JSON to a page."""
     by = incident.get("last_status_change_by") or {}
     assigned = [one for one in incident.get("assignments") or () if is_person(one.get("assignee") or {})]
     return PageStatus(
@@ -158,7 +159,7 @@ def rung(incident: Mapping[str, Any], *, key: str = "", via: str = "rest") -> Pa
 
 
 def is_person(reference: Mapping[str, Any]) -> bool:
-    """Return whether a reference is to a person, and not to a service or an integration."""
+    """Return whether a reference is to a person, rather than a service or an integration."""
     return str(reference.get("type") or "").startswith("user")
 
 
@@ -167,10 +168,10 @@ def _person(reference: Mapping[str, Any]) -> PagerPerson:
 
 
 def moment(text: Any) -> datetime | None:
-    """Read a moment as PagerDuty writes it; None where there is none."""
+    """Parse a time in PagerDuty's format; None when it is missing."""
     return datetime.fromisoformat(str(text)) if text else None
 
 
 def utc(at: datetime) -> str:
-    """Write a moment as PagerDuty reads it."""
+    """Format a time for PagerDuty."""
     return at.isoformat(timespec="seconds")

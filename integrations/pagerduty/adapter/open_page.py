@@ -1,7 +1,7 @@
 """Page once: find by key, open, and use the fallback only where it cannot page anyone twice.
 
-PagerDuty refuses a key while an open incident on the same service has it, and no longer. So every page is looked for
-by its key over all statuses first. The fallback is for a REST API that is down, never for a request that it refused.
+PagerDuty refuses a key only while an open incident on the same service has it. So every page is first looked up by its
+key in all statuses. The fallback is for a REST API that is down, never for a request that it refused.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 DOWN: Final = frozenset(
     {"connection_failed", "connection_lost", "unavailable", "unreadable_answer", unreached.CERTIFICATE}
 )
-IN_DOUBT: Final = frozenset({"connection_lost", "unreadable_answer"})  # what was sent may still be carried out
-TAKEN: Final = frozenset({"2001", "2002", "http_400"})  # the key may be on an open page
-LOOK_BACK: Final = timedelta(days=1)  # longer than any effect is tried
+IN_DOUBT: Final = frozenset({"connection_lost", "unreadable_answer"})  # the request may still be carried out
+TAKEN: Final = frozenset({"2001", "2002", "http_400"})  # an open page may have the key
+LOOK_BACK: Final = timedelta(days=1)  # longer than any effect is retried
 
 
 def ring(pager: PagerDutyPager, ring: PageRequest) -> PageStatus:
@@ -38,7 +38,7 @@ def ring(pager: PagerDutyPager, ring: PageRequest) -> PageStatus:
 
 
 def _found(pager: PagerDutyPager, ring: PageRequest, *, sent_twice: bool) -> PageStatus | None:
-    """Look for a page; among what came as events only when it may have been sent that way."""
+    """Look for a page; among those sent as events only if it may have been sent as one."""
     if sent_twice:
         since = datetime.now(UTC) - LOOK_BACK
         return pager.find(ring.key, service=ring.service, since=since, codename=ring.codename)
@@ -62,7 +62,7 @@ def _opened(pager: PagerDutyPager, ring: PageRequest) -> PageStatus:
 def _open(pager: PagerDutyPager, ring: PageRequest) -> PageStatus:
     kind, id = opening.kind_and_id(ring.target)
     if kind == "user" and id == pager.sender_id():
-        raise opening.refusal("own_sender")  # it would be acknowledged at once, and ring nobody
+        raise opening.refusal("own_sender")  # PagerDuty would acknowledge it at once and notify no one
     body = opening.incident(ring, service=_service(pager, ring))
     return lookup.rung(pager.wire.call("POST", "/incidents", body=body)["incident"])
 
@@ -73,9 +73,9 @@ def _service(pager: PagerDutyPager, ring: PageRequest) -> str:
 
 
 def _takes_none(pager: PagerDutyPager, service: str) -> str:
-    """Return the code of why a service takes no page, empty when it does: it was deleted, or is switched off.
+    """Return the error code for a service that takes no page, deleted or switched off; empty when it does take pages.
 
-    PagerDuty then refuses a page as it refuses a key that is taken.
+    PagerDuty refuses a page on such a service with the same codes as a key that is taken.
     """
     try:
         found = pager.wire.call("GET", "/services/{id}", id=service).get("service") or {}
@@ -87,7 +87,7 @@ def _takes_none(pager: PagerDutyPager, service: str) -> str:
 def _elsewhere(
     pager: PagerDutyPager, ring: PageRequest, error: VendorError, *, instead_of: str, why: str
 ) -> PageStatus:
-    """Open a page on the service of settings in place of one that takes none; who is paged does not depend on it."""
+    """Open a page on the configured service instead of one that takes none; that does not change who is paged."""
     kind, _ = opening.kind_and_id(ring.target)
     if kind == "service" or not pager.setup.service or (ours := pager.own_service()) == instead_of:
         raise VendorError(error_messages.words(why), code=why, method=error.method) from error
@@ -95,7 +95,7 @@ def _elsewhere(
 
 
 def _after(pager: PagerDutyPager, ring: PageRequest, error: VendorError) -> PageStatus:
-    """Look whether a page is there whose opening was not answered as it should be."""
+    """Look for a page whose opening failed in a way that leaves open whether it was created."""
     try:
         found = _found(pager, ring, sent_twice=ring.unsure)
     except VendorError:
@@ -103,20 +103,20 @@ def _after(pager: PagerDutyPager, ring: PageRequest, error: VendorError) -> Page
     if found:
         return found
     if error.code in IN_DOUBT and not pager.is_on_fallback_service(ring.service):
-        raise error  # it may still be made, and PagerDuty can be asked: that happens again soon
+        raise error  # PagerDuty may still create it and can be asked: the retry does so soon
     return _instead(pager, ring, error, unsure=False)
 
 
 def _instead(pager: PagerDutyPager, ring: PageRequest, error: VendorError, *, unsure: bool) -> PageStatus:
-    """Send a page as an event while the REST API is down; raise the error when that may not be, or may ring twice.
+    """Send a page as an event while the REST API is down. Raises the error when that is impossible or could page twice.
 
-    Where a page may be open already, an event is safe only on the same service: there PagerDuty knows it by its key.
+    If a page may already be open, an event is safe only on the same service, where PagerDuty recognises its key.
     """
     if error.code not in DOWN or pager.events is None:
         raise error
     if unsure and not pager.is_on_fallback_service(ring.service):
         raise _unsure(error)
-    at = datetime.now(UTC)  # before it is sent, so that whatever the pager says of it is newer
+    at = datetime.now(UTC)  # before sending, so that anything the pager says about it is newer
     try:
         pager.events.send(events_api.trigger(ring))
     except VendorError as second:

@@ -1,4 +1,4 @@
-"""What a page says when it is opened as an incident: who it pages, and on which service."""
+"""The request that opens a page as an incident: whom it pages, and on which service."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ MAX_TITLE: Final = 1024
 
 
 def kind_and_id(target: str) -> tuple[str, str]:
-    """Take a target apart; raise ``VendorError`` for one that cannot be paged."""
+    """Split a target into kind and id. Raises ``VendorError`` for one that cannot be paged."""
     kind, _, id = target.partition("/")
     if kind not in RINGS or not id:
         raise refusal("bad_target")
@@ -22,7 +22,9 @@ def kind_and_id(target: str) -> tuple[str, str]:
 
 
 def incident(ring: PageRequest, *, service: str) -> dict[str, Any]:
-    """Make the body that opens a page on a service. It is urgent whatever the service says: it must ring."""
+    """Build the body that opens a page on a service. Its urgency is high whatever the service's setting, so it
+    notifies.
+    """
     kind, id = kind_and_id(ring.target)
     return {
         "incident": {
@@ -42,7 +44,7 @@ def _policy(id: str) -> dict[str, Any]:
 
 
 def _service(_: str) -> dict[str, Any]:
-    return {}  # the service's own policy
+    return {}  # uses the service's own policy
 
 
 def _user(id: str) -> dict[str, Any]:
@@ -53,7 +55,7 @@ RINGS: Final[dict[str, Callable[[str], dict[str, Any]]]] = {"policy": _policy, "
 
 
 def refusal(code: str) -> VendorError:
-    """Make the error of a page that is not even sent."""
+    """Return the error for a page that is refused before it is sent."""
     return VendorError(error_messages.words(code), code=code, method=OPEN)
 
 

@@ -1,7 +1,7 @@
-"""Whose an incident is, before it is taken for a page of ours, renamed or resolved.
+"""Decide whose an incident is, before it is treated as a page of ours, renamed or resolved.
 
-A service that groups alerts puts an event of ours into an open incident of someone else's, and people merge incidents.
-PagerDuty finds all of these by our key. What is resolved takes every alert in it along, and they are not ours.
+A service that groups alerts puts our event into someone else's open incident, and people merge incidents. PagerDuty
+finds all of these by our key. Resolving one resolves every alert in it, including those that are not ours.
 """
 
 from __future__ import annotations
@@ -12,16 +12,16 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-if TYPE_CHECKING:  # the wire brings PagerDuty's client, which only those who call it load
+if TYPE_CHECKING:  # importing the wire loads PagerDuty's client, so only code that makes requests does it
     from integrations.pagerduty.adapter.wire import Wire
 
 
 @dataclass(frozen=True, slots=True)
 class Ownership:
-    """What of an incident is ours: ``alert`` is the status of our alert in it, empty where there is none.
+    """Which parts of an incident are ours. ``alert`` is the status of our alert in it, empty when there is none.
 
-    ``is_named`` says that it has our key, its own or an alert's; ``is_titled`` that its title is ours; ``has_others``
-    that someone else's alerts are in it.
+    ``is_named``: the incident or one of its alerts has our key. ``is_titled``: its title is ours. ``has_others``:
+    someone else's alerts are in it.
     """
 
     is_named: bool
@@ -36,14 +36,14 @@ class Ownership:
 
     @property
     def is_ours(self) -> bool:
-        """Whether it was opened by our page, so that it may be taken for it and renamed."""
+        """Whether our page opened it, so that it may be treated as the page and renamed."""
         return self.is_whole or (self.is_named and self.is_titled)
 
 
 def of(wire: Wire, incident: Mapping[str, Any], *, key: str, codename: str = "") -> Ownership:
-    """Read whose an incident is; asks for its alerts where it has any, twice at most. Raises ``VendorError``.
+    """Decide whose an incident is. Reads its alerts if it has any, at most twice. Raises ``VendorError``.
 
-    Without a key, only one that has no alerts can be taken for ours: nothing in it can be anyone else's.
+    Without a key, only an incident with no alerts counts as ours, because then nothing in it can be anyone else's.
     """
     title = str(incident.get("title") or "")
     is_titled = bool(codename) and codename in title
@@ -59,7 +59,7 @@ def of(wire: Wire, incident: Mapping[str, Any], *, key: str, codename: str = "")
 
 
 def _counted(wire: Wire, id: str, *, key: str, count: int | None) -> tuple[list[Mapping[str, Any]], bool]:
-    """Return our alerts of an incident, and whether there are others; reads them all only where none are counted."""
+    """Return our alerts of an incident, and whether there are others. All are read only if no count is given."""
     query = {"alert_key": key} if key and count is not None else {}
     listed = list(wire.pages("/incidents/{id}/alerts", of="alerts", id=id, query=query))
     mine: list[Mapping[str, Any]] = [one for one in listed if key and one.get("alert_key") == key]
@@ -67,9 +67,9 @@ def _counted(wire: Wire, id: str, *, key: str, count: int | None) -> tuple[list[
 
 
 def _began_with(wire: Wire, incident: Mapping[str, Any], *, key: str) -> bool:
-    """Return whether an incident began with our alert: what ours joined may be another Firekind's, of our codename.
+    """Return whether an incident began with our alert, because our event may have joined another Firekind's incident.
 
-    It is called what the alert is called that it began with, or somebody gave it another title since.
+    An incident has the title of the alert it began with, unless someone has changed the title since.
     """
     query = {"sort_by": "created_at:asc"}
     alerts = list(wire.pages("/incidents/{id}/alerts", of="alerts", id=str(incident["id"]), query=query))
@@ -79,7 +79,7 @@ def _began_with(wire: Wire, incident: Mapping[str, Any], *, key: str) -> bool:
 
 
 def _apart_s(one: Mapping[str, Any], other: Mapping[str, Any]) -> float:
-    """Return how many seconds are between the making of two things; endless where it is not said of both."""
+    """Return the seconds between the creation of two things; infinity if either time is unknown."""
     if not (one.get("created_at") and other.get("created_at")):
         return math.inf
     made, began = (datetime.fromisoformat(str(thing["created_at"])) for thing in (one, other))
@@ -87,6 +87,6 @@ def _apart_s(one: Mapping[str, Any], other: Mapping[str, Any]) -> float:
 
 
 def _status(alerts: list[Mapping[str, Any]]) -> str:
-    """Return the status of several alerts together: triggered while one of them is."""
+    """Return the combined status of several alerts: triggered while any of them is."""
     statuses = {str(one.get("status") or "") for one in alerts}
     return "triggered" if "triggered" in statuses else next(iter(statuses), "")

@@ -1,4 +1,4 @@
-"""Which service the fallback's routing key belongs to, cached for when PagerDuty is down."""
+"""The service that the fallback's routing key belongs to, cached for when PagerDuty is down."""
 
 from __future__ import annotations
 
@@ -10,31 +10,31 @@ from integrations.pagerduty.models import Route
 
 
 class Routes(Protocol):
-    """Remembers where routing keys lead."""
+    """Remembers which service each routing key belongs to."""
 
     def leads_to(self, routing_key: str) -> str:
-        """Return the id of the service, empty when it was never learnt."""
+        """Return the id of the service, empty when it is not known."""
 
     def learn(self, routing_key: str, service_id: str) -> None:
-        """Remember where a routing key leads; empty when it leads nowhere."""
+        """Store the service of a routing key; empty when it has none."""
 
 
 class KeptRoutes:
-    """Remembers them in the database, for all processes."""
+    """Stores them in the database, for all processes."""
 
     def leads_to(self, routing_key: str) -> str:
-        """Return the id of the service, empty when it was never learnt."""
+        """Return the id of the service, empty when it is not known."""
         kept = Route.objects.filter(digest=_digest(routing_key)).first()
         return kept.service_id if kept else ""
 
     def learn(self, routing_key: str, service_id: str) -> None:
-        """Remember where a routing key leads."""
+        """Store the service of a routing key."""
         if self.leads_to(routing_key) != service_id:
             Route.objects.update_or_create(digest=_digest(routing_key), defaults={"service_id": service_id})
 
 
 def service_of(routing_key: str, services: Iterable[Mapping[str, Any]]) -> str:
-    """Return the id of the service that has the integration of this key, empty when none of these has."""
+    """Return the id of the service whose integration has this key, empty when none has."""
     return next((str(one["id"]) for one in services if _has(one, routing_key)), "")
 
 

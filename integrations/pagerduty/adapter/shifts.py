@@ -1,4 +1,4 @@
-"""Who is on call when, read from one PagerDuty account; overrides are applied there."""
+"""Read who is on call when from one PagerDuty account, which applies the overrides."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from integrations.pagerduty.adapter.lookup import moment, utc
 from workflows.pager_port import Turn
 from workflows.ports import VendorError
 
-if TYPE_CHECKING:  # the wire brings PagerDuty's client, which only those who call it load
+if TYPE_CHECKING:  # importing the wire loads PagerDuty's client, so only code that makes requests does it
     from integrations.pagerduty.adapter.wire import Wire
 
-AT_ONCE: Final = 50  # ids in one address
+AT_ONCE: Final = 50  # ids in one URL
 EVER: Final = datetime.min.replace(tzinfo=UTC)
-OF_SHIFTS: Final = "3001"  # what a schedule of shifts answers to a request about layers
+OF_SHIFTS: Final = "3001"  # a shift-based schedule's answer to a request about layers
 NEVER: Final = datetime.max.replace(tzinfo=UTC)
 
 
@@ -26,7 +26,7 @@ def turns(
 ) -> list[Turn]:
     """Read the turns of these policies, level by level, and of these schedules.
 
-    A schedule that no policy uses has no on-calls: it is read separately.
+    A schedule that no policy uses has no on-calls, so it is read separately.
     """
     window = {"since": utc(since), "until": utc(until)}
     found = [_of_policy(one) for one in _oncalls(wire, "escalation_policy_ids[]", policies, window)]
@@ -37,7 +37,7 @@ def turns(
 
 
 def overrides(wire: Wire, *, schedules: Sequence[str], since: datetime, until: datetime) -> list[Turn]:
-    """Read the overrides of these schedules; on-calls and final schedules of layers do not tell them apart."""
+    """Read the overrides of these schedules; on-calls and a layer schedule's final schedule do not mark them."""
     window = {"since": utc(since), "until": utc(until)}
     return [turn for id in sorted(set(schedules)) for turn in _overrides(wire, id, window)]
 
@@ -55,7 +55,7 @@ def _overrides(wire: Wire, id: str, window: dict[str, str]) -> list[Turn]:
     except VendorError as error:
         if error.retryable:
             raise
-        return []  # gone
+        return []  # deleted
 
 
 def _is_override(shift: dict[str, Any]) -> bool:
@@ -86,7 +86,7 @@ def _by_itself(wire: Wire, id: str, window: dict[str, str]) -> list[Turn]:
         return _of_shifts(wire, id, window)
     except VendorError as error:
         if error.retryable:
-            raise  # any other refusal means that it is a schedule of the older kind, of layers
+            raise  # any other refusal means that it is an older schedule, with layers
         return _instead(wire, id, window, refused=error)
 
 
@@ -95,7 +95,7 @@ def _instead(wire: Wire, id: str, window: dict[str, str], *, refused: VendorErro
         return _of_layers(wire, id, window)
     except VendorError as error:
         if error.code == OF_SHIFTS:
-            raise refused from error  # it is of shifts after all, and this is why they were not told
+            raise refused from error  # shift-based after all; `refused` is why its shifts could not be read
         if error.code not in GONE:
             raise
         return []
@@ -109,7 +109,7 @@ def _assigned(wire: Wire, id: str, window: dict[str, str]) -> list[dict[str, Any
     query = {**window, "include[]": ["final_schedule"]}
     final = wire.call("GET", "/v3/schedules/{id}", id=id, query=query)["schedule"].get("final_schedule") or {}
     found = final.get("computed_shift_assignments") or ()
-    return [one for one in found if one["member"].get("user_id")]  # a shift that nobody has stands there too
+    return [one for one in found if one["member"].get("user_id")]  # the list includes shifts with no one on them
 
 
 def _shift(id: str, shift: dict[str, Any]) -> Turn:
@@ -117,15 +117,15 @@ def _shift(id: str, shift: dict[str, Any]) -> Turn:
 
 
 def _of_layers(wire: Wire, id: str, window: dict[str, str]) -> list[Turn]:
-    query = {**window, "overflow": "true"}  # turns as long as they are, not cut where the window ends
+    query = {**window, "overflow": "true"}  # turns in full length, not cut at the end of the window
     final = wire.call("GET", "/schedules/{id}", id=id, query=query)["schedule"].get("final_schedule") or {}
     return [_turn(id, 0, entry) for entry in final.get("rendered_schedule_entries") or () if entry.get("user")]
 
 
 def merged(turns: Iterable[Turn]) -> list[Turn]:
-    """Return each one's turns without overlaps: a schedule that stands in two policies is listed for both.
+    """Return turns without overlaps. A schedule that is used in two policies is listed for both.
 
-    Turns that follow one another are one. The order is that of subject, level, person and time.
+    Consecutive turns are merged. They are sorted by subject, level, person and time.
     """
     of: dict[tuple[str, int, str], list[Turn]] = defaultdict(list)
     for turn in turns:

@@ -1,4 +1,4 @@
-"""The transport to PagerDuty: TLS, or plain HTTP to a stand-in on this machine only; a whole answer comes in time."""
+"""The transport to PagerDuty: TLS, or plain HTTP to a stand-in on this machine, with a limit on the whole answer."""
 
 from __future__ import annotations
 
@@ -21,22 +21,22 @@ LOOPBACK: Final = frozenset({"localhost", "127.0.0.1", "::1"})
 
 
 class BadAddress(ValueError):
-    """An address that nothing may be sent to; the message says why."""
+    """A URL that nothing may be sent to; the message says why."""
 
 
 class Loopback(httpx2.BaseTransport):
-    """Carries requests that the client addressed over TLS by plain HTTP to this machine.
+    """Sends requests that the client addressed to https:// over plain HTTP to this machine.
 
-    PagerDuty's client takes no base address but one with https://, and a stand-in has no certificate. Whatever leads
-    elsewhere is always refused: the key must not leave this machine in the clear.
+    PagerDuty's client accepts only https:// base URLs, and a stand-in has no certificate. Requests to any other host
+    are always refused, because the key must not leave this machine unencrypted.
     """
 
     def __init__(self, inner: httpx2.BaseTransport | None = None) -> None:
-        # Without authorities, which take megabytes and milliseconds to load and nothing here would ask.
+        # Without CA certificates: loading them takes megabytes and milliseconds, and plain HTTP uses none.
         self.inner = inner or httpx2.HTTPTransport(trust_env=False, verify=ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT))
 
     def handle_request(self, request: httpx2.Request) -> httpx2.Response:
-        """Send a request on to this machine; raise ``UnsupportedProtocol`` for anywhere else."""
+        """Send a request to this machine. Raises ``UnsupportedProtocol`` for any other host."""
         if request.url.scheme != "https" or request.url.host not in LOOPBACK:
             raise httpx2.UnsupportedProtocol("only this machine is reached without TLS", request=request)
         plain = httpx2.Request(
@@ -49,14 +49,14 @@ class Loopback(httpx2.BaseTransport):
         return self.inner.handle_request(plain)
 
     def close(self) -> None:
-        """Let go of the connections."""
+        """Close the connections."""
         self.inner.close()
 
 
 def way(url: str) -> tuple[str, httpx2.BaseTransport | None]:
-    """Return the base address that the client is given, and what carries its requests there: None is its own way.
+    """Return the base URL for the client, and the transport for its requests; None means its own.
 
-    Raises ``BadAddress`` for a plain address that is not this machine's.
+    Raises ``BadAddress`` for a plain http:// URL of another machine.
     """
     parts = urlsplit(url)
     if parts.scheme == "https" and parts.hostname:
@@ -68,7 +68,7 @@ def way(url: str) -> tuple[str, httpx2.BaseTransport | None]:
 
 @contextmanager
 def within(whole_s: float) -> Iterator[None]:
-    """Let a request that is made now, with its whole answer, take so long at most."""
+    """Limit how long a request made in this block may take, including its whole answer."""
     token = _ending.set(Ending(whole_s))
     try:
         yield
@@ -77,9 +77,9 @@ def within(whole_s: float) -> Iterator[None]:
 
 
 def bound(client: httpx2.Client) -> None:
-    """Have every connection of a client keep to ``within``.
+    """Make every connection of a client respect ``within``.
 
-    httpx2 has no public way to name the network it reads from, nor a time-out of more than one byte.
+    httpx2 has no public way to set its network backend, nor a time-out that covers more than one byte.
     """
     own = client._transport  # noqa: SLF001 (said above; a test of a server that trickles holds it)
     for way in (own.inner if isinstance(own, Loopback) else own, *client._mounts.values()):  # noqa: SLF001 (the same)
@@ -96,7 +96,7 @@ class _Stream(httpcore2.NetworkStream):
         return self._inner.read(max_bytes, _left(timeout, httpcore2.ReadTimeout))
 
     def write(self, buffer: bytes, timeout: float | None = None) -> None:
-        for begin in range(0, len(buffer), PIECE):  # its time-out would count for each of them
+        for begin in range(0, len(buffer), PIECE):  # the time-out restarts for each chunk
             self._inner.write(buffer[begin : begin + PIECE], _left(timeout, httpcore2.WriteTimeout))
 
     def close(self) -> None:
@@ -108,7 +108,7 @@ class _Stream(httpcore2.NetworkStream):
         try:
             left = _left(timeout, httpcore2.ConnectTimeout)
         except httpcore2.ConnectTimeout:
-            self.close()  # nobody else would
+            self.close()  # nothing else would
             raise
         return _ready(self._inner.start_tls(ssl_context, server_hostname, left))
 
@@ -139,7 +139,7 @@ class _Network(httpcore2.NetworkBackend):
 
 
 def _addresses(host: str, port: int) -> list[str]:
-    """Resolve a name, so that each of its addresses is waited for with what is left; one of them waits for all."""
+    """Resolve a host name, so that each address gets the time that is left; connecting to the name tries them all."""
     try:
         return bounded.addresses(host, port)
     except OSError as error:
@@ -147,7 +147,7 @@ def _addresses(host: str, port: int) -> list[str]:
 
 
 def _ready(stream: httpcore2.NetworkStream) -> _Stream:
-    """Return a connection to send something on, while there is time for it, and it is wanted still."""
+    """Return a stream to send on, if there is time left and the request is still wanted."""
     try:
         _left(None, httpcore2.ConnectTimeout)
         in_hand.before_sending()

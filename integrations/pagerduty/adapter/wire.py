@@ -1,4 +1,4 @@
-"""One request to PagerDuty, by its own client: what goes out, and what an error means."""
+"""One request to PagerDuty through its own client, and what each error means."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from workflows.ports import VendorError
 TIMEOUT_S: Final = 10.0
 CONNECT_S: Final = 5.0
 PAGE: Final = 100
-LAST: Final = 10_000  # how far into a list PagerDuty lets anyone read
-WAIT_S: Final = 5.0  # after a rate limit that does not say how long
+LAST: Final = 10_000  # PagerDuty's limit on how far a list can be read
+WAIT_S: Final = 5.0  # after a rate limit without a Retry-After
 WAIT_AT_MOST_S: Final = 120.0
 ENQUEUE: Final = "/v2/enqueue"
-SAYS_LITTLE: Final = frozenset({"2001", "2002"})  # codes of many errors, of which the details alone say what they are
+SAYS_LITTLE: Final = frozenset({"2001", "2002"})  # codes shared by many errors, which only the details tell apart
 MAX_WHY: Final = 200
-TAKEN: Final = "success"  # what an event that was taken is answered with
-# A request that never went out did nothing; one whose connection broke later may have.
+TAKEN: Final = "success"  # the status in the answer to an accepted event
+# A request that was never sent changed nothing; one whose connection broke later may have.
 NEVER_SENT: Final = (
     httpx2.ConnectError,
     httpx2.ConnectTimeout,
@@ -39,9 +39,9 @@ NEVER_SENT: Final = (
 
 
 class _Once(ApiClient):
-    """Sends a request a single time.
+    """Sends each request once.
 
-    Left to itself the client sends a POST again when its answer was late, and waits out a rate limit where it stands.
+    By default the client repeats a POST whose answer was late, and sleeps through a rate limit.
     """
 
     max_network_attempts = 0
@@ -49,7 +49,7 @@ class _Once(ApiClient):
     whole_s: float = bounded.TIMES * TIMEOUT_S
 
     def postprocess(self, response: httpx2.Response, suffix: str | None = None) -> None:
-        """Hand a rate limit over, instead of sleeping through it; keep no counts, which grow with every address."""
+        """Raise a rate limit instead of sleeping, and skip the client's own metrics, which grow with every URL."""
         self.ahead_s = vendor_clock.ahead_s(response.headers.get("date"), at=datetime.now(UTC))
         if response.status_code == HTTPStatus.TOO_MANY_REQUESTS:
             raise HttpError("rate limit", response)
@@ -64,7 +64,7 @@ class _Events(_Once, EventsApiV2Client):
 
 
 class Wire:
-    """Makes requests one at a time, never twice: the caller owns the retries. Safe to share between threads."""
+    """Makes requests one at a time and never repeats one, as the caller owns the retries. Thread-safe."""
 
     def __init__(
         self,
@@ -89,10 +89,10 @@ class Wire:
         body: Mapping[str, Any] | None = None,
         sender: str = "",
     ) -> dict[str, Any]:
-        """Make one request and return what it is answered with; raise ``VendorError`` for everything else.
+        """Make one request and return its answer. Raises ``VendorError`` for any failure.
 
-        ``path`` is as the reference writes it: ``{id}`` in it is where ``id`` goes. ``sender`` is the email of the user
-        in whose name it is made, where that is not the one of all requests.
+        ``path`` is written as in the API reference, with ``{id}`` as a placeholder for ``id``. ``sender`` is the email
+        of the user in whose name this request is made, if it is not the usual one.
         """
         options: dict[str, Any] = {} if body is None else {"json": dict(body)}
         if sender:
@@ -102,18 +102,18 @@ class Wire:
         return _sent(self._client, method, path, path.replace("{id}", quote(id, safe="")), options)
 
     def close(self) -> None:
-        """Let go of the connections."""
+        """Close the connections."""
         self._client.close()
 
     @property
     def ahead_s(self) -> float | None:
-        """How far PagerDuty's clock was ahead of ours at the last answer; None while none said."""
+        """How many seconds PagerDuty's clock was ahead of ours at the last answer; None before any answer said."""
         return self._client.ahead_s
 
     def pages(
         self, path: str, *, of: str, id: str = "", query: Mapping[str, Any] | None = None
     ) -> Iterator[dict[str, Any]]:
-        """Yield the things of a list, page by page, as far as PagerDuty lets anyone read."""
+        """Yield the items of a list, page by page, as far as PagerDuty allows."""
         offset = 0
         while offset + PAGE <= LAST:
             page = self.call("GET", path, id=id, query={**(query or {}), "limit": PAGE, "offset": offset})
@@ -127,7 +127,7 @@ class Wire:
 
 
 class EventsWire:
-    """Sends events, each once: the way that stays open while the REST API is down."""
+    """Sends events, each once; it still works while the REST API is down."""
 
     def __init__(
         self,
@@ -143,13 +143,13 @@ class EventsWire:
         _prepare(self._client, timeout_s)
 
     def send(self, event: Mapping[str, Any]) -> None:
-        """Send one event; raise ``VendorError`` when it is not taken."""
+        """Send one event. Raises ``VendorError`` when it is not accepted."""
         answer = _sent(self._client, "POST", ENQUEUE, ENQUEUE, {"json": dict(event)})
         if answer["status"] != TAKEN:
             raise _passing(f"pagerduty POST {ENQUEUE}", "unreadable_answer", unknown=True)
 
     def close(self) -> None:
-        """Let go of the connections."""
+        """Close the connections."""
         self._client.close()
 
 
@@ -167,7 +167,7 @@ def _sent(client: _Once, method: str, path: str, address: str, options: Mapping[
         try:
             with transport.within(client.whole_s):
                 response = client.request(method, address, **options)
-        except HttpError as error:  # 401, 429 and redirects are raised, everything else is handed over
+        except HttpError as error:  # the client raises 401, 429 and redirects, and returns every other answer
             answer: httpx2.Response = error.response  # type: ignore[assignment]  # an HttpError always has one
             raise _refused(name, answer, writes=writes) from error
         except (Error, httpx2.HTTPError) as error:
@@ -219,7 +219,7 @@ def _passing(name: str, code: str, *, unknown: bool, lingers: bool = False) -> V
 
 
 def _code(response: httpx2.Response) -> str:
-    """Read PagerDuty's own code of an error; where it gives none, the status stands for it."""
+    """Return PagerDuty's own error code, or the HTTP status when there is none."""
     data = _json(response)
     error = data.get("error") if isinstance(data, dict) else None
     code = error.get("code") if isinstance(error, dict) else None
@@ -227,7 +227,7 @@ def _code(response: httpx2.Response) -> str:
 
 
 def _why(response: httpx2.Response) -> str:
-    """Return PagerDuty's own words about what is wrong, in one line."""
+    """Return PagerDuty's own explanation of an error, in one line."""
     data = _json(response)
     error = data.get("error") if isinstance(data, dict) else None
     said = error.get("errors") if isinstance(error, dict) else None

@@ -7,9 +7,9 @@
     account.rang                                 # who was notified of what
     account.faults.add("drop", method="POST", path="/incidents", times=1)
 
-Nothing here sleeps or reaches out: a transport honours `reply.latency_s`, `reply.dropped` and `reply.hangs` and sends
-the webhooks (`account.take_deliveries()`, `fake.signed(delivery, [secret])`, `account.answered(delivery, status)`).
-`integrations.sandbox` is that transport over HTTP.
+The account never sleeps and makes no calls. A transport applies `reply.latency_s`, `reply.dropped` and `reply.hangs`,
+and sends the webhooks (`account.take_deliveries()`, `fake.signed(delivery, [secret])`, `account.answered(delivery,
+status)`). `integrations.sandbox` is that transport over HTTP.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ __all__ = [
 
 
 def demo(**settings: Any) -> FakeAccount:
-    """Return the account of the demo company; settings are those of `FakeAccount`."""
+    """Return the demo company's account; settings are those of `FakeAccount`."""
     account = FakeAccount(**settings)
     seed.furnish(account, seed.read())
     return account

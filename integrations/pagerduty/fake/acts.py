@@ -1,4 +1,4 @@
-"""What people do in PagerDuty. Each act changes the account and tells the app what PagerDuty would tell it."""
+"""What people do in PagerDuty. Each act changes the account and queues the webhooks that PagerDuty would send."""
 
 from __future__ import annotations
 
@@ -19,8 +19,10 @@ T = TypeVar("T")
 
 
 class Acts(Hours):
-    """The acts of people. Incidents are named by id or number, people and things by id, handle or name; what the pages
-    would not allow raises `NotPossible` with words to show."""
+    """The acts of people. Incidents are named by id or number, people and things by id, handle or name.
+
+    An act that PagerDuty's pages would not allow raises `NotPossible` with words to show.
+    """
 
     def __init__(self, account: FakeAccount) -> None:
         self._account = account
@@ -35,7 +37,7 @@ class Acts(Hours):
             self._do(changes.acknowledge, found, agent=self._agent(who), user=user)
 
     def unacknowledge(self, who: str, incident: str | int) -> None:
-        """Take the acknowledgement back."""
+        """Undo the acknowledgement."""
         with self._account.lock:
             found = self._open(incident)
             if found.status != "acknowledged":
@@ -48,7 +50,7 @@ class Acts(Hours):
             self._do(changes.resolve, self._open(incident), agent=self._agent(who))
 
     def reopen(self, who: str, incident: str | int) -> None:
-        """Open a resolved incident again."""
+        """Reopen a resolved incident."""
         with self._account.lock:
             found = self.incident(incident)
             if found.is_open:
@@ -56,12 +58,12 @@ class Acts(Hours):
             self._do(changes.reopen, found, agent=self._agent(who))
 
     def escalate(self, who: str, incident: str | int, *, level: int | None = None) -> None:
-        """Take an incident up a level, or to one."""
+        """Escalate an incident to the next level, or to a given one."""
         with self._account.lock:
             self._do(changes.escalate, self._open(incident), agent=self._agent(who), level=level)
 
     def reassign(self, who: str, incident: str | int, to: str | list[str]) -> None:
-        """Give an incident to other people, or to another escalation policy."""
+        """Reassign an incident to other people, or to another escalation policy."""
         with self._account.lock:
             found, agent = self._open(incident), self._agent(who)
             names = [to] if isinstance(to, str) else to
@@ -74,36 +76,36 @@ class Acts(Hours):
                 self._do(changes.delegate, found, policy, agent=agent)
 
     def note(self, who: str, incident: str | int, text: str) -> None:
-        """Write a note."""
+        """Add a note."""
         with self._account.lock:
             self._do(changes.annotate, self.incident(incident), self._account.user(who).id, text)
 
     def status_update(self, who: str, incident: str | int, text: str) -> None:
-        """Publish an update of the status."""
+        """Publish a status update."""
         with self._account.lock:
             self._do(changes.publish, self.incident(incident), self._account.user(who).id, text)
 
     def priority(self, who: str, incident: str | int, priority: str) -> None:
-        """Set the priority, or take it away by naming none."""
+        """Set the priority; an empty one removes it."""
         with self._account.lock:
             id = self._account.priority(priority).id if priority else ""
             self._do(changes.set_priority, self._open(incident), id, agent=self._agent(who))
 
     def change_type(self, who: str, incident: str | int, type: str) -> None:
-        """Change what type of incident it is."""
+        """Change the incident's type."""
         with self._account.lock:
             if type not in self._account.account.types:
                 raise NotPossible(f"There is no type {type}")
             self._do(changes.set_type, self._open(incident), type, agent=self._agent(who))
 
     def add_responder(self, who: str, incident: str | int, whom: str, message: str = "Please help") -> None:
-        """Ask someone to help."""
+        """Ask a person to help."""
         with self._account.lock:
             requester, user = self._account.user(who).id, self._account.user(whom).id
             self._do(changes.ask, self._open(incident), requester, user, message)
 
     def reply(self, who: str, incident: str | int, *, accept: bool = True) -> None:
-        """Answer a request for help."""
+        """Accept or decline a request for help."""
         with self._account.lock:
             found = self.incident(incident)
             waiting = self._asked(found, self._account.user(who).id)
@@ -112,8 +114,7 @@ class Acts(Hours):
     def trigger(
         self, service: str, title: str, *, priority: str = "", urgency: str = "high", details: str = "", who: str = ""
     ) -> Incident:
-        """Open an incident as someone does on the pages, or report an alert as monitoring does: it opens one, or joins
-        one where the service groups alerts."""
+        """Open an incident as a person, or report an alert as monitoring, which opens one or joins a grouped one."""
         with self._account.lock:
             found = self._account.service(service)
             integration = found.integrations[0].id if found.integrations else found.id
@@ -130,7 +131,7 @@ class Acts(Hours):
             return self._do(events.report, found, alert, agent=machine, **about)
 
     def merge(self, who: str, into: str | int, *sources: str | int) -> None:
-        """Merge incidents into one: it takes their alerts, and they are over."""
+        """Merge incidents into one, which takes over their alerts and resolves them."""
         with self._account.lock:
             target = self._open(into)
             for source in [self._open(one) for one in sources]:
@@ -144,7 +145,7 @@ class Acts(Hours):
             return [self.trigger(service, title.replace("{n}", str(number)), **about) for number in range(1, n + 1)]
 
     def pass_time(self, minutes: float) -> list[Incident]:
-        """Let open incidents have waited so much longer; return those that went up a level, ring again or end."""
+        """Make open incidents older by some minutes; return those that escalated, notified again or were resolved."""
         with self._account.lock:
             for incident in self._account.account.incidents.values():
                 if incident.waits_until is not None:

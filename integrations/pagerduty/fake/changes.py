@@ -1,6 +1,6 @@
 """What happens to an incident, no matter who does it: the account changes, people are paged, webhooks are queued.
 
-`agent` is a reference to who does it, as webhooks show them; `user` is that person's id where it is a person.
+`agent` is a reference to the actor, as in webhooks; `user` is their id if the actor is a person.
 """
 
 from __future__ import annotations
@@ -18,10 +18,11 @@ from .state import AccountState, unique
 def open_incident(
     state: AccountState, *, agent: Json, requester: str = "", assignees: list[str] | None = None, **about: Any
 ) -> Incident:
-    """Open an incident: assign it, ring those it is assigned to, and tell.
+    """Open an incident, assign it, notify its assignees, and queue the webhooks.
 
-    Raises ErrorAnswer(1015) if nobody is on call.
-    One that is assigned to who asked for it is acknowledged at once and rings nobody.
+    An incident assigned to the person who requested it is acknowledged at once and notifies no one.
+
+    Raises ErrorAnswer(1015) if no one is on call.
     """
     numbers = (i.number for i in state.account.incidents.values())
     incident = Incident(
@@ -44,7 +45,7 @@ def open_incident(
 
 
 def first_level(state: AccountState, policy: Policy, *, above: int = 0) -> tuple[int, list[str]]:
-    """Return the first level above one that has someone on call, and who they are. Raises ErrorAnswer(1015)."""
+    """Return the first level above one that has someone on call, and those people's ids. Raises ErrorAnswer(1015)."""
     for n, level in enumerate(policy.levels, 1):
         people = on_level(state, level)
         if n > above and people:
@@ -53,7 +54,7 @@ def first_level(state: AccountState, policy: Policy, *, above: int = 0) -> tuple
 
 
 def on_level(state: AccountState, level: Level) -> list[str]:
-    """List the ids of those on call on a level now."""
+    """List the ids of the people on call on a level now."""
     people: list[str] = []
     for target in level.targets:
         schedule = state.account.schedules.get(target)
@@ -62,7 +63,7 @@ def on_level(state: AccountState, level: Level) -> list[str]:
 
 
 def acknowledge(state: AccountState, incident: Incident, *, agent: Json, user: str = "") -> None:
-    """Acknowledge an open incident, for as long as its service lets it be; a person is noted with it."""
+    """Acknowledge an open incident, for as long as its service's time-out; `user` is recorded with it."""
     incident.status = "acknowledged"
     lasts_s = state.account.services[incident.service].acknowledgement_timeout
     incident.waits_until = None if lasts_s is None else state.now() + lasts_s
@@ -72,7 +73,7 @@ def acknowledge(state: AccountState, incident: Incident, *, agent: Json, user: s
 
 
 def unacknowledge(state: AccountState, incident: Incident, *, agent: Json) -> None:
-    """Take an acknowledgement back: it rings again."""
+    """Undo an acknowledgement, which notifies people again."""
     incident.status, incident.acknowledgers = "triggered", {}
     _changed(state, incident, "incident.unacknowledged", agent)
     _wait(state, incident)
@@ -91,14 +92,14 @@ def resolve(state: AccountState, incident: Incident, *, agent: Json, reason: str
 
 
 def merge(state: AccountState, incident: Incident, into: Incident, *, agent: Json) -> None:
-    """Merge an incident into another one, which takes its alerts; it is resolved for that reason."""
+    """Merge an incident into another, which takes over its alerts; the merge is the reason it is resolved."""
     into.alerts, incident.alerts = [*into.alerts, *incident.alerts], []
     incident.merged_into = into.id
     resolve(state, incident, agent=agent, reason="merge_resolve_reason")
 
 
 def reopen(state: AccountState, incident: Incident, *, agent: Json) -> None:
-    """Open a resolved incident again: it starts from the first level."""
+    """Reopen a resolved incident; it starts again at the first level."""
     incident.status, incident.resolved_at, incident.acknowledgers = "triggered", None, {}
     incident.reopened_at, incident.resolve_reason = state.now(), ""
     _stay_open(state, incident)
@@ -109,7 +110,7 @@ def reopen(state: AccountState, incident: Incident, *, agent: Json) -> None:
 
 
 def escalate(state: AccountState, incident: Incident, *, agent: Json, level: int | None = None) -> None:
-    """Take an incident up a level, or to one. Raises ErrorAnswer(1006) where there is none with anyone on call."""
+    """Escalate to the next level, or to a given one. Raises ErrorAnswer(1006) if no one is on call there."""
     policy = state.account.policies[incident.policy]
     above = incident.level if level is None else level - 1
     try:
@@ -125,7 +126,7 @@ def escalate(state: AccountState, incident: Incident, *, agent: Json, level: int
 
 
 def reassign(state: AccountState, incident: Incident, people: list[str], *, agent: Json) -> None:
-    """Give an incident to other people: its policy is no longer used, and nobody else is rung if they do not answer.
+    """Reassign an incident to other people. It leaves its policy, so no one else is notified if they do not answer.
 
     https://support.pagerduty.com/docs/reassigning-and-delegating-incidents
     """
@@ -137,7 +138,7 @@ def reassign(state: AccountState, incident: Incident, people: list[str], *, agen
 
 
 def delegate(state: AccountState, incident: Incident, policy: str, *, agent: Json) -> None:
-    """Give an incident to another escalation policy. Raises ErrorAnswer(1015)."""
+    """Delegate an incident to another escalation policy. Raises ErrorAnswer(1015)."""
     level, people = first_level(state, state.account.policies[policy])
     incident.policy = policy
     _back_to_triggered(incident)
@@ -147,21 +148,21 @@ def delegate(state: AccountState, incident: Incident, policy: str, *, agent: Jso
 
 
 def set_priority(state: AccountState, incident: Incident, priority: str, *, agent: Json) -> None:
-    """Change the priority, or take it away."""
+    """Set or remove the priority."""
     if incident.priority != priority:
         incident.priority = priority
         _changed(state, incident, "incident.priority_updated", agent)
 
 
 def set_type(state: AccountState, incident: Incident, type: str, *, agent: Json) -> None:
-    """Change what type of incident it is."""
+    """Change the incident's type."""
     if incident.type != type:
         incident.type = type
         _changed(state, incident, "incident.incident_type.changed", agent)
 
 
 def annotate(state: AccountState, incident: Incident, user: str, text: str) -> Note:
-    """Write a note."""
+    """Add a note."""
     note = Note(state.next_id(), user, text, state.now())
     incident.notes.append(note)
     shape = shapes.of(state)
@@ -172,7 +173,7 @@ def annotate(state: AccountState, incident: Incident, user: str, text: str) -> N
 
 
 def publish(state: AccountState, incident: Incident, user: str, text: str) -> Note:
-    """Publish an update of the status."""
+    """Publish a status update."""
     update = Note(state.next_id(), user, text, state.now())
     incident.updates.append(update)
     shape = shapes.of(state)
@@ -184,7 +185,7 @@ def publish(state: AccountState, incident: Incident, user: str, text: str) -> No
 def ask(
     state: AccountState, incident: Incident, requester: str, user: str, message: str, *, policy: str = ""
 ) -> Responder:
-    """Ask someone to help; asking again asks and rings again, as PagerDuty does."""
+    """Ask a person to help. As in PagerDuty, asking again notifies them again."""
     responder = Responder(state.next_id(), user, requester, message, state.now(), policy=policy)
     incident.responders.append(responder)
     state.ring(incident, user, "responder")
@@ -197,7 +198,7 @@ def ask(
 
 
 def reply(state: AccountState, incident: Incident, responder: Responder, answer: str) -> None:
-    """Answer a request for help: accepted or declined."""
+    """Record the answer to a request for help: accepted or declined."""
     responder.state, responder.updated_at = answer, state.now()
     shape = shapes.of(state)
     told = shape.responder_told(incident, responder)
@@ -205,8 +206,10 @@ def reply(state: AccountState, incident: Incident, responder: Responder, answer:
 
 
 def tick(state: AccountState) -> list[Incident]:
-    """Take up a level whatever nobody acknowledged in time, ring again what is acknowledged too long, end what is open
-    too long; return all of them."""
+    """Apply the time-outs, and return the incidents that changed.
+
+    Unacknowledged ones escalate, ones acknowledged too long notify again, and ones open too long are resolved.
+    """
     known = state.account.incidents.values()
     ends = [i for i in known if i.open_until is not None and i.open_until <= state.now()]
     for incident in ends:
@@ -238,7 +241,7 @@ def _go_up(state: AccountState, incident: Incident, agent: Json) -> bool:
 def note_entry(
     state: AccountState, incident: Incident, type: str, agent: Json, *, users: list[str] | None = None
 ) -> None:
-    """Write a line of the log."""
+    """Add an entry to the incident's log."""
     incident.log.append(LogEntry(state.next_id("R"), type, state.now(), agent, "api", users or []))
 
 

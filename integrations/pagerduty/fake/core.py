@@ -1,4 +1,4 @@
-"""The stand-in account: state behind one lock, requests and events in front, webhooks to the app at the back."""
+"""The stand-in account: state behind one lock, with requests and events coming in and webhooks going out."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from .records import Account, Incident, User
 
 ACCEPT: Final = "application/vnd.pagerduty+json;version=2"
 ENQUEUE: Final = "/v2/enqueue"
-REFUSALS: Final = {"ratelimited": 2020, "forbidden": 2010, "server_error": 2000}  # what faults are answered with
+REFUSALS: Final = {"ratelimited": 2020, "forbidden": 2010, "server_error": 2000}  # the faults' error codes
 ABILITIES: Final = ("coordinated_responding", "teams", "urgencies", "incident_priorities", "incident_types")
 TYPES: Final = {
     "incident_default": "Base Incident",
@@ -37,10 +37,10 @@ Query = Sequence[tuple[str, str]]
 
 
 class FakeAccount(Furnishing):
-    """A whole PagerDuty account in memory that follows its rules. Thread-safe; never sleeps, never calls out.
+    """A whole PagerDuty account in memory that follows its rules. Thread-safe; never sleeps, never makes calls.
 
-    `clock` gives seconds since 1970 and is the only source of time. `routing_key` is that of the integration which
-    `fake.seed` puts on the fallback service.
+    `clock` returns seconds since 1970 and is the only source of time. `routing_key` is the key of the integration that
+    `fake.seed` adds to the fallback service.
     """
 
     def __init__(
@@ -65,7 +65,9 @@ class FakeAccount(Furnishing):
         self, method: str, path: str, *, query: Query = (), headers: Mapping[str, str], body: bytes = b"",
         blow: FaultEffect | None = None,
     ) -> Reply:  # fmt: skip
-        """Answer one request of the REST API. A transport that lets latency pass first decides the `blow` itself."""
+        """Answer one request to the REST API. A transport that delays answers decides the fault (`blow`) itself
+        beforehand.
+        """
         with self.lock:
             given = {name.lower(): value for name, value in headers.items()}
             blow = self.strike(method, path) if blow is None else blow
@@ -83,7 +85,7 @@ class FakeAccount(Furnishing):
     def enqueue(
         self, body: bytes, headers: Mapping[str, str] | None = None, *, blow: FaultEffect | None = None
     ) -> Reply:
-        """Answer one request of the Events API."""
+        """Answer one request to the Events API."""
         with self.lock:
             blow = self.strike("POST", ENQUEUE) if blow is None else blow
             read = _json(body)
@@ -92,15 +94,15 @@ class FakeAccount(Furnishing):
             return reply
 
     def headers(self, sender: str = "") -> dict[str, str]:
-        """Return the headers of a request that is let in, from someone (an email address) if it writes."""
+        """Return headers that authenticate a request, with the sender's email address if it writes."""
         about = {"Authorization": f"Token token={self.api_key}", "Accept": ACCEPT, "Content-Type": "application/json"}
         return about | ({"From": sender} if sender else {})
 
     def tick(self, now: float | None = None) -> list[Incident]:
-        """Take up a level whatever nobody acknowledged in time, ring again what is acknowledged too long, end what is
-        open too long.
+        """Apply the time-outs of open incidents, and return the incidents that changed.
 
-        `now` is the clock's unless given.
+        Unacknowledged ones escalate, ones acknowledged too long notify again, and ones open too long are resolved.
+        `now` defaults to the clock's time.
         """
         with self.lock:
             clock = self.now
@@ -115,7 +117,7 @@ class FakeAccount(Furnishing):
             return risen
 
     def answered(self, delivery: PendingDelivery, status: int) -> Verdict:
-        """Note how the app answered a webhook (0: not at all) and say what comes of it."""
+        """Record how the app answered a webhook (0: no answer), and return what PagerDuty does next."""
         return deliveries.answered(self, delivery, status)
 
     def writes(self) -> list[Call]:
@@ -123,11 +125,11 @@ class FakeAccount(Furnishing):
         return self.calls.writes()
 
     def snapshot(self) -> dict[str, Any]:
-        """Return everything worth keeping, as plain values."""
+        """Return the state worth keeping, as plain values."""
         return snapshot.dump(self)
 
     def restore(self, kept: Mapping[str, Any]) -> None:
-        """Put back what `snapshot` returned. Raises ValueError for anything else."""
+        """Restore what `snapshot` returned. Raises ValueError for anything else."""
         snapshot.restore(self, kept)
 
     def _log(self, method: str, path: str, query: Query, body: Any, reply: Reply, blow: FaultEffect) -> Call:
@@ -181,7 +183,7 @@ class FakeAccount(Furnishing):
         return Reply(asked.status or rule.status, answer, self.rates.headers(self.now()))
 
     def _limited(self, rule: RequestRule) -> Reply | None:
-        """Count the request. The limit of one operation answers without headers, as PagerDuty sometimes does."""
+        """Count the request. The limit of a single operation answers without headers, as PagerDuty sometimes does."""
         at = self.now()
         if not self.rates.allows("", self.rates.per_minute, at):
             return Reply(429, ErrorAnswer(2020).body, self.rates.headers(at))
@@ -241,7 +243,7 @@ def _json(body: bytes) -> Any:
 
 
 def _held_against(rule: RequestRule, query: Query, body: Any) -> dict[str, Any]:
-    """Return a body that may be sent. Raises ErrorAnswer(2001) with everything that is wrong with it."""
+    """Return a valid body. Raises ErrorAnswer(2001) with every problem."""
     problems = rule.problems((name for name, _ in query), body)
     if problems:
         raise ErrorAnswer(2001, *problems)

@@ -1,10 +1,10 @@
-"""The Events API, second version: what machines report becomes alerts, and alerts become incidents.
+"""The Events API v2: machines report events, events become alerts, and alerts become incidents.
 
-https://developer.pagerduty.com/docs/send-alert-event. An event joins the open alert of its key, or the open incident
-that has its key for `incident_key` on the same service; else it opens both. Where a service groups alerts, a new one
-joins an open incident. An event is accepted before anything is
-done with it, so one that nobody could be paged for is accepted all the same, as is one for a service that is disabled
-or in a maintenance window (https://support.pagerduty.com/main/docs/maintenance-windows).
+https://developer.pagerduty.com/docs/send-alert-event. An event joins the open alert with its key, or the open incident
+on the same service whose `incident_key` it is; otherwise it opens both. On a service that groups alerts, a new alert
+joins an open incident. An event is accepted before it is processed, so PagerDuty also accepts one that can page no one,
+or one for a service that is disabled or in a maintenance window
+(https://support.pagerduty.com/main/docs/maintenance-windows).
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ SIZE: Final = 512 * 1024
 
 
 class NotAnEvent(Exception):
-    """An event that is refused, and why."""
+    """An event that is refused, and the reason."""
 
 
 def problems(event: Json) -> list[str]:
@@ -49,7 +49,7 @@ def problems(event: Json) -> list[str]:
 
 
 def take(state: AccountState, event: Json) -> str:
-    """Do what an event asks and return its key. Raises NotAnEvent for a key that no integration has."""
+    """Process an event and return its key. Raises NotAnEvent for a routing key that no integration has."""
     service, integration = _integration(state, str(event["routing_key"]))
     event["dedup_key"] = key = str(event.get("dedup_key") or state.next_id("D").lower())
     agent = {"id": integration.id, "type": "events_api_v2_inbound_integration_reference", "summary": integration.name}
@@ -102,8 +102,10 @@ def _open(state: AccountState, service: Service, integration: Integration, event
 
 
 def report(state: AccountState, service: Service, alert: Alert, *, agent: Json, **about: Any) -> Incident:
-    """Take an alert in: it joins the open incident that the service groups it with, which rings nobody again, or opens
-    one of its own. Raises ErrorAnswer where that would ring nobody."""
+    """Add an alert to the open incident its service groups it with, which notifies no one again, or open a new one.
+
+    Raises ErrorAnswer if a new incident would notify no one.
+    """
     incident = _grouped(state, service, alert)
     if incident is not None:
         changes.note_entry(state, incident, "trigger_log_entry", agent)
@@ -116,7 +118,7 @@ def report(state: AccountState, service: Service, alert: Alert, *, agent: Json, 
 
 
 def _grouped(state: AccountState, service: Service, alert: Alert) -> Incident | None:
-    """Return the newest open incident of alerts that a service puts an alert into.
+    """Return the newest open incident that the service would group this alert into.
 
     https://support.pagerduty.com/main/docs/alert-grouping
     """

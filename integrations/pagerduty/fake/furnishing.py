@@ -1,6 +1,6 @@
-"""Furnishing an account: its people, teams, schedules, policies, services and subscriptions, by handle or name.
+"""Fill an account with people, teams, schedules, policies, services and subscriptions, by handle or name.
 
-Ids are made of kind and name so that they can be read: ada is PUADA, the schedule "Support on call" PSSUPPORTONCALL.
+Ids are built from kind and name to be readable: ada is PUADA, the schedule "Support on call" is PSSUPPORTONCALL.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ class Furnishing(AccountState):
     """Adds things to an account, and finds them by id, handle or name."""
 
     def add_user(self, handle: str, *, email: str = "", name: str = "", id: str = "", **about: Any) -> User:
-        """Add someone."""
+        """Add a person."""
         user = User(id or made_id("PU", handle), name or handle.title(), email or f"{handle}@example.com", **about)
         return self._put(self.account.users, user.id, user)
 
@@ -40,9 +40,9 @@ class Furnishing(AccountState):
         self, name: str, users: Iterable[str] = (), *, start: float | None = None, turn_s: float = DAY_S,
         every: bool = False, id: str = "", **about: Any,
     ) -> Schedule:  # fmt: skip
-        """Add a schedule with one layer of people taking turns; `start` is the moment of any handover.
+        """Add a schedule with one layer of people who take turns. `start` is the time of any handover.
 
-        Without one, turns begin at nine, UTC.
+        Without `start`, turns begin at nine, UTC.
         """
         schedule = Schedule(id or made_id("PS", name), name, **about)
         if users:
@@ -53,7 +53,7 @@ class Furnishing(AccountState):
         self, schedule: Schedule, users: Iterable[str], *, start: float | None = None, turn_s: float = DAY_S,
         every: bool = False, **about: Any,
     ) -> Layer:  # fmt: skip
-        """Add a layer on top of the others, or a rotation beside them; an empty handle is a turn nobody takes."""
+        """Add a layer on top of the others, or another rotation; an empty handle is a turn that no one takes."""
         at = self.now() // DAY_S * DAY_S + NINE_S if start is None else start
         n = len(schedule.layers) + 1
         people = [self.user(handle).id if handle else "" for handle in users]
@@ -64,7 +64,7 @@ class Furnishing(AccountState):
     def add_policy(
         self, name: str, *levels: str | Iterable[str], delay_min: int = 30, id: str = "", **about: Any
     ) -> Policy:
-        """Add an escalation policy; each level names who it pages: schedules and people."""
+        """Add an escalation policy; each level names the schedules and people it pages."""
         whole = [[level] if isinstance(level, str) else list(level) for level in levels]
         rules = [Level([self._target(name) for name in level], delay_min) for level in whole]
         policy = Policy(id or made_id("PE", name), name, rules, **about)
@@ -76,7 +76,7 @@ class Furnishing(AccountState):
         return self._put(self.account.services, service.id, service)
 
     def add_integration(self, service: str, *, key: str, name: str = "Events API v2", id: str = "") -> Integration:
-        """Add a way for events to reach a service."""
+        """Add an integration, through which events reach a service."""
         found = self.service(service)
         integration = Integration(id or made_id("PI", f"{found.name}{len(found.integrations) or ''}"), name, key)
         found.integrations.append(integration)
@@ -87,13 +87,13 @@ class Furnishing(AccountState):
         self, url: str = "https://app.example/pagerduty/webhook", *, secret: str = "webhook-secret",  # noqa: S107 -- opens only this stand-in
         events: Iterable[str] = EVENTS, id: str = "", **about: Any,
     ) -> Subscription:  # fmt: skip
-        """Add a subscription; it hears every event of the account unless told otherwise."""
+        """Add a subscription, to every event of the account by default."""
         made = id or made_id("PW", str(len(self.account.subscriptions) + 1))
         subscription = Subscription(made, url, secret, list(events), **about)
         return self._put(self.account.subscriptions, made, subscription)
 
     def user(self, who: str) -> User:
-        """Find someone by id, handle, name or email address. Raises LookupError."""
+        """Find a person by id, handle, name or email address. Raises LookupError."""
         people = self.account.users
         by_email = (u for u in people.values() if who in (u.email, u.name))
         return people.get(who) or people.get(made_id("PU", who)) or _first(by_email, who)
@@ -136,7 +136,7 @@ class Furnishing(AccountState):
 
 
 def made_id(prefix: str, name: str) -> str:
-    """Make an id that can be read."""
+    """Return a readable id."""
     return prefix + re.sub(r"[^A-Z0-9]", "", name.upper())
 
 

@@ -1,4 +1,4 @@
-"""What people do with schedules: who is on call, when turns change, who takes over for a time. It tells nobody."""
+"""What people do with schedules: put someone on call, move handovers, add overrides. None of it sends a webhook."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ if TYPE_CHECKING:
 
 
 class Hours:
-    """The acts on schedules. Moments are seconds since 1970."""
+    """The acts on schedules. Times are seconds since 1970."""
 
     _account: FakeAccount
 
     def set_override(self, schedule: str, user: str, start: float, end: float) -> Override:
-        """Put someone on a schedule for a time, replacing the person who is on.
+        """Put a person on a schedule for a time, in place of the person on call.
 
-        In the third version an override replaces one person of one rotation; where nobody is on, it is a shift.
+        In v3 an override replaces one person of one rotation; if no one is on call, it becomes a shift.
         """
         with self._account.lock:
             found, id = self._account.schedule(schedule), self._account.user(user).id
@@ -36,7 +36,7 @@ class Hours:
             return override
 
     def remove_override(self, schedule: str, override: str) -> None:
-        """Take an override away."""
+        """Remove an override."""
         with self._account.lock:
             found = self._account.schedule(schedule)
             found.overrides = [o for o in found.overrides if o.id != override]
@@ -44,7 +44,7 @@ class Hours:
             self._account.changed()
 
     def move_handover(self, schedule: str, to: float) -> None:
-        """Keep the person on call until a given moment; every later turn starts from there."""
+        """Keep the person on call until a given time, from which every later turn is counted."""
         with self._account.lock:
             found = self._account.schedule(schedule)
             if to <= self._account.now():
@@ -54,12 +54,12 @@ class Hours:
                 turns = int((to - self._account.now()) // layer.turn_s)
                 if turns:
                     raise NotPossible("A handover comes within one turn")
-                # Turn -1 ends at `to` and is the one that runs now.
+                # Turn -1 ends at `to`, so it is the current one.
                 layer.start, layer.users = to, [*users[1:], users[0]]
             self._account.changed()
 
     def set_on_call(self, schedule: str, user: str) -> None:
-        """Put someone on call now, until the next handover; who is not in the rotation overrides it."""
+        """Put a person on call now, until the next handover; one outside the rotation gets an override."""
         with self._account.lock:
             found, id, now = self._account.schedule(schedule), self._account.user(user).id, self._account.now()
             mine = [layer for layer in found.layers if id in layer.users]
@@ -74,7 +74,7 @@ class Hours:
             self._account.changed()
 
     def next_handover(self, schedule: str) -> float:
-        """Return when the turn that runs now ends. Raises NotPossible where there are no turns."""
+        """Return when the current turn ends. Raises NotPossible if there are no turns."""
         with self._account.lock:
             found, now = self._account.schedule(schedule), self._account.now()
             ends = [
@@ -86,13 +86,13 @@ class Hours:
             return min(ends)
 
     def on_call(self, schedule: str) -> list[str]:
-        """List the ids of those on call now."""
+        """List the ids of the people on call now."""
         with self._account.lock:
             return rendering.now_on(self._account.schedule(schedule), self._account.now())
 
 
 def _from_now(layer: Layer, schedule: Schedule, now: float) -> list[str]:
-    """Return the people of a layer in turn, from the one whose turn it is."""
+    """Return the people of a layer in order of their turns, starting with the current one."""
     n = rendering.turn_at(layer, schedule.time_zone, now) % len(layer.users)
     return [*layer.users[n:], *layer.users[:n]]
 

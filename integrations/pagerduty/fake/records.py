@@ -1,4 +1,4 @@
-"""The records of an account. Times are seconds since 1970; people and things are named by their ids."""
+"""The records of an account. Times are seconds since 1970; people and things are referred to by id."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any, Final
 Json = dict[str, Any]
 
 DAY_S: Final = 86_400.0
-SWITCHED_OFF: Final = frozenset({"maintenance", "disabled"})  # states of a service that triggers nothing
+SWITCHED_OFF: Final = frozenset({"maintenance", "disabled"})  # states in which a service creates no incidents
 STAKEHOLDERS: Final = frozenset({"read_only_user", "read_only_limited_user"})
 
 
@@ -26,7 +26,7 @@ class User:
 
     @property
     def is_stakeholder(self) -> bool:
-        """Say whether they may only look on: https://support.pagerduty.com/main/docs/user-roles"""
+        """Whether they can only view incidents: https://support.pagerduty.com/main/docs/user-roles"""
         return self.role in STAKEHOLDERS
 
 
@@ -40,10 +40,10 @@ class Team:
 
 @dataclass(slots=True)
 class Layer:
-    """A layer of a schedule, or a rotation of the third version: who takes turns, and when one turn began.
+    """A layer of a schedule, or a v3 rotation: the people who take turns, and when one of the turns began.
 
-    ``start`` is the moment of any handover; ``since`` and ``until`` bound the layer. ``every`` puts everyone on at
-    once, and an empty name is a turn that nobody takes, both in the third version alone.
+    ``start`` is the time of any handover; ``since`` and ``until`` bound the layer. In v3 only: ``every`` puts everyone
+    on call at once, and an empty name is a turn that no one takes.
     """
 
     id: str
@@ -58,7 +58,7 @@ class Layer:
 
 @dataclass(slots=True)
 class Override:
-    """Someone who takes over for a time. In the third version: from which person, and in which rotation."""
+    """A person who takes over for a time. In v3: from which person, and in which rotation."""
 
     id: str
     user: str
@@ -70,7 +70,7 @@ class Override:
 
 @dataclass(slots=True)
 class Schedule:
-    """Who is on call when. ``v3`` schedules are based on shifts and may have several people on at once."""
+    """Who is on call when. ``v3`` schedules are based on shifts and may have several people on call at once."""
 
     id: str
     name: str
@@ -85,7 +85,7 @@ class Schedule:
 
 @dataclass(slots=True)
 class Level:
-    """A level of an escalation policy: who it pages (ids of users and schedules) and how long it waits."""
+    """A level of an escalation policy: whom it pages (ids of users and schedules) and how long it waits."""
 
     targets: list[str]
     delay_min: int = 30
@@ -105,7 +105,7 @@ class Policy:
 
 @dataclass(slots=True)
 class Integration:
-    """A way for events to reach a service, by its key."""
+    """A way for events to reach a service, identified by its key."""
 
     id: str
     name: str
@@ -115,12 +115,12 @@ class Integration:
 
 @dataclass(slots=True)
 class Service:
-    """A service incidents are opened on.
+    """A service that incidents are opened on.
 
     With ``grouping`` an alert may join an open incident instead of opening one: ``time`` (for ``timeout`` minutes of
-    the configuration, 0 as long as it is open), ``intelligent``, or ``content_based`` on the ``fields`` named there.
-    After ``acknowledgement_timeout`` seconds an acknowledged incident rings again, after ``auto_resolve_timeout`` an
-    open one is resolved, unless they are None.
+    the configuration, where 0 means as long as it is open), ``intelligent``, or ``content_based`` on the configured
+    ``fields``. After ``acknowledgement_timeout`` seconds an acknowledged incident notifies again; after
+    ``auto_resolve_timeout`` seconds an open one is resolved. None disables either.
     """
 
     id: str
@@ -148,7 +148,7 @@ class Priority:
 
 @dataclass(slots=True)
 class Alert:
-    """What a machine reported, within an incident."""
+    """An alert that a machine reported, within an incident."""
 
     id: str
     key: str
@@ -163,7 +163,7 @@ class Alert:
 
 @dataclass(slots=True)
 class Note:
-    """A note, or an update of the status, on an incident."""
+    """A note or a status update on an incident."""
 
     id: str
     user: str
@@ -173,7 +173,7 @@ class Note:
 
 @dataclass(slots=True)
 class Responder:
-    """Someone who was asked to help, and what they answered."""
+    """A person who was asked to help, and their answer."""
 
     id: str
     user: str
@@ -187,7 +187,7 @@ class Responder:
 
 @dataclass(slots=True)
 class LogEntry:
-    """A line of an incident's log. What the incident was opened with stays in it, whatever becomes of the title."""
+    """An entry of an incident's log. It keeps what the incident was opened with, even when the title changes."""
 
     id: str
     type: str
@@ -203,8 +203,8 @@ class LogEntry:
 class Incident:
     """An incident.
 
-    ``waits_until`` is when it goes up a level, or rings again where someone acknowledged it, ``open_until`` when its
-    service resolves it. One that is ``by_name`` was reassigned to people, and goes up no level.
+    ``waits_until`` is when it escalates or, if acknowledged, notifies again; ``open_until`` is when its service
+    resolves it. ``by_name`` means it was reassigned to people and does not escalate.
     """
 
     id: str
@@ -241,13 +241,13 @@ class Incident:
 
     @property
     def is_open(self) -> bool:
-        """Say whether it is not resolved."""
+        """Whether it is not resolved."""
         return self.status != "resolved"
 
 
 @dataclass(slots=True)
 class Subscription:
-    """Where webhooks go and about what. ``drops`` counts those refused in a row, ``disabled_until`` what came of it."""
+    """Where webhooks go, and for which events. ``drops`` counts refusals in a row; they set ``disabled_until``."""
 
     id: str
     url: str
@@ -264,7 +264,7 @@ class Subscription:
 
 @dataclass(slots=True)
 class Rang:
-    """That someone was notified of an incident, and why."""
+    """One notification: a person, an incident and the reason."""
 
     at: float
     user: str
@@ -276,7 +276,7 @@ class Rang:
 
 @dataclass(slots=True)
 class Account:
-    """Everything an account has."""
+    """Everything an account contains."""
 
     name: str = "Sandbox"
     subdomain: str = "sandbox"

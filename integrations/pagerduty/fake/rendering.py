@@ -1,4 +1,4 @@
-"""Who is on a schedule when: turns of its layers, overrides on top, in both versions of PagerDuty's schedules."""
+"""Who is on a schedule when: the turns of its layers with overrides applied, for both versions of schedules."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .records import Layer, Override, Schedule
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """Someone's time on call; nobody's where `user` is empty. `source` is the id of the layer, shift or override."""
+    """A person's time on call; no one's if `user` is empty. `source` is the id of the layer, shift or override."""
 
     user: str
     start: float
@@ -23,28 +23,28 @@ class Span:
     rotation: str = ""
 
     def within(self, since: float, until: float) -> Span:
-        """Return what lies between two moments."""
+        """Return the part between two times."""
         return replace(self, start=max(self.start, since), end=min(self.end, until))
 
     def overlaps(self, since: float, until: float) -> bool:
-        """Say whether any of it lies between two moments; a window without length is a moment."""
+        """Return whether any of it lies between two times; a window of zero length is a single time."""
         return self.start < max(until, since + 0.001) and self.end > since
 
 
 def rendered(schedule: Schedule, since: float, until: float) -> list[Span]:
-    """List who is on call at any time between two moments, in whole turns, earliest first."""
+    """List who is on call between two times, in whole turns, earliest first."""
     turns = [span for layer in schedule.layers for span in turns_of(layer, schedule.time_zone, since, until)]
     spans = _shifts(schedule, turns) if schedule.v3 else _flat(schedule, turns)
     return sorted((s for s in spans if s.overlaps(since, until)), key=lambda s: (s.start, s.end, s.user))
 
 
 def now_on(schedule: Schedule, at: float) -> list[str]:
-    """List the ids of those on call at a moment."""
+    """List the ids of the people on call at a time."""
     return list(dict.fromkeys(span.user for span in rendered(schedule, at, at) if span.user))
 
 
 def turns_of(layer: Layer, time_zone: str, since: float, until: float) -> Iterator[Span]:
-    """Walk the turns of a layer between two moments. Hand-overs keep their hour of the day in the time zone."""
+    """Yield the turns of a layer between two times. Handovers keep their local time of day."""
     if not layer.users:
         return
     n = turn_at(layer, time_zone, since)
@@ -58,11 +58,11 @@ def turns_of(layer: Layer, time_zone: str, since: float, until: float) -> Iterat
 
 
 def turn_at(layer: Layer, time_zone: str, at: float) -> int:
-    """Return the number of the turn at a moment; turn 0 begins at the layer's `start`."""
+    """Return the number of the turn at a time; turn 0 begins at the layer's `start`."""
     zone = ZoneInfo(time_zone)
     walls = [datetime.fromtimestamp(t, zone).replace(tzinfo=None) for t in (layer.start, at)]
     n = math.floor((walls[1] - walls[0]).total_seconds() / layer.turn_s)
-    # Around a change of the clocks the wall may show a turn too early or too late.
+    # Around a daylight-saving change, wall-clock arithmetic may be one turn too early or too late.
     while boundary(layer, time_zone, n) > at:
         n -= 1
     while boundary(layer, time_zone, n + 1) <= at:
@@ -71,13 +71,13 @@ def turn_at(layer: Layer, time_zone: str, at: float) -> int:
 
 
 def boundary(layer: Layer, time_zone: str, n: int) -> float:
-    """Return when turn `n` begins: so many turns after the start by the clock on the wall."""
+    """Return when turn `n` begins: `n` turns after the start, by local time."""
     zone = ZoneInfo(time_zone)
     return (datetime.fromtimestamp(layer.start, zone) + timedelta(seconds=n * layer.turn_s)).timestamp()
 
 
 def _flat(schedule: Schedule, turns: list[Span]) -> list[Span]:
-    """One at a time: what was overridden last wins, then the layers from the last to the first."""
+    """One person at a time: the newest override wins, then the layers from last to first."""
     kind = "schedule_rotation_override"
     over = [Span(o.user, o.start, o.end, o.id, kind) for o in reversed(schedule.overrides)]
     order = {layer.id: n for n, layer in enumerate(schedule.layers)}
@@ -89,7 +89,7 @@ def _flat(schedule: Schedule, turns: list[Span]) -> list[Span]:
 
 
 def _shifts(schedule: Schedule, turns: list[Span]) -> list[Span]:
-    """Any number at once: every rotation separately, with its own overrides applied and shifts added."""
+    """Any number of people at once: every rotation separately, with its own overrides and shifts."""
     spans = [piece for turn in turns for piece in _replaced(turn, schedule.overrides)]
     return [*spans, *(Span(s.user, s.start, s.end, s.id, "custom_shift") for s in schedule.shifts)]
 
@@ -107,7 +107,7 @@ def _replaced(turn: Span, overrides: Iterable[Override]) -> Iterator[Span]:
 
 
 def _cut(span: Span, taken: Iterable[Span]) -> list[Span]:
-    """Return what is left of a span beside those that are taken."""
+    """Return the parts of a span that are not taken."""
     left = [span]
     for other in taken:
         left = [part for piece in left for part in _beside(piece, other)]
@@ -125,5 +125,5 @@ def _beside(span: Span, other: Span) -> Iterator[Span]:
 
 
 def gaps(spans: list[Span], since: float, until: float) -> list[Span]:
-    """Return the times between two moments when nobody is on call."""
+    """Return the times between two bounds when no one is on call."""
     return [gap for gap in _cut(Span("", since, until, ""), [s for s in spans if s.user]) if gap.start < gap.end]

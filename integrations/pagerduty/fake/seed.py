@@ -1,4 +1,4 @@
-"""An account from a YAML file: its people, schedules, policies, services and subscriptions."""
+"""Build an account from a YAML file of people, schedules, policies, services and subscriptions."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def read(path: Path = DEMO) -> dict[str, Any]:
 
 
 def furnish(account: FakeAccount, about: dict[str, Any]) -> None:
-    """Replace an account by the one a file describes."""
+    """Replace an account's contents with those of a file."""
     account.replace(Account(**about["account"]))
     for name in about.get("teams", ()):
         account.add_team(name)
@@ -58,7 +58,7 @@ def _schedule(account: FakeAccount, fields: Json) -> None:
 
 
 def _handover(now: float, hour: str, time_zone: str, weekday: int | None) -> float:
-    """Return the last moment of that hour there, on that day of the week (0 is Monday) if one is named."""
+    """Return the latest past time with this hour in this time zone, on this weekday (0 is Monday) if given."""
     here = datetime.fromtimestamp(now, UTC).astimezone(ZoneInfo(time_zone))
     day = here.date() - timedelta(days=(here.weekday() - weekday) % 7 if weekday is not None else 0)
     return datetime.combine(day, time.fromisoformat(hour), here.tzinfo).timestamp()

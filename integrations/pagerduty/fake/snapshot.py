@@ -1,4 +1,4 @@
-"""An account as plain values and back, so that a demo finds its data again."""
+"""Convert an account to plain values and back, so that a demo keeps its data across restarts."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ VERSION = 1
 
 
 def dump(account: FakeAccount) -> dict[str, Any]:
-    """Return everything worth keeping, as plain values."""
+    """Return the state worth keeping, as plain values."""
     with account.lock:
         return {"version": VERSION, "serial": account.serial(), "account": plain(account.account)}
 
 
 def restore(account: FakeAccount, kept: Mapping[str, Any]) -> None:
-    """Put back what `dump` returned. Raises ValueError if it is not such a snapshot."""
+    """Restore what `dump` returned. Raises ValueError if it is not such a snapshot."""
     must_be(VERSION, kept)
     account.replace(built(Account, kept["account"]), serial=kept["serial"])

@@ -1,4 +1,4 @@
-"""The state of the stand-in: the account, who was notified, webhooks waiting."""
+"""The state of the stand-in: the account, who was notified, and the queued webhooks."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from .times import iso_ms
 
 
 def unique(prefix: str = "") -> str:
-    """Return an id that no account ever had: an app keeps those of incidents and webhooks for good."""
+    """Return an id that no account has ever used, because an app keeps incident and webhook ids for good."""
     return prefix + uuid4().hex[:24].upper()
 
 
 class AccountState(StandInState[PendingDelivery, Fault]):
-    """What requests, events and acts need of the whole."""
+    """The shared state that requests, events and acts work on."""
 
     ID_DIGITS: ClassVar[int] = 6
 
@@ -40,24 +40,24 @@ class AccountState(StandInState[PendingDelivery, Fault]):
 
     @property
     def rang(self) -> list[Rang]:
-        """Return who was notified of what, oldest first."""
+        """Return the notifications, oldest first."""
         return self.account.rang
 
     def next_id(self, prefix: str = "P") -> str:
-        """Return an id never used before in this account."""
+        """Return an id that was never used before in this account."""
         return super().next_id(prefix)
 
     def ring(self, incident: Incident, user: str, why: str) -> None:
-        """Notify someone of an incident."""
+        """Notify a person of an incident."""
         self.rang.append(Rang(self.now(), user, incident.id, why, incident.level, incident.urgency))
 
     def pages(self, *, user: str = "", incident: str = "") -> list[Rang]:
-        """List who was notified, of one person or one incident if asked."""
+        """List the notifications, optionally of one person or one incident."""
         with self.lock:
             return [r for r in self.rang if user in ("", r.user) and incident in ("", r.incident)]
 
     def emit(self, event_type: str, incident: Incident, agent: Json, data: Json | None = None) -> None:
-        """Queue a webhook for every subscription that asked for this and may see it."""
+        """Queue a webhook for every subscription that wants this event and may see the incident."""
         at = self.now()
         event = {
             "id": unique("01"),
@@ -89,18 +89,18 @@ class AccountState(StandInState[PendingDelivery, Fault]):
         return allowed and event_type in subscription.events and self.is_active(id)
 
     def is_active(self, subscription: str) -> bool:
-        """Say whether webhooks go to a subscription: it is there, on, and not switched off for a day."""
+        """Return whether webhooks go to a subscription: it exists, is on, and is not disabled for the day."""
         found = self.account.subscriptions.get(subscription)
         return found is not None and found.active and found.disabled_until <= self.now()
 
     def discard(self, subscription: str) -> None:
-        """Throw away what waits for a subscription."""
+        """Discard a subscription's queued webhooks."""
         kept = [d for d in self._outbox if d.subscription != subscription]
         self._outbox.clear()
         self._outbox.extend(kept)
 
     def replace(self, account: Account, *, serial: int | None = None) -> None:
-        """Put another account in place of this one, and go on counting where it stopped."""
+        """Replace this account's contents with another's, and continue the numbering."""
         with self.lock:
             self.account = account
             self._serial = self._serial if serial is None else serial

@@ -1,4 +1,4 @@
-"""Moments as PagerDuty writes and reads them."""
+"""Parse and format times as PagerDuty does."""
 
 from __future__ import annotations
 
@@ -9,22 +9,22 @@ from integrations.pagerduty.fake.server.answers import ErrorAnswer
 
 
 def iso(at: float) -> str:
-    """Write a moment to the second."""
+    """Format a time to the second."""
     return datetime.fromtimestamp(math.floor(at), UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def iso_ms(at: float) -> str:
-    """Write a moment to the millisecond, as webhooks do."""
+    """Format a time to the millisecond, as webhooks do."""
     return datetime.fromtimestamp(at, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def iso_or_none(at: float | None) -> str | None:
-    """Write a moment that may be missing."""
+    """Format a time that may be missing."""
     return None if at is None else iso(at)
 
 
 def moment(text: str, *, code: int = 2004) -> float:
-    """Read a moment; what is none is refused with a code. Without an offset it is UTC."""
+    """Parse a time, in UTC unless it has an offset. Raises ErrorAnswer with `code` if it cannot be parsed."""
     try:
         read = datetime.fromisoformat(text)
     except ValueError:

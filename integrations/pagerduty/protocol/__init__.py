@@ -1,1 +1,1 @@
-"""PagerDuty's rules and words: requests, errors, signatures, settings. No request goes out from here."""
+"""PagerDuty's rules and wording: requests, errors, signatures, settings. This package sends no requests."""

@@ -1,4 +1,4 @@
-"""What PagerDuty's errors mean, in words for a tired person: what is wrong, and the next step."""
+"""PagerDuty's errors in words for a tired person: what is wrong, and the next step."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ WORDS: Final[dict[str, str]] = {
     "2100": "PagerDuty has nothing with that ID; it may have been deleted. Check in PagerDuty.",
     "5001": "PagerDuty has nothing with that ID; it may have been deleted. Check in PagerDuty.",
     "5002": "The service no longer exists in PagerDuty. Set PAGERDUTY_SERVICE to another one.",
-    # Where the answer carries no code of its own.
+    # For answers without a code of their own.
     "http_401": f"PagerDuty does not accept the key. {NEW_KEY}",
     "http_402": "The PagerDuty plan does not include this. Do it there by hand, or ask the account's owner.",
     "http_403": f"PagerDuty does not let this key do that. {RIGHTS}",
     "http_404": "PagerDuty has nothing with that ID; it may have been deleted. Check in PagerDuty.",
     "moved": "PagerDuty has moved to a different address. Check PAGERDUTY_API_URL (accounts in the EU have their own).",
-    # What the adapter itself finds out.
+    # Errors that the adapter detects itself.
     "no_service": "There is no service to open this page on. Set PAGERDUTY_SERVICE, then retry.",
     "service_off": (
         "The service is disabled or in a maintenance window in PagerDuty, so it pages no one. Page another target, or "
@@ -79,6 +79,6 @@ WORDS: Final[dict[str, str]] = {
 
 
 def words(code: str) -> str:
-    """Return what a code means, and what to do next."""
+    """Return the message for a code, with what to do next."""
     says = f"PagerDuty responded with {code.replace('_', ' ')}. Check there, then retry."
     return WORDS.get(code, says)

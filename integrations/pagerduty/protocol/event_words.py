@@ -1,4 +1,4 @@
-"""How PagerDuty events read for tired people: one table. What is not in it is stored and ignored.
+"""How PagerDuty events read for tired people: one table. Events that are not in it are stored and ignored.
 
 https://developer.pagerduty.com/docs/webhooks-overview, "Event Types"
 """
@@ -11,10 +11,10 @@ from typing import Final
 
 @dataclass(frozen=True, slots=True)
 class PagerEventKind:
-    """One type of event: our word for it, and how it reads after a name and without one.
+    """One type of event: our word for it, and its sentence with and without a person's name.
 
-    ``told`` kinds are posted where people talk; the others stand on the timeline. ``text`` names where in the event's
-    data stands what was written, or what something was set to, and ``otherwise`` what it reads as without that.
+    ``told`` kinds are posted in the channel; the others are only on the timeline. ``text`` is the path in the event's
+    data to what someone wrote or what something was set to; ``otherwise`` is the sentence used without it.
     """
 
     word: str
@@ -117,7 +117,7 @@ KINDS: Final = {
     ),
 }
 
-# What ends by being merged into another one.
+# Resolved by being merged into another incident.
 MERGED: Final = PagerEventKind(
     "resolved",
     "merged the page to {page} into another PagerDuty incident",
@@ -125,7 +125,7 @@ MERGED: Final = PagerEventKind(
     told=True,
 )
 
-# Whoever is on call by a policy, and not a person by name.
+# A request to the person on call for a policy, not to a named person.
 POLICY_ASKED: Final = PagerEventKind(
     "asked",
     "asked {text} to help with the page to {page}",
@@ -134,7 +134,7 @@ POLICY_ASKED: Final = PagerEventKind(
     otherwise="someone else",
 )
 
-# What someone who was asked to help answered, by the ``state`` of the answer.
+# Answers of people who were asked to help, by the ``state`` of the answer.
 REPLIES: Final = {
     "accepted": PagerEventKind(
         "joined",

@@ -1,4 +1,4 @@
-"""What an incident of PagerDuty was merged into, as requests and webhooks say it."""
+"""What a PagerDuty incident was merged into, from the forms that requests and webhooks use."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from typing import Any, Final
 from workflows.pager_port import MergedInto
 
 REASON: Final = "merge_resolve_reason"
-NUMBERED: Final = re.compile(r"\[#(\d{1,9})\] ")  # what requests put before a title; webhooks do not
+NUMBERED: Final = re.compile(r"\[#(\d{1,9})\] ")  # a prefix of titles in REST answers; webhooks have none
 CHARS: Final = 500
 
 
 def into(incident: Mapping[str, Any]) -> MergedInto | None:
-    """Return what an incident was merged into; None where it was not, or nobody says into what."""
+    """Return what an incident was merged into; None when it was not merged, or the target is not stated."""
     reason = incident.get("resolve_reason")
     there = reason.get("incident") if isinstance(reason, dict) and reason.get("type") == REASON else None
     if not isinstance(there, dict) or not isinstance(there.get("id"), str):

@@ -1,4 +1,4 @@
-"""What one request to PagerDuty may contain, and how a body is validated."""
+"""What a request to PagerDuty may contain, and how to validate its body."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ REFERENCE: Final = ("id!", "type!", "summary")
 
 @dataclass(slots=True)
 class Shape:
-    """A field of a body: what it is made of, and which of that must be there."""
+    """The shape of a body's field: its parts, and which of them are required."""
 
     parts: dict[str, Shape] = field(default_factory=dict)
     required: set[str] = field(default_factory=set)
@@ -43,9 +43,9 @@ class Shape:
 
 @dataclass(frozen=True, slots=True)
 class RequestRule:
-    """One request: its method and path, what it may carry, the status of success and the error codes of its own.
+    """One request: its method and path, its allowed contents, its success status and its specific error codes.
 
-    ``sender`` says that it needs the email address of a user in ``From``.
+    ``sender`` means that it requires a user's email address in ``From``.
     """
 
     method: str
@@ -58,16 +58,16 @@ class RequestRule:
 
     @property
     def name(self) -> str:
-        """Return method and path, as the reference writes them."""
+        """Return method and path, as in the API reference."""
         return f"{self.method} {self.path}"
 
     @property
     def writes(self) -> bool:
-        """Say whether this request changes the account."""
+        """Whether this request changes the account."""
         return self.method != "GET"
 
     def fits(self, path: str) -> dict[str, str] | None:
-        """Return what stands in the placeholders of the path, or None where the path is another."""
+        """Return the values of the path's placeholders; None when the path does not match."""
         ours, theirs = self.path.split("/"), path.rstrip("/").split("/")
         if len(ours) != len(theirs):
             return None
@@ -77,7 +77,7 @@ class RequestRule:
         return {our[1:-1]: their for our, their in pairs if our[:1] == "{"}
 
     def problems(self, query: Iterable[str], body: Any) -> list[str]:
-        """List what a request carries that it must not, and what it lacks."""
+        """List what a request contains that is not allowed, and what is missing."""
         asked = [f"query parameter {name} is unknown" for name in query if name not in self.query]
         if self.body is None:
             return [*asked, *(["no body is allowed"] if body else [])]
@@ -85,17 +85,17 @@ class RequestRule:
 
 
 def read(path: str, query: str = "", *, errors: str = "") -> RequestRule:
-    """Record a request that only looks."""
+    """Define a request that only reads."""
     return RequestRule("GET", path, frozenset(query.split()), None, 200, sender=False, errors=_codes(errors))
 
 
 def write(
     request: str, fields: str = "", *, status: int = 200, sender: bool = False, errors: str = "", query: str = ""
 ) -> RequestRule:
-    """Record a request that changes something, by the dotted names of its body's fields.
+    """Define a request that writes, by the dotted names of its body's fields.
 
-    ``!`` marks one that must be there whenever what it is part of is, ``[]`` a list, ``@`` a reference, ``*`` a field
-    that may hold anything.
+    ``!`` marks a field that is required whenever its parent is present, ``[]`` a list, ``@`` a reference, ``*`` a field
+    with any contents.
     """
     method, path = request.split()
     body = shape(fields) if fields else None
@@ -103,7 +103,7 @@ def write(
 
 
 def shape(fields: str) -> Shape:
-    """Return the shape of a body from the names of its fields."""
+    """Parse the field names of a body into its shape."""
     root = Shape()
     for word in fields.split():
         _add(root, word)

@@ -1,9 +1,9 @@
 """The rules of each PagerDuty request we make, as one compact table.
 
-Both sides read it: the stand-in account refuses what is not written here, a test holds every request of the adapter
-against it. Taken from the reference (https://developer.pagerduty.com/api-reference), its error codes from
-https://developer.pagerduty.com/docs/errors and the schedules of the third version from
-https://developer.pagerduty.com/docs/schedules-v2-to-v3-upgrade. PagerDuty itself lets unknown fields pass.
+The stand-in account refuses requests that are not in it, and a test checks every request of the adapter against it.
+Sources: the reference (https://developer.pagerduty.com/api-reference), the error codes
+(https://developer.pagerduty.com/docs/errors) and the v3 schedules
+(https://developer.pagerduty.com/docs/schedules-v2-to-v3-upgrade). PagerDuty itself ignores unknown fields.
 """
 
 from __future__ import annotations
@@ -135,6 +135,6 @@ EVENT: Final = shape(
 
 
 def find(method: str, path: str) -> tuple[RequestRule, dict[str, str]] | None:
-    """Return the rule of a request and what stands in its placeholders; words win over placeholders."""
+    """Return the rule of a request and the values of its placeholders; literal segments win over placeholders."""
     found = [(rule, at) for rule in _ALL if rule.method == method and (at := rule.fits(path)) is not None]
     return min(found, key=lambda pair: len(pair[1])) if found else None

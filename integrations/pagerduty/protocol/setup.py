@@ -8,7 +8,7 @@ from django.conf import settings
 
 
 class Setup(Protocol):
-    """The settings of one account, as the environment gave them."""
+    """The settings of one account, from the environment."""
 
     def __hash__(self) -> int: ...
     @property
@@ -28,11 +28,11 @@ class Setup(Protocol):
 
 
 def current() -> Setup | None:
-    """Return the account that settings name, or None when PagerDuty is left out."""
+    """Return the configured account, or None when PagerDuty is left out."""
     pagerduty: Setup | None = settings.FIREKIND.pagerduty
     return pagerduty
 
 
 def webhook_url() -> str:
-    """Return the address to which PagerDuty is to send its webhooks."""
+    """Return the URL that PagerDuty should send its webhooks to."""
     return f"{settings.FIREKIND.base_url}/pagerduty/webhook"

@@ -1,4 +1,4 @@
-"""Verify that a webhook is from PagerDuty: signed over its raw bytes with one of the valid secrets.
+"""Verify that a webhook is from PagerDuty: its raw bytes are signed with one of the valid secrets.
 
 https://developer.pagerduty.com/docs/verifying-webhook-signatures
 """
@@ -11,13 +11,13 @@ from collections.abc import Sequence
 from typing import Final
 
 VERSION: Final = "v1="
-AT_MOST: Final = 10  # signatures that are looked at: one for each secret of a subscription
+AT_MOST: Final = 10  # signatures that are checked: one for each secret of a subscription
 
 
 def is_signed(body: bytes, given: str, *, secrets: Sequence[str]) -> bool:
-    """Return whether ``given``, a header like ``v1=hex,v1=hex``, signs the body; takes as long whichever fits.
+    """Return whether ``given``, a header like ``v1=hex,v1=hex``, signs the body. Takes the same time whichever matches.
 
-    PagerDuty signs with each secret while one is replaced, and so there may be several on either side.
+    While a secret is being rotated, PagerDuty signs with both, so there may be several signatures and several secrets.
     """
     signatures = [one.strip().encode("utf-8", "replace") for one in given.split(",")[:AT_MOST]]
     wanted = [_signature(body, secret) for secret in secrets]

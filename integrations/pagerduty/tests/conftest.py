@@ -1,4 +1,4 @@
-"""PagerDuty at the door, the people and the incidents of the tests about what it tells."""
+"""The PagerDuty door, people and incidents for the webhook tests."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Accounts as they are elsewhere: any people, rotas and policies, drawn by hypothesis and built in the stand-in."""
+"""Arbitrary accounts: people, rotas and policies drawn by Hypothesis and built in the stand-in."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from integrations.pagerduty.fake import FakeAccount
 from integrations.pagerduty.tests.straight import SENDER
 
-NOW: Final = datetime(2026, 10, 25, 1, 0, tzinfo=UTC)  # the hour at which clocks in Europe go back
+NOW: Final = datetime(2026, 10, 25, 1, 0, tzinfo=UTC)  # the hour in which clocks in Europe go back
 HANDLES: Final = ("ann", "bob", "cat", "dan")
-# Two have one name, one writes from right to left, one has quotes and an emoji.
+# Two people share a name, one is written right to left, one has quotes and an emoji.
 NAMES: Final = {"ann": "Alex Kim", "bob": "Alex Kim", "cat": "\u202eדנה", "dan": 'Dan "🔥" O\'Neil <b>'}
 ZONES: Final = ("Etc/UTC", "Europe/Berlin", "Australia/Lord_Howe", "America/New_York")
 HOUR_S: Final = 3600.0
@@ -21,7 +21,7 @@ HOUR_S: Final = 3600.0
 
 @dataclass(frozen=True, slots=True)
 class Rota:
-    """A schedule: who takes turns, the hours from now at which turns change, and the hours it is restricted to."""
+    """A schedule: who takes turns, the hours from now at which turns change, and the hours it is limited to."""
 
     users: tuple[str, ...]
     turn_h: int
@@ -54,7 +54,7 @@ policies = st.lists(levels, max_size=3)
 
 
 def built(rotas: list[Rota], policies: list[list[list[str]]]) -> FakeAccount:
-    """Build an account in which each policy has a service that is called the same."""
+    """Build an account in which each policy has a service with the same name."""
     account = FakeAccount(clock=NOW.timestamp)
     account.add_user("firekind", email=SENDER.upper())
     for handle in HANDLES:

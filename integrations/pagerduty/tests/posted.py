@@ -1,4 +1,4 @@
-"""Webhooks as PagerDuty sends them: their bodies, their signature, and a door that takes them."""
+"""Webhooks as PagerDuty sends them: bodies, signatures, and a door to send them to."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _numbers = itertools.count(1)
 
 
 def user(id: str, name: str) -> dict[str, Any]:
-    """A reference to a person."""
+    """Return a reference to a person."""
     return {"id": id, "type": "user_reference", "summary": name, "html_url": f"https://acme.pagerduty.com/users/{id}"}
 
 
@@ -36,7 +36,7 @@ EVE, LEO, OURS = user("PEVE", "Eve Ito"), user("PLEO", "Leo Ray"), user("POURS",
 
 
 def incident(id: str = "PI1", **more: Any) -> dict[str, Any]:
-    """An incident as webhooks carry it."""
+    """Return an incident as in webhooks."""
     return {
         "id": id,
         "type": "incident",
@@ -56,14 +56,14 @@ def incident(id: str = "PI1", **more: Any) -> dict[str, Any]:
 
 
 def about(id: str = "PI1", **more: Any) -> dict[str, Any]:
-    """The data of a note, an update or a responder: the incident is but a reference there."""
+    """Return the data of a note, an update or a responder, which contains only a reference to the incident."""
     return {"incident": {"id": id, "type": "incident_reference", "summary": "Checkout is slow"}, **more}
 
 
 def event(
     kind: str, data: Mapping[str, Any] | None = None, *, after_s: float = 0, agent: Any = EVE, id: str = ""
 ) -> dict[str, Any]:
-    """An event so many seconds after nine."""
+    """Return an event that happened this many seconds after nine."""
     at = (NINE + timedelta(seconds=after_s)).isoformat().replace("+00:00", "Z")
     return {
         "id": id or f"01EVENT{next(_numbers)}",
@@ -96,7 +96,7 @@ class Door:
         return HttpResponse(answer.content, status=answer.status_code)
 
     def work(self, *, after_s: float = 0) -> int:
-        """Act on what waits, as a worker does; return how many webhooks that was."""
+        """Process the stored webhooks as a worker does; return how many there were."""
         ours, at = people.our_ids(), timezone.now() + timedelta(seconds=after_s)
         done = 0
         while some := inbox.take(partial(translate_webhook.act, ours=ours, at=at), at=at):
@@ -105,5 +105,5 @@ class Door:
 
 
 def without(**fields: Any) -> Given:
-    """The settings with something else in them."""
+    """Return the settings with some replaced."""
     return dataclasses.replace(GIVEN, **fields)

@@ -1,10 +1,10 @@
-"""PagerDuty without HTTP: the client's transport leads to the stand-in account itself, in the same thread.
+"""PagerDuty without HTTP: the client's transport calls the stand-in account directly, in the same thread.
 
     account = fake.demo()
     pager = pager_on(account)
-    pager.rest.is_down = True          # nobody answers there any more
+    pager.rest.is_down = True          # the REST API stops answering
 
-What the account is told to do to a request (drop it, never answer) looks as it does over HTTP, without the waiting.
+Faults (drop a request, never answer) look as they do over HTTP, but without the waiting.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from integrations.pagerduty.protocol.setup import Setup
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """The settings of one account: those of the stand-in, unless told otherwise."""
+    """The settings of one account, the stand-in's by default."""
 
     api_url: str = "https://sandbox.example"
     api_key: str = "sandbox"
@@ -37,7 +37,7 @@ class Given:
 
 @dataclass(slots=True)
 class OwnRoutes:
-    """Remembers for itself alone where routing keys lead."""
+    """Remembers in memory which service each routing key belongs to."""
 
     known: dict[str, str] = field(default_factory=dict)
 
@@ -53,20 +53,20 @@ SENDER: Final = SETUP.sender
 
 
 class StraightTransport(httpx2.BaseTransport):
-    """Carries requests to a stand-in account; refuses connections while it ``is_down``.
+    """Sends requests to a stand-in account; refuses connections while it ``is_down``.
 
-    It goes down with the first request that is ``fatal``: that one is done, but never answered. What is ``instead`` is
-    what a proxy answers in its place, and the account hears of nothing.
+    It goes down with the first ``fatal`` request, which is carried out but never answered. ``instead`` is the answer of
+    a proxy, which keeps the request from the account.
     """
 
     def __init__(self, account: FakeAccount) -> None:
         self.account = account
         self.is_down = False
         self.instead: dict[str, Any] | None = None
-        self.fatal = ""  # a method
+        self.fatal = ""  # an HTTP method
 
     def handle_request(self, request: httpx2.Request) -> httpx2.Response:
-        """Answer one request, or fail the way a connection fails."""
+        """Answer one request, or fail as a connection would."""
         if self.is_down:
             raise httpx2.ConnectError("refused", request=request)
         if self.instead is not None:
@@ -89,7 +89,7 @@ class StraightTransport(httpx2.BaseTransport):
 
 
 class StraightPager(PagerDutyPager):
-    """A pager on a stand-in account, with both of its ways at hand."""
+    """A pager on a stand-in account, with both of its APIs accessible."""
 
     def __init__(self, account: FakeAccount, setup: Setup, routes: route.Routes) -> None:
         self.account = account
@@ -105,5 +105,5 @@ class StraightPager(PagerDutyPager):
 
 
 def pager_on(account: FakeAccount, *, routes: route.Routes | None = None, **settings: Any) -> StraightPager:
-    """Return a pager on an account; settings replace those of ``Given``."""
+    """Return a pager on an account; keyword arguments replace settings of ``Given``."""
     return StraightPager(account, Given(**settings), routes or OwnRoutes())

@@ -1,4 +1,4 @@
-"""Whoever did it, a person, a machine or nobody, every kind of event reads as a sentence, and only people join."""
+"""Every kind of event reads as a sentence, whether a person, a machine or no one did it, and only people join."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ ABOUT: Final[dict[str, list[dict[str, Any]]]] = {
     + [about(user=None, state="accepted")],
 }
 PLAIN: Final = [posted.incident(assignees=[LEO]), posted.incident(assignees=[ref("escalation_policy_reference")])]
-# What PagerDuty documents besides, of which nothing follows here.
+# Other events that PagerDuty documents and that have no consequence here.
 SILENT: Final = (
     *("incident.custom_field_values.updated", "incident.conference_bridge.updated", "incident.workflow.started"),
     *("incident.workflow.completed", "incident.action_invocation.created", "incident.action_invocation.terminated"),

@@ -1,4 +1,4 @@
-"""The demo company's account read into the cache: who is who, who is on call, and what stays while it is away."""
+"""The demo company's account in the pager cache: people, who is on call, and what stays while PagerDuty is away."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ PLATFORM = "PSPLATFORMLEADERSHIP"
 
 @dataclass(slots=True)
 class Clock:
-    """A clock that moves when told."""
+    """A clock that moves only when told."""
 
     at: datetime
 
@@ -49,7 +49,7 @@ class Company:
 
     @property
     def now(self) -> datetime:
-        """What time it is."""
+        """Return the time."""
         return self.clock.at
 
     def keep(self, after: timedelta = timedelta()) -> bool:
@@ -58,13 +58,13 @@ class Company:
         return refresh.keep(at=self.now)
 
     def on(self, subject: str) -> list[str]:
-        """The names of those on call."""
+        """Return the names of the people on call."""
         return [one.user.name for one in lookup.on_call([subject], at=self.now).get(subject, ())]
 
 
 @pytest.fixture
 def company() -> Iterator[Company]:
-    """The demo workspace and the demo account side by side, read once."""
+    """The demo workspace and the demo account, read once."""
     with house(slack.demo(bot_token=TOKEN)):
         clock = Clock(NOON)
         account = fake.demo(clock=clock)

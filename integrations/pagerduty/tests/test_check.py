@@ -24,7 +24,7 @@ Spoil = Callable[[fake.FakeAccount], object]
 
 
 def checked(pager: StraightPager) -> tuple[list[str], str]:
-    """Run the command; return its lines and what it ended with."""
+    """Run the command; return its lines and its error."""
     out = StringIO()
     with current.using(pager):
         try:

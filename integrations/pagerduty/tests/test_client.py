@@ -1,4 +1,4 @@
-"""Each errand of the pager on the stand-in account: what it changes there, and that done already is fine."""
+"""Each method of the pager on the stand-in account: what it changes, and that repeating it is harmless."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def rung(pager: StraightPager) -> PageStatus:
 
 
 def the(pager: StraightPager) -> fake.Incident:
-    """Return the one incident there is."""
+    """Return the only incident."""
     (incident,) = pager.account.account.incidents.values()
     return incident
 

@@ -1,4 +1,4 @@
-"""Who has a page: named, brought in where that is theirs to see, and otherwise said how to mend it."""
+"""People whom a page reached: named, brought in where they may see the incident, else shown with how to fix it."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def test_somebody_unknown_is_named_and_it_says_how_to_mend_that(door: Door, inci
 def test_a_private_incident_opens_to_nobody_by_a_page_that_it_does_not_ask_for(
     door: Door, secret: Incident, on_pager: PagerUser, eve: Person
 ) -> None:
-    paged(secret).rung.add(eve)  # from before it took its type, which does not page that
+    paged(secret).rung.add(eve)  # from before the incident took its type, which does not page them
     hear(door, event("acknowledged"))
     assert not in_it(secret, eve)
     (words,) = said(secret)
@@ -99,7 +99,7 @@ def test_who_went_from_a_private_incident_by_hand_stays_out(
 def test_who_was_left_behind_comes_in_by_acknowledging_after_that(
     door: Door, secret: Incident, on_pager: PagerUser, eve: Person, after_s: int
 ) -> None:
-    paged(secret, name="Security").rung.add(eve)  # from before it turned private, and still asked for
+    paged(secret, name="Security").rung.add(eve)  # from before the incident became private, and still asked for
     Participant.objects.create(incident=secret, person=eve, reason="paged", since_at=NINE, left_at=NINE)
     hear(door, event("acknowledged", after_s=after_s))
     assert in_it(secret, eve) == (after_s > 0)

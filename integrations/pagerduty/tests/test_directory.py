@@ -1,4 +1,4 @@
-"""Who can be rung, what can be paged and who is on call when, as the stand-in account tells it."""
+"""The people and targets that can be paged, and who is on call when, as the stand-in account reports them."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def turns(pager: StraightPager, *, policies: Sequence[str] = (), schedules: Sequ
 
 
 def named(targets: Sequence[Target], name: str) -> Target:
-    """Return the target of that name."""
+    """Return the target with that name."""
     (found,) = (one for one in targets if one.name == name)
     return found
 
@@ -146,7 +146,7 @@ def test_a_schedule_in_two_policies_is_read_once(pager: StraightPager) -> None:
 
 def test_several_may_be_on_one_schedule_at_once_and_nobody_is_left_out(pager: StraightPager) -> None:
     now = [one for one in turns(pager, schedules=["PSENGINEERINGONCALL"]) if one.start and one.start <= NOON]
-    assert {one.user for one in now} == {"PUWEI", "PUMATEO"}  # the third rotation is nobody's at noon
+    assert {one.user for one in now} == {"PUWEI", "PUMATEO"}  # no one is on the third rotation at noon
     assert all(one.end and one.end > NOON for one in now)
 
 
@@ -228,7 +228,7 @@ a_turn = st.builds(Turn, st.just("S"), st.just(0), st.sampled_from(["a", "b"]), 
 
 
 def on_at(turns: Sequence[Turn], at: datetime) -> set[str]:
-    """Who is on call at a moment."""
+    """Return who is on call at a time."""
     return {one.user for one in turns if (one.start is None or one.start <= at) and (one.end is None or at < one.end)}
 
 

@@ -1,4 +1,4 @@
-"""What is written about PagerDuty is true."""
+"""The documentation about PagerDuty is true."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What comes to PagerDuty's door: only what it signed is stored, each once for good, and nothing signed is refused."""
+"""PagerDuty's door: only signed webhooks are stored, each once for good, and no signed webhook is refused."""
 
 from __future__ import annotations
 

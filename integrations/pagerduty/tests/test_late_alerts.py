@@ -1,4 +1,6 @@
-"""Alerts heard of late, as after a backlog: what is over by then declares nothing, in whatever order that is told."""
+"""Alerts that arrive late, as after a backlog: one that is over by then declares nothing, in whatever order news
+arrives.
+"""
 
 from __future__ import annotations
 
@@ -29,11 +31,11 @@ STATUS = {"reopened": "triggered"}
 
 @dataclass(slots=True, eq=False)
 class Asked(LittlePager):
-    """A pager that says how an alert stands, unless it is away."""
+    """A pager that reports an alert's status, unless it is away."""
 
     stands: PageStatus | None = None
     is_away: bool = False
-    depth: int = 0  # of the transactions that a test is in
+    depth: int = 0  # of the transactions around the test
     in_transaction: list[bool] = field(default_factory=list)
 
     def look(self, id: str) -> PageStatus | None:
@@ -49,13 +51,13 @@ def ruled(shipped: dict[str, IncidentType]) -> DeclareRule:
 
 
 def told(kind: str, at: datetime) -> dict[str, Any]:
-    """The news of an alert at a moment."""
+    """Return the news of an alert at a time."""
     return posted.event(kind, posted.incident("PELSE")) | {"occurred_at": at.isoformat()}
 
 
 @st.composite
 def lives(draw: Any) -> list[str]:
-    """What happens to an alert."""
+    """Draw what happens to an alert."""
     life = ["triggered"]
     for _ in range(draw(st.integers(0, 5))):
         life.append(draw(st.sampled_from(NEXT[life[-1]])))

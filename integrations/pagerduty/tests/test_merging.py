@@ -1,4 +1,4 @@
-"""What an incident was merged into is read alike from requests and webhooks, whatever stands there."""
+"""Requests and webhooks agree on what an incident was merged into, whatever the fields contain."""
 
 from __future__ import annotations
 

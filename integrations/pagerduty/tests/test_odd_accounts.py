@@ -1,4 +1,4 @@
-"""Laws over any PagerDuty account: who is said to be paged is who is paged."""
+"""Laws over any PagerDuty account: the people shown as paged are the people who are paged."""
 
 from __future__ import annotations
 
@@ -41,12 +41,12 @@ def said(ref: str) -> Callee:
 
 
 def rung(pager: StraightPager, callee: Callee) -> set[str]:
-    """Page someone; return the ids of those whose phone rang."""
+    """Page a callee; return the ids of the people notified."""
     before = len(pager.account.rang)
     try:
         pager.ring(PageRequest(callee.ref, callee.ref, callee.service, "It is down", "", ""))
     except VendorError as refused:
-        if refused.code not in {"1015", "own_sender"}:  # no one is on call, or only whoever opens it
+        if refused.code not in {"1015", "own_sender"}:  # no one is on call, or only the person who opens the page
             raise
     rang = pager.account.rang[before:]
     assert len({one.user for one in rang}) == len(rang), "everyone is rung once"
@@ -148,7 +148,7 @@ def test_of_whom_it_is_not_known_who_is_on_call_nobody_says_that_no_one_is(why: 
     if why == "large":
         for n in range(in_use.ALL_AT_MOST):
             account.add_schedule(f"Rota {n}", id=f"PS{n}")
-    if why == "hidden":  # from a key that sees what its teams have
+    if why == "hidden":  # from a key that sees only what its teams see
         account.account.policies["PE9"] = replace(policy, id="PE9")
         account.account.services["PV0"].policy = "PE9"
     pager = pager_on(account)

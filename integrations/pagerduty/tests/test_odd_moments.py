@@ -1,4 +1,4 @@
-"""Whenever something is said to have happened, what happens later holds, and every page can show when it was."""
+"""Whatever time an event claims, later events still take effect, and every page can show that time."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Whatever stands in a field of a webhook that PagerDuty signed, it is taken, and it holds up nothing behind it.
+"""A signed webhook with anything in any field is accepted, and blocks nothing behind it.
 
-What is left out, null or of another kind of JSON is met in every field of one event of each kind. PagerDuty repeats
-what is answered by a 5xx for two days, and switches the subscription off after three 4xx: every answer is 200 or 202.
+Missing, null and wrongly typed values are tried in every field of one event of each kind. PagerDuty retries after a 5xx
+for two days, and disables the subscription after three 4xx in a row, so every answer is 200 or 202.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def test_every_oddity_is_taken_and_holds_nothing_up(
 ) -> None:
     whole = event(kind, OTHER.get(kind, FULL))
     sent = [with_odd(whole, at, odd) for at in places(whole) for odd in ODD]
-    # Each place meets every oddity over the kinds, and one kind meets a third of all.
+    # Every place gets every odd value across all kinds, and each kind gets a third of them.
     turn = ALL.index(kind)
     for n, one in enumerate(sent):
         if n % 3 == turn % 3:

@@ -1,4 +1,4 @@
-"""A page rings once, whatever fails and however often it is tried; the fallback never makes it two."""
+"""A page notifies once, whatever fails and however often it is retried; the fallback never makes it two."""
 
 from __future__ import annotations
 
@@ -27,17 +27,17 @@ def a_ring(target: str = "policy/PEMAJORINCIDENTS", *, service: str = HERE, unsu
 @pytest.fixture
 def pager() -> StraightPager:
     pager = pager_on(fake.demo())
-    pager.targets()  # where the routing key leads was learnt when PagerDuty could be asked
+    pager.targets()  # learns the routing key's service while PagerDuty can be asked
     return pager
 
 
 def opened(pager: StraightPager) -> list[fake.Incident]:
-    """Every incident of the account."""
+    """Return every incident of the account."""
     return list(pager.account.account.incidents.values())
 
 
 def sent(pager: StraightPager, method: str, path: str) -> int:
-    """How many of these requests the account has seen."""
+    """Return how many of these requests the account received."""
     return sum((call.method, call.path) == (method, path) for call in pager.account.calls)
 
 

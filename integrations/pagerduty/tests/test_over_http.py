@@ -1,4 +1,4 @@
-"""The pager over real HTTP to the sandbox, with PagerDuty's own client: nothing is sent twice, no page rings twice."""
+"""The pager over real HTTP to the sandbox, with PagerDuty's own client: nothing is sent and no one paged twice."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ RING = PageRequest(
     "fk-1", "policy/PEMAJORINCIDENTS", "PVFIREKIND", "Checkout is down", "", "https://firekind.example/i"
 )
 
-PATIENCE_S = 4  # less, and a busy machine is taken for a vendor that does not answer
+PATIENCE_S = 4  # with less, a busy machine looks like a vendor that does not answer
 
 
 class Served:
@@ -46,7 +46,7 @@ class Served:
         return EventsWire(events_url=setup.events_url, routing_key=setup.routing_key, timeout_s=PATIENCE_S)
 
     def sent(self, method: str, path: str) -> int:
-        """How often a request reached the account."""
+        """Return how often a request reached the account."""
         return sum((call.method, call.path) == (method, path) for call in self.account.calls)
 
 

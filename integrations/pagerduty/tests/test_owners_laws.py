@@ -1,6 +1,6 @@
-"""Whatever is grouped, merged or renamed, in any order: no page of ours resolves or renames what is someone else's.
+"""However incidents are grouped, merged or renamed: no page of ours resolves or renames someone else's incident.
 
-An incident that somebody opened by hand becomes our page's once people merge our page into it and nothing else.
+An incident that someone opened by hand becomes our page's when people merge our page, and nothing else, into it.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from integrations.pagerduty.tests.straight import StraightPager, pager_on
 from workflows.pager_port import PageRequest, PageStatus
 
 GROUPINGS: Final = ("", "time", "intelligent", "content_based")
-HERE: Final = "PVFIREKIND"  # where the fallback's routing key leads
+HERE: Final = "PVFIREKIND"  # the service of the fallback's routing key
 KEY: Final = "firekind-0123456789abcdef"
 CODENAME: Final = "amber-otter"
 TITLE: Final = f"Checkout is down ({CODENAME})"
@@ -33,21 +33,21 @@ PAGE: Final = PageRequest(KEY, "policy/PESECURITY", HERE, TITLE, "", "", codenam
 
 @dataclass
 class Desk:
-    """A service that others use, too: what they reported there, what they called it, and what we know of our page."""
+    """A service that others use too: their alerts, their titles, and what we know of our page."""
 
     account: fake.FakeAccount
     pager: StraightPager
     known: PageStatus | None = None
     reported: list[Alert] = field(default_factory=list)
-    named: dict[str, str] = field(default_factory=dict)  # titles of theirs, by incident
+    named: dict[str, str] = field(default_factory=dict)  # titles that others chose, by incident
     closed: set[str] = field(default_factory=set)  # incidents that people themselves resolved or merged away
 
     def open(self) -> list[Incident]:
-        """Every open incident of the service."""
+        """Return every open incident of the service."""
         return [one for one in self.account.account.incidents.values() if one.is_open and one.service == HERE]
 
     def theirs(self) -> list[Incident]:
-        """The incidents that others opened."""
+        """Return the incidents that others opened."""
         return [self.account.acts.incident(id) for id in self.named]
 
 
@@ -60,7 +60,7 @@ def they_report(desk: Desk) -> None:
 
 
 def another_firekind_pages(desk: Desk) -> None:
-    """It gave the same codename to an incident of its own, and its page went out as an event, too."""
+    """It gave an incident of its own the same codename, and its page went out as an event too."""
     if all(one.key != OTHER_KEY for one in desk.reported):
         before, asked = set(desk.account.account.incidents), replace(PAGE, key=OTHER_KEY, title=OTHER_TITLE)
         assert desk.pager.events is not None
@@ -89,7 +89,7 @@ def they_merge_all(desk: Desk, *, into_last: bool) -> None:
         into, others = (found[-1], found[:-1]) if into_last else (found[0], found[1:])
         desk.account.acts.merge("wei", into.number, *(one.number for one in others))
         desk.closed |= {one.id for one in others}
-        if {one.key for one in into.alerts} == {KEY}:  # opened by hand, it says of itself what a page of ours says
+        if {one.key for one in into.alerts} == {KEY}:  # opened by hand, with a title that looks like a page of ours
             desk.named.pop(into.id, None)
 
 
@@ -128,7 +128,7 @@ def we_end_without_its_id(desk: Desk) -> None:
 
 
 def we_meddle_with_theirs(desk: Desk) -> None:
-    """An older Firekind may have taken any of them for ours."""
+    """An older Firekind may have treated any of them as ours."""
     for incident in desk.theirs():
         desk.pager.retitle(incident.id, NEUTRAL, key=KEY, codename=CODENAME)
         desk.pager.resolve(incident.id, key=KEY, via="events", codename=CODENAME)
@@ -153,7 +153,7 @@ STEPS: Final[list[Callable[[Desk], None]]] = [
 
 
 def a_desk(grouping: str = "", **config: object) -> Desk:
-    """A service that groups alerts in this way."""
+    """Return a desk whose service groups alerts this way."""
     account = fake.demo()
     pager = pager_on(account)
     pager.targets()
@@ -163,7 +163,7 @@ def a_desk(grouping: str = "", **config: object) -> Desk:
 
 
 def check(desk: Desk) -> None:
-    """Nothing of theirs was resolved, and nothing of theirs has another name."""
+    """Check that nothing of theirs was resolved or renamed."""
     assert [one.summary for one in desk.reported if one.status == "resolved"] == []
     for incident in desk.theirs():
         assert incident.title == desk.named[incident.id]

@@ -1,4 +1,4 @@
-"""Every request to PagerDuty that the code can make is held against the table of what PagerDuty takes."""
+"""Every request to PagerDuty that the code can make is checked against the table of what PagerDuty accepts."""
 
 from __future__ import annotations
 
@@ -21,36 +21,36 @@ from workflows.ports import VendorError
 
 HOME: Final = Path(__file__).parents[1]
 SINCE: Final = datetime.now(UTC) - timedelta(hours=1)
-ASKS: Final = {"call": 2, "pages": 1}  # how many texts come first: method and path, or the path of a list
+ASKS: Final = {"call": 2, "pages": 1}  # how many string arguments come first: method and path, or the path of a list
 
 
 @dataclass
 class Seen:
-    """The requests that went out: method, path, names of the query, body, headers."""
+    """The requests that were sent: method, path, query names, body and headers."""
 
     requests: list[tuple[str, str, set[str], Any, httpx2.Headers]] = field(default_factory=list)
     events: list[Any] = field(default_factory=list)
 
     def problems(self) -> list[str]:
-        """List what PagerDuty would not take, in words."""
+        """List in words what PagerDuty would reject."""
         events = [f"event: {problem}" for event in self.events for problem in EVENT.problems(event)]
         return [*(problem for request in self.requests for problem in _problems(*request)), *events]
 
     def names(self) -> set[str]:
-        """Return the names of the rules of what was asked for."""
+        """Return the names of the rules that the requests matched."""
         found = (find(method, path) for method, path, *_ in self.requests)
         return {pair[0].name for pair in found if pair}
 
 
 class Watched(StraightTransport):
-    """A way to the stand-in account on which everything is written down, answered or not."""
+    """A transport to the stand-in account that records every request, answered or not."""
 
     def __init__(self, account: fake.FakeAccount, seen: Seen) -> None:
         super().__init__(account)
         self.seen = seen
 
     def handle_request(self, request: httpx2.Request) -> httpx2.Response:
-        """Write a request down and answer it."""
+        """Record a request and answer it."""
         body = json.loads(request.read() or b"null")
         path, query = request.url.path, {name for name, _ in request.url.params.multi_items()}
         if path == fake.ENQUEUE:
@@ -82,13 +82,13 @@ def pager() -> StraightPager:
 
 
 def seen_by(pager: StraightPager) -> Seen:
-    """Return what went out on both ways of a pager."""
+    """Return the requests sent on both APIs of a pager."""
     assert isinstance(pager.rest, Watched)
     return pager.rest.seen
 
 
 def everything(pager: StraightPager) -> None:
-    """Do everything that can be done with a pager, every way it can go."""
+    """Call everything a pager can do, in every way it can go."""
     read(pager)
     rung = [pager.ring(a_ring(n, target)) for n, target in enumerate(TARGETS)]
     one_page(pager, rung[0])
@@ -111,7 +111,7 @@ TARGETS: Final = ("policy/PESECURITY", "service/PVPAYMENTS", "user/PUKOFI")
 
 
 def a_ring(n: int, target: str, *, unsure: bool = False) -> PageRequest:
-    """Return a page with everything in it."""
+    """Return a page with every field set."""
     return PageRequest(
         f"fk-{n}", target, "PVFIREKIND", "Checkout is down", "What is known", "https://firekind.example/i", unsure
     )
@@ -127,8 +127,7 @@ def one_page(pager: StraightPager, rung: PageStatus) -> None:
 
 
 def refused(pager: StraightPager) -> None:
-    """Open a page whose key an event took, one that is lost on the way, one for whom nobody may be rung, and one on a
-    service that is gone."""
+    """Open pages with obstacles: an event has the key, the answer is lost, the user is our own, the service is gone."""
     pager.account.faults.add("drop", method="POST", path="/incidents", times=1)
     pager.ring(a_ring(10, TARGETS[0]))
     pager.account.faults.add("server_error", method="POST", path="/incidents", times=1)
@@ -181,10 +180,10 @@ def test_a_request_that_is_not_in_the_table_fails(pager: StraightPager) -> None:
 
 
 def requests_in_the_code() -> Iterator[str]:
-    """Find every request by method and path, as they are written; what cannot be read fails."""
+    """Yield every request in the source by method and path; one that cannot be parsed fails."""
     for path in sorted(HOME.rglob("*.py")):
         if path.name == "wire.py" or {"tests", "fake", "migrations"} & set(path.relative_to(HOME).parts):
-            continue  # the wire hands on what it is given
+            continue  # the wire passes on its arguments
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in ASKS:
                 yield _named(f"{path.name}:{node.lineno}", node.args[: ASKS[node.func.attr]])

@@ -1,4 +1,4 @@
-"""A service that was deleted or switched off since we last read them: the page rings on ours, once, or says why not."""
+"""A service was deleted or disabled since it was read: the page opens on our own service, once, or says why not."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ HOW = {"deleted": "no longer exists", "disabled": "is disabled or in", "maintena
 
 
 def without(*services: str, how: str, service: str = "Firekind") -> StraightPager:
-    """An account whose services were read before these were deleted, or switched off."""
+    """Return an account in which these services were deleted or disabled after they were read."""
     pager = pager_on(fake.demo(), service=service)
     pager.targets()
     for one in services:
@@ -41,7 +41,7 @@ def test_who_is_paged_is_paged_all_the_same_and_once(
     strike, posts = pager.account.strike, iter(range(1, 99))
 
     def struck(method: str, path: str) -> FaultEffect:
-        """Let the fault strike one of the requests that open the page: the one that is refused, or the next."""
+        """Return a fault for one of the requests that open the page: the refused one, or the next."""
         if fault and (method, path) == ("POST", "/incidents") and next(posts) == nth:
             pager.account.faults.add(fault, times=1)
         return strike(method, path)
@@ -49,7 +49,7 @@ def test_who_is_paged_is_paged_all_the_same_and_once(
     monkeypatch.setattr(pager.account, "strike", struck)
     with suppress(VendorError):
         pager.ring(a_ring(target, service=THERE))
-    pager.ring(a_ring(target, service=THERE, unsure=True))  # as the effect is tried again
+    pager.ring(a_ring(target, service=THERE, unsure=True))  # as the effect's retry
     (incident,) = opened(pager)
     assert incident.service == HERE
     assert {one.user for one in pager.account.rang} == set(incident.assignees) != set()

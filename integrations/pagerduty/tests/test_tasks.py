@@ -1,4 +1,4 @@
-"""How stored webhooks come to be acted on: hints that may be lost, a sweep, and never two at the same incident."""
+"""How stored webhooks get processed: hints that may be lost, a sweep, and never two tasks on the same incident."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ HELD = "SELECT pg_advisory_xact_lock(hashtext('pagerduty.inbox'), hashtext('PI1'
 
 @pytest.fixture
 def sent(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """The numbers of the webhooks that a worker was told of, or that a look found."""
+    """The numbers of the webhooks that a worker was hinted about or a look found."""
     sent: list[int] = []
     monkeypatch.setattr(tasks, "_send", sent.append)
     monkeypatch.setattr(hint_sender, "found", lambda task, pk, *, fresh_s: sent.append(pk))
@@ -72,7 +72,7 @@ def test_enough_who_act_are_not_joined_by_more_and_go_on_for_those_who_came(
 
     def take_all() -> None:
         rounds.append(1)
-        if len(rounds) == 1:  # while this one is at work another hint comes, and finds no place
+        if len(rounds) == 1:  # another hint arrives while this task runs, and finds no free slot
             tasks.take(2)
 
     monkeypatch.setattr(tasks, "_taking", threading.Semaphore(1))

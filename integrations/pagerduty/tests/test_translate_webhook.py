@@ -1,4 +1,4 @@
-"""From a webhook to the timeline: what people read, and what stays as it was."""
+"""From a webhook to the timeline: what people read, and what stays unchanged."""
 
 from __future__ import annotations
 
@@ -124,7 +124,7 @@ def test_news_that_come_before_the_answer_find_the_page_by_its_key(door: Door, i
 def test_what_the_fallback_opened_is_known_by_the_sign_of_its_key(
     door: Door, incident: Incident, sign: str | None, *, known: bool
 ) -> None:
-    """An older process gave no sign: that one is looked at."""
+    """An older process gave pages no sign, so such a page is looked at."""
     page = paged(incident, pager_id="", via="events", service_id="PS1", looked_at=timezone.now())
     title = f"{key_sign(page.dedup_key) if sign is None else sign}Checkout is slow ({incident.codename})"
     hear(door, event("triggered", posted.incident("PNEW", title=title, incident_key=None), agent=None))
@@ -137,7 +137,7 @@ def test_what_the_fallback_opened_is_known_by_the_sign_of_its_key(
 def test_so_it_is_whatever_key_pagerduty_gives_the_incident_but_another_page_is_not(
     door: Door, incident: Incident, key: str, *, known: bool
 ) -> None:
-    """PagerDuty's own keys of incidents say nothing of the alerts in them; a key of ours names a page."""
+    """PagerDuty's own incident keys say nothing about the alerts inside; a key of ours identifies a page."""
     page = paged(incident, pager_id="", via="events", service_id="PS1", looked_at=timezone.now())
     title = f"{key_sign(page.dedup_key)}Checkout is slow ({incident.codename})"
     hear(door, event("triggered", posted.incident("PNEW", title=title, incident_key=key), agent=None))
@@ -151,7 +151,7 @@ def test_so_it_is_whatever_key_pagerduty_gives_the_incident_but_another_page_is_
 def test_the_sign_of_its_key_is_no_part_of_the_title_that_a_page_has(
     door: Door, incident: Incident, *, private: bool
 ) -> None:
-    """Nobody renames a page for its sign, nor is told that its title says what a private incident is about."""
+    """A sign is no reason to rename a page, or to warn that its title reveals what a private incident is about."""
     Incident.objects.filter(pk=incident.pk).update(private=private)
     title = cards.neutral_title(incident.codename) if private else f"Checkout is slow ({incident.codename})"
     page = paged(incident, pager_id="", via="events", status="opening")
@@ -168,7 +168,7 @@ def test_the_sign_of_its_key_is_no_part_of_the_title_that_a_page_has(
 def test_pages_of_one_incident_are_never_taken_for_each_other(
     door: Door, incident: Incident, data: st.DataObject
 ) -> None:
-    """Whatever is known of each, and in whatever order news come: what the fallback opened has one title for all."""
+    """The fallback's pages share one title; any of their data may be known, and news comes in any order."""
     Page.objects.all().delete()
     stages = data.draw(st.lists(st.sampled_from(["opening", "fallback", "known"]), min_size=2, max_size=3))
     rows = {

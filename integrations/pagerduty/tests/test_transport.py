@@ -1,4 +1,4 @@
-"""Which addresses anything may be sent to: over TLS anywhere, without it to this machine alone."""
+"""Which URLs requests may go to: any host over TLS, only this machine without it."""
 
 from __future__ import annotations
 
@@ -67,19 +67,19 @@ def test_the_way_without_tls_leads_nowhere_else_whoever_asks(url: str) -> None:
 
 
 class Answering(BaseHTTPRequestHandler):
-    """Answers every request with what it asked for."""
+    """Answers every request with the path it asked for."""
 
     asked: ClassVar[list[tuple[str, str, dict[str, str]]]] = []
 
     def do_GET(self) -> None:
-        """Answer one."""
+        """Answer one request."""
         self.asked.append((self.command, self.path, dict(self.headers)))
         self.send_response(200)
         self.end_headers()
         self.wfile.write(b'{"abilities": ["teams"]}')
 
     def log_message(self, format: str, *args: Any) -> None:
-        """Say nothing."""
+        """Log nothing."""
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""One request is sent once, whatever becomes of it, and every way to fail has its meaning."""
+"""Each request is sent once, whatever happens to it, and every failure has its meaning."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ BODY = {"incident": {"type": "incident", "title": "x"}}
 
 
 class Counting:
-    """Answers as it is told, and counts."""
+    """Answers as told, and counts requests."""
 
     def __init__(self, answer: Answer) -> None:
         self.answer = answer
@@ -31,20 +31,20 @@ class Counting:
 
 
 def wire_to(answer: Answer) -> tuple[Wire, Counting]:
-    """Return a wire whose requests are answered so."""
+    """Return a wire whose requests get this answer."""
     counting = Counting(answer)
     carrier = httpx2.MockTransport(counting)
     return Wire(api_url="https://api.example", api_key="key", sender="a@example.com", carrier=carrier), counting
 
 
 def answering(status: int, body: Any = None, **headers: str) -> Answer:
-    """Answer every request the same way."""
+    """Give every request the same answer."""
     named = {name.replace("_", "-"): value for name, value in headers.items()}
     return lambda request: httpx2.Response(status, json=body, headers=named)
 
 
 def failing(error: type[httpx2.TransportError]) -> Answer:
-    """Let every connection break in this way."""
+    """Break every connection with this error."""
 
     def fail(request: httpx2.Request) -> httpx2.Response:
         raise error("broken", request=request)
@@ -53,12 +53,12 @@ def failing(error: type[httpx2.TransportError]) -> Answer:
 
 
 def refused(code: int) -> dict[str, Any]:
-    """Return an error as PagerDuty writes it."""
+    """Return an error in PagerDuty's format."""
     return {"error": {"code": code, "message": "No", "errors": ["because"]}}
 
 
 FAILURES = [
-    # what happens, code, tried again, may be done
+    # what happens, code, is retried, may have been done
     (answering(400, refused(2001)), "2001", False, False),
     (answering(400, {"error": {"code": 2001, "errors": {"title": ["blank"]}}}), "2001", False, False),
     (answering(400, {"status": "invalid event"}), "http_400", False, False),

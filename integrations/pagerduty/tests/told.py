@@ -1,4 +1,4 @@
-"""What a test asks of a page and of its timeline."""
+"""What tests read of a page and its timeline."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from workflows.models import Page
 
 
 def paged(incident: Incident, *, pager_id: str = "PI1", key: str = "page/policy/P1", **more: Any) -> Page:
-    """A page of ours that rings."""
+    """Return an open page of ours."""
     values = {
         "target": "policy/P1",
         "name": "Major incidents",
@@ -25,7 +25,7 @@ def paged(incident: Incident, *, pager_id: str = "PI1", key: str = "page/policy/
 
 
 def said(incident: Incident) -> list[str]:
-    """What the timeline says of pages, each with who it names in front, in the order it was recorded."""
+    """Return the timeline's entries about pages in order, each starting with the people it names."""
     events = Event.objects.filter(incident=incident, kind="page").select_related("by").order_by("n")
     return [f"{one.by.name} {one.text}" if one.by else one.text for one in events]
 

@@ -1,1 +1,1 @@
-"""Webhooks: stored before they are answered, translated, acted on in order."""
+"""Webhooks: stored before they are answered, then translated and processed in order."""

@@ -1,4 +1,4 @@
-"""Ask PagerDuty how an alert stands now, of which webhooks tell late."""
+"""Ask PagerDuty for the current status of an alert whose webhooks arrived late."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ log = logging.getLogger(__name__)
 
 
 class AlertNow:
-    """Asks about one alert after the other; once that was not answered, about no more: a backlog does not wait."""
+    """Asks about alerts one by one until PagerDuty does not answer, so that a backlog does not wait for it."""
 
     def __init__(self) -> None:
         self._is_away = False
 
     def ask(self, id: str) -> PagerEvent | None:
-        """Return the status that an alert has now as news of it; None where nobody says."""
+        """Return an alert's current status as news of it; None when it cannot be read."""
         pager = ports.pager()
         if pager is None or self._is_away:
             return None

@@ -1,4 +1,4 @@
-"""What came by webhook and was not acted on, as a check of the setup says it."""
+"""Report unprocessed webhooks as a result of the setup check."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from integrations.pagerduty.webhooks import inbox
 
 
 def findings() -> Iterator[CheckResult]:
-    """Yield how much of it there is, if there is any."""
+    """Yield how many there are, if any."""
     again, given_up = inbox.stuck()
     if again or given_up:
         says = f"Of the webhooks received, {again} are being retried and {given_up} failed."

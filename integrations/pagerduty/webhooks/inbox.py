@@ -1,6 +1,7 @@
-"""The webhook queue: each is stored exactly once, processed in order and never lost.
+"""The webhook queue: each webhook is stored exactly once, processed in order and never lost.
 
-PagerDuty signs no time, so a webhook may be replayed at any time: what was acted on keeps its row, without its body.
+PagerDuty's signature covers no time, so a webhook may be replayed at any time: a processed one keeps its row, without
+its body.
 """
 
 from __future__ import annotations
@@ -30,12 +31,12 @@ from workflows.alerts.storms import MayBeOver
 log = logging.getLogger(__name__)
 
 State = Webhook.State
-Act = Callable[..., str]  # of a webhook and those that happened ``later``; see `translate_webhook.act`
-ATTEMPTS: Final = 20  # with the back-off below: about half a day
+Act = Callable[..., str]  # of a webhook and the ``later`` ones; see `translate_webhook.act`
+ATTEMPTS: Final = 20  # about half a day with the back-off below
 BACK_OFF_AT_MOST_S: Final = 3600
 PAGES_AT_ONCE: Final = 50
-AT_ONCE: Final = 50  # of one incident of theirs in one transaction
-# Without a target, the conflict may be with any of the unique columns: the webhook's key and the event's id.
+AT_ONCE: Final = 50  # webhooks of one PagerDuty incident in one transaction
+# No conflict target, because either unique column may conflict: the webhook's key or the event's id.
 STORE: Final = """
     INSERT INTO pagerduty_webhook (key, event_id, page_id, kind, at, body, received_at, state, attempt, due_at, says)
     VALUES (%s, %s, %s, %s, %s, %s::jsonb, %s, %s, 0, %s, %s) ON CONFLICT DO NOTHING RETURNING id
@@ -48,14 +49,14 @@ DUE: Final = """
 
 @dataclass(frozen=True, slots=True)
 class StoredWebhook:
-    """A webhook that was stored under a number; ``waits`` when something is to be done about it."""
+    """A webhook stored under a number; ``waits`` is set if it has to be processed."""
 
     number: int
     waits: bool
 
 
 def store(body: bytes, *, key: str, at: datetime) -> StoredWebhook | None:
-    """Store a signed webhook in one statement; None when it, or the event it tells of, was stored before."""
+    """Store a signed webhook in one statement; None when it, or the event it reports, was stored before."""
     read = payload.read(body, at=at) or payload.unreadable(body)
     values = [
         _short(key or read.event_id or hashlib.sha256(body).hexdigest()),
@@ -80,10 +81,10 @@ def _short(key: str) -> str:
 
 
 def take(act: Act, *, at: datetime) -> int:
-    """Act on what waits, some of their incidents after the other; return how many webhooks that was.
+    """Process due webhooks, for a number of PagerDuty incidents in turn; return how many webhooks that was.
 
-    What is about one incident is acted on in the order in which it happened, in one transaction. What went wrong waits
-    for its next try and says so; the rest goes on.
+    Webhooks about one incident are processed in the order of their events, in one transaction. One that fails waits for
+    its next try and records why; the rest proceed.
     """
     with connection.cursor() as cursor:
         cursor.execute(DUE, [clock.at(at), PAGES_AT_ONCE])
@@ -96,7 +97,7 @@ def _take(page_id: str, act: Act, now: AlertNow, *, at: datetime) -> int:
     try:
         return _take_in_order(page_id, act, at=at)
     except MayBeOver:
-        found = now.ask(page_id)  # nothing is held meanwhile
+        found = now.ask(page_id)  # outside any transaction or lock
         return _take_in_order(page_id, partial(act, asks=False, found=found), at=at)
 
 
@@ -127,7 +128,7 @@ def _act(act: Act, webhook: Webhook, *, at: datetime) -> None:
 
 
 def _where(error: BaseException) -> str:
-    """Say where it went wrong, without the error's words: a database quotes what it was given."""
+    """Return the place of an error without its message, because a database quotes the values it was given."""
     return ", ".join(
         f"{Path(one.filename).name}:{one.lineno}" for one in traceback.extract_tb(error.__traceback__)[-4:]
     )
@@ -143,16 +144,16 @@ def _again_later(webhook: Webhook, error: BaseException, *, at: datetime) -> Non
 
 
 def due(now: datetime) -> QuerySet[Webhook]:
-    """Return the webhooks that wait to be acted on at a moment of the shared clock."""
+    """Return the webhooks that are due at a time of the shared clock."""
     return Webhook.objects.filter(state=State.WAITING, due_at__lte=now)
 
 
 def waiting(*, at: datetime) -> int | None:
-    """Return the number of a webhook that waits to be acted on, or None: what the lost hints were about."""
+    """Return the number of a due webhook, or None; it finds those whose hints were lost."""
     return due(clock.at(at)).values_list("pk", flat=True).first()
 
 
 def stuck() -> tuple[int, int]:
-    """Return how many webhooks are tried again because something went wrong, and how many were given up and kept."""
+    """Return how many webhooks are being retried after an error, and how many were given up and kept."""
     again = Webhook.objects.filter(state=State.WAITING, attempt__gt=0).count()
     return again, Webhook.objects.filter(state=State.FAILED).count()

@@ -13,14 +13,14 @@ from integrations.pagerduty.protocol import event_words
 State = Webhook.State
 DEEPEST: Final = 20
 FIRST: Final = datetime(1970, 1, 1, tzinfo=UTC)
-AHEAD: Final = timedelta(days=1)  # their clock before ours, at most
+AHEAD: Final = timedelta(days=1)  # how far PagerDuty's clock may be ahead of ours
 
 
 @dataclass(frozen=True, slots=True)
 class Payload:
-    """One webhook: the event's id, the incident it is about, what kind it is, when that happened, and its body.
+    """One webhook: the event's id, the incident's id, its kind and time, and the body.
 
-    ``state`` is *waiting* for those that something comes of.
+    ``state`` is *waiting* for those that have a consequence.
     """
 
     event_id: str = ""
@@ -33,12 +33,12 @@ class Payload:
 
 
 def read(body: bytes, *, at: datetime) -> Payload | None:
-    """Read the bytes of a webhook that came at a moment.
+    """Parse the bytes of a webhook that arrived at a given time.
 
-    None for what is not UTF-8, no JSON object with an event in it, or nested too deep.
+    Returns None unless it is UTF-8 and a JSON object with an event in it, not nested too deeply.
     """
     try:
-        # Numbers stay as they are written: what PostgreSQL cannot hold as one is refused by it as a whole.
+        # Keep numbers as written: PostgreSQL refuses the whole value if it cannot represent one of its numbers.
         found = json.loads(body.decode("utf-8"), parse_int=str, parse_float=str, parse_constant=str)
         event = _fit(found["event"])
     except (ValueError, RecursionError, LookupError, TypeError):
@@ -47,7 +47,7 @@ def read(body: bytes, *, at: datetime) -> Payload | None:
 
 
 def unreadable(body: bytes) -> Payload:
-    """Return what is stored of a webhook that PagerDuty signed and that cannot be read."""
+    """Return what is stored for a webhook that PagerDuty signed and that cannot be parsed."""
     says = f"It is signed by PagerDuty and cannot be read: {len(body):,} bytes."
     return Payload(kind="unreadable", state=State.FAILED, says=says)
 
@@ -69,7 +69,7 @@ def _payload(event: dict[str, Any], *, at: datetime) -> Payload:
 
 
 def _fit(value: Any, depth: int = 0) -> Any:
-    """Return JSON that PostgreSQL takes: no NUL, no half of a surrogate pair, nothing nested beyond reason."""
+    """Return JSON that PostgreSQL accepts: no NUL, no lone surrogate, no excessive nesting."""
     if depth > DEEPEST:
         raise ValueError("nested too deep")
     if isinstance(value, str):
@@ -82,19 +82,19 @@ def _fit(value: Any, depth: int = 0) -> Any:
 
 
 def mapping(value: Any) -> dict[str, Any]:
-    """Return an object, or an empty one for anything else."""
+    """Return a dict, empty for any other value."""
     return value if isinstance(value, dict) else {}
 
 
 def text(value: Any, *, chars: int) -> str:
-    """Return words, cut to a length; empty for anything else."""
+    """Return text cut to a length; empty for any other value."""
     return value[:chars] if isinstance(value, str) else ""
 
 
 def moment(value: Any, *, came_at: datetime) -> datetime | None:
-    """Return a moment as PagerDuty writes it, in UTC; None for anything else, and for one that cannot be.
+    """Parse a time in PagerDuty's format, in UTC; None for any other value, and for an impossible time.
 
-    What is said to happen long after it was told would hold against all that really happens later.
+    A time far in the future is impossible: everything that really happens later would count as older.
     """
     try:
         found = datetime.fromisoformat(text(value, chars=40))

@@ -16,7 +16,7 @@ from workflows.paging import apply_page_event
 
 TEXT_CHARS: Final = 2_000
 NAME_CHARS: Final = 200
-USER: Final = "user"  # what the type of a reference to a person begins with
+USER: Final = "user"  # prefix of the type of a reference to a person
 STATUSES: Final = frozenset({"triggered", "acknowledged", "resolved"})
 
 
@@ -29,10 +29,10 @@ def act(
     asks: bool = True,
     found: PagerEvent | None = None,
 ) -> str:
-    """Take in what a stored webhook says; return in words what it was about. ``ours`` are the ids of our own users.
+    """Apply a stored webhook, and return in words what it was about. ``ours`` are the ids of our own users.
 
-    ``later`` ones wait as well, and ``found`` is how PagerDuty was asked to say it stands now. Raises ``MayBeOver``
-    while it is to be asked, where it ``asks``.
+    ``later`` are the webhooks that wait behind it; ``found`` is the current status that PagerDuty was asked for. Raises
+    ``MayBeOver`` while PagerDuty has to be asked first, if ``asks``.
     """
     news = translate(webhook, ours=ours)
     if news is None:
@@ -43,7 +43,7 @@ def act(
 
 
 def translate(webhook: Webhook, *, ours: frozenset[str] = frozenset()) -> PagerEvent | None:
-    """Return the news of a webhook; None for one of a kind, or of a shape, of which nothing follows."""
+    """Return the news of a webhook; None for a kind or shape that has no consequence."""
     event = mapping(webhook.body)
     data = mapping(event.get("data"))
     kind = _kind(webhook.kind, data)
@@ -82,7 +82,7 @@ def _kind(type: str, data: Mapping[str, Any]) -> event_words.PagerEventKind | No
 
 
 def _page(id: str, data: Mapping[str, Any], *, came_at: datetime) -> PagerIncident:
-    """Read the incident; of those that are about something else, only what their reference says."""
+    """Read the incident; events about something else contain only a reference to it."""
     if isinstance(data.get("incident"), dict):
         there = mapping(data["incident"])
         return PagerIncident(
@@ -107,7 +107,7 @@ def _page(id: str, data: Mapping[str, Any], *, came_at: datetime) -> PagerIncide
 
 
 def _people(data: Mapping[str, Any]) -> Iterator[Who]:
-    """Yield who it is about: those paged now, or those asked to help."""
+    """Yield the people it is about: those paged now, or those asked to help."""
     assignees = data.get("assignees")
     for one in [data.get("user"), *(assignees if isinstance(assignees, list) else ())]:
         who = _who(one)
@@ -116,7 +116,7 @@ def _people(data: Mapping[str, Any]) -> Iterator[Who]:
 
 
 def _who(reference: Any) -> Who | None:
-    """Read a person; None for nobody, and for a machine: what an integration did reads as having happened."""
+    """Read a person; None for no one and for a machine, because what an integration did reads as having happened."""
     one = mapping(reference)
     if not text(one.get("type"), chars=40).startswith(USER):
         return None
@@ -137,7 +137,7 @@ def _line(value: Any, *, chars: int) -> str:
 
 
 def _words(value: Any) -> str:
-    """Return free text without what confuses readers, cut to a length that fits a timeline."""
+    """Return free text without characters that confuse readers, cut to a length that fits a timeline."""
     said = "".join(
         one for one in text(value, chars=10 * TEXT_CHARS) if one in "\n\t" or unicodedata.category(one) != "Cc"
     ).strip()

@@ -1,4 +1,4 @@
-"""Who and what there is: people, teams, services, escalation policies, priorities, abilities."""
+"""The account's people, teams, services, escalation policies, priorities and abilities."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Incidents: list, open, look, change."""
+"""Incidents: list, open, read, change."""
 
 from __future__ import annotations
 
@@ -72,10 +72,10 @@ def _create(state: AccountState, asked: ApiRequest) -> Json:
 
 
 def _service(state: AccountState, id: str) -> Service:
-    """Return a service. One that is gone is refused like a key that is taken, with other words.
+    """Return a service. A deleted one is refused with the code of a key that is taken, but with other words.
 
-    So is one that is switched off: no incident is created on it, with which code is not documented.
-    https://github.com/PagerDuty/pagerduty-api-python-client/issues/61
+    A disabled service or one in a maintenance window is refused the same way: no incident is created on it, but the
+    code is not documented. https://github.com/PagerDuty/pagerduty-api-python-client/issues/61
     https://support.pagerduty.com/docs/why-incidents-fail-to-trigger
     """
     if id not in state.account.services:
@@ -87,7 +87,7 @@ def _service(state: AccountState, id: str) -> Service:
 
 
 def taken(state: AccountState, service: str, key: str) -> bool:
-    """Say whether an open incident of a service has this key, or one of its open alerts."""
+    """Return whether an open incident of a service, or an open alert of one, has this key."""
     return any(
         incident.key == key or any(a.key == key and a.status != "resolved" for a in incident.alerts)
         for incident in state.account.incidents.values()
@@ -108,7 +108,7 @@ def _assigned(state: AccountState, about: Json) -> tuple[str, list[str] | None]:
 def _assignee(state: AccountState, ref: Json) -> str:
     user = found(state.account.users, ref["id"], code=1007)
     if user.is_stakeholder:
-        raise ErrorAnswer(2001, "A stakeholder cannot be assigned")  # with which code is not documented
+        raise ErrorAnswer(2001, "A stakeholder cannot be assigned")  # PagerDuty does not document the code
     return user.id
 
 

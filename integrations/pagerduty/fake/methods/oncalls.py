@@ -1,4 +1,4 @@
-"""On-calls: for every level of every escalation policy, who is on it when. A schedule that none uses has none."""
+"""On-calls: who is on which level of each escalation policy, and when. A schedule that no policy uses has none."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ LONGEST_S: Final = 92 * DAY_S
 
 @dataclass(frozen=True, slots=True)
 class OnCall:
-    """Someone's turn on a level; without bounds where the level names them."""
+    """A person's turn on a level; without start and end if the level names the person directly."""
 
     policy: str
     level: int

@@ -1,4 +1,4 @@
-"""What belongs to an incident: notes, requests for help, updates of the status, alerts, its log; and the types."""
+"""The parts of an incident: notes, requests for help, status updates, alerts and its log; also the incident types."""
 
 from __future__ import annotations
 

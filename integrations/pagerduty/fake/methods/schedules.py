@@ -1,4 +1,4 @@
-"""Schedules of both versions. One that was upgraded no longer answers the second version's requests.
+"""Schedules of both versions. One that was upgraded no longer answers v2 requests.
 
 https://developer.pagerduty.com/docs/schedules-v2-to-v3-upgrade
 """
@@ -98,7 +98,7 @@ def _made(state: AccountState, about: Json) -> Override:
 
 
 def _drop_override(state: AccountState, asked: ApiRequest) -> None:
-    """Take an override away. One that runs ends now and is answered with 200, one that is over stays.
+    """Delete an override. A current one ends now, with status 200; a past one stays.
 
     https://developer.pagerduty.com/api-reference/operations/deleteScheduleOverride
     """

@@ -1,1 +1,1 @@
-"""How the stand-in answers: requests, rates, faults, webhooks."""
+"""How the stand-in answers: requests, rate limits, faults and webhooks."""

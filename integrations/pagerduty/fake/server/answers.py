@@ -1,4 +1,4 @@
-"""What a request is answered with: a reply for the transport, or a refusal in PagerDuty's words."""
+"""Answers to requests: a reply for the transport, or a refusal in PagerDuty's words."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _STATUS: Final = {2000: 500, 2006: 401, 2010: 403, 2013: 404, 2014: 402, 2020: 4
 
 
 class ErrorAnswer(Exception):
-    """PagerDuty says no: a code, its words and details."""
+    """A refusal by PagerDuty: a code, its message and details."""
 
     def __init__(self, code: int, *details: str, status: int | None = None) -> None:
         super().__init__(code, *details)
@@ -52,13 +52,14 @@ class ErrorAnswer(Exception):
 
 
 class NotPossible(Exception):
-    """A person tried what PagerDuty's pages would not let them do."""
+    """A person tried something that PagerDuty's pages do not allow."""
 
 
 @dataclass(slots=True)
 class Reply:
-    """One answer. The transport sleeps `latency_s`, hangs up instead of answering if `dropped`, and lets the caller
-    wait for ever if it `hangs`."""
+    """One answer. The transport sleeps `latency_s`, closes the connection if `dropped`, and never answers if it
+    `hangs`.
+    """
 
     status: int
     body: Any
@@ -71,5 +72,5 @@ class Reply:
 
     @property
     def ok(self) -> bool:
-        """Say whether the caller is told that it worked."""
+        """Whether the caller is told that the request succeeded."""
         return not (self.dropped or self.hangs) and self.status < 300

@@ -1,4 +1,4 @@
-"""A request taken apart: what stands in its path, query and body, and who asks."""
+"""A parsed request: its path, query, body and sender."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ REACH = 10_000
 
 @dataclass(slots=True)
 class ApiRequest:
-    """One request. `status` is set where it succeeds with another one than the rule's."""
+    """One request. `status` is set if it succeeds with a different status than the rule's."""
 
     rule: RequestRule
     at: dict[str, str]
@@ -31,7 +31,7 @@ class ApiRequest:
 
     @property
     def user(self) -> User:
-        """Return who asks; rules that need one have been held to it."""
+        """Return the sender; rules that require one have already been checked."""
         if self.sender is None:
             raise ErrorAnswer(2016)
         return self.sender
@@ -45,15 +45,15 @@ class ApiRequest:
         return [value for key, value in self.query if key == f"{name}[]"]
 
     def flag(self, name: str) -> bool:
-        """Return a parameter that is true or false."""
+        """Return a boolean parameter."""
         return self.one(name).lower() == "true"
 
     def includes(self, name: str) -> bool:
-        """Say whether a part was asked for."""
+        """Return whether the caller asked to include a part."""
         return name in self.all("include")
 
     def window(self, *, since: float, until: float, longest_s: float) -> tuple[float, float]:
-        """Return the two moments asked for. Raises ErrorAnswer(2004) for nonsense, 2005 if too far apart."""
+        """Return the requested time window. Raises ErrorAnswer(2004) if it cannot be parsed, 2005 if it is too long."""
         first = moment(self.one("since")) if self.one("since") else since
         last = moment(self.one("until")) if self.one("until") else max(until, first)
         if last < first:
@@ -66,7 +66,7 @@ class ApiRequest:
         self, key: str, found: Iterable[T], write: Callable[[T], Any], *, limit: int = 25, longest: int = LIMIT,
         totals: bool = True,
     ) -> Json:  # fmt: skip
-        """Return one page of a list, written."""
+        """Return one page of a list, as JSON values."""
         things = list(found)
         size, offset = min(self._number("limit", limit), longest), self._number("offset", 0)
         if offset + size > REACH:
@@ -85,12 +85,12 @@ class ApiRequest:
 
 
 def found(things: dict[str, T], id: str, *, code: int = 2100) -> T:
-    """Return a thing by its id, or refuse with a code."""
+    """Return a thing by its id. Raises ErrorAnswer with a code if there is none."""
     if id not in things:
         raise ErrorAnswer(code)
     return things[id]
 
 
 def named(things: Iterable[T], query: str, name: Callable[[T], str]) -> list[T]:
-    """Return the things whose name has the words asked for in it."""
+    """Return the things whose name contains the query."""
     return [thing for thing in things if query.lower() in name(thing).lower()]

@@ -1,4 +1,4 @@
-"""The log of every request an app made, for assertions on what was asked of PagerDuty and how it ended."""
+"""The log of every request an app made, so tests can assert what it asked PagerDuty and how that ended."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from integrations.standin.calls import Log
 
 @dataclass(slots=True)
 class Call:
-    """One request: what was asked, when, how it was answered, and whether its work was done all the same."""
+    """One request: its contents, time and answer, and whether its work was done even if the answer failed."""
 
     n: int
     method: str
@@ -28,7 +28,7 @@ class Call:
 
     @property
     def writes(self) -> bool:
-        """Say whether this request is one that changes the account."""
+        """Whether this request changes the account."""
         return self.method != "GET"
 
 
@@ -36,6 +36,6 @@ class Calls(Log[Call]):
     """The log of an account."""
 
     def of(self, what: str) -> list[Call]:
-        """List the requests of one kind: method and path, which may be a pattern (``POST /incidents/*/notes``)."""
+        """List the requests that match a method and path, which may be a pattern (``POST /incidents/*/notes``)."""
         method, _, path = what.partition(" ")
         return [call for call in self if call.method == method and fnmatchcase(call.path, path)]

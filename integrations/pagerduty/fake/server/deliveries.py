@@ -1,4 +1,4 @@
-"""What PagerDuty sends to an app: webhooks of the third version as data, their signature, and what refusals cost."""
+"""What PagerDuty sends to an app: v3 webhooks as data, their signature, and the cost of refusing them."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ DROPS: Final = 3
 
 @dataclass(slots=True)
 class PendingDelivery:
-    """One webhook, and how the app answered once it has. `key` stays the same across attempts."""
+    """One webhook, and the app's answer once there is one. `key` stays the same across attempts."""
 
     n: int
     key: str
@@ -66,12 +66,12 @@ class PendingDelivery:
         return str(self.payload["event"]["id"])
 
     def body(self) -> bytes:
-        """Return the bytes PagerDuty would send."""
+        """Return the bytes that PagerDuty would send."""
         return json.dumps(self.payload).encode()
 
 
 def signed(delivery: PendingDelivery, secrets: Sequence[str]) -> tuple[dict[str, str], bytes]:
-    """Return the headers and body of a webhook, signed with every secret that is valid.
+    """Return the headers and body of a webhook, signed with every valid secret.
 
     https://developer.pagerduty.com/docs/verifying-webhook-signatures
     """
@@ -92,11 +92,11 @@ def signature(body: bytes, secret: str) -> str:
 
 
 def answered(state: AccountState, delivery: PendingDelivery, status: int) -> Verdict:
-    """Note how a webhook was answered (0: not at all) and say what comes of it.
+    """Record how a webhook was answered (0: no answer), and return what PagerDuty does next.
 
-    https://developer.pagerduty.com/docs/webhooks-behavior: 2xx is fine, 5xx, 429 and silence are tried again for two
-    days, everything else is dropped at once; three drops in a row switch the subscription off for a day and throw away
-    what waits for it.
+    https://developer.pagerduty.com/docs/webhooks-behavior: 2xx is success; 5xx, 429 and no answer are retried for two
+    days; anything else drops the webhook at once. Three drops in a row disable the subscription for a day and discard
+    its queue.
     """
     with state.lock:
         delivery.attempts += 1

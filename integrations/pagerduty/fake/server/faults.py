@@ -1,4 +1,4 @@
-"""What may be ordered to go wrong with a request to PagerDuty."""
+"""The faults that can be ordered for requests to PagerDuty."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from integrations.standin.faults import OrderedFault, Struck
 KINDS: Final = (
     "latency",  # the answer takes `ms` longer
     "ratelimited",  # HTTP 429, code 2020, nothing done
-    "forbidden",  # HTTP 403, code 2010, nothing done: the key may not
+    "forbidden",  # HTTP 403, code 2010, nothing done: the key lacks permission
     "server_error",  # HTTP 500, nothing done
     "error_after",  # the work is done, then HTTP 500
     "drop",  # the work is done, then the connection is closed without an answer
@@ -27,7 +27,7 @@ class Fault(OrderedFault):
 
     @property
     def patterns(self) -> tuple[str, ...]:
-        """Return what is held against a request's method and path."""
+        """Return the patterns that a request's method and path are matched with."""
         return self.method, self.path
 
 

@@ -1,4 +1,4 @@
-"""Rate limits as PagerDuty counts them: per key and minute, some requests besides. Off until switched on."""
+"""Rate limits as PagerDuty counts them: per key and minute, and for some operations separately. Off by default."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ OPERATIONS: Final = {"POST /incidents": 60, "GET /oncalls": 240}
 
 @dataclass(slots=True)
 class Window:
-    """A minute, and what was asked in it."""
+    """A minute, and the requests counted in it."""
 
     began_at: float
     used: int = 0
@@ -22,7 +22,7 @@ class Window:
 
 @dataclass(slots=True)
 class Rates:
-    """Counts requests by the minute. https://developer.pagerduty.com/docs/rest-api-rate-limits"""
+    """Counts requests per minute. https://developer.pagerduty.com/docs/rest-api-rate-limits"""
 
     enabled: bool = False
     per_minute: int = PER_MINUTE
@@ -31,7 +31,7 @@ class Rates:
     _windows: dict[str, Window] = field(default_factory=dict)
 
     def allows(self, key: str, limit: int, at: float) -> bool:
-        """Count one request, or say that there is no room for it."""
+        """Count one request and return whether it is within the limit."""
         window = self._window(key, at)
         if self.enabled and window.used >= limit:
             return False
@@ -39,7 +39,7 @@ class Rates:
         return True
 
     def headers(self, at: float) -> dict[str, str]:
-        """Return the headers that say how much is left of the key's minute."""
+        """Return the rate-limit headers for the key's current minute."""
         window = self._window("", at)
         return {
             "ratelimit-limit": str(self.per_minute),
@@ -54,5 +54,5 @@ class Rates:
         return window
 
     def clear(self) -> None:
-        """Forget what was counted."""
+        """Reset all counts."""
         self._windows.clear()

@@ -1,4 +1,4 @@
-"""The account's records as PagerDuty writes them in answers and webhooks."""
+"""Write the account's records as JSON, as PagerDuty does in answers and webhooks."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ REDACTED: Final = "-- redacted --"
 
 
 def of(state: AccountState) -> Shapes:
-    """Return the shapes of an account as it stands."""
+    """Return the shapes of an account in its current state."""
     return Shapes(state.account, state.base_url, state.now())
 
 
@@ -59,7 +59,7 @@ class Shapes:
         }
 
     def user_ref(self, id: str) -> Json:
-        """Write a reference to someone."""
+        """Write a reference to a person."""
         return self.reference("user", id, self.account.users[id].name)
 
     def team_refs(self, ids: list[str]) -> list[Json]:
@@ -93,7 +93,7 @@ class Shapes:
         return self.reference("priority", id, self.account.priorities[id].name) if id else None
 
     def user(self, user: User) -> Json:
-        """Write someone."""
+        """Write a person."""
         return {
             **self.reference("user", user.id, user.name, type="user"),
             "name": user.name,
@@ -133,7 +133,7 @@ class Shapes:
         return self.schedule_ref(id) if id in self.account.schedules else self.user_ref(id)
 
     def service(self, service: Service, *, whole: bool) -> Json:
-        """Write a service, its integrations in whole if asked."""
+        """Write a service, with its integrations in full if asked."""
         return {
             **self.reference("service", service.id, service.name, type="service"),
             "name": service.name,
@@ -149,7 +149,7 @@ class Shapes:
         }
 
     def integration(self, service: Service, n: int, *, whole: bool = True) -> Json:
-        """Write an integration of a service; its key is in the whole one alone."""
+        """Write an integration of a service; only the full form contains its key."""
         found = service.integrations[n]
         place = f"{self.base_url}/services/{service.id}/integrations/{found.id}"
         brief = {"id": found.id, "type": f"{found.type}_reference", "summary": found.name, "self": place}
@@ -159,7 +159,7 @@ class Shapes:
         return {**brief, "type": found.type, "html_url": place, **about}
 
     def incident(self, incident: Incident) -> Json:
-        """Write an incident as requests are answered."""
+        """Write an incident as in answers to requests."""
         counts = {state: len([a for a in incident.alerts if a.status == state]) for state in ("triggered", "resolved")}
         return {
             **self._common(incident),
@@ -184,7 +184,7 @@ class Shapes:
         }
 
     def incident_told(self, incident: Incident) -> Json:
-        """Write an incident as webhooks tell of it."""
+        """Write an incident as in webhooks."""
         return {
             **self._common(incident),
             "number": incident.number,
@@ -197,7 +197,7 @@ class Shapes:
             **self.reference("incident", incident.id, incident.title, type="incident"),
             "title": incident.title,
             "status": incident.status,
-            # With alerts the key is the alert's: https://support.pagerduty.com/main/docs/alerts
+            # An incident with alerts has the alert's key: https://support.pagerduty.com/main/docs/alerts
             "incident_key": incident.key,
             "created_at": iso(incident.created_at),
             "urgency": incident.urgency,
@@ -211,26 +211,26 @@ class Shapes:
         }
 
     def note(self, note: Note) -> Json:
-        """Write a note as requests are answered."""
+        """Write a note as in answers to requests."""
         about = {"id": note.id, "content": note.text, "created_at": iso(note.at), "user": self.user_ref(note.user)}
         return {**about, "channel": {"summary": "The PagerDuty website or APIs", "type": "web"}}
 
     def about(self, incident: Incident, type: str, **fields: Any) -> Json:
-        """Write what a webhook tells of a part of an incident: a note, an update, a responder."""
+        """Write the data of a webhook about a part of an incident: a note, an update or a responder."""
         return {"incident": self.incident_ref(incident), **fields, "type": type}
 
     def responder_told(self, incident: Incident, responder: Responder) -> Json:
-        """Write a responder as webhooks tell of them."""
+        """Write a responder as in webhooks."""
         policy = self.policy_ref(responder.policy) if responder.policy else None
         fields = {"user": self.user_ref(responder.user), "escalation_policy": policy}
         return self.about(incident, "incident_responder", **fields, message=responder.message, state=responder.state)
 
     def requests(self, incident: Incident) -> list[Json]:
-        """Write who was asked to help."""
+        """Write the requests for help of an incident."""
         return [self.request(incident, [responder]) for responder in incident.responders]
 
     def request(self, incident: Incident, responders: list[Responder]) -> Json:
-        """Write one request for help: each target with those it asked."""
+        """Write one request for help: each target with the people it asked."""
         first = responders[0]
         targets: dict[str, Json] = {}
         for responder in responders:
@@ -277,7 +277,7 @@ class Shapes:
         }
 
     def subscription(self, found: Subscription, *, secret: bool = False) -> Json:
-        """Write a subscription; the secret is shown when it is made, never again."""
+        """Write a subscription; its secret is included only when it is created."""
         headers = [{"name": name, "value": REDACTED} for name in found.custom_headers]
         method = {
             "id": f"{found.id}D",

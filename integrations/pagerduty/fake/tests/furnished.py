@@ -15,7 +15,7 @@ HOUR = 3600.0
 
 
 class Clock:
-    """A clock that moves when told."""
+    """A clock that moves only when told."""
 
     def __init__(self, now: float = NINE) -> None:
         self.now = now
@@ -25,12 +25,12 @@ class Clock:
 
 
 class Strict(fake.FakeAccount):
-    """A stand-in that may only refuse with codes the table of rules knows."""
+    """A stand-in that may only refuse with codes listed in the table of rules."""
 
     clock: Clock
 
     def ask(self, request: str, body: Any = None, *, sender: str = SENDER, **query: Any) -> fake.Reply:
-        """Make a request; parameters that are lists get their brackets."""
+        """Make a request; list parameters get their brackets."""
         method, path = request.split()
         pairs = [(f"{k}[]", one) for k, v in query.items() if isinstance(v, list) for one in v]
         pairs += [(k, str(v)) for k, v in query.items() if not isinstance(v, list)]
@@ -42,13 +42,13 @@ class Strict(fake.FakeAccount):
         return reply
 
     def ok(self, request: str, body: Any = None, **query: Any) -> Any:
-        """Ask and insist on success."""
+        """Make a request and require success."""
         reply = self.ask(request, body, **query)
         assert reply.ok, reply.body
         return reply.body
 
     def code(self, request: str, body: Any = None, **query: Any) -> tuple[int, int]:
-        """Ask and return the status and code of the refusal."""
+        """Make a request and return the status and code of its refusal."""
         reply = self.ask(request, body, **query)
         return reply.status, reply.body["error"]["code"]
 
@@ -59,12 +59,12 @@ class Strict(fake.FakeAccount):
         return self.enqueue(json.dumps(whole).encode())
 
     def told(self) -> list[str]:
-        """List the types of the webhooks that wait, and take them."""
+        """List the types of the queued webhooks, and empty the queue."""
         return [delivery.type.removeprefix("incident.") for delivery in self.take_deliveries()]
 
 
 def small(**settings: Any) -> Strict:
-    """Return an account of five people; ada and ben take turns of a day, cat is above them."""
+    """Return an account of five people: ada and ben take turns of a day, and cat is on the level above."""
     clock = Clock()
     account = Strict(clock=clock, **settings)
     account.clock = clock

@@ -1,4 +1,4 @@
-"""Faults and limits: what was done, and what the caller was told."""
+"""Faults and rate limits: what was done, and what the caller was told."""
 
 from __future__ import annotations
 

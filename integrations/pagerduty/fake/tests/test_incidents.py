@@ -1,4 +1,4 @@
-"""The life of incidents: keys, who is rung, what statuses do."""
+"""The life of incidents: keys, notifications, and the effect of each status."""
 
 from __future__ import annotations
 

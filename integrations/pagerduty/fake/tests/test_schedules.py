@@ -1,4 +1,4 @@
-"""Who is on call when: turns, overrides, both versions of schedules, and what on-calls say."""
+"""Who is on call when: turns, overrides, both versions of schedules, and the on-calls list."""
 
 from __future__ import annotations
 
@@ -130,7 +130,7 @@ def test_on_calls_reach_three_months(account: Strict) -> None:
 
 @pytest.fixture
 def shifts(account: Strict) -> Strict:
-    """The account with a schedule of the third version: ada or ben, and cat every other turn beside them."""
+    """The account with a v3 schedule: ada or ben, and in a second rotation cat every other turn."""
     schedule = account.add_schedule("Shifts", ["ada", "ben"], start=NINE, turn_s=12 * HOUR, v3=True)
     account.add_layer(schedule, ["cat", ""], start=NINE, turn_s=12 * HOUR)
     account.add_policy("Shifted", "Shifts")

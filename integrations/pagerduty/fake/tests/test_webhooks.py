@@ -1,4 +1,4 @@
-"""What PagerDuty tells an app: payloads, signatures, subscriptions and the rule that switches them off."""
+"""Webhooks to an app: payloads, signatures, subscriptions, and the rule that disables them."""
 
 from __future__ import annotations
 

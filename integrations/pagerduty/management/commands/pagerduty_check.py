@@ -19,7 +19,7 @@ class Command(BaseCommand):
     help = "Check the PagerDuty key, sender, services and webhook"
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Print one sentence for each finding; end with exit code 1 when something is to be mended."""
+        """Print one sentence per result; exit with code 1 when something has to be fixed."""
         pager = current.pagerduty()
         if pager is None:
             raise CommandError("PAGERDUTY_API_KEY is not set: no one is paged.")
