@@ -1,1 +1,1 @@
-"""Slack: the protocol, the adapter to the chat port, what people ask, and the stand-in workspace."""
+"""Slack: the protocol, the adapter to the chat port, people's requests and our answers, and the stand-in workspace."""

@@ -1,4 +1,4 @@
-"""Check the Slack setup, and return each finding as a sentence with its next step."""
+"""Check the Slack setup, and return each result as a sentence with its next step."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ VERIFY: Final = (
 
 
 def findings(slack: SlackChat, given: Setup, *, base_url: str, tell: str = "") -> Iterator[CheckResult]:
-    """Yield a finding for each part of the setup; stop at the token when it is rejected.
+    """Yield a result for each part of the setup; stop at the token if Slack rejects it.
 
-    ``tell`` is the chat id of someone to write to, which is the only way to see whether the app may.
+    ``tell`` is the chat id of a person to message, which is the only way to find out whether the app may.
     """
     try:
         yield from _token(slack, given)
@@ -67,7 +67,7 @@ def _token(slack: SlackChat, given: Setup) -> Iterator[CheckResult]:
 
 
 def _left_elsewhere() -> Iterator[CheckResult]:
-    """Name workspaces that open incidents have their channel in, and that are not connected now."""
+    """Report workspaces that are not connected but contain channels of open incidents."""
     rooms = Resource.objects.filter(kind="channel", state=GONE, external__why=ELSEWHERE, room=F("incident__room"))
     active = rooms.filter(incident__active=True).values_list("external__workspace", flat=True)
     for workspace, count in sorted(Counter(active).items()):
@@ -123,7 +123,7 @@ def _admin(slack: SlackChat, token: str) -> CheckResult:
 
 
 def _taken(call: Callable[[], object], name: str, *, fine: str, else_: str) -> CheckResult:
-    """Say whether Slack takes a token beside the app's own, by a call that changes nothing."""
+    """Check whether Slack accepts a token other than the app's own, with a call that changes nothing."""
     try:
         call()
     except VendorError as error:
@@ -161,9 +161,10 @@ def _announcing(slack: SlackChat, channel: str) -> CheckResult:
 
 
 def _refused_last(channel: str) -> str:
-    """Return why Slack refused the last announcement: that only some may post in a channel, nothing but a post shows.
+    """Return why Slack refused the last announcement, since only posting shows whether a channel restricts who may
+    post.
 
-    What was refused because it was archived, or closed to us, is tried again by now.
+    A refusal because the channel was archived or closed to us is left out: it is being retried.
     """
     posts = Effect.objects.filter(kind="post", verb=CREATE, spec__channel=channel)
     ended = posts.filter(state__in=[Effect.State.DONE, Effect.State.FAILED])
@@ -172,7 +173,7 @@ def _refused_last(channel: str) -> str:
 
 
 def _told() -> CheckResult:
-    """Say how the last direct message went: nothing but a message shows whether the app may write one."""
+    """Report how the last direct message went, since only sending one shows whether the app may."""
     failed = Effect.objects.filter(kind="direct", state=Effect.State.FAILED, error_code__in=UNTELLABLE)
     mailed = Resource.objects.filter(kind="direct", external__has_key="mailed")
     last_failed = failed.order_by("-ended_at").values_list("ended_at", flat=True).first()

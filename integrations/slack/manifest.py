@@ -32,7 +32,7 @@ ADDRESS: Final = "/slack/events"
 
 
 class Named(Protocol):
-    """What the manifest takes from settings."""
+    """The settings that the manifest uses."""
 
     @property
     def command(self) -> str: ...
@@ -41,7 +41,7 @@ class Named(Protocol):
 
 
 def manifest(given: Named, *, base_url: str) -> dict[str, Any]:
-    """Build the manifest; with an app-level token it asks for Socket Mode, and names no address."""
+    """Build the manifest. With an app-level token it enables Socket Mode and contains no request URLs."""
     socket = bool(given.app_token)
     address = {} if socket else {"url": f"{base_url}{ADDRESS}"}
     request = {} if socket else {"request_url": f"{base_url}{ADDRESS}"}
@@ -91,6 +91,6 @@ def _unfurls(base_url: str) -> dict[str, list[str]]:
 
 
 def events() -> set[str]:
-    """Return the subscriptions behind the listeners; messages are subscribed to by kind of channel."""
+    """Return the event subscriptions that the listeners need; messages are subscribed to per kind of channel."""
     kinds = {"message.channels", "message.groups"}
     return {event for event in EVENTS if event != "message"} | (kinds if "message" in EVENTS else set())

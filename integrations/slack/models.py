@@ -7,9 +7,9 @@ from incidents.models import Person
 
 
 class Delivery(models.Model):
-    """Something that Slack sent and that was acted on. Kept for some days so that nothing is done twice.
+    """A request from Slack that was handled, kept for some days so that nothing is done twice.
 
-    ``words`` holds a command that waits until its author has picked an incident for it; nothing else is kept.
+    ``words`` holds a command until its author has chosen an incident for it; no other content is kept.
     """
 
     key = models.CharField(max_length=200, unique=True)
@@ -25,9 +25,9 @@ class Delivery(models.Model):
 
 
 class OnHome(models.Model):
-    """An incident on someone's Home tab as last drawn: Slack shows it until the tab is redrawn.
+    """An incident on a person's Home tab as last drawn. Slack shows that until the tab is redrawn.
 
-    ``under_way`` is a digest of what was shown as being done there, which is redrawn once that changes.
+    ``under_way`` is a digest of the actions shown as in progress; the tab is redrawn once they change.
     """
 
     chat_id = models.CharField(max_length=40)
@@ -44,14 +44,16 @@ class OnHome(models.Model):
 
     @classmethod
     def closable(cls) -> QuerySet[OnHome]:
-        """Return what may be on a tab whose owner cannot see it: anything not everyone sees, and all of a guest's."""
+        """Return rows whose tab's owner may lose sight of the incident: any not visible to everyone, and all of a
+        guest's.
+        """
         guests = Person.objects.filter(Q(is_guest=True) | Q(is_external=True), chat_id__isnull=False)
         hidden = Q(incident__private=True) | Q(incident__replays__private=True)
         return cls.objects.filter(hidden | Q(chat_id__in=guests.values("chat_id")))
 
 
 class CaughtUp(models.Model):
-    """Someone who came into an incident's channel and was told where it stands: that is said once."""
+    """A person who joined an incident's channel and got the catch-up, which is sent only once."""
 
     chat_id = models.CharField(max_length=40)
     incident = models.ForeignKey("incidents.Incident", on_delete=models.CASCADE, related_name="+")

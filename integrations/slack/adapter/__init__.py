@@ -1,1 +1,1 @@
-"""The chat port over Slack's Web API: one wire, one rule table, one module a concern."""
+"""The chat port over Slack's Web API: one wire, one rule table, one module per concern."""

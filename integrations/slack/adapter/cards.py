@@ -1,4 +1,4 @@
-"""Cards of the workflows as Slack messages."""
+"""Render the workflows' cards as Slack messages."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from workflows.planning.wording.card import Button, Card
 from workflows.planning.wording.marks import TextMark, Words, joined
 
 NOTIFICATION: Final = 3_500  # bytes: an edit refuses more than 4,000
-HEAVIEST: Final = 12_000  # of what one message weighs: Slack refuses more than about 13,200
+HEAVIEST: Final = 12_000  # the weight of one message: Slack refuses more than about 13,200
 LONGEST: Final = 10_000
 LENGTHS: Final = (LONGEST, 9_000, 8_000, 7_000, 6_000, 5_000, 4_000, 3_000, 2_000, 1_000, 500, 200, 100)
 BUTTONS: Final = 5
 MOST: Final = 50
-# The colours of types, as the bar beside a card; dark enough to be told apart on white, and light enough on black.
+# Each type's colour, as the bar next to a card; dark enough to distinguish on white, light enough on black.
 COLOURS: Final[Mapping[str, str]] = {
     "slate": "#64748b",
     "blue": "#2f6fde",
@@ -30,7 +30,8 @@ COLOURS: Final[Mapping[str, str]] = {
     "teal": "#14908b",
     "green": "#2e9e4f",
 }
-# The same before a title, where no bar is drawn: in a notification, or for who does not tell colours apart by a bar.
+# The same as an emoji in the title, for notifications, which show no bar, and for people who cannot tell the bars
+# apart.
 CIRCLES: Final[Mapping[str, str]] = {
     "slate": ":white_circle:",
     "blue": ":large_blue_circle:",
@@ -41,7 +42,7 @@ CIRCLES: Final[Mapping[str, str]] = {
     "teal": ":large_green_square:",
     "green": ":large_green_circle:",
 }
-# What stands before a title instead, where the kind of card says more than its colour.
+# The sign before a title instead, for kinds of card that say more than a colour does.
 SIGNS: Final[Mapping[str, str]] = {
     "due": ":alarm_clock:",
     "gap": ":grey_question:",
@@ -64,15 +65,16 @@ SIGNS: Final[Mapping[str, str]] = {
     "reopened": ":repeat:",
     "reviewed": ":memo:",
 }
-STANDING: Final = frozenset({"headline", "announcement"})  # kept current, and speaking to nobody
-OPENING = ("open", "open-ticket")  # buttons that lead elsewhere; Slack takes each id once in a block
+STANDING: Final = frozenset({"headline", "announcement"})  # kept current, and addressed to no one
+OPENING = ("open", "open-ticket")  # buttons that open a page; Slack allows each id only once per block
 
 
 def message(card: Card) -> dict[str, Any]:
-    """Render a card as the arguments of a message: blocks, what has a coloured bar, the words of its notification.
+    """Render a card as the arguments of a message: blocks, attachments with a coloured bar, and the notification text.
 
-    Both are always given: an edit keeps what it is not given, and what is withdrawn would stay in an attachment.
-    Whoever is spoken to stands above the bar: a phone does not ring for a mention in an attachment.
+    Blocks and attachments are always both given, because an edit keeps what it does not mention, and withdrawn content
+    would then stay in an attachment. Mentions of people go above the bar, because Slack does not notify a phone of one
+    in an attachment.
     """
     drawn = (_drawn(card, longest) for longest in LENGTHS)
     shown, beside = next((one for one in drawn if weight(list(one)) <= HEAVIEST), None) or _drawn(card, LENGTHS[-1])
@@ -80,7 +82,7 @@ def message(card: Card) -> dict[str, Any]:
 
 
 def _drawn(card: Card, longest: int) -> tuple[list[blocks.Block], list[dict[str, Any]]]:
-    """Draw blocks, and what has a bar, with at most ``longest`` characters of each of its words."""
+    """Return the blocks above the bar and the attachment with it; each text has at most ``longest`` characters."""
     head, body = _head(card), _body(card, longest)
     if not (card.tone and head):
         return rendered(card, longest), []
@@ -94,19 +96,19 @@ def _drawn(card: Card, longest: int) -> tuple[list[blocks.Block], list[dict[str,
 
 
 def notification(card: Card) -> str:
-    """Say a card in one line, for lock screens and screen readers: what it says first stands first there, too."""
+    """Return a card as one line for lock screens and screen readers, in the same order as the card."""
     labelled = (joined(f"{label}: ", value) for label, value in (*card.fields, *card.sections))
     said = (" ".join(marks.bare(part).split()) for part in (card.title, card.text, *labelled) if part)
     return clip_bytes(escape(" · ".join(part for part in said if part)), NOTIFICATION)
 
 
 def _calls(words: Words) -> bool:
-    """Whether somebody is mentioned."""
+    """Return whether someone is mentioned."""
     return any(isinstance(part, TextMark) and part.kind == "person" for part in marks.parts(words))
 
 
 def rendered(card: Card, longest: int = LONGEST) -> list[blocks.Block]:
-    """Render a card as blocks; all its words are plain text, its marks become mentions and times."""
+    """Render a card as blocks. All its words are plain text; its marks become mentions and times."""
     return [*_head(card), *_body(card, longest)][:MOST] or [blocks.section("…")]
 
 
@@ -128,7 +130,7 @@ def _body(card: Card, longest: int) -> list[blocks.Block]:
 
 
 def _fields(card: Card, longest: int) -> list[blocks.Block]:
-    """Draw fields side by side; beside a bar one a line, as a phone would put each label on a line of its own."""
+    """Render fields side by side; next to a bar one per line, since a phone would put each label on its own line."""
     pairs = [(bold(label), clip(said(value), min(longest, blocks.FIELD))) for label, value in card.fields]
     if not card.tone:
         return blocks.fields(pairs)
@@ -137,7 +139,7 @@ def _fields(card: Card, longest: int) -> list[blocks.Block]:
 
 
 def said(words: Words) -> str:
-    """Write words as mrkdwn: what is text stays text, whatever it looks like."""
+    """Write words as mrkdwn; text stays text, whatever it looks like."""
     return marks.shown(words, text=escape, mark=_marked)
 
 
@@ -163,7 +165,7 @@ def _button(button: Button, card: Card) -> blocks.Block:
 
 
 def _pieces(text: str) -> list[str]:
-    """Cut a long text at line ends into pieces that fit a section each."""
+    """Split a long text at line ends into pieces that each fit a section."""
     pieces: list[str] = []
     while len(text) > blocks.SECTION:
         end = text.rfind("\n", 1, blocks.SECTION)

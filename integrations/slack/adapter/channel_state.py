@@ -1,4 +1,4 @@
-"""The state of channels: checked before a step counts as done, and counted before and after a move."""
+"""Read the state of channels: to check a step before it counts as done, and to count messages around a move."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from workflows.chat_port import Remains
 from workflows.ports import VendorError
 
 PAGE: Final = 200
-PAGES: Final = 25  # five thousand messages; more are said to be more
-THREADS: Final = 25  # that are read: Slack grants fifty looks a minute, and someone may be waiting
-# Slack's own lines about who came and went, and what was deleted, are nobody's words.
+PAGES: Final = 25  # five thousand messages; a longer channel is reported as having more
+THREADS: Final = 25  # threads to read: Slack allows fifty requests a minute, and someone may be waiting
+# Slack's own messages about people who joined or left, and about deletions, are no one's words.
 SILENT: Final = frozenset({"tombstone", "bot_add", "bot_remove", "pinned_item", "unpinned_item"})
 LINES: Final = ("channel_", "group_")
 NOT_OURS_TO_CLOSE: Final = "Slack does not show the channel as private, so nothing is posted there."
 
 
 def channel(wire: Wire, channel_id: str) -> Mapping[str, Any] | None:
-    """Return a channel as Slack describes it; None for one that is gone, or closed to us."""
+    """Return a channel in Slack's JSON; None when it is gone or closed to us."""
     try:
         found: Mapping[str, Any] = wire.call("conversations.info", channel=channel_id)["channel"]
     except VendorError as error:
@@ -32,22 +32,22 @@ def channel(wire: Wire, channel_id: str) -> Mapping[str, Any] | None:
 
 
 def names(channel: Mapping[str, Any]) -> frozenset[str]:
-    """Return the names that a channel has and had: people rename channels."""
+    """Return a channel's current and former names, because people rename channels."""
     return frozenset([str(channel["name"]), *(channel.get("previous_names") or ())])
 
 
 def takes_posts(channel: Mapping[str, Any]) -> bool:
-    """Return whether we may post in a channel as Slack describes it: in use, and ours or open to all."""
+    """Return whether we may post in a channel, given Slack's JSON: it is in use, and public or one we are in."""
     return not channel.get("is_archived") and bool(channel.get("is_member") or not channel.get("is_private"))
 
 
 def is_posted(wire: Wire, channel_id: str, ts: str) -> bool:
-    """Return whether a message still stands; one in a channel that Slack no longer shows us does not."""
+    """Return whether a message still exists; one in a channel that Slack no longer shows us does not."""
     return shown(wire, channel_id, ts) is not None
 
 
 def shown(wire: Wire, channel_id: str, ts: str) -> str | None:
-    """Return the text of a message; None when it stands no more, or is in a channel that Slack no longer shows us."""
+    """Return the text of a message; None when it is gone, or in a channel that Slack no longer shows us."""
     try:
         answer = _at(wire, channel_id, ts)
     except VendorError as error:
@@ -66,7 +66,7 @@ def _at(wire: Wire, channel_id: str, ts: str) -> dict[str, Any]:
 
 
 def remains(wire: Wire, channel_id: str, *, ours: str) -> Remains:
-    """Count messages by their author and files, in threads too, without those of the app itself; no words are kept."""
+    """Count messages and files by author, including threads but not the app's own messages; their text is not kept."""
     found: dict[str, Mapping[str, Any]] = {}
     threads: list[str] = []
     cursor, more = None, True
@@ -88,13 +88,15 @@ def remains(wire: Wire, channel_id: str, *, ours: str) -> Remains:
 
 
 def is_somebodys(message: Mapping[str, Any], *, ours: str) -> bool:
-    """Return whether a person or another app wrote a message: not ours, nor Slack about who came and went."""
+    """Return whether a person or another app wrote a message, rather than us, or Slack about people joining and
+    leaving.
+    """
     subtype = str(message.get("subtype") or "")
     return message.get("user") != ours and subtype not in SILENT and not subtype.startswith(LINES)
 
 
 def close(wire: Wire, admin: Wire | None, channel_id: str) -> Mapping[str, Any]:
-    """Make a channel private and look whether it is: Slack's word alone opens nothing.
+    """Make a channel private, then read it to confirm that, because Slack's answer alone is not proof.
 
     https://docs.slack.dev/reference/methods/admin.conversations.convertToPrivate Raises ``VendorError``.
     """
@@ -111,7 +113,7 @@ def close(wire: Wire, admin: Wire | None, channel_id: str) -> Mapping[str, Any]:
 
 
 def _convert(admin: Wire, method: str, channel_id: str) -> None:
-    """Ask for it once while Slack moves a shared channel, which may take long: a new one is private sooner."""
+    """Request the conversion. If Slack is migrating a shared channel, do not retry: a new private channel is faster."""
     try:
         admin.call(method, channel_id=channel_id)
     except VendorError as error:

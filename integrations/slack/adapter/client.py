@@ -22,12 +22,12 @@ from workflows.ports import VendorError
 
 EVENT_TYPE: Final = "firekind"
 PAGE: Final = 200
-SKEW_S: Final = 120  # how far Slack's clock and ours may be apart
+SKEW_S: Final = 120  # how far Slack's clock and ours may differ
 
 
 @dataclass(frozen=True, slots=True)
 class _Marked:
-    """A message to look for: by its own marks, or by one that it shares, and between which times."""
+    """A message to look for: by its own marks or by a shared one, and within a time range."""
 
     marks: frozenset[str]
     alike: str
@@ -37,26 +37,26 @@ class _Marked:
 
 
 class SlackChat:
-    """Where people talk, when that is Slack. Satisfies ``workflows.chat_port.Chat``."""
+    """Slack as the chat. Satisfies ``workflows.chat_port.Chat``."""
 
     def __init__(self, wire: Wire, *, identity: Identity, admin: Wire | None = None) -> None:
         self.wire = wire
         self.identity = identity
-        self.admin = admin  # with the token of an organisation's admin, where there is one
+        self.admin = admin  # with an organisation admin's token, if there is one
         self.named = NamedChannels(wire)
 
     def open_channel(self, name: str, *, private: bool) -> Channel:
-        """Make a channel; a name that is taken raises ``VendorError(code="name_taken")``."""
+        """Create a channel. Raises ``VendorError(code="name_taken")`` for a name in use."""
         made = self.wire.call("conversations.create", name=name, is_private=private)["channel"]
         return self._channel(made)
 
     def find_channel(self, name: str, *, since: datetime) -> Channel | None:
-        """Look among the channels we are in for one that has or had that name and that we made after ``since``."""
+        """Find a channel that has or had this name, that we are in, and that we created after ``since``."""
         found = (one for one in self._made(since) if name in channel_state.names(one))
         return next(map(self._channel, found), None)
 
     def channels_made(self, *, since: datetime) -> Sequence[Channel]:
-        """List the channels in use that we made after ``since``, and are in."""
+        """List the channels in use that we are in and created after ``since``."""
         return [self._channel(one) for one in self._made(since) if not one.get("is_archived")]
 
     def _made(self, since: datetime) -> Iterator[Mapping[str, Any]]:
@@ -66,7 +66,7 @@ class SlackChat:
                 yield channel
 
     def invite(self, channel_id: str, people: Sequence[str]) -> Invited:
-        """Invite at most 100 people; those who cannot be are named, the rest come in."""
+        """Invite at most 100 people; the result names those who cannot be invited, and the others join."""
         return inviting.invite(self.wire, channel_id, people)
 
     def members(self, channel_id: str) -> frozenset[str]:
@@ -75,21 +75,21 @@ class SlackChat:
         return frozenset(one for page in pages for one in page["members"])
 
     def has_topic(self, channel_id: str, text: str) -> bool:
-        """Return whether the topic reads as a text does."""
+        """Return whether the topic equals a text, allowing for how Slack rewrites it."""
         channel = self.wire.call("conversations.info", channel=channel_id)["channel"]
         return reads_alike((channel.get("topic") or {}).get("value", ""), _topic(text))
 
     def set_topic(self, channel_id: str, text: str) -> None:
-        """Set the topic, cut to what Slack takes; the caller compared first. Slack reads it as it reads a message."""
+        """Set the topic, cut to Slack's limit; the caller has compared it first. Slack reads it like a message."""
         self.wire.call("conversations.setTopic", channel=channel_id, topic=_topic(text))
 
     def add_bookmark(self, channel_id: str, *, title: str, link: str) -> str:
-        """Add a link to the channel's bar and return its id."""
+        """Add a link to the channel's bookmarks bar and return its id."""
         answer = self.wire.call("bookmarks.add", channel_id=channel_id, title=title, type="link", link=link)
         return str(answer["bookmark"]["id"])
 
     def find_bookmark(self, channel_id: str, *, link: str) -> str | None:
-        """Look for our bookmark by its link."""
+        """Find our bookmark by its link."""
         marks = self.wire.call("bookmarks.list", channel_id=channel_id)["bookmarks"]
         return next((str(one["id"]) for one in marks if one.get("link") == link), None)
 
@@ -98,14 +98,14 @@ class SlackChat:
         self.wire.call("bookmarks.edit", channel_id=channel_id, bookmark_id=bookmark_id, title=title, link=link)
 
     def remove_bookmark(self, channel_id: str, bookmark_id: str) -> None:
-        """Take a bookmark away; one that is gone already is fine."""
+        """Remove a bookmark; one that is already gone is fine."""
         with _fine("not_found", "bookmark_not_found"):
             self.wire.call("bookmarks.remove", channel_id=channel_id, bookmark_id=bookmark_id)
 
     def post(self, channel: str, card: Card, *, mark: str, alike: str = "") -> Posted:
-        """Post a card in a channel (an id or a name), marked so that it can be found.
+        """Post a card in a channel (an id or a name), with marks by which it can be found.
 
-        A name needs no look-up: Slack takes it here, and its answer says the id.
+        A name needs no look-up, because Slack accepts it here and returns the id.
         """
         try:
             answer = self._post(channel, card, mark, alike)
@@ -118,7 +118,7 @@ class SlackChat:
         return posted
 
     def _post(self, channel: str, card: Card, mark: str, alike: str = "") -> dict[str, Any]:
-        # Anyone in the workspace may read metadata: the marks alone say nothing.
+        # Anyone in the workspace can read metadata, but the marks mean nothing by themselves.
         payload = {"mark": mark, "alike": alike} if alike else {"mark": mark}
         metadata = {"event_type": EVENT_TYPE, "event_payload": payload}
         return self.wire.call(
@@ -141,10 +141,11 @@ class SlackChat:
         but_not: Collection[str] = (),
         goes_on: bool = False,
     ) -> Posted | None:
-        """Look for our message by its own marks among those posted after ``since``, and until then.
+        """Find our message by its own marks, posted between ``since`` and ``until``.
 
-        One that shares ``alike`` will do if it was not posted at any of the times in ``but_not``. Where it ``goes_on``
-        without it, a channel that is archived, and shows us nothing, is passed over once another one has its name.
+        A message that shares ``alike`` also matches, unless it was posted at one of the times in ``but_not``. An
+        archived channel whose messages Slack does not show raises ``VendorError``. With ``goes_on`` it is skipped if
+        another channel with the name could be read.
         """
         oldest, latest = f"{since.timestamp() - SKEW_S:.6f}", f"{until.timestamp():.6f}" if until else None
         wanted = _Marked(frozenset(marks), alike, frozenset(but_not), oldest, latest)
@@ -170,7 +171,7 @@ class SlackChat:
         raise VendorError(error_messages.words("was_archived"), code="was_archived", method=unread.method)
 
     def _marked_within(self, channel_id: str, wanted: _Marked) -> Posted | None:
-        """Look in a channel, and come in where we are not, which is refused of one that is archived."""
+        """Look in a channel, joining it first if needed; Slack refuses to let us join an archived one."""
         try:
             return self._marked(channel_id, wanted)
         except VendorError as error:
@@ -190,9 +191,9 @@ class SlackChat:
         return instead
 
     def edit_post(self, channel_id: str, ts: str, card: Card) -> None:
-        """Change one of our messages; one already deleted is fine. Its mark stays.
+        """Edit one of our messages; one that was deleted is fine. Its mark stays.
 
-        What has to go is deleted where the workspace lets no one edit it any more.
+        If the workspace no longer allows editing it, a message that is to be withdrawn is deleted instead.
         """
         try:
             with _fine("message_not_found"):
@@ -204,81 +205,81 @@ class SlackChat:
                 self.wire.call("chat.delete", channel=channel_id, ts=ts)
 
     def pin(self, channel_id: str, ts: str) -> None:
-        """Pin a message; one that is pinned already is fine."""
+        """Pin a message; one that is already pinned is fine."""
         with _fine("already_pinned"):
             self.wire.call("pins.add", channel=channel_id, timestamp=ts)
 
     def archive(self, channel_id: str) -> None:
-        """Archive a channel; one that is archived already is fine."""
+        """Archive a channel; one that is already archived is fine."""
         with _fine("already_archived"):
             self.wire.call("conversations.archive", channel=channel_id)
 
     @property
     def self_id(self) -> str:
-        """The app's own id in channels."""
+        """The app's own user id."""
         return self.identity.bot_user_id
 
     @property
     def workspace_id(self) -> str:
-        """The id of the workspace that the token is for: what settings say of it may be older."""
+        """The id of the token's workspace, from Slack, because the settings may be outdated."""
         return self.identity.ask().team_id
 
     @property
     def is_introduced(self) -> bool:
-        """Whether Slack has said which workspace that is."""
+        """Whether Slack has told us that workspace."""
         return self.identity.is_known
 
     @property
     def converts(self) -> bool:
-        """Whether a public channel can be made private, which takes an organisation and its admin's token."""
+        """Whether a public channel can be made private, which requires an organisation and its admin's token."""
         return self.admin is not None
 
     def close(self, channel_id: str) -> Channel:
-        """Make a public channel private, and return it as Slack shows it then."""
+        """Make a public channel private, and return it as Slack then shows it."""
         return self._channel(channel_state.close(self.wire, self.admin, channel_id))
 
     def enter(self, channel_id: str) -> None:
-        """Go into a public channel; Slack takes it twice."""
+        """Join a public channel; joining twice is fine."""
         self.wire.call("conversations.join", channel=channel_id)
 
     def look(self, channel_id: str) -> Channel | None:
-        """Return how a channel stands; None when Slack shows us none of that id."""
+        """Return a channel's state; None when Slack shows us none with that id."""
         found = channel_state.channel(self.wire, channel_id)
         return self._channel(found) if found else None
 
     def is_open(self, channel: str) -> bool:
-        """Return whether we may post in a channel, an id or a name, as far as Slack shows without a post."""
+        """Return whether we may post in a channel (an id or a name), as far as Slack shows without posting."""
         channel_id = self.named.id_of(channel)
         found = channel_state.channel(self.wire, channel_id) if channel_id else None
         return found is not None and channel_state.takes_posts(found)
 
     def is_read_outside(self, channel: str) -> bool:
-        """Return whether people of another company are, or are asked, into a channel, an id or a name."""
+        """Return whether people of another company are in a channel (an id or a name), or invited to it."""
         channel_id = self.named.id_of(channel)
         found = (channel_state.channel(self.wire, channel_id) if channel_id else None) or {}
         return bool(found.get("is_ext_shared") or found.get("is_pending_ext_shared"))
 
     def room(self, *names: str) -> Channel | None:
-        """Find a channel of the first of these names that one has, among those we are in, no matter who created it."""
+        """Find a channel we are in by the first of these names that one has, no matter who created it."""
         ours = {one["name"]: one for one in self.named.ours() if one["name"] in names}
         return next((self._channel(ours[name]) for name in names if name in ours), None)
 
     def is_anothers(self, channel_id: str) -> bool:
-        """Return whether another Firekind posted in a channel: its messages bear marks, too."""
+        """Return whether another Firekind posted in a channel; its messages have marks, too."""
         marked = (one for one in self._messages(channel_id, oldest="0") if _marks(one)[0])
         return any(one.get("user") != self.self_id for one in marked)
 
     def is_posted(self, channel_id: str, ts: str) -> bool:
-        """Return whether a message still stands."""
+        """Return whether a message still exists."""
         return channel_state.is_posted(self.wire, channel_id, ts)
 
     def says(self, channel_id: str, ts: str, card: Card) -> bool:
-        """Return whether one of our messages says what a card does, as a notification says it."""
+        """Return whether one of our messages has the notification text of this card."""
         shown = channel_state.shown(self.wire, channel_id, ts)
         return shown is not None and reads_alike(shown, cards.notification(card))
 
     def shown(self, channel_id: str, ts: str) -> str | None:
-        """Return what one of our messages says, as a notification says it; None when it stands no more."""
+        """Return the notification text of one of our messages; None when it is gone."""
         return channel_state.shown(self.wire, channel_id, ts)
 
     def remains(self, channel_id: str) -> Remains:
@@ -286,38 +287,38 @@ class SlackChat:
         return channel_state.remains(self.wire, channel_id, ours=self.identity.bot_user_id)
 
     def tell(self, person: str, card: Card, *, mark: str) -> Posted:
-        """Post a card to one person directly."""
+        """Send a card to one person as a direct message."""
         try:
             answer = self._post(person, card, mark)
         except VendorError as error:
-            if error.code != "channel_not_found":  # as Slack says it of a person whom the workspace doesn't have
+            if error.code != "channel_not_found":  # Slack's answer for a person the workspace does not have
                 raise
             code = "user_not_found"
             raise VendorError(error_messages.words(code), code=code, method=error.method) from error
         return Posted(str(answer["channel"]), str(answer["ts"]))
 
     def upload(self, name: str, content: bytes, *, alt: str) -> str:
-        """Send a file up, with words for who cannot see it; nobody does until it is shared."""
+        """Upload a file, with a description for people who cannot see it. No one sees the file until it is shared."""
         return files.upload(self.wire, name=name, content=content, alt=alt)
 
     def share(self, file_id: str, *, title: str, below: Posted) -> None:
-        """Show an uploaded file below a message."""
+        """Show an uploaded file in a message's thread."""
         files.share(self.wire, file_id, title=title, channel_id=below.channel_id, thread_ts=below.ts)
 
     def is_shared(self, file_id: str, *, below: Posted) -> bool:
-        """Return whether one of our files is shown where that message is."""
+        """Return whether one of our files is shown in a message's channel."""
         return files.is_shared(self.wire, file_id, channel_id=below.channel_id)
 
     def delete_file(self, file_id: str) -> None:
-        """Delete one of our files; one already deleted is fine."""
+        """Delete one of our files; one that is already deleted is fine."""
         files.delete(self.wire, file_id)
 
     def groups(self) -> Sequence[UserGroup]:
-        """Read every user group that is in use, with its members: one call."""
+        """Read every active user group with its members, in one call."""
         return directory.groups(self.wire)
 
     def set_group(self, chat_id: str, people: Sequence[str]) -> None:
-        """Make these the members of a user group, all of them; there must be at least one."""
+        """Set the complete list of a user group's members; there must be at least one."""
         groups.set_members(self.wire, chat_id, people)
 
     def people(self) -> Sequence[ChatProfile]:
@@ -349,7 +350,7 @@ class SlackChat:
 
 @contextmanager
 def _fine(*codes: str) -> Iterator[None]:
-    """Take an error that says *it is so already* as success."""
+    """Treat an error that means *it already is* as success."""
     try:
         yield
     except VendorError as error:
@@ -358,7 +359,7 @@ def _fine(*codes: str) -> Iterator[None]:
 
 
 def _marks(message: Mapping[str, Any]) -> tuple[str, str]:
-    """Return a message's own mark and the one that it shares; both are empty of one that is not ours."""
+    """Return a message's own mark and its shared mark; both are empty for a message that is not ours."""
     metadata = message.get("metadata") or {}
     if metadata.get("event_type") != EVENT_TYPE:
         return "", ""

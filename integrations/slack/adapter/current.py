@@ -1,4 +1,4 @@
-"""The workspace that settings name, one client a process, and another in its place for the length of a block."""
+"""The configured workspace: one client per process, which a block can replace with another workspace's."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from django.conf import settings
 from integrations.slack.protocol import setup
 from integrations.slack.protocol.setup import Setup
 
-if TYPE_CHECKING:  # the client brings Slack's SDK, which only those who call Slack load
+if TYPE_CHECKING:  # importing the client loads Slack's SDK, so only code that calls Slack does it
     from integrations.slack.adapter.client import SlackChat
 
 
 def slack() -> SlackChat | None:
-    """Return Slack as settings name it; None when it is left out. The first that asks loads its library."""
+    """Return the configured Slack; None when it is left out. The first caller loads its library."""
     if _instead:
         return _instead[-1]
     given = setup.current()
@@ -26,7 +26,7 @@ def slack() -> SlackChat | None:
 
 @contextmanager
 def using(slack: SlackChat) -> Iterator[None]:
-    """Put another workspace behind the doors for the length of a block."""
+    """Use another workspace behind the doors for the length of a block."""
     _instead.append(slack)
     try:
         yield

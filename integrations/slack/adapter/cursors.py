@@ -1,4 +1,4 @@
-"""Lists that Slack gives page by page, each with where to go on: docs.slack.dev/apis/web-api/pagination."""
+"""Lists that Slack returns page by page, each with a cursor: docs.slack.dev/apis/web-api/pagination."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from typing import Any, Final
 from integrations.slack.protocol import error_messages
 from workflows.ports import VendorError
 
-MOST: Final = 2_000  # pages: the largest workspaces have some hundreds
+MOST: Final = 2_000  # pages; the largest workspaces have some hundreds
 
 
 def pages(ask: Callable[[str | None], dict[str, Any]], *, method: str) -> Iterator[dict[str, Any]]:
-    """Yield page after page; raise ``VendorError`` for a list that leads back to where it was, or never ends."""
+    """Yield page after page. Raises ``VendorError`` for a list whose cursor repeats or that never ends."""
     cursor: str | None = None
     seen: set[str] = set()
     while True:

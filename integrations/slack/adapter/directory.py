@@ -14,26 +14,26 @@ from workflows.chat_port import UserGroup
 from workflows.ports import VendorError
 
 PAGE: Final = 500
-HANDLE_CHARS: Final = 80  # of one that a type can name
-PATIENCE: Final = 60  # times that reading everyone waits for Slack before it gives up
+HANDLE_CHARS: Final = 80  # the longest handle that a type can name
+PATIENCE: Final = 60  # how many times to wait out a rate limit before giving up
 SLACKBOT: Final = "USLACKBOT"
 
 
 def people(wire: Wire, *, team_id: str) -> list[ChatProfile]:
-    """Read everyone, page by page; whoever is on two of them, as the list grows meanwhile, counts once."""
+    """Read everyone, page by page. A person who appears on two pages, because the list grew meanwhile, counts once."""
     return [*{str(one["id"]): known(one, team_id=team_id) for one in members(wire)}.values()]
 
 
 def groups(wire: Wire) -> list[UserGroup]:
-    """Read the groups that are in use, each with its members: one call.
+    """Read the active groups with their members, in one call.
 
-    One without a handle, or with that of another, as an import may leave, can be named by nobody.
+    A group without a handle, or with another's handle as an import may leave behind, is skipped: no one could name it.
     """
     try:
         answer = wire.call("usergroups.list", include_users=True, include_disabled=False)
     except VendorError as error:
         if error.code == "plan_upgrade_required":
-            return []  # a free workspace has no groups: each one that a policy names is a gap
+            return []  # a free workspace has no groups, so each group that a policy names is a gap
         raise
     found: dict[str, UserGroup] = {}
     for one in answer["usergroups"]:
@@ -54,12 +54,12 @@ def _group(one: Mapping[str, Any], handle: str) -> UserGroup:
 
 
 def _channels(prefs: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the channels that a group's members are put into, private ones included."""
+    """Return the channels that a group adds its members to, including private ones."""
     return tuple(str(one) for kind in ("channels", "groups") for one in prefs.get(kind) or ())
 
 
 def known(member: Mapping[str, Any], *, team_id: str) -> ChatProfile:
-    """Say what the workspace says of one person."""
+    """Return a person's profile from Slack's JSON."""
     profile = member.get("profile") or {}
     name = profile.get("real_name") or profile.get("display_name") or member.get("real_name") or member.get("name")
     return ChatProfile(
@@ -75,7 +75,8 @@ def known(member: Mapping[str, Any], *, team_id: str) -> ChatProfile:
 
 
 def _is_in(member: Mapping[str, Any], team_id: str) -> bool:
-    """Return whether someone is in a workspace. Of an organisation's people Slack names one of theirs, or none.
+    """Return whether a person is in a workspace. For people of an organisation Slack names one of their workspaces, or
+    none.
 
     https://docs.slack.dev/enterprise/#enterprise-user-objects, github.com/slackapi/bolt-js/issues/1875
     """
@@ -84,13 +85,13 @@ def _is_in(member: Mapping[str, Any], team_id: str) -> bool:
 
 
 def members(wire: Wire) -> Iterator[Mapping[str, Any]]:
-    """Read everyone as Slack describes them."""
+    """Yield everyone in Slack's JSON."""
     for page in cursors.pages(partial(_page, wire), method="users.list"):
         yield from page["members"]
 
 
 def _page(wire: Wire, cursor: str | None) -> dict[str, Any]:
-    """Read one page, and wait when Slack asks to: starting over, a large workspace would never be read to its end."""
+    """Read one page, waiting if Slack asks to, because starting over would never reach the end in a large workspace."""
     for _ in range(PATIENCE):
         try:
             return wire.call("users.list", limit=PAGE, cursor=cursor)

@@ -1,4 +1,4 @@
-"""Slack files: ours posted below a message, people's added as evidence."""
+"""Slack files: ours, shown in a thread, and people's, added as evidence."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from workflows.ports import VendorError
 
-if TYPE_CHECKING:  # whoever has a wire has loaded Slack's SDK
+if TYPE_CHECKING:  # a caller with a wire has already loaded Slack's SDK
     from integrations.slack.adapter.wire import Wire
 
 ALT: Final = 1_000
@@ -17,7 +17,7 @@ GONE: Final = frozenset({"file_not_found", "file_deleted", "not_visible"})
 
 @dataclass(frozen=True, slots=True)
 class ReadableFile:
-    """A file that the app may read: what people call it, its size in bytes, and where it is."""
+    """A file that the app may read: its name, size in bytes and URLs."""
 
     name: str
     size: int
@@ -26,17 +26,17 @@ class ReadableFile:
 
 
 def upload(wire: Wire, *, name: str, content: bytes, alt: str) -> str:
-    """Send a file up and return its id; nobody sees it until it is shared."""
+    """Upload a file and return its id; no one sees it until it is shared."""
     given = wire.call("files.getUploadURLExternal", filename=name, length=len(content), alt_txt=alt[:ALT])
     wire.upload(str(given["upload_url"]), content)
     return str(given["file_id"])
 
 
 def share(wire: Wire, file_id: str, *, title: str, channel_id: str, thread_ts: str) -> None:
-    """Show a file below a message; one that was completed before is fine.
+    """Show a file in a message's thread; one whose upload was completed before is fine.
 
-    Slack completes an upload only once, so this cannot happen twice. It shares the file a little later, and until then
-    only the file itself tells that it was completed. Raises ``file_not_found`` for one that is gone.
+    Slack completes an upload only once, so this cannot share it twice. Slack shares the file a little later; until then
+    only the file itself shows that the upload was completed. Raises ``file_not_found`` for one that is gone.
     """
     files = [{"id": file_id, "title": title}]
     try:
@@ -56,7 +56,7 @@ def is_shared(wire: Wire, file_id: str, *, channel_id: str) -> bool:
 
 
 def delete(wire: Wire, file_id: str) -> None:
-    """Delete one of our files; one already deleted is fine."""
+    """Delete one of our files; one that is already deleted is fine."""
     try:
         wire.call("files.delete", file=file_id)
     except VendorError as error:
@@ -65,7 +65,7 @@ def delete(wire: Wire, file_id: str) -> None:
 
 
 def find(wire: Wire, file_id: str) -> ReadableFile | None:
-    """Return a file of someone's; None when it is gone, or the app may not see it."""
+    """Return a person's file; None when it is gone or the app may not see it."""
     about = _info(wire, file_id)
     if about is None:
         return None
@@ -75,7 +75,7 @@ def find(wire: Wire, file_id: str) -> ReadableFile | None:
 
 
 def fetch(wire: Wire, found: ReadableFile) -> Iterator[bytes]:
-    """Yield a file's bytes piece by piece."""
+    """Yield a file's bytes in chunks."""
     return wire.download(found.url)
 
 

@@ -1,4 +1,4 @@
-"""Set the members of a user group, with its own words for Slack's errors."""
+"""Set the members of a user group, with specific messages for Slack's errors."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ WORDS: Final[dict[str, str]] = {
 
 
 def set_members(wire: Wire, group: str, people: Sequence[str]) -> None:
-    """Replace a group's members; raise ``VendorError``, also for an empty list, which Slack refuses.
+    """Replace a group's members. Raises ``VendorError``, also for an empty list, which Slack refuses.
 
-    Doing it twice does no harm: the list is the whole list.
+    Repeating it does no harm, because it sets the complete list.
     """
     if not people:
         raise VendorError(WORDS["no_users_provided"], code="no_users_provided", method=METHOD)

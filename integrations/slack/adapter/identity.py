@@ -1,4 +1,4 @@
-"""The app's identity in its workspace, and the URLs of what is there."""
+"""The app's identity in its workspace, and the URLs of channels and messages."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ class _Answer:
 
 
 class Identity:
-    """Asks Slack once a process, and only when settings do not say.
+    """Asks Slack once per process, and only for what the settings do not say.
 
-    ``sandbox_url`` is where the stand-in workspace can be looked at, when that is what is connected.
+    ``sandbox_url`` is the page of the stand-in workspace, if that is what is connected.
     """
 
     def __init__(self, wire: Wire, *, team_id: str = "", bot_user_id: str = "", sandbox_url: str = "") -> None:
@@ -38,11 +38,11 @@ class Identity:
 
     @property
     def is_known(self) -> bool:
-        """Whether Slack has said who we are."""
+        """Whether Slack has told us who we are."""
         return self._answer is not None
 
     def is_of_others(self, team_id: str | None, enterprise_id: str | None) -> bool:
-        """Return whether a workspace is neither ours nor of our organisation, once Slack has said who we are."""
+        """Return whether a workspace is neither ours nor of our organisation, once Slack has told us who we are."""
         ours = self._answer
         if ours is None or not team_id or team_id == ours.team_id:
             return False
@@ -55,11 +55,11 @@ class Identity:
 
     @property
     def bot_user_id(self) -> str:
-        """The id of the app's own user."""
+        """The app's own user id."""
         return self._bot_user_id or self.ask().bot_user_id
 
     def ask(self) -> _Answer:
-        """Ask Slack who we are, once; raise ``VendorError`` when it does not say."""
+        """Ask Slack who we are, once. Raises ``VendorError`` when it does not answer."""
         with self._lock:
             if self._answer is None:
                 said = self._wire.call("auth.test")
@@ -72,7 +72,7 @@ class Identity:
             return self._answer
 
     def learn(self) -> None:
-        """Ask in the background, so that addresses are the workspace's own from the first message on."""
+        """Ask in the background, so that links use the workspace's own domain from the first message on."""
         threading.Thread(target=self._try, name="slack-identity", daemon=True).start()
 
     def _try(self) -> None:
@@ -82,12 +82,12 @@ class Identity:
                 log.warning("the Slack app is older than its manifest and lacks %s: reinstall it", ", ".join(missing))
 
     def missing_scopes(self) -> list[str]:
-        """Return the permissions that our manifest asks for and the app was not granted, as far as Slack has said."""
+        """Return the permissions in our manifest that the app was not granted, as far as Slack has said."""
         granted = self._wire.granted
         return [] if granted is None else sorted(installation.scopes() - granted)
 
     def channel_url(self, channel_id: str) -> str:
-        """Give a channel's address, without a call: by the workspace's own address once that is known."""
+        """Return a channel's URL without a call, on the workspace's own domain once that is known."""
         if self._sandbox_url:
             return f"{self._sandbox_url}/?in={channel_id}"
         if self._answer and self._answer.url:
@@ -95,7 +95,7 @@ class Identity:
         return f"https://slack.com/app_redirect?channel={channel_id}{self._team()}"
 
     def message_url(self, channel_id: str, ts: str) -> str:
-        """Give a message's address, the same way."""
+        """Return a message's URL, in the same way."""
         if self._sandbox_url:
             return self.channel_url(channel_id)
         if self._answer and self._answer.url:

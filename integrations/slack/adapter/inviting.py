@@ -9,7 +9,7 @@ from integrations.slack.adapter.wire import SlackRefused, Wire, each
 from integrations.slack.protocol import error_messages
 from workflows.chat_port import Invited
 
-# Codes that speak of one person in a list, not of the channel or the token.
+# Errors about one person in the list, not about the channel or the token.
 OF_A_PERSON: Final = frozenset(
     {
         "already_in_channel",
@@ -26,11 +26,11 @@ OF_A_PERSON: Final = frozenset(
 
 
 def invite(wire: Wire, channel_id: str, people: Sequence[str]) -> Invited:
-    """Invite at most 100 people; those who cannot be are named, the rest come in."""
+    """Invite at most 100 people; the result names those who cannot be invited, and the others join."""
     if not people:
         return Invited()
     try:
-        # Without `force` one bad id turns everyone away.
+        # Without `force`, one bad id fails the whole call.
         answer = wire.call("conversations.invite", channel=channel_id, users=",".join(people), force=len(people) > 1)
     except SlackRefused as refused:
         return _after_refusal(wire, channel_id, people, refused)

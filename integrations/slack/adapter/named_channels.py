@@ -1,4 +1,4 @@
-"""Channels that are known by name: the one for announcements as it is set, and those that we are in."""
+"""Channels known by name: the configured announcement channel, and the channels we are in."""
 
 from __future__ import annotations
 
@@ -10,25 +10,25 @@ from integrations.slack.adapter import channel_state
 from integrations.slack.adapter.wire import Wire
 from workflows.ports import VendorError
 
-ID: Final = re.compile(r"[CGDUW][A-Z0-9]{2,}")  # or a person's, who is written to directly
+ID: Final = re.compile(r"[CGDUW][A-Z0-9]{2,}")  # or a person's id, for a direct message
 PAGE: Final = 200
-LARGE_PAGE: Final = 999  # a workspace has thousands of channels, and only some twenty calls a minute to list them
+LARGE_PAGE: Final = 999  # a workspace has thousands of channels, and Slack allows only some twenty list calls a minute
 KINDS: Final = "public_channel,private_channel"
 
 
 class NamedChannels:
-    """Finds channels by name, and keeps the ids that were found; they are looked at before they are used."""
+    """Finds channels by name and caches their ids, which are checked before use."""
 
     def __init__(self, wire: Wire) -> None:
         self.wire = wire
         self._ids: dict[str, str] = {}
 
     def learn(self, channel: str, channel_id: str) -> None:
-        """Keep the id that an answer gave of a channel."""
+        """Cache the id of a channel from Slack's answer."""
         self._ids[channel] = channel_id
 
     def id_of(self, channel: str) -> str | None:
-        """Return the id of a channel, given as an id or as the name that it has now; None when there is none."""
+        """Return the id of a channel, given as an id or by its current name; None when there is none."""
         if ID.fullmatch(channel):
             return channel
         name, known = channel.lstrip("#"), self._ids.get(channel)
@@ -40,11 +40,11 @@ class NamedChannels:
         return found
 
     def ever_named(self, name: str) -> Iterator[str]:
-        """Yield the channels that have or had a name: since we posted in it, it may have been archived or renamed."""
+        """Yield the channels that have or had a name, because the one we posted in may since be archived or renamed."""
         return (str(one["id"]) for one in self._every(archived=True) if name in channel_state.names(one))
 
     def come_in(self, channel: str) -> str:
-        """Find a channel by name and join it; raise ``VendorError`` when there is none that we may join."""
+        """Find a channel by name and join it. Raises ``VendorError`` when there is none that we may join."""
         channel_id = self.id_of(channel)
         if channel_id is None:
             says = f"There is no channel #{channel.lstrip('#')}. Create it and /invite the app, then retry."
@@ -52,12 +52,12 @@ class NamedChannels:
         try:
             self.wire.call("conversations.join", channel=channel_id)
         except VendorError as error:
-            if error.code != "method_not_supported_for_channel_type":  # a private one, listed for who is in it
+            if error.code != "method_not_supported_for_channel_type":  # private, so listed only because we are in it
                 raise
         return channel_id
 
     def ours(self) -> Iterator[dict[str, Any]]:
-        """Yield the channels that we are in, page by page, as far as anyone reads."""
+        """Yield the channels that we are in, page by page, as far as they can be listed."""
         for page in self.wire.listed("users.conversations", types=KINDS, exclude_archived=False, limit=PAGE):
             yield from page["channels"]
 
@@ -68,6 +68,6 @@ class NamedChannels:
             yield from page["channels"]
 
     def _is_named(self, channel_id: str, name: str) -> bool:
-        """Return whether a channel we knew by a name is in use under it still: it may be another's by now."""
+        """Return whether a known channel is still in use under this name, which another channel may have by now."""
         found = channel_state.channel(self.wire, channel_id)
         return found is not None and found["name"] == name and not found.get("is_archived")

@@ -1,4 +1,4 @@
-"""Files that people share in Slack, fetched for the worker that reads them."""
+"""Download files that people share in Slack, for the worker that reads them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ MIB = 1 << 20
 
 
 def fetch(origin: Mapping[str, Any]) -> Iterator[bytes]:
-    """Yield the bytes of the file that an origin names; raise ``FileUnavailable``."""
+    """Yield the bytes of the file that an origin names. Raises ``FileUnavailable``."""
     slack = current.slack()
     if slack is None:
         raise FileUnavailable("Slack is no longer connected, so the file cannot be downloaded.")

@@ -1,4 +1,4 @@
-"""Files to and from Slack's file server, outside the Web API: the token is sent there and nowhere else."""
+"""Files to and from Slack's file server, outside the Web API. The token is sent to that server and nowhere else."""
 
 from __future__ import annotations
 
@@ -17,30 +17,30 @@ from integrations.slack.protocol import error_messages
 from workflows.ports import VendorError
 
 CHUNK: Final = 1 << 18
-UPLOAD, DOWNLOAD = "files.getUploadURLExternal", "files.info"  # what a rate limit of the file server applies to
+UPLOAD, DOWNLOAD = "files.getUploadURLExternal", "files.info"  # get the file server's rate limits
 TOO_MANY, SERVER_ERROR = 429, 500
-PAGE: Final = "text/html"  # what Slack shows to someone who has not signed in
-SAVED: Final = "attachment"  # what a file is sent as, a page that somebody shared, too
-TIMES: Final = 20  # so many time-outs, of one byte each, may a file take as a whole
-WAIT_AT_MOST_S: Final = 300.0  # and then it is asked again, whatever it said
-BROKEN: Final = (OSError, http.client.HTTPException, ValueError)  # the last for a redirect to what is no address
+PAGE: Final = "text/html"  # what Slack sends to a client that is not signed in
+SAVED: Final = "attachment"  # how any file is sent, even a web page that someone shared
+TIMES: Final = 20  # a whole file may take this many times the time-out of one byte
+WAIT_AT_MOST_S: Final = 300.0  # then it is retried, whatever Retry-After said
+BROKEN: Final = (OSError, http.client.HTTPException, ValueError)  # ValueError: a redirect to no valid URL
 
 
 class FileTransfer:
-    """Sends and fetches files at the addresses that Slack names, if they are Slack's."""
+    """Uploads and downloads files at the URLs that Slack names, if they are Slack's."""
 
     def __init__(self, *, api_url: str, token: str, timeout_s: int, tls: ssl.SSLContext | None) -> None:
         self.api = urlsplit(api_url)
         self.token = token
         self.timeout_s = timeout_s
-        # A plain address is a stand-in on this machine, out of a proxy's reach.
+        # A plain http:// URL is a stand-in on this machine, which a proxy cannot reach.
         plainly = (bounded.Plainly(times=TIMES), urllib.request.ProxyHandler({}))
         ways = (bounded.OverTls(tls, times=TIMES),) if tls else plainly
-        # Slack redirects to its sign-in when a file may not be read.
+        # Slack redirects to its sign-in page if a file may not be read.
         self._opener = urllib.request.build_opener(straight.Straight, *ways)
 
     def send(self, url: str, content: bytes) -> None:
-        """Send the bytes of a file to the address that was handed out for it."""
+        """Upload a file's bytes to the URL that Slack issued for it."""
         request = self._request(url, content, UPLOAD)
         request.add_header("Content-Type", "application/octet-stream")
         with closing(self._open(request, UPLOAD)) as answer:
@@ -50,7 +50,7 @@ class FileTransfer:
                 raise _broken(UPLOAD, error) from error
 
     def fetch(self, url: str) -> Iterator[bytes]:
-        """Yield a file piece by piece; raise ``VendorError`` when Slack shows its sign-in instead."""
+        """Yield a file in chunks. Raises ``VendorError`` when Slack shows its sign-in page instead."""
         request = self._request(url, None, DOWNLOAD)
         request.add_header("Authorization", f"Bearer {self.token}")
         with closing(self._open(request, DOWNLOAD)) as answer:
@@ -68,7 +68,7 @@ class FileTransfer:
             if not piece:
                 break
             yield piece
-        if answer.length:  # what is still to come: a read that ends early raises nothing
+        if answer.length:  # bytes still missing: a read that ends early raises nothing
             raise _broken(DOWNLOAD)
 
     def _request(self, url: str, content: bytes | None, method: str) -> urllib.request.Request:
@@ -78,7 +78,7 @@ class FileTransfer:
         return urllib.request.Request(url, data=content)  # noqa: S310  # the scheme is that of the API
 
     def is_slacks(self, url: str) -> bool:
-        """Return whether an address is where the API is, or below its name (slack.com: files.slack.com)."""
+        """Return whether a URL has the API's host, or one below its domain (slack.com: files.slack.com)."""
         try:
             parts = urlsplit(url)
             same_port = parts.port == self.api.port
@@ -112,7 +112,7 @@ def _refused(error: HTTPError, method: str) -> VendorError:
 
 
 def seconds(header: str | None) -> float:
-    """Return how long a rate limit is to be waited for: at least a second, and no longer than ``WAIT_AT_MOST_S``."""
+    """Return how long to wait for a rate limit: at least a second, at most ``WAIT_AT_MOST_S``."""
     try:
         return min(max(1.0, float(header or 1)), WAIT_AT_MOST_S)
     except ValueError:

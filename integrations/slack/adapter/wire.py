@@ -1,4 +1,4 @@
-"""One call to Slack's Web API: what goes out, and what an error means."""
+"""One call to Slack's Web API, and what each error means."""
 
 from __future__ import annotations
 
@@ -28,28 +28,28 @@ from integrations.vendor_answer import VendorAnswer
 from workflows.ports import VendorError
 
 TIMEOUT_S: Final = 10
-FILE_TIMEOUT_S: Final = 30  # without a byte
+FILE_TIMEOUT_S: Final = 30  # without receiving a byte
 SCOPES_HEADER: Final = "x-oauth-scopes"
 OK_STATUS: Final = 200
 SERVER_ERROR: Final = 500
 TOO_MANY: Final = 429
 CODE: Final = re.compile(r"[a-z0-9_]{1,80}")
-# What fails is raised and told once; the SDK would print it as well, with a piece of the answer.
+# Failures are raised and logged once; the SDK would also log them, with part of the answer.
 SILENT: Final = logging.getLogger("integrations.slack.from_sdk")
 SILENT.setLevel(logging.CRITICAL)
 BROKEN = (OSError, http.client.HTTPException, SlackRequestError)
-# What the SDK makes of bytes that are no text, of text in no known encoding, of a list and of brackets without end.
+# What the SDK raises for bytes that are not text, unknown encodings, a list, and endless nesting.
 UNREADABLE = (ValueError, LookupError, AttributeError, RecursionError)
 
 
 class SlackRefused(VendorError):
-    """Slack answered with an error; ``each`` maps the ids it names to their own codes."""
+    """Slack answered with an error; ``each`` maps the ids it lists to their own codes."""
 
     each: Mapping[str, str] = {}
 
 
 class _AsItIs(urllib.request.HTTPErrorProcessor):
-    """Hands over every answer, whatever its status."""
+    """Returns every answer, whatever its status."""
 
     def http_response(self, request: urllib.request.Request, response: Any) -> Any:
         return response
@@ -58,14 +58,14 @@ class _AsItIs(urllib.request.HTTPErrorProcessor):
 
 
 class DirectClient(WebClient):
-    """Follows no redirect, which would take the token along to whatever address it names."""
+    """Follows no redirect, because one would take the token along to any URL."""
 
     def _perform_urllib_http_request_internal(self, url: str, req: urllib.request.Request) -> dict[str, Any]:
         return _answered(self, req)
 
 
 class _DirectWebhook(WebhookClient):
-    """The same for answers to interactions."""
+    """The same, for answers to interactions."""
 
     def _perform_http_request_internal(self, url: str, req: urllib.request.Request) -> WebhookResponse:
         answer = _answered(self, req)
@@ -81,22 +81,22 @@ def _answered(client: WebClient | WebhookClient, request: urllib.request.Request
 
 
 class Wire:
-    """Calls methods one at a time, never twice: the caller owns the retries.
+    """Calls methods one at a time and never repeats a call: the caller owns the retries.
 
-    The SDK's own retries are off, because one of them sends a POST again when its connection dropped after the
-    work was done. Safe to share between threads.
+    The SDK's own retries are off, because one of them repeats a POST whose connection dropped after the work was done.
+    Safe to share between threads.
     """
 
     def __init__(self, *, api_url: str, token: str, timeout_s: int = TIMEOUT_S) -> None:
         self._api_url = api_url
-        # Reading the certificates takes longer than many a call, so the context is made once.
+        # Create the TLS context once: loading the certificates takes longer than many a call.
         tls = ssl.create_default_context() if api_url.startswith("https://") else None
         self._web = DirectClient(
             token=token, base_url=api_url, timeout=timeout_s, ssl=tls, retry_handlers=[], logger=SILENT
         )
         self._files = FileTransfer(api_url=api_url, token=token, timeout_s=FILE_TIMEOUT_S, tls=tls)
         if tls is None:
-            self._web.proxy = None  # a plain address is a stand-in on this machine, out of a proxy's reach
+            self._web.proxy = None  # a plain http:// URL is a stand-in on this machine, which a proxy cannot reach
 
     granted: frozenset[str] | None = None
     """The token's permissions as the last answer named them; None while none did."""
@@ -104,13 +104,13 @@ class Wire:
     """How far Slack's clock was ahead of ours at the last answer; None while none said."""
 
     def lent(self, token: str) -> Wire:
-        """Return the way to the same place with another token."""
+        """Return a wire to the same API with another token."""
         return Wire(api_url=self._api_url, token=token)
 
     def call(self, method: str, **arguments: Any) -> dict[str, Any]:
-        """Call one method and return its answer; raise ``VendorError`` for everything else.
+        """Call one method and return its answer. Raises ``VendorError`` for any failure.
 
-        Arguments that are None are left out; lists and mappings travel as JSON inside the form.
+        Arguments that are None are left out; lists and mappings are sent as JSON inside the form.
         """
         form = {key: _flat(value) for key, value in arguments.items() if value is not None}
         with one_request.asking(writes=leaves_something(method)):
@@ -122,7 +122,7 @@ class Wire:
         return VendorAnswer(answer.data, lambda: _unreadable(method))
 
     def listed(self, method: str, **arguments: Any) -> Iterator[dict[str, Any]]:
-        """Call a method for page after page of a list, as far as anyone reads; raise ``VendorError``."""
+        """Yield a list page by page, as far as it can be read. Raises ``VendorError``."""
         return cursors.pages(lambda cursor: self.call(method, cursor=cursor, **arguments), method=method)
 
     def _answer(self, method: str, form: Mapping[str, Any]) -> SlackResponse:
@@ -145,15 +145,15 @@ class Wire:
         self.ahead_s = vendor_clock.ahead_s(said, at=datetime.now(UTC))
 
     def upload(self, url: str, content: bytes) -> None:
-        """Send a file's bytes to the address that Slack handed out for them; raise ``VendorError``."""
+        """Upload a file's bytes to the URL that Slack issued for it. Raises ``VendorError``."""
         self._files.send(url, content)
 
     def download(self, url: str) -> Iterator[bytes]:
-        """Yield a file's bytes from Slack's file server; raise ``VendorError``."""
+        """Yield a file's bytes from Slack's file server. Raises ``VendorError``."""
         return self._files.fetch(url)
 
     def respond(self, url: str, **message: Any) -> None:
-        """Answer through an interaction's own address; it takes five answers within half an hour.
+        """Answer through an interaction's response URL, which accepts five answers within half an hour.
 
         Raises ``VendorError``.
         """
@@ -174,9 +174,9 @@ class Wire:
 
 
 def leaves_something(method: str) -> bool:
-    """Return whether a method leaves something of the work that it is for; one that we do not know may.
+    """Return whether a method changes something that belongs to an effect; an unknown method may.
 
-    The app comes into a channel so that it may ask for something there, which is none of it.
+    Joining a channel does not count: the app joins only in order to make another call there.
     """
     return method not in RULES or (RULES[method].writes and method != "conversations.join")
 
@@ -193,7 +193,7 @@ def _refused(method: str, error: SlackApiError) -> VendorError:
         wait = transfer.seconds(response.headers.get("Retry-After") or response.headers.get("retry-after"))
         words = error_messages.words("ratelimited")
         return VendorError(words, code="ratelimited", method=method, retryable=True, retry_after=wait)
-    if not CODE.fullmatch(code):  # the SDK puts words, or a whole page of HTML, where a code should be
+    if not CODE.fullmatch(code):  # the SDK puts text, or a whole page of HTML, in place of a code
         code = "service_unavailable" if status >= SERVER_ERROR else "unreadable_answer"
     passing = code in RETRYABLE or code == "unreadable_answer" or status >= SERVER_ERROR
     needed = str(data.get("needed", "")) if isinstance(data, dict) else ""
@@ -204,7 +204,7 @@ def _refused(method: str, error: SlackApiError) -> VendorError:
 
 
 def each(data: Any) -> dict[str, str]:
-    """Read the errors that an answer lists one by one: the person's id and the code."""
+    """Read the errors that an answer lists one by one: each person's id and code."""
     listed = data.get("errors") if isinstance(data, dict) else None
     return {
         str(one["user"]): str(one.get("error", "cant_invite"))

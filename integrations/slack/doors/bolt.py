@@ -31,12 +31,12 @@ from integrations.slack.protocol.setup import Setup
 from workflows.ports import VendorError
 
 log = logging.getLogger(__name__)
-# Bolt prints whole requests at lower levels.
+# Bolt logs whole requests at lower levels.
 QUIET = logging.getLogger("integrations.slack.from_bolt")
 QUIET.setLevel(logging.ERROR)
 OURS = re.compile(r"firekind:.*")
 ANY = re.compile(r".*")
-# True whether it broke before what was asked for was recorded, or after: nobody knows by then.
+# True in both cases: whether the error came before or after the request was recorded is not known here.
 BROKEN = (
     "Something went wrong. What you just did may not have been recorded: look at the incident's page before you repeat "
     "it."
@@ -49,13 +49,13 @@ Body = Mapping[str, Any]
 
 @lru_cache(maxsize=4)
 def handler(given: Setup) -> SlackRequestHandler:
-    """Return the way from Django into Bolt, made once a process."""
+    """Return the adapter from Django to Bolt, created once per process."""
     return SlackRequestHandler(app(given))
 
 
 @lru_cache(maxsize=4)
 def app(given: Setup) -> App:
-    """Build the application: everything is done before the answer, so that a failure is one for Slack too."""
+    """Build the application. All work is done before the answer, so that Slack also sees a failure as one."""
     made = App(
         name="firekind",
         logger=QUIET,
@@ -67,7 +67,7 @@ def app(given: Setup) -> App:
         raise_error_for_unhandled_request=True,
     )
     made.command(given.command)(_command)
-    made.block_action(ANY)(_button)  # what is in attachments and dialogs is from other years, and none of it ours
+    made.block_action(ANY)(_button)  # those in attachments and dialogs are legacy features that we do not use
     made.view_submission(OURS)(_modal)
     made.shortcut(OURS)(_shortcut)
     made.event(ANY)(_event)
@@ -77,7 +77,7 @@ def app(given: Setup) -> App:
 
 def _authorize(given: Setup) -> Callable[..., AuthorizeResult]:
     def authorize(enterprise_id: str | None, team_id: str | None) -> AuthorizeResult:
-        """Say who we are without asking Slack, which would take from the three seconds there are."""
+        """Return our identity from the settings; asking Slack would use up part of the three seconds."""
         return AuthorizeResult(
             enterprise_id=enterprise_id,
             team_id=team_id,
@@ -90,7 +90,7 @@ def _authorize(given: Setup) -> Callable[..., AuthorizeResult]:
 
 def _only_ours(given: Setup) -> Callable[..., BoltResponse | None]:
     def only_ours(context: BoltContext, body: Body, next: Callable[[], None]) -> BoltResponse | None:
-        """Turn another workspace away, and everyone while the database is."""
+        """Refuse another workspace, and everyone while the database is away."""
         if database_watch.is_away():
             return _outage(body)
         if _is_of_others(given, context):
@@ -102,7 +102,7 @@ def _only_ours(given: Setup) -> Callable[..., BoltResponse | None]:
 
 
 def _is_of_others(given: Setup, context: BoltContext) -> bool:
-    """Return whether a request is on behalf of another workspace, in which the same app may be installed as well."""
+    """Return whether a request is from another workspace, where the same app may be installed too."""
     if given.team_id:
         return bool(context.team_id) and context.team_id != given.team_id
     slack = current.slack()
@@ -119,14 +119,14 @@ def _button(body: Body, ack: Ack) -> BoltResponse:
     action_id = body["actions"][0]["action_id"]
     listener = listeners.BUTTONS.get(action_id)
     if listener is None and not _is_of_another_version(body):
-        return ack()  # a link, or a field that only matters once its modal is sent
+        return ack()  # a link, or a field that matters only once its modal is submitted
     question = request.by_button(body, at=timezone.now())
     answer = _once(question, listener) if listener else answers.Say(OUTDATED)
     return replying.to_button(answer, ack=ack, trigger_id=question.trigger_id, response_url=_response_url(body))
 
 
 def _is_of_another_version(body: Body) -> bool:
-    """Return whether a button of a message is one of ours that this version does not know."""
+    """Return whether a message's button is one of ours that this version does not know."""
     action = body["actions"][0]
     is_ours = action["action_id"].startswith("firekind:") and action["action_id"] != LINK
     return is_ours and action.get("type") == "button" and not body.get("view")
@@ -153,7 +153,7 @@ def _response_url(body: Body) -> str:
 
 
 def _event(body: Body, ack: Ack) -> BoltResponse:
-    """Look first, which may call Slack; then do what follows from it once, together with the note that it was done."""
+    """Run the listener, which may call Slack, then do the resulting work once, in one transaction with its record."""
     told = SlackEvent.of(body, at=timezone.now())
     listener = listeners.EVENTS.get(told.type)
     deed = listener(told) if listener else None
@@ -173,10 +173,9 @@ def _unless_refused(deed: Callable[[], object]) -> None:
 
 
 def _once(question: SlackRequest, listener: Callable[[SlackRequest], Answer]) -> Answer:
-    """Do what was asked in one transaction with the note that it was; a repeated request does nothing.
+    """Do the request in one transaction with its record, so that a repeated request does nothing.
 
-    No call goes out in here but one that is waited for a moment: an answer that needs one is carried out after the
-    commit.
+    No calls are made inside except those that wait only a moment. An answer that needs a call is sent after the commit.
     """
     try:
         with transaction.atomic():
@@ -189,7 +188,7 @@ def _once(question: SlackRequest, listener: Callable[[SlackRequest], Answer]) ->
 
 
 def _while_seen(question: SlackRequest, listener: Callable[[SlackRequest], Answer]) -> Answer:
-    """Do what was asked; raise ``NotThere`` where others took access to what was read for it meanwhile."""
+    """Do the request. Raises ``NotThere`` if someone removed access to what it read in the meantime."""
     with still_seen.finding() as found:
         answer = _of_window(question, listener)
     if not found.is_seen_or_held(by=question.by):
@@ -198,7 +197,7 @@ def _while_seen(question: SlackRequest, listener: Callable[[SlackRequest], Answe
 
 
 def _of_window(question: SlackRequest, listener: Callable[[SlackRequest], Answer]) -> Answer:
-    """Do once what a modal says, however often it is sent; one that stays open with something to mend is not spent."""
+    """Do what a modal says once, however often it is sent. One that stays open for corrections can be sent again."""
     spent = inbox.take(question.window, at=question.at) if question.window else None
     if question.window and spent is None:
         return answers.Nothing()
@@ -217,9 +216,9 @@ def _refusal(question: SlackRequest, refused: lifecycle.Refused) -> Answer:
 
 
 def _failed(error: Exception, body: Body) -> BoltResponse:
-    """Answer after an unexpected error: events are sent again by Slack, people are told.
+    """Answer after an unexpected error: Slack retries events, and people get a message.
 
-    The log gets where it happened, never the error's own words: a database quotes what people wrote.
+    The log gets the place of the error, never its message, because a database quotes what people wrote.
     """
     if isinstance(error, BoltUnhandledRequestError):
         return BoltResponse(status=200, body="")
@@ -234,7 +233,7 @@ def _failed(error: Exception, body: Body) -> BoltResponse:
 
 
 def _outage(body: Body, error: Exception | None = None) -> BoltResponse:
-    """Say what happened and what to do by hand; an event is sent again by Slack, which is asked for that."""
+    """Say what happened and what to do by hand; for an event, ask Slack to retry."""
     if body.get("type") == "event_callback":
         return _again()
     return _excused(body, mrkdwn.escape(outage_answer.in_slack(error))) or BoltResponse(status=200, body="")
@@ -245,7 +244,7 @@ def _again() -> BoltResponse:
 
 
 def _excused(body: Body, says: str) -> BoltResponse | None:
-    """Answer with an excuse, or say it below what was pressed; None where nobody would read it."""
+    """Answer with an apology, or post it below the pressed button; None when no one would read it."""
     said = excuse(body, says)
     if not said and (url := _response_url(body)):
         afterwards.leave(lambda: replying.say(url, says))
@@ -254,7 +253,7 @@ def _excused(body: Body, says: str) -> BoltResponse | None:
 
 
 def excuse(body: Body, says: str = UNREAD) -> dict[str, Any]:
-    """Return what a person is told whose request led to nothing; empty where nobody looks at the answer."""
+    """Return what a person is told whose request failed; empty when no one reads the answer."""
     if "command" in body:
         return {"response_type": "ephemeral", "text": says}
     if body.get("type") == "view_submission":

@@ -1,7 +1,7 @@
-"""What leads to nothing is answered before a request is made of it: it is most of what Slack delivers.
+"""Answer deliveries that have no consequence before a Django request is created: most of Slack's deliveries are such.
 
-A declaration brings some twenty deliveries: who was invited and who came in, and what was posted. Middleware and Bolt
-took three quarters of what they cost, from the pages of those who read along.
+One declaration causes some twenty deliveries: invitations, joins, and posts. Middleware and Bolt took three quarters of
+their cost, at the expense of people who had pages open.
 """
 
 from __future__ import annotations
@@ -14,29 +14,29 @@ from integrations.slack.doors import signing
 from integrations.slack.listeners.events import messages, rooms
 from integrations.slack.protocol import payload_validation, setup
 
-LARGEST: Final = 16 * 1024  # bytes that are read without holding up anybody else on the event loop
+LARGEST: Final = 16 * 1024  # bytes that can be read without delaying others on the event loop
 TALK: Final = b'"message"'
 COMING: Final = b'"member_joined_channel"'
 
 
 def is_talk(body: bytes, *, stamp: str, signature: str) -> bool:
-    """Return whether Slack tells of a message that is nobody's business here. Asks nobody."""
+    """Return whether Slack reports a message that concerns no one here. Makes no query."""
     payload = _signed(body, TALK, stamp, signature)
     return payload is not None and messages.is_talk(payload)
 
 
 def is_expected(body: bytes, *, stamp: str, signature: str) -> bool:
-    """Return whether Slack tells of somebody whom we invited and who missed nothing. Asks the database."""
+    """Return whether Slack reports someone we invited, who missed nothing. Queries the database."""
     payload = _signed(body, COMING, stamp, signature)
     return payload is not None and payload_validation.fits(payload) and rooms.is_expected(payload)
 
 
 def _signed(body: bytes, word: bytes, stamp: str, signature: str) -> Mapping[str, Any] | None:
-    """Read what Slack signed, if it has this word in it and is small; None for what has to be looked at properly."""
+    """Parse a small signed body that contains this word; None for one that needs the full path."""
     given = setup.current()
     if given is None or not given.signing_secret or len(body) > LARGEST or word not in body:
         return None
-    if not signing.is_now(stamp):  # which the door says in the log
+    if not signing.is_now(stamp):  # the door logs it
         return None
     try:
         payload = json.loads(body)

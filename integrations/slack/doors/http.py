@@ -35,22 +35,22 @@ FORM: Final = "application/x-www-form-urlencoded"
 
 
 class LateResponse(HttpResponse):
-    """An answer with what is left to do once it is sent (``late``), which the server begins."""
+    """An answer with work to do after it is sent (``late``), which the server starts."""
 
     late: Sequence[Deed] = ()
 
     @classmethod
     def of(cls, response: HttpResponse, late: Sequence[Deed]) -> LateResponse:
-        """Return the same answer with what is left to do."""
+        """Return the same answer, with work to do after it."""
         made = cls(response.content, status=response.status_code, headers=dict(response.items()))
         made.late = late
         return made
 
 
-@csrf_exempt  # Slack signs what it sends instead
+@csrf_exempt  # Slack signs its requests instead
 @require_POST
 def events(request: HttpRequest) -> HttpResponse:
-    """Take a command, an interaction or an event from Slack; refuse everything else without acting on it."""
+    """Receive a command, an interaction or an event from Slack; refuse everything else without acting on it."""
     given = setup.current()
     length = request.headers.get("Content-Length", "")
     if given is None or not given.signing_secret:
@@ -68,7 +68,7 @@ def events(request: HttpRequest) -> HttpResponse:
 
 
 def _is_certificate_check(request: HttpRequest) -> bool:
-    """Tell what asks for nothing: Slack looks now and then whether an address has a good certificate, unsigned.
+    """Return whether this is Slack's occasional unsigned check of our certificate, which asks for nothing.
 
     docs.slack.dev/interactivity/implementing-slash-commands
     """
@@ -76,10 +76,10 @@ def _is_certificate_check(request: HttpRequest) -> bool:
 
 
 def _verified_only(request: HttpRequest, length: str) -> HttpResponse | None:
-    """Answer Slack's check of the address although nothing else is taken yet; None for anything else.
+    """Answer Slack's URL verification while nothing else is accepted yet; None for any other request.
 
-    The address is checked as the app is made from its manifest, before there is a secret to set here. Slack would not
-    check it again by itself, so no event would ever come.
+    Slack verifies the URL when the app is created from its manifest, before there is a secret to put into the settings.
+    It would not verify again by itself, so no event would ever arrive.
     """
     if not DIGITS.fullmatch(length) or int(length) > CHECK:
         return None
@@ -111,14 +111,14 @@ def _take(request: HttpRequest, given: Setup) -> HttpResponse:
 
 
 def _acknowledged(payload: dict[str, Any]) -> HttpResponse:
-    """Answer what was signed and has a shape that we know nothing to do with: Slack would only send it again."""
+    """Acknowledge a signed payload of an unknown shape, because Slack would only send it again."""
     log.warning("received a Slack payload of an unknown shape; nothing was done")
     said = bolt.excuse(payload)
     return JsonResponse(said) if said else HttpResponse()
 
 
 def _read(request: HttpRequest) -> Any:
-    """Read what came; None for what is not UTF-8, not JSON, or nested beyond reason."""
+    """Parse the request; None unless it is UTF-8 and valid, not too deeply nested JSON."""
     try:
         return _payload(request.body.decode("utf-8"), request.content_type or "")
     except (ValueError, RecursionError):
@@ -126,7 +126,7 @@ def _read(request: HttpRequest) -> Any:
 
 
 def _payload(said: str, content_type: str) -> Any:
-    """Read a body the way Bolt does."""
+    """Parse a body the way Bolt does."""
     if content_type == "application/json" or said.startswith("{"):
         return json.loads(said)
     form = dict(parse_qsl(said, keep_blank_values=True))

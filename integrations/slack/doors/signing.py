@@ -1,4 +1,4 @@
-"""Slack's signature over the bytes of a request; the SDK's own check falls over some of them.
+"""Verify Slack's signature over a request's raw bytes; the SDK's own check crashes on some of them.
 
 docs.slack.dev/authentication/verifying-requests-from-slack
 """
@@ -24,7 +24,7 @@ SECONDS: Final = re.compile(r"[0-9]{1,12}", re.ASCII)
 
 
 def is_now(stamp: str) -> bool:
-    """Return whether a request says that it was signed within the last five minutes."""
+    """Return whether a request's timestamp is within five minutes of now."""
     return SECONDS.fullmatch(stamp) is not None and abs(time.time() - int(stamp)) <= SKEW_S
 
 

@@ -23,14 +23,14 @@ log = logging.getLogger(__name__)
 
 
 class Handler(SocketModeHandler):
-    """Takes what comes over the socket. Its threads are not Django's, so it minds their connections itself."""
+    """Handles requests from the socket. Its threads are not Django's, so it closes database connections itself."""
 
     def handle(self, client: SocketModeClient, req: SocketModeRequest) -> None:  # type: ignore[override]  # as Bolt's own
-        """Carry out one request and acknowledge it."""
+        """Handle one request and acknowledge it."""
         if not payload_validation.fits(req.payload) or not payload_validation.is_known(req.payload):
             log.warning("received a socket message that nothing is done about: %s", req.type)
             said: Any = bolt.excuse(req.payload)
-            client.send_socket_mode_response(SocketModeResponse(req.envelope_id, said))  # else it comes again
+            client.send_socket_mode_response(SocketModeResponse(req.envelope_id, said))  # or Slack resends it
             return
         close_old_connections()
         try:
@@ -42,7 +42,7 @@ class Handler(SocketModeHandler):
 
 
 def handler(given: Setup) -> Handler:
-    """Build the handler; it connects once it is started."""
+    """Build the handler, which connects when started."""
     database_watch.hurry()
-    client = DirectClient(base_url=given.api_url, retry_handlers=[])  # the app's token goes to Slack alone
+    client = DirectClient(base_url=given.api_url, retry_handlers=[])  # the app's token goes to Slack only
     return Handler(bolt.app(given), given.app_token, web_client=client, logger=log)

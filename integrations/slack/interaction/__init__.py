@@ -1,1 +1,1 @@
-"""What somebody asks through Slack and what they are answered, as plain values."""
+"""People's requests through Slack and our answers, as plain values."""

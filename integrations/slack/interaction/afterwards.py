@@ -1,4 +1,4 @@
-"""What is done once Slack has its answer, because it takes that only then. Nothing is owed: losing it loses nothing."""
+"""Work done after Slack has its answer, because Slack accepts it only then. Nothing durable depends on it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from integrations.slack.interaction.slack_event import Deed
 log = logging.getLogger(__name__)
 
 AT_ONCE: Final = 2
-WAITING: Final = 100  # more than these are dropped: nobody waits for them as long as that would take
+WAITING: Final = 100  # more are dropped, because no one would wait that long for them
 
 _late: ContextVar[list[Deed] | None] = ContextVar("late", default=None)
 _pool = ThreadPoolExecutor(AT_ONCE, thread_name_prefix="afterwards")
@@ -27,7 +27,7 @@ _room = threading.BoundedSemaphore(WAITING)
 
 @contextmanager
 def collected() -> Iterator[list[Deed]]:
-    """Collect what listeners leave for after the answer; the door begins it once that is sent."""
+    """Collect the work that listeners leave for after the answer; the door starts it once that is sent."""
     deeds: list[Deed] = []
     token = _late.set(deeds)
     try:
@@ -37,14 +37,14 @@ def collected() -> Iterator[list[Deed]]:
 
 
 def leave(deed: Deed) -> None:
-    """Leave something for after the answer."""
+    """Leave some work for after the answer."""
     deeds = _late.get()
     assert deeds is not None, "every door collects"
     deeds.append(deed)
 
 
 def begin(deeds: Iterable[Deed]) -> None:
-    """Begin what was left, in threads of its own; waits for nothing."""
+    """Start the work in other threads, without waiting for it."""
     for deed in deeds:
         if _room.acquire(blocking=False):
             _pool.submit(_carry_out, deed).add_done_callback(_ended)
@@ -58,7 +58,7 @@ def _carry_out(deed: Deed) -> None:
 
 
 def _ended(done: Future[None]) -> None:
-    """Make room, and log where it broke: without the error's own words, which may quote what people wrote."""
+    """Free the slot, and log where an error happened, without its message, which may quote what people wrote."""
     _room.release()
     if (error := done.exception()) is not None:
         log.error("%s after an answer\n%s", type(error).__name__, "".join(traceback.format_tb(error.__traceback__)))

@@ -1,4 +1,4 @@
-"""The answers a listener can return: plain values, carried out in ``replying``."""
+"""The answers a listener can return: plain values, which ``replying`` carries out."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from integrations.slack.protocol.blocks import Block
 
 @dataclass(frozen=True, slots=True)
 class Say:
-    """Tell the one who asked, and nobody else; ``text`` is mrkdwn. ``instead`` of the message it was pressed in."""
+    """Tell only the person who asked; ``text`` is mrkdwn. ``instead`` replaces the message with the pressed button."""
 
     text: str
     blocks: tuple[Block, ...] = ()
@@ -26,7 +26,7 @@ class Open:
 
 @dataclass(frozen=True, slots=True)
 class Replace:
-    """Show another view in the modal that was submitted."""
+    """Show another view in the submitted modal."""
 
     view: Block
 
@@ -42,7 +42,7 @@ class Redraw:
 
 @dataclass(frozen=True, slots=True)
 class Publish:
-    """Draw someone's Home tab."""
+    """Publish a person's Home tab."""
 
     chat_id: str
     view: Block
@@ -50,28 +50,28 @@ class Publish:
 
 @dataclass(frozen=True, slots=True)
 class Wrong:
-    """Keep the modal open and show words under its fields, by block id."""
+    """Keep the modal open and show errors under its fields, by block id."""
 
     errors: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class Later:
-    """Do what has to ask a vendor, once the press is noted, and tell the one who pressed what it returns."""
+    """Do work that calls a vendor once the press is recorded, and tell the person what it returns."""
 
     run: Callable[[], str]
 
 
 @dataclass(frozen=True, slots=True)
 class Nothing:
-    """Take note; close the modal that was submitted."""
+    """Acknowledge only; a submitted modal closes."""
 
 
 Answer = Say | Open | Replace | Redraw | Publish | Wrong | Later | Nothing
 
 
 def asks_on(answer: Answer) -> bool:
-    """Return whether a modal that was submitted stays open with something to mend, read or fill in."""
+    """Return whether the submitted modal stays open, for corrections, reading or more input."""
     match answer:
         case Replace(view) | Open(view):
             return bool(view.get("submit"))

@@ -1,4 +1,4 @@
-"""What a message says in its blocks alone, as those of alerts and workflows do: in plain text, line by line."""
+"""Extract the plain text of messages that have words only in blocks, as those of alerts and Slack workflows do."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
 Plain = Callable[[str], str]
-NOTHING: Final = frozenset({"This content can't be displayed.", "[no preview available]"})  # what Slack puts in place
+NOTHING: Final = frozenset({"This content can't be displayed.", "[no preview available]"})  # Slack's placeholders
 UNSAID: Final = frozenset({"actions", "input", "image", "video", "divider"})
 
 
 def of(message: Mapping[str, Any], *, plain: Plain) -> str:
-    """Return the words of a message's blocks and attachments, without its buttons; ``plain`` reads mrkdwn."""
+    """Return the words of a message's blocks and attachments, without its buttons; ``plain`` converts mrkdwn."""
     lines = [*_lines(message.get("blocks"), plain), *_attached(message.get("attachments"), plain)]
     return "\n".join(dict.fromkeys(filter(None, (line.strip() for line in lines))))
 
@@ -40,7 +40,7 @@ def _lines(blocks: Any, plain: Plain) -> Iterator[str]:
 
 
 def _text(part: Any, plain: Plain) -> str:
-    """Read a text object, or the text of a block of markdown."""
+    """Read a text object, or the text of a markdown block."""
     if isinstance(part, str):
         return part
     if not isinstance(part, dict) or not isinstance(said := part.get("text"), str):
@@ -49,7 +49,7 @@ def _text(part: Any, plain: Plain) -> str:
 
 
 def _rich(part: Mapping[str, Any]) -> str:
-    """Read one piece of rich text: a paragraph, a quote, or the items of a list, one a line."""
+    """Read one piece of rich text: a paragraph, a quote, or a list with one item per line."""
     inside = _dicts(part.get("elements"))
     if part.get("type") == "rich_text_list":
         return "\n".join(_rich(one) for one in inside)

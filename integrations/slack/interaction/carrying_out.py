@@ -1,4 +1,4 @@
-"""Whether what somebody asks for is carried out now: said before they ask for it, and when they did."""
+"""Warn people, before and after they ask for something, while no worker is running to carry it out."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from workflows.status import workers
 
 
 def none_does() -> str:
-    """Say since when nothing is carried out; empty while a worker lives."""
+    """Return a warning with the time since when nothing is carried out; empty while a worker is alive."""
     since = workers.gone_since(at=timezone.now())
     if since is None:
         return ""
@@ -20,17 +20,17 @@ def none_does() -> str:
 
 
 def posted() -> str:
-    """Say what becomes of something that is told in a channel: *posted in* it, or nothing yet while no worker lives."""
+    """Return *posted in* for a message to a channel, or *recorded for* while no worker is alive."""
     return "recorded for" if none_does() else "posted in"
 
 
 def said(done: str) -> str:
-    """Say what was done and, while no worker lives, that nothing follows from it yet."""
+    """Return what was done, with a warning while no worker is alive that nothing follows from it yet."""
     warning = none_does()
     return f"{done}\n{warning}" if warning and warning not in done else done
 
 
 def warned() -> list[blocks.Block]:
-    """Say the same where somebody is about to ask for something."""
+    """Return the same warning as blocks, for a form that someone is about to submit."""
     said = none_does()
     return [blocks.section(said)] if said else []

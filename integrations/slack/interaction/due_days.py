@@ -1,4 +1,4 @@
-"""The day by which something is due, as somebody types it: *by friday*, *by tomorrow*, *by 2026-12-01*."""
+"""The due day as people type it: *by friday*, *by tomorrow*, *by 2026-12-01*."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ HOW: Final = "Write `by friday`, `by tomorrow` or `by 2026-12-01`."
 
 
 def split(said: str, *, today: date) -> tuple[str, date | None]:
-    """Split the day off the end of what was said. Raises ``BadInput`` for what is meant as a day and is none.
+    """Split the day off the end of a text. Raises ``BadInput`` for one that is meant as a day but is not valid.
 
     *roll back by hand* names no day and stays as it is.
     """
@@ -34,7 +34,7 @@ def split(said: str, *, today: date) -> tuple[str, date | None]:
 
 
 def day(word: str, *, today: date) -> date:
-    """Return the day that a word names, from today on: *friday* is the next one, or today if that is a Friday."""
+    """Return the day that a word names, from today on: *friday* is the next one, or today if today is a Friday."""
     name = word.lower().rstrip(".,;!")
     if name in RELATIVE:
         return today + timedelta(days=RELATIVE[name])
@@ -50,7 +50,7 @@ def day(word: str, *, today: date) -> date:
 
 
 def today_of(person: Person, *, at: datetime) -> date:
-    """Return the day it is where someone is, as Slack says or last said; in UTC where it never did."""
+    """Return today's date in a person's time zone, as Slack says or last said; in UTC if it never did."""
     try:
         zone = replying.asked("users.info", user=person.chat_id)["user"].get("tz")
     except (VendorError, KeyError, TimeoutError):
@@ -59,7 +59,7 @@ def today_of(person: Person, *, at: datetime) -> date:
 
 
 def names_day(said: str) -> bool:
-    """Whether a day stands at the end, so that it has to be known which day it is."""
+    """Return whether the text ends with a day, so that today's date is needed to read it."""
     found = AT_END.search(said)
     return found is not None and _is_meant(found[1])
 

@@ -9,9 +9,9 @@ from django.db import connection
 
 from integrations.slack.models import Delivery
 
-KEPT: Final = timedelta(days=3)  # the longest that Slack retries an event is a day
+KEPT: Final = timedelta(days=3)  # Slack retries an event for a day at most
 SWEEP_EVERY: Final = 200
-# SKIP LOCKED: two sweeps at once take different rows instead of waiting for each other.
+# SKIP LOCKED: concurrent sweeps take different rows instead of waiting for each other.
 SWEEP: Final = """
     DELETE FROM slack_delivery WHERE id IN (
         SELECT id FROM slack_delivery WHERE received_at < %s ORDER BY received_at LIMIT 1000 FOR UPDATE SKIP LOCKED
@@ -24,9 +24,9 @@ TAKE: Final = """
 
 
 def take(key: str, *, at: datetime) -> int | None:
-    """Record a delivery in the caller's transaction and return its number; None when it was acted on before.
+    """Record a delivery in the caller's transaction and return its number; None when it was handled before.
 
-    A second copy that comes while the first is still at work waits for it here.
+    A second copy that arrives while the first is still in progress waits for it here.
     """
     with connection.cursor() as cursor:
         cursor.execute(TAKE, [key[:200], at])
@@ -39,21 +39,21 @@ def take(key: str, *, at: datetime) -> int | None:
 
 
 def give_back(number: int) -> None:
-    """Forget a delivery in the transaction that recorded it: what it is about may be asked for again."""
+    """Undo the record of a delivery in the same transaction, so that the request can be sent again."""
     Delivery.objects.filter(pk=number).delete()
 
 
 def keep(number: int, words: str) -> None:
-    """Keep a command's words with its delivery, until its author has said which incident it is for."""
+    """Keep a command's words with its delivery until its author has chosen an incident."""
     Delivery.objects.filter(pk=number).update(words=words)
 
 
 def kept(number: int) -> str:
-    """Return the words that were kept, and hold them for the caller's transaction; empty when they are spent."""
+    """Return the kept words and lock them for the caller's transaction; empty when they were used."""
     delivery = Delivery.objects.select_for_update(no_key=True).filter(pk=number).first()
     return delivery.words if delivery else ""
 
 
 def spend(number: int) -> None:
-    """Drop the words that were kept: they are carried out."""
+    """Delete the kept words after they were carried out."""
     Delivery.objects.filter(pk=number).update(words="")

@@ -1,4 +1,4 @@
-"""Which incident someone means: the one of this channel, a named one, or one of a list."""
+"""Find the incident someone means: this channel's, a named one, or one from a list."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from integrations.slack.protocol import blocks, mrkdwn, setup
 SUFFIX: Final = re.compile(r"-\d$")  # of a channel whose name was taken
 EMOJI: Final = re.compile(r"(?::[a-z0-9_+'\-]+:\s*)+")
 WORD: Final = re.compile(r"\s*(?P<word>(?:<[^<>]*>|[^\s<>])+)\s*(?P<rest>.*)", re.DOTALL)
-NEAR: Final = 0.7  # of what difflib counts: *secure* and *majro*, and no word that only shares some letters
+NEAR: Final = 0.7  # difflib's ratio: accepts *secure* and *majro*, but no word that merely shares some letters
 PIECE: Final = 4
 OF_CHANNEL: Final = """
     i.id = ANY (ARRAY (SELECT r.incident_id FROM workflows_resource r WHERE r.kind = 'channel' AND r.external_id = %s))
@@ -31,7 +31,7 @@ NOT_THERE: Final = "There is no such incident. Check the codename; if it may be 
 
 
 def of_channel(channel_id: str, *, by: Person) -> Incident | None:
-    """Return the incident of a channel, unless ``by`` may not see it: then it is as if there were none."""
+    """Return a channel's incident; None when there is none, or ``by`` may not see it."""
     if not channel_id:
         return None
     found = visibility.one(by, OF_CHANNEL, [channel_id])
@@ -41,7 +41,7 @@ def of_channel(channel_id: str, *, by: Person) -> Incident | None:
 
 
 def named(codename: str, *, by: Person) -> Incident:
-    """Return the incident of a codename; raise ``Refused`` when it is hidden or absent."""
+    """Return the incident of a codename. Raises ``Refused`` when it is hidden or absent."""
     try:
         return _found(codename, by=by)
     except Incident.DoesNotExist:
@@ -49,25 +49,25 @@ def named(codename: str, *, by: Person) -> Incident:
 
 
 def no_such() -> lifecycle.Refused:
-    """Return what someone is told of an incident that is hidden or absent."""
+    """Return the error for an incident that is hidden or absent."""
     return lifecycle.Refused(NOT_THERE)
 
 
 def parted(said: str) -> tuple[str, str]:
-    """Split the first word off what was typed: a mention or a link of Slack's is one, whatever is in it."""
+    """Split the first word off a text; a Slack mention or link counts as one word, whatever it contains."""
     match = WORD.fullmatch(said)
     return (match["word"], match["rest"].rstrip()) if match else ("", said)
 
 
 def first_word(said: str, *, by: Person) -> tuple[Incident | None, str]:
-    """Split an incident's name off the front of what was said, if one stands there."""
+    """Split an incident's name off the front of a text, if there is one."""
     word, rest = parted(said)
     incident = meant(word, by=by)
     return (incident, rest) if incident is not None else (None, said)
 
 
 def meant(word: str, *, by: Person) -> Incident | None:
-    """Return the incident that somebody who may see it named in any way: by codename, channel or page."""
+    """Return the incident that ``by`` named in any way, by codename, channel or page, if they may see it."""
     mentioned = mrkdwn.CHANNEL_MENTION.search(word)
     if mentioned is not None:
         return of_channel(mentioned[1], by=by)
@@ -87,9 +87,9 @@ def _found(codename: str, *, by: Person) -> Incident:
 
 
 def codename(word: str) -> str:
-    """Return the codename that somebody wrote, also as its channel is called; empty when it has not the shape of one.
+    """Return a typed codename, also from a channel's name; empty if it does not have a codename's shape.
 
-    Nothing is looked up: it may be that of an incident which is hidden from them.
+    Nothing is looked up, so it may be the codename of an incident that is hidden from the person.
     """
     mentioned = mrkdwn.CHANNEL_MENTION.search(word)
     name = codename_typed.read(mentioned[2] or "" if mentioned else mrkdwn.unescape(word))
@@ -99,37 +99,37 @@ def codename(word: str) -> str:
 
 
 def seen(by: Person) -> QuerySet[Incident]:
-    """Return what ``by`` may see, newest first, those that are open before the rest."""
+    """Return the incidents that ``by`` may see: open ones first, then newest first."""
     incidents = visibility.visible_to(by).select_related("type", "policy_version", "lead")
     return incidents.order_by("-active", "-declared_at", "-pk")
 
 
 def channels(incidents: Iterable[Incident]) -> dict[int, str]:
-    """Return the ids of the channels where people talk now, by incident: one query for any number of them."""
+    """Return the ids of the incidents' current channels by incident, with one query."""
     with connection.cursor() as cursor:
         cursor.execute(TALKED_IN, [[incident.pk for incident in incidents]])
         return dict(cursor.fetchall())
 
 
 def place(incident: Incident) -> str:
-    """Name where people talk about an incident: its channel, or while there is none, its page."""
+    """Return a link to an incident's channel, or to its page while it has no channel."""
     channel_id = channels([incident]).get(incident.pk)
     return mrkdwn.channel(channel_id, incident.codename) if channel_id else linked(incident)
 
 
 def options(incidents: Iterable[Incident]) -> list[blocks.Option]:
-    """Make incidents things to choose from: by type and title, with the codename below."""
+    """Return incidents as options: type and title, with the codename below."""
     return [blocks.option(f"{one.policy.name}: {one.title}", one.codename, says=one.codename) for one in incidents]
 
 
 def type_named(said: str) -> IncidentType | None:
-    """Return the type of a name, or else of a slug, if there is one."""
+    """Return the type with this name or, failing that, this slug; None when there is none."""
     wanted, types = bare(said), list(IncidentType.objects.usable())
     return next((one for called in CALLED for one in types if wanted in called(one)), None)
 
 
 def usable_type(slug: str) -> IncidentType:
-    """Return the type of a slug, whatever others are called; raise ``Refused`` with the closest when there is none."""
+    """Return the type with this slug, whatever other types are called. Raises ``Refused`` with the closest match."""
     types = list(IncidentType.objects.usable())
     found = next((one for one in types if one.slug == slug), None)
     if found is not None:
@@ -141,9 +141,9 @@ def usable_type(slug: str) -> IncidentType:
 
 
 def meant_type(said: str) -> IncidentType | None:
-    """Return the type to ask about where someone may mean one that is misspelt, or archived by now.
+    """Return the type to ask about when someone may have misspelled one, or named an archived one.
 
-    In place of an archived one that is one as private, the default before others.
+    An archived type is replaced by a usable one that is equally private, preferably the default.
     """
     usable = list(IncidentType.objects.usable())
     archived = IncidentType.objects.filter(archived_at__isnull=False).select_related("current")
@@ -155,7 +155,7 @@ def meant_type(said: str) -> IncidentType | None:
 
 
 def near_type(said: str, types: Collection[IncidentType]) -> IncidentType | None:
-    """Return the type that someone most likely means who did not quite write its name, if any."""
+    """Return the type whose name someone most likely misspelled, if any."""
     wanted, first = bare(said), bare(said.strip().partition(" ")[0])
     scores = [
         (max(_likeness(wanted, first, name) for called in CALLED for name in called(one)), -n, one)
@@ -166,41 +166,41 @@ def near_type(said: str, types: Collection[IncidentType]) -> IncidentType | None
 
 
 def _likeness(wanted: str, first: str, name: str) -> float:
-    """Say from 0 to 1 how much what was written is like a name: all of it, or its first word, or a piece of it."""
+    """Return from 0 to 1 how similar a text is to a name: as a whole, by its first word, or as a part of the name."""
     if first == name or (len(wanted) >= PIECE and (name.startswith(wanted) or name.endswith(wanted))):
         return 1.0
     return difflib.SequenceMatcher(None, wanted, name).ratio()
 
 
 def names(type: IncidentType) -> set[str]:
-    """Return what a type is called, as ``bare`` writes it, with the emoji of its name and without."""
+    """Return a type's name in the form of ``bare``, with and without its emoji."""
     name = type.policy.name
     return {bare(name), bare(EMOJI.sub("", name))} - {""}
 
 
 def slugs(type: IncidentType) -> set[str]:
-    """Return a type's slug, as ``bare`` writes it."""
+    """Return a type's slug in the form of ``bare``."""
     return {bare(type.slug)}
 
 
-CALLED: Final = (names, slugs)  # how people name a type, that which they read first
+CALLED: Final = (names, slugs)  # ways to name a type; the one that people see comes first
 
 
 def bare(said: str) -> str:
-    """Write a name without case, accents and what stands between its words."""
+    """Normalise a name: no case, no accents, and nothing between its words."""
     return re.sub(r"[\W_]+", "", unicodedata.normalize("NFKD", said).casefold())
 
 
 def page(incident: Incident) -> str:
-    """Return the address of an incident's page."""
+    """Return the URL of an incident's page."""
     return f"{setup.base_url()}{incident.get_absolute_url()}"
 
 
 def linked(incident: Incident) -> str:
-    """Write an incident's codename as a link to its page."""
+    """Return an incident's codename as a link to its page."""
     return mrkdwn.link(page(incident), incident.codename)
 
 
 def titled(incident: Incident) -> str:
-    """Write what a window is about: an incident's codename, as a link, and its title."""
+    """Return the heading of a modal: an incident's codename as a link, and its title."""
     return f"{linked(incident)}  {mrkdwn.escape(mrkdwn.cut(incident.title, 150))}"

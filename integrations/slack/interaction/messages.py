@@ -15,12 +15,12 @@ from integrations.slack.protocol import mrkdwn
 QUOTED: Final = re.compile(r"[\"'`\u2018\u201c\u201e\u00ab](.*)[\"'`\u2019\u201d\u201c\u00bb]", re.DOTALL)
 HOSTED: Final = frozenset({"hosted", "snippet"})
 FILES: Final = 10
-FAR_S: Final = 1e11  # thousands of years: nothing that is said to be later is so
+FAR_S: Final = 1e11  # seconds, thousands of years; larger values are not real times
 
 
 @dataclass(frozen=True, slots=True)
 class SharedFile:
-    """A file that someone shared; its bytes are fetched by its id."""
+    """A file that someone shared; it is downloaded by its id."""
 
     id: str
     name: str
@@ -28,7 +28,7 @@ class SharedFile:
 
 @dataclass(frozen=True, slots=True)
 class WrittenMessage:
-    """What someone wrote: ``ref`` names it for good, ``ts`` is when; ``stamp`` is when they last changed it."""
+    """What someone wrote: ``ref`` identifies it for good, ``ts`` is its time, ``stamp`` the time of its last change."""
 
     text: str
     author: str
@@ -40,14 +40,14 @@ class WrittenMessage:
 
 
 def of(message: Mapping[str, Any], *, channel_id: str) -> WrittenMessage:
-    """Read a message as Slack stores it."""
+    """Read a message from Slack's JSON."""
     ts = str(message["ts"])
     files, last = tuple(files_of(message)), stamp(message)
     return WrittenMessage(said(message), _author(message), ref(channel_id, ts), ts, link(channel_id, ts), files, last)
 
 
 def said(message: Mapping[str, Any]) -> str:
-    """Return what a message says in plain text: where it has none of its own, what stands in its blocks and files."""
+    """Return what a message says in plain text; if it has no text of its own, that of its blocks and files."""
     text = str(message.get("text") or "")
     if text.strip() and text not in block_words.NOTHING:
         return typed(text)
@@ -56,16 +56,16 @@ def said(message: Mapping[str, Any]) -> str:
 
 
 def stamp(message: Mapping[str, Any]) -> float:
-    """Return when a message took the words that it has, in seconds by Slack's clock; 0 where that is not said.
+    """Return when a message got its current words, in seconds of Slack's clock; 0 if that is not stated.
 
-    Slack says of an edit in which second it was: so of two stamps in one second, neither is later (``at_once``).
+    Slack gives the time of an edit in whole seconds, so two stamps in one second have no order (``at_once``).
     """
     edited = message.get("edited")
     return max(_seconds(message.get("ts")), _seconds((edited if isinstance(edited, dict) else {}).get("ts")))
 
 
 def at_once(one: float, other: float) -> bool:
-    """Return whether two stamps are of one second, so that they do not say which is later."""
+    """Return whether two stamps are in the same second and so have no order."""
     return int(one) == int(other)
 
 
@@ -78,7 +78,7 @@ def _seconds(said: object) -> float:
 
 
 def files_of(holder: Mapping[str, Any]) -> list[SharedFile]:
-    """Read the files that a message or a field holds, without those Slack only links to or has deleted."""
+    """Read the files of a message or a field, without those Slack only links to or has deleted."""
     listed = holder.get("files")
     held = [one for one in listed if isinstance(one, dict)] if isinstance(listed, list) else []
     return [
@@ -89,25 +89,25 @@ def files_of(holder: Mapping[str, Any]) -> list[SharedFile]:
 
 
 def ref(channel_id: str, ts: str) -> str:
-    """Name a message."""
+    """Return the reference of a message."""
     return f"{channel_id}:{ts}"
 
 
 def link(channel_id: str, ts: str) -> str:
-    """Give a message's address."""
+    """Return a message's URL."""
     slack = current.slack()
     return slack.identity.message_url(channel_id, ts) if slack else ""
 
 
 def typed(said: str) -> str:
-    """Turn what was typed, or stored, into plain text: mentions become names, links addresses."""
+    """Convert typed or stored text to plain text: mentions become names, links URLs."""
     ids = mrkdwn.people(said)
     names = dict(Person.objects.filter(chat_id__in=ids).values_list("chat_id", "name")) if ids else {}
     return mrkdwn.plain(said, name_of=lambda chat_id: names.get(chat_id, chat_id))
 
 
 def one_line(said: str, limit: int) -> str:
-    """Write what was typed so that it fits between backticks: in one line, at most so many characters of it."""
+    """Return typed text for use between backticks: on one line, with at most ``limit`` characters."""
     return mrkdwn.escape(mrkdwn.cut(" ".join(typed(said).replace("`", "'").split()), limit))
 
 
@@ -121,6 +121,6 @@ def _author(message: Mapping[str, Any]) -> str:
 
 
 def unquoted(said: str) -> str:
-    """Take the quotes around what was typed away, whichever a keyboard makes of them."""
+    """Remove the quotes around typed text, in any form a keyboard produces."""
     quoted = QUOTED.fullmatch(said.strip())
     return quoted[1] if quoted else said

@@ -1,4 +1,4 @@
-"""A plan as blocks: summed up in one line, what cannot be undone, then line by line, then what follows from it."""
+"""A plan as blocks: a one-line summary, what cannot be undone, the lines, and the consequences."""
 
 from __future__ import annotations
 
@@ -14,26 +14,26 @@ from workflows.planning.plan import Plan
 from workflows.planning.plan_lines import PlanLine
 
 SHOWN: Final = 40
-SHOWN_BYTES: Final = 50_000  # of the 250,000 that a window may have, as they are sent: a letter takes up to twelve
+SHOWN_BYTES: Final = 50_000  # of the 250,000 bytes that a modal may have when sent: one letter can take twelve
 SIGNS: Final = {"+": "`+`", "~": "`~`", "-": "`-`", "!": "`!`", "=": "`=`"}
 
 
 def shown(plan: Plan) -> list[blocks.Block]:
-    """Render a plan: its sum, what cannot be undone, its lines, and below them what follows and what is so already.
+    """Render a plan: its summary, what cannot be undone, its lines, then the consequences and what already exists.
 
-    The button that confirms is always in view, so that what cannot be undone stands above what may have to be scrolled.
-    What is so already is in small print; who is paged never is.
+    The confirm button is always visible, so what cannot be undone comes before anything that may need scrolling. What
+    already exists is in small print, except who is paged.
     """
     return [*first(plan), *rest(plan)]
 
 
 def first(plan: Plan) -> list[blocks.Block]:
-    """Render what is read before all else: the sum of a plan, and what cannot be undone."""
+    """Render what comes first: the summary of a plan, and what cannot be undone."""
     return [blocks.section(bold(plan.in_short)), *_noted(plan)[:1]]
 
 
 def rest(plan: Plan) -> list[blocks.Block]:
-    """Render the lines of a plan, what follows from them, and what is so already."""
+    """Render the lines of a plan, its consequences, and what already exists."""
     doing = [line for line in plan.lines if not line.is_quiet]
     lines = _fitting(doing)
     already = [line for line in plan.lines if line.is_quiet]
@@ -55,7 +55,7 @@ def _noted(plan: Plan) -> list[blocks.Block]:
 
 
 def _fitting(lines: Sequence[PlanLine]) -> list[PlanLine]:
-    """Return as many lines as a window holds, in their order: rather warnings and whom it pages than any others."""
+    """Return as many lines as a modal can hold, in order, preferring warnings and people who are paged."""
     by_weight = sorted(enumerate(lines), key=lambda numbered: not _weighs(numbered[1]))[:SHOWN]
     ends = accumulate(len(json.dumps(line.text)) for _, line in by_weight)
     fitting = {n for (n, _), end in zip(by_weight, ends, strict=True) if end <= SHOWN_BYTES}
@@ -75,7 +75,7 @@ def _bullets(notes: Iterable[str]) -> str:
 
 
 def gathered(lines: Iterable[PlanLine]) -> list[str]:
-    """Write lines as mrkdwn, gathered into as few sections as hold them."""
+    """Write lines as mrkdwn, grouped into as few sections as possible."""
     texts: list[str] = []
     for line in map(_line, lines):
         if texts and len(texts[-1]) + len(line) < blocks.SECTION:

@@ -1,6 +1,6 @@
 """Carry out an answer: in the acknowledgement where Slack allows it, otherwise with one call.
 
-No acknowledgement waits long for that call, which goes on without it.
+An acknowledgement waits only a moment for that call, which otherwise continues without it.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ SPENT = frozenset({"expired_trigger_id", "exchanged_trigger_id", "invalid_trigge
 
 
 def to_command(answer: Answer, *, ack: Ack, trigger_id: str, response_url: str) -> BoltResponse:
-    """Answer a slash command; what is said, only its author sees."""
+    """Answer a slash command; only its author sees what is said."""
     match answer:
         case answers.Say(text, shown):
             return ack(text, blocks=list(shown) or None, response_type="ephemeral")
@@ -44,7 +44,7 @@ def to_command(answer: Answer, *, ack: Ack, trigger_id: str, response_url: str) 
 
 
 def to_button(answer: Answer, *, ack: Ack, trigger_id: str, response_url: str) -> BoltResponse:
-    """Answer a press or a choice; what is said, only the one who pressed sees."""
+    """Answer a pressed button or a choice; only the person who pressed sees what is said."""
     match answer:
         case answers.Later(run) if response_url:
             afterwards.leave(lambda: say(response_url, run()))
@@ -72,13 +72,14 @@ def to_modal(answer: Answer, *, ack: Ack) -> BoltResponse:
 
 
 def notice(text: str, *, title: str = "Firekind") -> blocks.Block:
-    """Make a modal that only says something."""
+    """Return a modal with only a message."""
     return blocks.modal(title, [blocks.section(text)], callback_id=NOTICE)
 
 
 def over_form(view: object, text: str, *, again: bool) -> dict[str, Any]:
-    """Say something on top of a modal that was submitted, which keeps what was typed; in its place where three are
-    open, the most that Slack takes.
+    """Show a message on top of a submitted modal, which keeps its input.
+
+    Three open modals are Slack's maximum; then the message replaces the top one.
     """
     below = view if isinstance(view, Mapping) else {}
     if below.get("previous_view_id") and below.get("previous_view_id") != below.get("root_view_id"):
@@ -88,28 +89,28 @@ def over_form(view: object, text: str, *, again: bool) -> dict[str, Any]:
 
 
 def call(method: str, **arguments: Any) -> Mapping[str, Any]:
-    """Call Slack for a door; raise ``VendorError``."""
+    """Call Slack for a door. Raises ``VendorError``."""
     slack = current.slack()
     assert slack is not None, "a door is only open when Slack is set up"
     return slack.wire.call(method, **arguments)
 
 
 def say(response_url: str, text: str) -> None:
-    """Say something that only the one who pressed sees, below what is there."""
+    """Show a message below, to the person who pressed only."""
     _say(response_url, text, (), instead=False)
 
 
 def asked(method: str, **arguments: Any) -> Mapping[str, Any]:
-    """Call Slack while a door waits for the answer, a moment at most; raise ``VendorError``, ``TimeoutError``."""
+    """Call Slack while a door waits for a moment. Raises ``VendorError``, ``TimeoutError``."""
     return soon.asked(partial(call, method, **arguments)).result(timeout=0)
 
 
 def _drawing(answer: Answer, *, trigger_id: str, response_url: str) -> Callable[[], None] | None:
-    """Return the call that draws what was pressed, or chosen, anew or beside it."""
+    """Return the call that redraws the view that was used, or opens another; None when the answer needs neither."""
     match answer:
         case answers.Open(view):
             return partial(_open, view, trigger_id=trigger_id, response_url=response_url)
-        case answers.Wrong(errors):  # Slack shows words under fields only of a modal that was submitted
+        case answers.Wrong(errors):  # Slack shows errors under fields only in a submitted modal
             words = mrkdwn.escape("\n".join(errors.values()))
             return partial(_try, "views.push", trigger_id=trigger_id, view=notice(words))
         case answers.Redraw(view, view_id, hash):
@@ -131,7 +132,7 @@ def _aside(deed: Callable[[], None]) -> None:
 
 
 def _not_opened(opening: Future[Mapping[str, Any]]) -> str:
-    """Return what is said of a window that did not open; nothing of one that did."""
+    """Return the message for a modal that did not open; empty if it did."""
     try:
         opening.result()
     except VendorError as error:

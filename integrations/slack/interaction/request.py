@@ -19,55 +19,56 @@ from integrations.slack.protocol import mrkdwn
 
 KEPT_CHARS: Final = 2_400
 REF: Final = re.compile(r"\w{1,64}:[0-9]{1,12}(\.[0-9]{1,9})?", re.ASCII)
-MOST: Final = 1 << 31  # and more is no number of a row
+MOST: Final = 1 << 31  # larger numbers cannot be row ids
 NO_WINDOW: Final = "This window is out of date. Close it and open it again."
 
 
 class KeptValues(dict[str, Any]):
-    """What a modal keeps. Raises ``Refused`` for what it does not hold, or as something else: it is of another version,
-    such as one that was open while Firekind was upgraded, or put back.
+    """The values stored in a modal. Raises ``Refused`` for one that is missing or has another type.
+
+    That happens when the modal is from another version, such as one that was open during an upgrade or rollback.
     """
 
     def __missing__(self, name: str) -> Any:
         raise lifecycle.Refused(NO_WINDOW)
 
     def text(self, name: str) -> str:
-        """Words, such as a codename."""
+        """Return a text, such as a codename."""
         said = self[name]
         if not isinstance(said, str):
             raise lifecycle.Refused(NO_WINDOW)
         return said
 
     def word(self, name: str, known: Collection[str]) -> str:
-        """One of the words that this version knows."""
+        """Return a text that has to be one of the words this version knows."""
         said = self.text(name)
         if said not in known:
             raise lifecycle.Refused(NO_WINDOW)
         return said
 
     def ref(self, name: str) -> str:
-        """What names a message."""
+        """Return the reference of a message."""
         said = self.text(name)
         if not REF.fullmatch(said):
             raise lifecycle.Refused(NO_WINDOW)
         return said
 
     def number(self, name: str) -> int:
-        """A number of the timeline."""
+        """Return the number of a timeline entry."""
         said = self[name]
         if type(said) is not int or not 0 <= said < MOST:
             raise lifecycle.Refused(NO_WINDOW)
         return said
 
     def moment(self, name: str) -> float:
-        """A moment of Slack's clock, in seconds; 0 where none is kept."""
+        """Return a time of Slack's clock, in seconds; 0 if none is stored."""
         said = self.get(name, 0)
         if not isinstance(said, int | float) or not 0 <= said < FAR_S:
             raise lifecycle.Refused(NO_WINDOW)
         return float(said)
 
     def pairs(self, name: str) -> list[tuple[str, str]]:
-        """Pairs of words; none where none are kept."""
+        """Return pairs of texts; empty if none are stored."""
         said = self.get(name, [])
         try:
             found = [(one, other) for one, other in said]
@@ -78,7 +79,7 @@ class KeptValues(dict[str, Any]):
         return found
 
     def part(self, name: str) -> KeptValues:
-        """What is kept together under one name; empty where nothing is."""
+        """Return a group of values stored under one name; empty if there is none."""
         said = self.get(name) or {}
         if not isinstance(said, dict):
             raise lifecycle.Refused(NO_WINDOW)
@@ -87,7 +88,7 @@ class KeptValues(dict[str, Any]):
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """An open modal: what is typed and chosen in it, and what we kept in it."""
+    """An open modal: what is typed and chosen in it, and the values we stored in it."""
 
     id: str
     hash: str
@@ -110,24 +111,24 @@ class Form:
         )
 
     def text(self, name: str) -> str:
-        """What was typed into a field, or the value chosen in a drop-down; empty when nothing was."""
+        """Return the text typed into a field, or the value chosen in a drop-down; empty if there is none."""
         value = self._value(name)
         chosen = value.get("selected_option") or {}
         return str(value.get("value") or chosen.get("value") or value.get("selected_user") or "")
 
     def people(self, name: str) -> list[Person]:
-        """The people chosen in a field."""
+        """Return the people chosen in a field."""
         ids = self._value(name).get("selected_users") or []
         found = [mentions.met(str(one)) for one in ids]
         return [person for person in found if not person.is_bot]
 
     def person(self, name: str) -> Person | None:
-        """The person chosen in a field, if any."""
+        """Return the person chosen in a field, if any."""
         chat_id = self.text(name)
         return mentions.met(chat_id) if chat_id else None
 
     def files(self, name: str) -> list[SharedFile]:
-        """The files put into a field."""
+        """Return the files put into a field."""
         return messages.files_of(self._value(name))
 
     def _value(self, name: str) -> Mapping[str, Any]:
@@ -136,10 +137,10 @@ class Form:
 
 @dataclass(frozen=True, slots=True)
 class SlackRequest:
-    """Who asked, when, where and what.
+    """Who asked for what, when and where.
 
-    ``key`` is this request's own, and ``window`` that of the modal which it sends, with what it says: Slack waits three
-    seconds for an answer, then offers to send the same one again.
+    ``key`` identifies this request. ``window`` identifies the submitted modal with its content: Slack waits three
+    seconds for an answer, then lets the person submit the same modal again.
     """
 
     by: Person
@@ -158,28 +159,28 @@ class SlackRequest:
     window: str = ""
 
     def numbered(self, number: int) -> SlackRequest:
-        """The same with the number under which its delivery was recorded."""
+        """Return the same request with the number of its recorded delivery."""
         return replace(self, number=number)
 
     def saying(self, said: str) -> SlackRequest:
-        """The same with other words."""
+        """Return the same request with other words."""
         return replace(self, words=said)
 
     @property
     def filled(self) -> Form:
-        """The modal it came from; only for listeners of modals. Raises ``Refused`` for what came from elsewhere."""
+        """The modal it came from; only for modal listeners. Raises ``Refused`` for a request from elsewhere."""
         if self.form is None:
             raise lifecycle.Refused(NO_WINDOW)
         return self.form
 
 
 def keep(**values: Any) -> str:
-    """Write what a modal keeps, as short as can be: Slack takes 3,000 characters."""
+    """Serialise the values to store in a modal compactly, because Slack allows 3,000 characters."""
     return json.dumps(values, separators=(",", ":"), ensure_ascii=False)
 
 
 def short(text: str) -> str:
-    """Cut a text so far that a modal can keep it beside a few other values."""
+    """Shorten a text so that a modal can store it along with a few other values."""
     while len(json.dumps(text, ensure_ascii=False)) > KEPT_CHARS:
         text = mrkdwn.cut(text, len(text) * 9 // 10)
     return text
@@ -199,7 +200,7 @@ def by_command(body: Mapping[str, Any], *, at: datetime) -> SlackRequest:
 
 
 def by_button(body: Mapping[str, Any], *, at: datetime) -> SlackRequest:
-    """Read a press on a button, or a choice in a drop-down."""
+    """Read a pressed button, or a choice in a drop-down."""
     action = body["actions"][0]
     user = body["user"]
     view = body.get("view")
@@ -232,13 +233,13 @@ def by_modal(body: Mapping[str, Any], *, at: datetime) -> SlackRequest:
 
 
 def _window(view: Mapping[str, Any]) -> str:
-    """Name a modal with all that it says now: with other words it is sent for the first time."""
+    """Return a key for a modal with its content; with other content it counts as a new submission."""
     said = json.dumps([view.get("private_metadata"), (view.get("state") or {}).get("values")], sort_keys=True)
     return f"window {view['id']} {hashlib.sha256(said.encode()).hexdigest()[:24]}" if view.get("id") else ""
 
 
 def by_shortcut(body: Mapping[str, Any], *, at: datetime) -> SlackRequest:
-    """Read a shortcut, with the message it was used on if any."""
+    """Read a shortcut, with the message it was used on, if any."""
     user = body["user"]
     return SlackRequest(
         by=_person(body),
@@ -257,10 +258,10 @@ def _person(body: Mapping[str, Any]) -> Person:
 
 
 def _is_elsewhere(body: Mapping[str, Any]) -> bool:
-    """Return whether whoever asks is named with another workspace than the one the app is installed in.
+    """Return whether the person belongs to another workspace than the one the app is installed in.
 
-    Outside a modal that is ``team``: https://github.com/slackapi/java-slack-sdk/issues/1041. A modal's ``team`` may be
-    its sender's: https://github.com/slackapi/bolt-js/issues/1614.
+    Outside a modal that one is ``team``: https://github.com/slackapi/java-slack-sdk/issues/1041. A modal's ``team`` may
+    be its sender's: https://github.com/slackapi/bolt-js/issues/1614.
     """
     view, team, theirs = body.get("view"), body.get("team"), body["user"].get("team_id")
     ours = view.get("app_installed_team_id") if isinstance(view, dict) else None

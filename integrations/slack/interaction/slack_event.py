@@ -12,16 +12,16 @@ from incidents.people import person_matching
 from integrations.slack.adapter import current
 from integrations.slack.interaction.messages import FAR_S
 
-LATEST: Final = timedelta(days=1)  # the longest that Slack tells something again
+LATEST: Final = timedelta(days=1)  # Slack retries for a day at most
 Deed = Callable[[], object]
 Listener = Callable[["SlackEvent"], Deed | None]
 
 
 @dataclass(frozen=True, slots=True)
 class SlackEvent:
-    """One event: its id, what it is about, and which user is the app's own.
+    """One event: its id, its content, and the app's own user id.
 
-    ``is_shared`` says that it happened in a channel which is shared with another workspace.
+    ``is_shared``: it happened in a channel that is shared with another workspace.
     """
 
     id: str
@@ -46,17 +46,19 @@ class SlackEvent:
         )
 
     def person(self, chat_id: str) -> Person:
-        """Someone it tells of; in a shared channel, whom our workspace never listed is from another one."""
+        """Return a person the event is about; in a shared channel, one our workspace never listed is from another
+        workspace.
+        """
         return person_matching.by_chat_id(chat_id, elsewhere=self.is_shared)
 
     def text(self, name: str) -> str:
-        """One of the event's own values as text; empty when it is not there or not text."""
+        """Return one of the event's values as text; empty when it is missing or not text."""
         value = self.event.get(name)
         return value if isinstance(value, str) else ""
 
     @property
     def stamp(self) -> float:
-        """When it happened by Slack's clock, in seconds; 0 where that is not said. Events come in any order."""
+        """Return when it happened in seconds of Slack's clock; 0 if not stated. Events arrive in any order."""
         try:
             said = float(self.text("event_ts") or 0)
         except ValueError:
@@ -65,22 +67,24 @@ class SlackEvent:
 
     @property
     def happened_at(self) -> datetime:
-        """When it happened: before ``at`` where Slack told it late, and ``at`` where that is not said or not so."""
+        """Return when it happened: earlier than ``at`` if Slack reported it late, ``at`` if the time is missing or
+        wrong.
+        """
         happened = datetime.fromtimestamp(min(self.stamp, self.at.timestamp()), tz=UTC)
         return happened if self.at - happened < LATEST else self.at
 
     def part(self, name: str) -> Mapping[str, Any]:
-        """One of the event's own values that is an object; empty when it is not there or something else."""
+        """Return one of the event's values that is an object; empty when it is missing or something else."""
         value = self.event.get(name)
         return value if isinstance(value, dict) else {}
 
 
 def _own_id() -> str:
-    """Return the app's own user where an event is told on behalf of a person who lent the app a token as well."""
+    """Return the app's own user id, for an event delivered on behalf of a person who also gave the app a token."""
     slack = current.slack()
     return slack.self_id if slack is not None else ""
 
 
 def moment(ts: str) -> datetime:
-    """Turn a message's ``ts`` into the time at which it was written."""
+    """Return the time at which a message was written, from its ``ts``."""
     return datetime.fromtimestamp(float(ts), tz=UTC)

@@ -1,4 +1,4 @@
-"""What a door asks Slack is waited for a moment: Slack gives a door three seconds, and may take longer itself."""
+"""Wait only a moment for a door's call to Slack: the door has three seconds, and Slack may take longer."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from workflows.ports import VendorError
 
 log = logging.getLogger(__name__)
 
-WAIT_S: Final = 0.8  # of Slack's three seconds; what the database may take of them is more
-AT_ONCE: Final = 24  # while Slack is slow these wait for it; whoever comes then is told at once
+WAIT_S: Final = 0.8  # of Slack's three seconds; the rest is for the database
+AT_ONCE: Final = 24  # calls that may wait while Slack is slow; further ones fail at once
 
 T = TypeVar("T")
 _pool = ThreadPoolExecutor(AT_ONCE, thread_name_prefix="soon")
@@ -26,7 +26,7 @@ _room = threading.BoundedSemaphore(AT_ONCE)
 
 
 def asked(request: Callable[[], T]) -> Future[T]:
-    """Begin a request in a thread of its own and wait a moment for it; it goes on where that was too short."""
+    """Start a call in another thread and wait a moment; it continues if that was too short."""
     if not _room.acquire(blocking=False):
         return _refused()
     begun: Future[T] = _pool.submit(copy_context().run, _asked, request)
@@ -35,7 +35,7 @@ def asked(request: Callable[[], T]) -> Future[T]:
 
 
 def watched(begun: Future[T]) -> None:
-    """Log where a request broke that nobody waits for any more: without the error's own words."""
+    """Log where a call failed that no one waits for any more, without the error's message."""
     if (error := begun.exception()) is not None:
         log.error("%s beside an answer\n%s", type(error).__name__, "".join(traceback.format_tb(error.__traceback__)))
 

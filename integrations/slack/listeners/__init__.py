@@ -31,7 +31,7 @@ from integrations.slack.listeners.timeline import capture, say, to_do
 
 @dataclass(frozen=True, slots=True)
 class Shortcut:
-    """An entry of Slack's menus: ``message`` ones are offered under every message."""
+    """A shortcut in Slack's menus; ``message`` ones are offered on every message."""
 
     name: str
     says: str

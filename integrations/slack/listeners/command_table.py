@@ -1,4 +1,4 @@
-"""What can follow the slash command: one table, also used for help and suggestions."""
+"""The words that can follow the slash command: one table, also used for help and suggestions."""
 
 from __future__ import annotations
 
@@ -16,19 +16,21 @@ from integrations.slack.listeners.timeline import catching_up, redact, say, stat
 from integrations.slack.protocol import setup
 
 OPEN, ENDED, ALL = (True,), (False,), (True, False)
-# What a first look at help shows.
+# Shown by help without *all*.
 MOST: Final = frozenset(("declare", "retype", "update", "catchup", "lead", "page", "mitigated", "resolved", "list"))
 
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """One word after the slash command. ``about`` ones are about an incident, out of those open, ended or all.
+    """One word after the slash command. ``about`` takes an incident, which ``of`` limits to open ones, ended ones or
+    all.
 
-    ``asks`` says what one does at once to an incident, which somebody confirms where it is typed elsewhere; it does so
-    once words follow, a ``bare`` one without any. Those that only show something, or open a form, have none.
+    ``asks`` describes what the command does to an incident immediately, with words after it or, if ``bare``, without.
+    When it is typed outside the incident's channel, someone confirms that first. Commands that only show something or
+    open a form have no ``asks``.
 
-    What was nearly typed is offered with a button, but for a ``weighty`` one, which is typed out by whoever means it:
-    it cannot be undone, or lets someone in. One that ``opens`` a form with the words in it does that instead.
+    A misspelled command is offered as a button, or as the form that it ``opens`` with its words. A ``weighty`` command
+    cannot be undone or lets someone in, so it has to be typed out.
     """
 
     name: str
@@ -45,7 +47,7 @@ class Command:
 
 
 def help_(asked: SlackRequest) -> Answer:
-    """List what is typed most, or all that can be typed."""
+    """List the most used commands, or with *all* every command."""
     root = setup.command()
     shown = COMMANDS if asked.words.strip().lower() == "all" else [one for one in COMMANDS if one.name in MOST]
     lines = [f"`{root} {one.usage}`  {one.says}" for one in shown]

@@ -1,4 +1,4 @@
-"""What was typed after the slash command, carried out: looked up in the table, with its incident found or asked for."""
+"""Carry out what was typed after the slash command: look it up in the table, and find or ask for its incident."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from integrations.slack.listeners import which_incident
 from integrations.slack.listeners.command_table import NAMED, Command
 from integrations.slack.protocol import blocks, setup
 
-Waiting = tuple[Command, str, int]  # a command, its words, and the number they are kept under
-# What other tools call our commands; only words that no title begins with.
+Waiting = tuple[Command, str, int]  # a command, its words, and the number of their delivery
+# Other tools' names for our commands; only words that no title begins with.
 ELSEWHERE: Final = {
     "close": "resolved",
     "closed": "resolved",
@@ -31,11 +31,11 @@ ELSEWHERE: Final = {
     "info": "status",
 }
 SEPARATED: Final = re.compile(r"^[:,]\s+")
-NEAR_ALONE, NEAR = 0.6, 0.75  # of what difflib counts
+NEAR_ALONE, NEAR = 0.6, 0.75  # difflib's ratio
 
 
 def run(asked: SlackRequest) -> Answer:
-    """Carry out what was typed, or say what comes closest."""
+    """Carry out what was typed, or suggest the closest command."""
     asked = asked.saying(_undressed(asked.words))
     first, rest = [*asked.words.split(maxsplit=1), "", ""][:2]
     command, rest = _of_two_words(first, rest) or (NAMED.get(_verb(first)), rest)
@@ -54,19 +54,19 @@ def run(asked: SlackRequest) -> Answer:
 
 
 def _undressed(said: str) -> str:
-    """Take away what stands around a command: quotes, and the slash command itself, typed twice."""
+    """Remove what surrounds a command: quotes, or the slash command itself, typed twice."""
     said = messages.unquoted(said)
     first, _, rest = said.partition(" ")
     return rest.strip() if first.lower() == setup.command().lower() else said
 
 
 def _verb(first: str) -> str:
-    """Return the name that somebody typed for a command, without what is around it; no word at all asks for help."""
+    """Return the typed name of a command, without what surrounds it; no word at all means help."""
     return codename_typed.core(first).lower() or ("help" if first in {"", "?"} else "")
 
 
 def _of_two_words(first: str, rest: str) -> tuple[Command, str] | None:
-    """Read *open up*, *next step* or *break glass* as the command they name, with what follows it."""
+    """Read *open up*, *next step* or *break glass* as the command it means, with the rest of the text."""
     second, after = [*rest.split(maxsplit=1), "", ""][:2]
     follows = second.rstrip(":,.!?").lower()
     for between in ("-", "") if follows.isalpha() else ():
@@ -77,7 +77,7 @@ def _of_two_words(first: str, rest: str) -> tuple[Command, str] | None:
 
 
 def picked(asked: SlackRequest) -> Answer:
-    """Show what the command that waits would do to the incident that was chosen, or open its form."""
+    """Show what the waiting command would do to the chosen incident, or open its form."""
     waiting = _waiting(asked)
     if isinstance(waiting, Say):
         return waiting
@@ -89,7 +89,7 @@ def picked(asked: SlackRequest) -> Answer:
 
 
 def confirmed(asked: SlackRequest) -> Answer:
-    """Carry out the command that waits, on the incident that was shown."""
+    """Carry out the waiting command on the incident that was shown."""
     waiting = _waiting(asked)
     if isinstance(waiting, Say):
         return waiting
@@ -97,7 +97,7 @@ def confirmed(asked: SlackRequest) -> Answer:
 
 
 def again(asked: SlackRequest) -> Answer:
-    """Ask once more which incident the command that waits is for."""
+    """Ask again which incident the waiting command is for."""
     waiting = _waiting(asked)
     if isinstance(waiting, Say):
         return waiting
@@ -106,7 +106,7 @@ def again(asked: SlackRequest) -> Answer:
 
 
 def meant(asked: SlackRequest) -> Answer:
-    """Do what was offered for a command that nobody knows, as if it had been typed; some open their form for it."""
+    """Carry out the suggestion for an unknown command, as if it had been typed; some open their form."""
     waiting = _waiting(asked)
     if isinstance(waiting, Say):
         return waiting
@@ -117,7 +117,7 @@ def meant(asked: SlackRequest) -> Answer:
         return command.opens(asked.saying(words), *about)
     answer = run(asked.saying(f"{command.name} {words}"))
     if not isinstance(answer, Say):
-        return answer  # a form that is closed again can be opened once more
+        return answer  # a form that was closed can be opened again
     inbox.spend(number)
     return replace(answer, instead=True)
 
@@ -130,7 +130,7 @@ def _carried_out(waiting: Waiting, asked: SlackRequest, incident: Incident) -> A
 
 
 def _waiting(asked: SlackRequest) -> Waiting | Say:
-    """Return the command that waits, its words and its number, or why there is none for whoever pressed."""
+    """Return the waiting command, its words and its number, or a message why the person who pressed may not use it."""
     said = asked.block_id.rpartition(":")[2]
     number = int(said) if said.isdecimal() else 0
     kept = json.loads(inbox.kept(number) or "{}")
@@ -172,7 +172,7 @@ def _closest(first: str, asked: SlackRequest) -> Answer:
     said = asked.words
     root, name, rest = setup.command(), messages.typed(first), said[len(first) :].strip()
     everything = f"`{root} help all` lists every command."
-    cutoff = NEAR_ALONE if first == said else NEAR  # *checkout is slow* is no checklist
+    cutoff = NEAR_ALONE if first == said else NEAR  # a title such as *checkout is slow* must not match *checklist*
     close = ELSEWHERE.get(name.lower()) or next(iter(difflib.get_close_matches(name.lower(), NAMED, 1, cutoff)), "")
     if close:
         typed = " ".join(filter(None, (root, NAMED[close].name, messages.one_line(rest, 200))))
@@ -185,7 +185,7 @@ def _closest(first: str, asked: SlackRequest) -> Answer:
 
 
 def _offer(text: str, command: Command, words: str, asked: SlackRequest, *, label: str) -> Say:
-    """Say what would have to be typed, with a button that does it."""
+    """Show what to type instead, with a button that does it."""
     if command.weighty:
         return Say(text)
     _keep(command, words, asked)

@@ -1,4 +1,4 @@
-"""Evidence from Slack: a modal for files and links, a link at once, and the files of messages that are captured."""
+"""Evidence from Slack: a modal for files and links, a link typed directly, and the files of captured messages."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ SAYS: Final = 200
 
 
 def command(asked: SlackRequest, incident: Incident) -> Answer:
-    """Put a link on the timeline at once; without one, open the modal with what there is."""
+    """Put a link on the timeline immediately; without a link, open the modal with the evidence so far."""
     if not asked.words:
         return Open(modal(incident))
     link, title = _linked(asked.words)
@@ -35,7 +35,7 @@ def command(asked: SlackRequest, incident: Incident) -> Answer:
 
 
 def _linked(said: str) -> tuple[str, str]:
-    """Split a link off what was typed, and give what is said of it: its own words where there are no others."""
+    """Split a link off what was typed, and return a title for it; without other words, that is the link's own label."""
     word, rest = incident_lookup.parted(said)
     given = mrkdwn.LINK.fullmatch(word)
     if given is None:
@@ -45,7 +45,7 @@ def _linked(said: str) -> tuple[str, str]:
 
 
 def submitted(asked: SlackRequest) -> Answer:
-    """Bring the files and the link of the modal; the files are fetched and read afterwards."""
+    """Add the modal's files and link; the files are downloaded and read afterwards."""
     form = asked.filled
     incident = incident_lookup.named(form.kept.text("i"), by=asked.by)
     found, link, title = form.files("files"), form.text("link").strip(), form.text("title").strip()
@@ -67,7 +67,7 @@ def bring(
     title: str = "",
     phase: str = "",
 ) -> int:
-    """Bring files of the workspace as evidence, each once; return how many were new."""
+    """Add files of the workspace as evidence, each once; return how many were new."""
     brought = (
         fetching.expect(incident, ref=one.id, title=title, by=by, via="slack", at=at, file_name=one.name, phase=phase)
         for one in found
@@ -76,7 +76,7 @@ def bring(
 
 
 def modal(incident: Incident) -> blocks.Block:
-    """Build the form: what there is, then a file or a link."""
+    """Build the form: the evidence so far, then a file or a link."""
     phases = [blocks.option(str(one.label).capitalize(), one.value) for one in Phase]
     parts = [
         blocks.section(_listed(incident)),
@@ -96,7 +96,7 @@ def modal(incident: Incident) -> blocks.Block:
 
 
 def page(incident: Incident) -> str:
-    """Return the address of an incident's evidence."""
+    """Return the URL of an incident's evidence."""
     return f"{incident_lookup.page(incident)}evidence/"
 
 

@@ -31,7 +31,7 @@ BECAUSE: Final = re.compile(r"\s+because\s+", re.IGNORECASE)
 
 
 def command(asked: SlackRequest, incident: Incident) -> Answer:
-    """Claim or judge at once with what was typed; without words, open the modal."""
+    """State a hypothesis or give a verdict immediately from what was typed; without words, open the modal."""
     said = messages.typed(asked.words)
     if not said:
         return Open(modal(incident))
@@ -46,7 +46,7 @@ def command(asked: SlackRequest, incident: Incident) -> Answer:
 
 
 def submitted(asked: SlackRequest) -> Answer:
-    """Claim what the modal says, judge it, or both."""
+    """Record the modal's hypothesis, its verdict, or both."""
     form = asked.filled
     incident = incident_lookup.named(form.kept.text("i"), by=asked.by)
     chosen, claim, verdict = form.text("finding"), form.text("claim").strip(), form.text("verdict")
@@ -60,7 +60,7 @@ def submitted(asked: SlackRequest) -> Answer:
 
 
 def modal(incident: Incident) -> blocks.Block:
-    """Build the form: what was claimed so far, then a claim, a verdict, and what it rests on."""
+    """Build the form: the findings so far, then a hypothesis, a verdict, and the evidence for it."""
     known = findings.of(incident)
     options = [blocks.option(mrkdwn.cut(f"{one.n}. {one.claim}", 75), str(one.n)) for one in known[: CHOICES - 1]]
     new = blocks.option("New hypothesis", NEW)
@@ -88,7 +88,7 @@ def modal(incident: Incident) -> blocks.Block:
 
 
 def _meant(asked: SlackRequest, incident: Incident, claim: str) -> Finding:
-    """Return the finding that is meant; words that nobody claimed yet are claimed now."""
+    """Return the finding that is meant; words that match none become a new hypothesis."""
     try:
         return findings.claimed(incident, claim)
     except findings.Unclaimed:

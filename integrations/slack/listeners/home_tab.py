@@ -1,8 +1,7 @@
-"""Home tabs: what waits for someone, then what is open.
+"""Home tabs: what waits for the viewer, then the open incidents.
 
-What each shows is redrawn when an incident turns private, and when what was being done is over.
-
-Slack keeps the tab that was last drawn, and shows it before we hear that someone opened it.
+A tab is redrawn when an incident on it becomes private, and when an action shown as in progress ends. Slack keeps the
+tab as last drawn, and shows that before we learn that someone opened it.
 """
 
 from __future__ import annotations
@@ -38,13 +37,13 @@ QUIET: Final = "No open incidents that you can see."
 FIRST: Final = "When something looks wrong, declare it. A title is enough, and you can change the type later."
 DECLARE: Final = "firekind:declare"
 TRIES: Final = 3
-AT_ONCE: Final = 20  # of the hundred a minute that Slack grants
+AT_ONCE: Final = 20  # of the hundred calls a minute that Slack allows
 
 
 def draw(chat_id: str) -> Collection[int]:
-    """Draw someone's tab; return the incidents of which it shows something as being done.
+    """Draw a person's tab; return the incidents for which it shows an action in progress.
 
-    What stands on it is noted first, and asked again after: it may have closed meanwhile.
+    The incidents on it are recorded before drawing and checked after it, because one may have become private meanwhile.
     """
     viewer = mentions.met(chat_id)
     under_way: Mapping[int, str] = {}
@@ -56,7 +55,7 @@ def draw(chat_id: str) -> Collection[int]:
         _note(chat_id, under_way)
         agrees = viewer.agrees_to_drills if viewer.can_join else None
         replying.call("views.publish", user_id=chat_id, view=view(found, waits, agrees=agrees))
-        _note(chat_id, under_way)  # once more: another draw may have come between
+        _note(chat_id, under_way)  # again, because another draw may have come between
         if _still_seen(viewer, shown):
             OnHome.objects.filter(chat_id=chat_id).exclude(incident__in=shown).delete()
             break
@@ -64,13 +63,13 @@ def draw(chat_id: str) -> Collection[int]:
 
 
 def _note(chat_id: str, under_way: Mapping[int, str]) -> None:
-    """Note what a tab shows as being done; that it is over is noted by the look that redraws it, or it would stay."""
+    """Record what a tab shows as in progress. Only the look that redraws the tab clears it, or it would stay there."""
     for incident_id, said in under_way.items():
         OnHome.objects.filter(chat_id=chat_id, incident=incident_id).update(under_way=said)
 
 
 def redrawn(listener: Callable[[SlackRequest], Answer]) -> Callable[[SlackRequest], Answer]:
-    """Redraw the Home tab after one of its buttons is pressed; no card there updates by itself."""
+    """Make a listener redraw the Home tab after one of its buttons is pressed; no card there updates by itself."""
 
     def run(asked: SlackRequest) -> Answer:
         answer = listener(asked)
@@ -87,7 +86,7 @@ def redraw() -> int:
 
 
 def refresh() -> int:
-    """Redraw the tabs that show something as being done that is done, or that failed; return how many."""
+    """Redraw the tabs that show something as in progress that has ended or failed; return how many."""
     return _redrawn(_over())
 
 
@@ -105,21 +104,21 @@ def _redrawn(chat_ids: Iterable[str]) -> int:
                 break
             if error.retryable:
                 continue  # the next look finds it again
-            OnHome.objects.filter(chat_id=chat_id).delete()  # who is gone has no tab
+            OnHome.objects.filter(chat_id=chat_id).delete()  # a person who is gone has no tab
         drawn += 1
     return drawn
 
 
 def on_tab(viewer: Person) -> list[Incident]:
-    """Return the most urgent open incidents for someone's tab, and one more where there are more."""
+    """Return the most urgent open incidents for a person's tab, and one extra if there are more."""
     found = incident_lookup.seen(viewer).filter(active=True, is_drill=False)[: read.CONSIDERED]
     return read.urgent_first(found, at=timezone.now())[: SHOWN + 1]
 
 
 def view(found: Sequence[Incident], waits: Sequence[WaitingItem] = (), *, agrees: bool | None = None) -> blocks.Block:
-    """Build the tab: what waits for its viewer first, then what is open.
+    """Build the tab: what waits for its viewer, then the open incidents.
 
-    ``agrees`` is whether they take part in drills; None asks for no answer.
+    ``agrees`` is whether they take part in drills; with None the tab does not ask.
     """
     declare = blocks.button("Declare an incident", action_id=DECLARE, style="primary")
     links = blocks.button("Open Firekind", action_id="firekind:open", url=f"{setup.base_url()}/")
@@ -140,13 +139,13 @@ def view(found: Sequence[Incident], waits: Sequence[WaitingItem] = (), *, agrees
 
 
 def drills(asked: SlackRequest) -> Answer:
-    """Record whether someone wants to be invited to drills, as the button said that they pressed."""
+    """Record whether someone wants to be invited to drills, from the button they pressed."""
     agreement.agree(asked.by, agrees=asked.value == "yes")
     return Nothing()
 
 
 def _drills(agrees: bool | None) -> Iterator[blocks.Block]:
-    """Offer the other answer than the one that stands."""
+    """Yield the button for the opposite of the current answer."""
     if agrees is not None:
         label, value = ("Stop inviting me to drills", "no") if agrees else ("Invite me to drills", "yes")
         yield blocks.button(label, action_id="firekind:drills", value=value)
@@ -165,7 +164,7 @@ def _still_seen(viewer: Person, shown: set[int]) -> bool:
 
 
 def _stale() -> Iterator[str]:
-    """Yield whose tabs show an incident that they may not see."""
+    """Yield the chat ids of people whose tab shows an incident that they may not see."""
     lines: dict[int, set[str]] = defaultdict(set)
     for incident_id, chat_id in OnHome.closable().values_list("incident_id", "chat_id"):
         lines[incident_id].add(chat_id)
@@ -176,7 +175,7 @@ def _stale() -> Iterator[str]:
 
 
 def _over() -> Iterator[str]:
-    """Yield whose tabs show something as being done that is done, or that failed."""
+    """Yield the chat ids of people whose tab shows something as in progress that has ended or failed."""
     shown: dict[str, dict[int, str]] = defaultdict(dict)
     for one in OnHome.objects.exclude(under_way="").order_by("pk"):
         shown[one.chat_id][one.incident_id] = one.under_way

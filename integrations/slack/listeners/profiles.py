@@ -1,4 +1,4 @@
-"""A profile captured on request, from one of the operator's sources."""
+"""Capture a profile on request, from one of the operator's sources."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from workflows.performing import capturing
 
 
 def command(asked: SlackRequest, incident: Incident) -> Answer:
-    """Ask for a capture: a source, then what of it, then for how many seconds; alone it lists the sources."""
+    """Request a capture: the source, then the kind of profile, then the seconds; without words, list the sources."""
     said = asked.words.split()
     if not said:
         return Say(_sources())
@@ -25,7 +25,7 @@ def command(asked: SlackRequest, incident: Incident) -> Answer:
 
 
 def _read(said: list[str]) -> tuple[str, str, int | None]:
-    """Tell kind and seconds apart, whichever comes first: ``checkout cpu 30``, ``checkout 30s``."""
+    """Tell kind and seconds apart, in either order: ``checkout cpu 30``, ``checkout 30s``."""
     source, *rest = said
     numbers = [one.removesuffix("s") for one in rest if one.removesuffix("s").isdecimal()]
     kinds = [one for one in rest if not one.removesuffix("s").isdecimal()]

@@ -20,12 +20,12 @@ from workflows.status import page_status, progress
 
 ENTRIES: Final = 12
 LISTED: Final = 20
-CONSIDERED: Final = 200  # the newest of those that are open, of which the most urgent are listed
-BARE: Final = frozenset({"updated", "noted"})  # kinds whose sentence is someone's own words, with no verb before them
+CONSIDERED: Final = 200  # the newest open ones, of which the most urgent are listed
+BARE: Final = frozenset({"updated", "noted"})  # kinds whose sentence is a person's own words, without a verb in front
 
 
 def status(asked: SlackRequest, incident: Incident) -> Answer:
-    """Say where an incident stands."""
+    """Show an incident's current state."""
     channels = incident_lookup.channels([incident])
     lines = [mrkdwn.bold(incident.title), _facts(incident, channels, at=asked.at)]
     stated = last_said.of([incident]).get(incident.pk, {})
@@ -50,7 +50,7 @@ def recent(asked: SlackRequest, incident: Incident) -> Answer:
 
 
 def listed(asked: SlackRequest) -> Answer:
-    """List the open incidents that someone may see."""
+    """List the open incidents that a person may see."""
     found = list(incident_lookup.seen(asked.by).filter(active=True, is_drill=False)[:CONSIDERED])
     drills = list(incident_lookup.seen(asked.by).filter(active=True, is_drill=True)[:LISTED])
     if not (found or drills):
@@ -65,7 +65,7 @@ def listed(asked: SlackRequest) -> Answer:
 
 
 def urgent_first(found: Iterable[Incident], *, at: datetime) -> list[Incident]:
-    """Sort open incidents by what a responder looks at first, as the list on the web does."""
+    """Sort open incidents by what a responder looks at first, like the list on the web."""
     newest_first = list(found)
     unanswered = page_status.unanswered([one.pk for one in newest_first])
     return sorted(
@@ -81,13 +81,13 @@ def urgent_first(found: Iterable[Incident], *, at: datetime) -> list[Incident]:
 
 
 def line(incident: Incident, channels: Mapping[int, str], *, at: datetime) -> str:
-    """Say one incident in two short lines."""
+    """Describe an incident in two short lines."""
     title = mrkdwn.bold_link(incident_lookup.page(incident), incident.title)
     return f"{title}\n{_facts(incident, channels, at=at)}"
 
 
 def age(seconds: float) -> str:
-    """Say for how long an incident has been open, in the words of its page."""
+    """Say how long an incident has been open, in the words of its page."""
     return "just now" if seconds < 60 else span(seconds)
 
 
@@ -105,7 +105,7 @@ def _lead(lead: Person | None) -> str:
 
 
 def _update_due(incident: Incident, *, at: datetime) -> Iterator[str]:
-    """Say when the next status update is due, or was, where one is asked for."""
+    """Say when the next status update is or was due, if one is."""
     due = catch_up_reading.of(incident).due_at
     if incident.is_overdue(at=at):
         yield "*A status update is overdue.*" + (f" It was due {mrkdwn.when(due)}." if due else "")

@@ -1,4 +1,4 @@
-"""What waits for one person: late updates where they lead, pages, next steps, tasks, and who wants to come in."""
+"""What waits for one person: late updates where they lead, pages, next steps, tasks, and access requests."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ DIGEST: Final = 16
 
 @dataclass(frozen=True, slots=True)
 class WaitingItem:
-    """One thing that waits for someone: in words, about an incident, with the buttons that answer it.
+    """One thing that waits for a person: a sentence about an incident, with the buttons that answer it.
 
-    ``under_way`` says what is being done about it meanwhile.
+    ``under_way`` describes what is already being done about it.
     """
 
     incident: Incident
@@ -39,7 +39,7 @@ class WaitingItem:
 
 
 def on(viewer: Person, *, at: datetime) -> list[WaitingItem]:
-    """Return what waits for someone now, what is most urgent first; a fixed number of queries."""
+    """Return what waits for a person now, the most urgent first, with a fixed number of queries."""
     return [
         *_unanswered(viewer),
         *_requests(viewer),
@@ -50,7 +50,7 @@ def on(viewer: Person, *, at: datetime) -> list[WaitingItem]:
 
 
 def under_way(items: Iterable[WaitingItem]) -> dict[int, str]:
-    """Return a digest of what is being done about some items, by the primary keys of their incidents."""
+    """Return digests of what is in progress for some items, by the primary keys of their incidents."""
     words: dict[int, str] = {}
     for item in items:
         if item.under_way:
@@ -59,7 +59,7 @@ def under_way(items: Iterable[WaitingItem]) -> dict[int, str]:
 
 
 def _unanswered(viewer: Person) -> Iterator[WaitingItem]:
-    """Yield pages that reached them and nobody has acknowledged."""
+    """Yield pages that reached them and that no one has acknowledged."""
     rows = waiting_pages.reaching(viewer).filter(incident__in=incident_lookup.seen(viewer).filter(active=True))
     known = rows.select_related(*(f"incident__{one}" for one in ("type", "policy_version", "lead")))
     pages = list(known.defer("incident__words"))
@@ -77,7 +77,7 @@ def _unanswered(viewer: Person) -> Iterator[WaitingItem]:
 
 
 def _asked(page: WaitingPage, viewer: Person) -> str:
-    """Say that someone is acknowledging it, or why that could not be done."""
+    """Say that someone is acknowledging it, or why that failed."""
     if page.asked is None:
         return ""
     mine, name = page.asked.person_id == viewer.pk, mrkdwn.escape(page.asked.name)
@@ -89,7 +89,7 @@ def _asked(page: WaitingPage, viewer: Person) -> str:
 
 
 def _acknowledging(page: WaitingPage, incident: Incident, viewer: Person) -> Iterator[blocks.Block]:
-    """Yield the button that acknowledges it, for whoever can from here, and the way to the pager."""
+    """Yield the acknowledge button, if the viewer can acknowledge from here, and a link to the pager."""
     can = ports.pager() is not None and page.may_acknowledge(viewer.pk)
     if can:
         value = f"{incident.codename}|{page.id}"
@@ -98,7 +98,7 @@ def _acknowledging(page: WaitingPage, incident: Incident, viewer: Person) -> Ite
 
 
 def _requests(viewer: Person) -> Iterator[WaitingItem]:
-    """Yield who wants to come into private incidents that they take part in; guests answer nobody."""
+    """Yield access requests to private incidents that they take part in. Guests cannot answer any."""
     if not viewer.can_join:
         return
     mine = incident_lookup.seen(viewer).filter(private=True, participants__person=viewer, participants__left_at=None)
@@ -115,7 +115,7 @@ def _requests(viewer: Person) -> Iterator[WaitingItem]:
 
 
 def _updates(viewer: Person, *, at: datetime) -> Iterator[WaitingItem]:
-    """Yield incidents that they lead, whose update is late."""
+    """Yield incidents that they lead and whose update is late."""
     for one in incident_lookup.seen(viewer).filter(active=True, lead=viewer):
         if one.is_overdue(at=at):
             button = blocks.button("Update", action_id="firekind:update", value=one.codename, style="primary")
@@ -123,7 +123,7 @@ def _updates(viewer: Person, *, at: datetime) -> Iterator[WaitingItem]:
 
 
 def _steps(viewer: Person) -> Iterator[WaitingItem]:
-    """Yield next steps that are theirs."""
+    """Yield their next steps."""
     theirs = Event.objects.filter(incident=OuterRef("pk"), kind="next_step", data__owner=viewer.pk)
     found = list(incident_lookup.seen(viewer).filter(Exists(theirs), active=True))
     stated = last_said.of(found) if found else {}
@@ -136,7 +136,7 @@ def _steps(viewer: Person) -> Iterator[WaitingItem]:
 
 
 def _tasks(viewer: Person, *, at: datetime) -> Iterator[WaitingItem]:
-    """Yield tasks and follow-ups that are theirs, what is due first."""
+    """Yield their tasks and follow-ups, the earliest due first."""
     about = (f"incident__{one}" for one in ("type", "policy_version", "lead"))
     today = local_days.today_of(viewer, at=at)
     for one in followup_lists.owned_by(viewer).select_related(*about)[:SHOWN]:
@@ -148,7 +148,7 @@ def _tasks(viewer: Person, *, at: datetime) -> Iterator[WaitingItem]:
 
 
 def _leading(label: str, url: str) -> tuple[blocks.Block, ...]:
-    """Return a button that leads to the pager, where there is an address."""
+    """Return a link button to the pager, if there is a URL."""
     return (blocks.button(label, action_id="firekind:open", url=url),) if url.startswith("https://") else ()
 
 

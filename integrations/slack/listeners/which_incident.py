@@ -1,4 +1,4 @@
-"""What is shown to someone whose command is not typed in its incident's channel: which one, and what goes there."""
+"""Answers to a command typed outside its incident's channel: which incident is meant, and what would be done."""
 
 from __future__ import annotations
 
@@ -17,21 +17,22 @@ PICK: Final = "firekind:pick"
 PICKED: Final = "firekind:picked"
 AGAIN: Final = "firekind:pick-again"
 MEANT: Final = "firekind:meant"
-PRIVATE_CHANNEL: Final = "privategroup"  # what Slack calls every private channel to a command
+PRIVATE_CHANNEL: Final = "privategroup"  # the name that Slack's commands give for any private channel
 PLACE: Final = re.compile(r" (?:(?:to|of|for|in|into) )?\{\}")
 QUOTED, QUOTED_LINE, TITLE = 1_500, 300, 150
 
 
 def acts(command: Command, words: str) -> bool:
-    """Return whether a command does something at once: those that show something, or open a form, do not."""
+    """Return whether a command does something immediately, instead of showing something or opening a form."""
     return bool(command.asks and (words or command.bare))
 
 
 def offers(asked: SlackRequest) -> bool:
-    """Return whether incidents are offered to choose from in a channel of none that the author may see.
+    """Return whether to offer a choice of incidents in a channel that belongs to none the author may see.
 
-    Not where an incident was, or may be: what is typed there is meant for that one. What decides is what the author
-    sees themselves, the channel's name and that it is private, so the answer tells nothing of hidden incidents.
+    Not in a channel that has or had an incident, or may have: a command there is meant for that one. The decision uses
+    only what the author can see, the channel's name and that it is private, so it reveals nothing about hidden
+    incidents.
     """
     given, name = setup.current(), asked.channel_name
     return name != PRIVATE_CHANNEL and not (given and name.startswith(f"{given.channel_prefix}-"))
@@ -48,7 +49,7 @@ def none_here(command: Command, asked: SlackRequest) -> Say:
 
 
 def question(command: Command, words: str, incidents: Iterable[Incident], *, number: int) -> Say:
-    """Ask which incident a command is for, with what was typed."""
+    """Ask which incident a command is for, showing what was typed."""
     options = incident_lookup.options(incidents)
     if not options:
         return Say(f"There is no {'ended' if command.of == ENDED else 'open'} incident to use this on.")
@@ -62,7 +63,7 @@ def question(command: Command, words: str, incidents: Iterable[Incident], *, num
 
 
 def confirmation(command: Command, words: str, incident: Incident, *, number: int) -> Say:
-    """Show what would go where, with a button that does it."""
+    """Show what would be done to which incident, with a button that does it."""
     about = f"{mrkdwn.escape(_named(incident))}, {incident_lookup.linked(incident)}"
     said = _asks(command, words, f"{incident_lookup.place(incident)} ({about})")
     label = PLACE.sub("", command.asks)
@@ -77,7 +78,7 @@ def confirmation(command: Command, words: str, incident: Incident, *, number: in
 
 
 def naming(answer: Say, incident: Incident) -> Say:
-    """Add which incident an answer is about, unless it says so."""
+    """Add which incident an answer is about, unless it already says so."""
     if any(name in answer.text for name in (f"|{incident.codename}>", incident_lookup.place(incident))):
         return answer
     return Say(f"{answer.text}\nThis was for {incident_lookup.place(incident)}.", answer.blocks, answer.instead)
@@ -93,7 +94,7 @@ def _asks(command: Command, words: str, where: str) -> str:
 
 
 def _typed(command: Command, words: str) -> str:
-    """Write a command as it was typed."""
+    """Format a command as it was typed."""
     return f"`{' '.join(filter(None, (setup.command(), command.name, messages.one_line(words, QUOTED_LINE))))}`"
 
 

@@ -1,1 +1,1 @@
-"""Slack's rules and shapes: methods, limits, errors, Block Kit, mrkdwn, settings. No call goes out from here."""
+"""Slack's rules and shapes: methods, limits, errors, Block Kit, mrkdwn, settings. This package makes no calls."""

@@ -37,12 +37,12 @@ def header(text: str) -> Block:
 
 
 def section(text: str, *, block_id: str | None = None, accessory: Block | None = None) -> Block:
-    """Make a paragraph, with something at its side if given."""
+    """Make a paragraph, with an element next to it if given."""
     return _given(type="section", block_id=block_id, text=mrkdwn(text), accessory=accessory)
 
 
 def fields(pairs: Iterable[tuple[str, str]]) -> list[Block]:
-    """Make pairs of a label, already bold, and its value, at most ten a block."""
+    """Make pairs of a label, already bold, and its value, at most ten per block."""
     texts = [mrkdwn(f"{label}\n{value}", limit=FIELD) for label, value in pairs]
     return [{"type": "section", "fields": texts[start : start + 10]} for start in range(0, len(texts), 10)]
 
@@ -53,7 +53,7 @@ def context(*texts: str) -> Block:
 
 
 def divider() -> Block:
-    """Make a line."""
+    """Make a dividing line."""
     return {"type": "divider"}
 
 
@@ -79,7 +79,7 @@ def field(
     optional: bool = False,
     tells: bool = False,
 ) -> Block:
-    """Make an input with its label; ``tells`` sends every change of it at once."""
+    """Make an input with its label; with ``tells``, Slack sends every change immediately."""
     return _given(
         type="input",
         block_id=block_id,
@@ -94,7 +94,7 @@ def field(
 def text_input(
     *, action_id: str, initial: str = "", lines: bool = False, placeholder: str | None = None, longest: int = TYPED
 ) -> Block:
-    """Make a text field of one line or several."""
+    """Make a text field of one or several lines."""
     return _given(
         type="plain_text_input",
         action_id=action_id,
@@ -106,24 +106,24 @@ def text_input(
 
 
 def file_input(*, action_id: str, most: int) -> Block:
-    """Make a field that takes files, at most ten of them."""
+    """Make a file field, for at most ``most`` files."""
     return _given(type="file_input", action_id=action_id, max_files=most)
 
 
 def url_input(*, action_id: str) -> Block:
-    """Make a field for an address."""
+    """Make a URL field."""
     return _given(type="url_text_input", action_id=action_id, placeholder=plain("https://…"))
 
 
 def option(label: str, value: str, *, says: str = "") -> Option:
-    """Make one thing to choose, with a line under it if given."""
+    """Make an option, with a description under it if given."""
     return _given(text=plain(cut(label, OPTION)), value=value, description=plain(cut(says, OPTION)) if says else None)
 
 
 def select(
     options: Sequence[Option], *, action_id: str, chosen: str | None = None, placeholder: str = "Choose one"
 ) -> Block:
-    """Make a drop-down of at most a hundred things."""
+    """Make a drop-down of at most a hundred options."""
     shown = list(options[:100])
     return _given(
         type="static_select",
@@ -141,7 +141,7 @@ def grouped_select(
     chosen: str | None = None,
     placeholder: str = "Choose one",
 ) -> Block:
-    """Make a drop-down of things under headings, at most a hundred under each."""
+    """Make a drop-down of options under headings, at most a hundred under each."""
     shown = {label: list(options[:100]) for label, options in groups.items() if options}
     every = [one for options in shown.values() for one in options]
     return _given(
@@ -161,7 +161,7 @@ def person_select(*, action_id: str, chosen: str | None = None, placeholder: str
 def people_select(
     *, action_id: str, chosen: Sequence[str] = (), placeholder: str = "Choose people", most: int = 50
 ) -> Block:
-    """Make a drop-down of the workspace's people to choose several from."""
+    """Make a drop-down for choosing several of the workspace's people."""
     return _given(
         type="multi_users_select",
         action_id=action_id,
@@ -181,7 +181,7 @@ def modal(
     kept: str = "",
     external_id: str | None = None,
 ) -> Block:
-    """Make a modal; ``kept`` comes back with everything that people do in it."""
+    """Make a modal; ``kept`` comes back with every interaction in it."""
     return _given(
         type="modal",
         callback_id=callback_id,

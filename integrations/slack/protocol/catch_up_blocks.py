@@ -1,4 +1,4 @@
-"""A catch-up as blocks: what it is, line by line, and the way to all of it."""
+"""A catch-up as blocks: the incident, line by line, and a link to all of it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Final
 from incidents.reading.catch_up import CatchUpLine
 from integrations.slack.protocol import blocks, mrkdwn
 
-# What stands together: what it is, how it goes and goes on; all other lines are what is known and what waits.
+# Lines shown together: what it is, how it stands and what is next; the others are what is known and what is open.
 PARTS: Final = {
     **dict.fromkeys(("Type", "Status", "Impact"), 0),
     **dict.fromkeys(("Lead", "Led by", "Latest update", "Last update", "Next step", "Next update"), 1),
@@ -16,7 +16,7 @@ PARTS: Final = {
 
 
 def shown(title: str, lines: Iterable[CatchUpLine], *, page: str) -> tuple[blocks.Block, ...]:
-    """Draw what is known, for one person to read."""
+    """Render a catch-up for one person to read."""
     said: list[list[str]] = [[mrkdwn.bold(title)], [], []]
     for line in lines:
         said[PARTS.get(line.label, len(said) - 1)].append(_line(line))

@@ -1,4 +1,4 @@
-"""How channels are made, read, changed and filled, by Slack's reference."""
+"""Methods that create, read, change and fill channels, from Slack's reference."""
 
 from __future__ import annotations
 

@@ -92,7 +92,7 @@ WORDS: Final[dict[str, str]] = {
     "user_disabled": "This person's account is deactivated. Bring in someone else.",
     "user_is_restricted": "A guest cannot be invited here. Invite them by hand if they should be here.",
     "user_not_found": "Slack no longer has this person. Bring in someone else.",
-    # What the adapter itself finds out.
+    # Errors that the adapter detects itself.
     "was_archived": (
         "It may have been posted in a channel that had this name before and is archived now, where everyone may still "
         "be able to read it. Unarchive that one in Slack, then retry."
@@ -118,7 +118,7 @@ WORDS: Final[dict[str, str]] = {
 
 
 def words(code: str, *, needed: str = "") -> str:
-    """Say an error code in words; ``needed`` is the permission that Slack says is missing."""
+    """Return the message for an error code; ``needed`` is the permission that Slack says is missing."""
     if code == "missing_scope" and needed:
         return f"The app lacks the permission {needed}. {REINSTALL}"
     return WORDS.get(code, f"Slack responded with {code.replace('_', ' ')}. Fix that in Slack, then retry.")

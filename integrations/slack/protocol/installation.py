@@ -1,5 +1,7 @@
-"""What the app is installed with: its permissions, its subscriptions, its tabs. The manifest asks for it, the stand-in
-grants that and no more."""
+"""What the app is installed with: permissions, event subscriptions and tabs.
+
+The manifest requests exactly this, and the stand-in grants exactly this.
+"""
 
 from __future__ import annotations
 
@@ -81,25 +83,25 @@ EVENT_SCOPES: Final[dict[str, frozenset[str]]] = {
 }
 """What each subscription asks for: docs.slack.dev/reference/events."""
 
-OLD: Final = "channels:write"  # of apps from before today's scopes, which new ones are not granted
-ALWAYS: Final = frozenset({"commands", "users:read.email"})  # people are joined by email across Slack and the web
+OLD: Final = "channels:write"  # from before today's scopes; new apps cannot get it
+ALWAYS: Final = frozenset({"commands", "users:read.email"})  # people are matched by email across Slack and the web
 
 APP_HOME: Final[dict[str, bool]] = {
     "home_tab_enabled": True,
     "messages_tab_enabled": True,  # without it Slack refuses every direct message with messages_tab_disabled
-    "messages_tab_read_only_enabled": True,  # nobody reads what people would write there
+    "messages_tab_read_only_enabled": True,  # no one would read what people write there
 }
 """What stands on the app's own page in Slack: docs.slack.dev/surfaces/app-home."""
 
 
 def scopes() -> set[str]:
-    """Return every permission that the methods and the subscriptions ask for, and no other."""
+    """Return every permission that the methods and subscriptions need, and no other."""
     asked = [needed(method) for method in METHODS] + [*EVENT_SCOPES.values()]
     return set(ALWAYS).union(*asked)
 
 
 def needed(method: str) -> frozenset[str]:
-    """Return the permissions of one method: of those that would each do, the ones for the channels we work in."""
+    """Return the scopes for one method; of alternatives, the ones for the channels we work in."""
     enough = RULES[method].scopes
     if len(enough) <= 1:
         return enough
@@ -107,6 +109,8 @@ def needed(method: str) -> frozenset[str]:
 
 
 def unfurl_domains(base_url: str) -> list[str]:
-    """Return our own domain, whose links Slack then tells us of; Slack takes no bare addresses."""
+    """Return our own domain, whose links Slack reports to us; empty for an IP or a host without a dot, which Slack
+    refuses.
+    """
     host = urlsplit(base_url).hostname or ""
     return [host] if "." in host and not host.replace(".", "").isdigit() else []

@@ -1,4 +1,4 @@
-"""Slack's numbers: how often, how many, how long."""
+"""Slack's limits: rates, counts and lengths."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How messages are posted, changed, marked and pinned, by Slack's reference."""
+"""Methods that post, change, mark and pin messages, from Slack's reference."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ from integrations.slack.protocol.limits import Tier
 
 
 def words(text: str) -> frozenset[str]:
-    """Return the words of a text, each once."""
+    """Return the distinct words of a text."""
     return frozenset(text.split())
 
 
@@ -55,23 +55,23 @@ class MethodRule:
     tokens: frozenset[str] = field(default=frozenset({"bot", "user"}))
 
     def scopes_of(self, caller: str) -> frozenset[str]:
-        """Return the scopes of which the token of a ``bot``, ``user`` or ``app`` needs one, if any."""
+        """Return the scopes of which a ``bot``, ``user`` or ``app`` token needs one; empty if it needs none."""
         if caller not in self.tokens:
             return frozenset()
         return frozenset(AS_PERSON.get(one, one) for one in self.scopes) if caller == "user" else self.scopes
 
     def allows(self, argument: str) -> bool:
-        """Say whether Slack knows this argument."""
+        """Return whether Slack knows this argument."""
         return argument in self.optional or argument in self.required
 
 
 def reads(tier: Tier, scopes: str, arguments: str, errors: str = "") -> MethodRule:
-    """Record a method that only looks; required arguments end in `!`."""
+    """Define a method that only reads; required arguments end in `!`."""
     return _rule(tier, scopes, arguments, errors, writes=False)
 
 
 def writes(tier: Tier, scopes: str, arguments: str, errors: str = "", tokens: str = "bot user") -> MethodRule:
-    """Record a method that changes something."""
+    """Define a method that changes something."""
     return _rule(tier, scopes, arguments, errors, writes=True, tokens=tokens)
 
 

@@ -1,4 +1,4 @@
-"""Convert text to and from Slack: escaping, mentions, links, times, and cutting what was written."""
+"""Convert text to and from Slack's format: escaping, mentions, links, times, and shortening."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from incidents.people.bidi import isolated
 CONTROL: Final = re.compile(r"<([^<>]*)>")
 LINK: Final = re.compile(r"<(https?://[^|<>]+)(?:\|([^<>]*))?>")
 MAIL: Final = re.compile(r"<mailto:[^|<>]+\|([^<>]*)>")
-# An emoji by the name that Slack keeps of it, one that is made of a digit, and what joins or colours others.
+# An emoji: by its name in Slack, made from a digit, or a character that joins or colours others.
 EMOJI: Final = re.compile(
     r":[a-z0-9_+'-]+:(?::skin-tone-\d:)?|[0-9#*]\ufe0f?\u20e3|[\ufe0f\u200d\U0001f3fb-\U0001f3ff]"
 )
@@ -22,40 +22,40 @@ CHANNEL_MENTION: Final = re.compile(r"<#([CG][A-Z0-9]+)(?:\|([^<>]*))?>")
 PERSON: Final = re.compile(r"[UW][A-Z0-9]+")
 CHANNEL: Final = re.compile(r"[CDG][A-Z0-9]+")
 UNFIT_URL: Final = {"|": "%7C", "<": "%3C", ">": "%3E", " ": "%20", "\n": "%0A", "\t": "%09"}
-STAR: Final = "\N{ASTERISK OPERATOR}"  # reads like the asterisk that would end bold text
+STAR: Final = "\N{ASTERISK OPERATOR}"  # looks like the asterisk that would end bold text
 UNFINISHED: Final = re.compile(r"(&[a-z]{0,3}|<[^<>]*)$")  # what a cut would leave of an escape or a mention
 
 
 def escape(text: str) -> str:
-    """Make plain text safe: only Slack's three control characters need it."""
+    """Escape plain text; only Slack's three control characters need it."""
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
 def bold(text: str) -> str:
-    """Write plain text in bold, on one line: an asterisk of its own would end that early, and so would a new line."""
+    """Write plain text in bold on one line, because an asterisk or a line break in it would end the bold early."""
     said = " ".join(text.split()).replace("*", STAR)
     return f"*{escape(said)}*" if said else ""
 
 
 def bold_link(url: str, label: str) -> str:
-    """Write a link in bold, which an asterisk of its label would end early."""
+    """Write a link in bold; an asterisk in its label would end the bold early."""
     return f"*{link(url, label.replace('*', STAR))}*"
 
 
 def unescape(text: str) -> str:
-    """Turn Slack's stored text back into what was typed."""
+    """Convert Slack's stored text back into what was typed."""
     return text.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")
 
 
 def as_typed(text: str) -> str:
-    """Turn a stored topic back into what was set: Slack makes links of the addresses in it."""
+    """Convert a stored topic back into what was set, because Slack turns URLs in it into links."""
     return unescape(LINK.sub(lambda link: link[2] or link[1], text))
 
 
 def reads_alike(kept: str, sent: str) -> bool:
-    """Return whether a text that Slack keeps is one that was sent to it.
+    """Return whether a stored text equals the one that was sent.
 
-    Slack keeps addresses as links, and emoji as names, of which it alone knows all: emoji are not compared.
+    Slack stores URLs as links and emoji as names. Only Slack knows all of those names, so emoji are not compared.
     https://docs.slack.dev/messaging/formatting-message-text/
     """
     return _reading(kept) == _reading(sent)
@@ -67,17 +67,17 @@ def _reading(text: str) -> str:
 
 
 def mention(chat_id: str | None, name: str) -> str:
-    """Mention a person, or name one the workspace does not know."""
+    """Mention a person, or give the name of one the workspace does not know."""
     return f"<@{chat_id}>" if chat_id and PERSON.fullmatch(chat_id) else escape(isolated(name))
 
 
 def channel(channel_id: str, name: str) -> str:
-    """Lead to a channel, or name it."""
+    """Link to a channel, or give its name."""
     return f"<#{channel_id}>" if CHANNEL.fullmatch(channel_id) else escape(name)
 
 
 def link(url: str, label: str) -> str:
-    """Write a link with words; what would end either early is taken out, and no link is made of anything else."""
+    """Write a link with a label; characters that would end either early are replaced. Only http(s) URLs are linked."""
     if not url.startswith(("https://", "http://")):
         return escape(label)
     address = "".join(UNFIT_URL.get(one, one) for one in url)
@@ -85,17 +85,19 @@ def link(url: str, label: str) -> str:
 
 
 def when(at: datetime) -> str:
-    """Write a time that each reader sees in their own zone."""
+    """Write a time that each reader sees in their own time zone."""
     return moment(int(at.timestamp()), f"{at:%Y-%m-%d %H:%M} UTC")
 
 
 def moment(seconds: int, otherwise: str) -> str:
-    """Write a time, in seconds since 1970; ``otherwise`` is shown where Slack cannot."""
+    """Write a time given in seconds since 1970; ``otherwise`` is shown where Slack cannot format it."""
     return _date(seconds, "{date_short_pretty} {time}", otherwise)
 
 
 def age(seconds: int, otherwise: str) -> str:
-    """Write how long ago a time was: Slack counts as somebody looks, so that it needs no edit to stay true."""
+    """Write how long ago a time was; Slack computes it when someone looks, so the message needs no edit to stay
+    correct.
+    """
     return _date(seconds, "{ago}", otherwise)
 
 
@@ -104,12 +106,12 @@ def _date(seconds: int, form: str, otherwise: str) -> str:
 
 
 def cut(text: str, limit: int) -> str:
-    """Shorten a plain text to at most ``limit`` characters, visibly. Text with markup in it is clipped instead."""
+    """Shorten plain text to at most ``limit`` characters, with an ellipsis. Use ``clip`` for text with markup."""
     return text if len(text) <= limit else f"{text[: limit - 1].rstrip()}…"
 
 
 def clip(said: str, limit: int) -> str:
-    """Shorten mrkdwn to at most ``limit`` characters, visibly, and never within an escape, a mention or a link."""
+    """Shorten mrkdwn to at most ``limit`` characters, with an ellipsis, never within an escape, a mention or a link."""
     return said if len(said) <= limit else f"{whole(said[: limit - 1]).rstrip()}…"
 
 
@@ -123,17 +125,17 @@ def clip_bytes(said: str, limit: int) -> str:
 
 
 def whole(said: str) -> str:
-    """Leave out the half escape, mention or link at the end of mrkdwn that was cut."""
+    """Remove the partial escape, mention or link at the end of mrkdwn that was cut."""
     return UNFINISHED.sub("", said)
 
 
 def people(text: str) -> list[str]:
-    """Find the ids of everyone mentioned in what was typed, in order."""
+    """Return the ids of everyone mentioned in a text, in order."""
     return MENTION.findall(text)
 
 
 def plain(text: str, *, name_of: Callable[[str], str]) -> str:
-    """Turn a message as Slack stores it into plain text; ``name_of`` gives the name of a person's id."""
+    """Convert a stored message to plain text; ``name_of`` gives a person's name by id."""
     return unescape(CONTROL.sub(lambda control: _plain(control[1], name_of), text))
 
 

@@ -9,11 +9,11 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 TEXT, OBJECT, LIST = str, dict, list
-UNFIT: Final = re.compile("[\0\ud800-\udfff]")  # no database keeps these, and Slack sends none
+UNFIT: Final = re.compile("[\0\ud800-\udfff]")  # the database cannot store these, and Slack sends none
 STAMP: Final = re.compile(r"[0-9]{1,12}(\.[0-9]{1,9})?", re.ASCII)
 LONGEST_ID: Final = 64
 NOTHING: Final = type(None)
-# Bolt looks for who and where in each of these, and for an id in whatever is no text.
+# Bolt looks for the user and channel in each of these, and treats any value that is not text as an object with an id.
 HOLDERS: Final[tuple[tuple[str, ...], ...]] = (
     (),
     ("authorizations", "*"),
@@ -29,8 +29,7 @@ HELD: Final[Mapping[str, tuple[type, ...]]] = {
     **dict.fromkeys(("user", "team", "enterprise", "channel"), (OBJECT, TEXT, NOTHING)),
     "authorizations": (LIST, NOTHING),
 }
-# Where these stand, Bolt and the listeners count on their kind. A step of ``*`` is every one of a list or of an
-# object's values.
+# Types that Bolt and the listeners rely on at each path. A ``*`` step means every item of a list or an object.
 WITHIN: Final[Mapping[tuple[str, ...], tuple[type, ...]]] = {
     ("type",): (TEXT,),
     ("event",): (OBJECT,),
@@ -74,14 +73,14 @@ NEEDED: Final[Mapping[str, tuple[tuple[str, ...], ...]]] = {
 
 @dataclass(slots=True)
 class Place:
-    """What may stand in one place, and in the places within; any kind where none is named."""
+    """The types allowed in one place, and the places inside it; any type if none is listed."""
 
     kinds: tuple[type, ...] = (object,)
     within: dict[str, Place] = field(default_factory=dict)
 
 
 def _laid_out() -> Place:
-    """Return ``WITHIN`` as one walk down a payload meets it."""
+    """Return ``WITHIN`` as a tree, in the order in which a walk down a payload meets it."""
     top = Place()
     for path, kinds in WITHIN.items():
         place = top
@@ -95,12 +94,12 @@ TOP: Final = _laid_out()
 
 
 def is_known(payload: Mapping[str, Any]) -> bool:
-    """Return whether a payload is of a kind that has a listener; Bolt is shown no other, and falls over some."""
+    """Return whether a payload's type has a listener. Bolt gets no others, because some of them crash it."""
     return "command" in payload or payload.get("type") in NEEDED
 
 
 def fits(payload: Any) -> bool:
-    """Return whether a payload can be read; one of a kind that we do not know can."""
+    """Return whether a payload can be read; a type that we do not know always can."""
     if not isinstance(payload, dict):
         return False
     if not _is_of(payload, TOP):
@@ -116,7 +115,7 @@ def fits(payload: Any) -> bool:
 
 
 def _is_of(one: Any, place: Place) -> bool:
-    """Return whether one thing and all within it are of the kinds that may stand there."""
+    """Return whether a value and everything inside it have allowed types."""
     if not isinstance(one, place.kinds):
         return False
     return all(_is_of(inner, place.within[step]) for step in place.within for inner in _step(one, step))
@@ -133,7 +132,7 @@ def _has_text(payload: Any, path: tuple[str, ...]) -> bool:
 
 
 def _at(payload: Any, path: tuple[str, ...]) -> list[Any]:
-    """Return everything that stands at a path; nothing where the path is not there."""
+    """Return every value at a path; empty if the path does not exist."""
     here = [payload]
     for step in path:
         here = [inner for one in here for inner in _step(one, step)]
@@ -147,7 +146,7 @@ def _step(one: Any, step: str) -> Collection[Any]:
 
 
 def _is_clean(payload: Any) -> bool:
-    """Return whether every text in it can be kept."""
+    """Return whether every text in it can be stored."""
     left = [payload]
     while left:
         one = left.pop()
@@ -161,7 +160,7 @@ def _is_clean(payload: Any) -> bool:
 
 
 def _is_ours(payload: Mapping[str, Any]) -> bool:
-    """Return whether what comes back to us is as we made it, and a message names its time as Slack does."""
+    """Return whether the values we stored in a view are a JSON object, and a message's time has Slack's format."""
     if not all(STAMP.fullmatch(one) for one in _at(payload, ("message", "ts")) if isinstance(one, str)):
         return False
     try:

@@ -1,4 +1,4 @@
-"""How an app asks about itself, people and user groups, by Slack's reference."""
+"""Methods about the app itself, people and user groups, from Slack's reference."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """The rules of each Slack Web API method, as one compact table.
 
-Both sides read it: the adapter to know a method's rate tier and which errors to expect, the stand-in workspace to
-enforce the rest. It says what the reference at https://docs.slack.dev/reference/methods says, with which a test
-compares it method by method: what differs is listed there with its reason.
+The adapter uses it for a method's rate tier and expected errors; the stand-in workspace enforces the rest. It follows
+the reference at https://docs.slack.dev/reference/methods. A test compares the two method by method and lists each
+difference with its reason.
 """
 
 from __future__ import annotations

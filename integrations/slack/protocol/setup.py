@@ -8,7 +8,7 @@ from django.conf import settings
 
 
 class Setup(Protocol):
-    """The settings of one workspace, as the environment gave them."""
+    """The settings of one workspace, from the environment."""
 
     def __hash__(self) -> int: ...
     @property
@@ -36,17 +36,17 @@ class Setup(Protocol):
 
 
 def current() -> Setup | None:
-    """Return the workspace that settings name, or None when Slack is left out."""
+    """Return the configured workspace, or None when Slack is left out."""
     slack: Setup | None = settings.FIREKIND.slack
     return slack
 
 
 def base_url() -> str:
-    """Return the address at which people open Firekind's pages."""
+    """Return the base URL of Firekind's pages."""
     return str(settings.FIREKIND.base_url)
 
 
 def command() -> str:
-    """Return the slash command that people type, ``/incident`` unless settings say otherwise."""
+    """Return the slash command that people type; the default is ``/incident``."""
     slack = current()
     return slack.command if slack else "/incident"

@@ -1,4 +1,4 @@
-"""How views, files and canvases are shown, by Slack's reference."""
+"""Methods for views, files and canvases, from Slack's reference."""
 
 from __future__ import annotations
 

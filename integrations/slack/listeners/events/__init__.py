@@ -1,1 +1,1 @@
-"""What Slack tells of by itself: Home tabs opened, links shared, messages, channels, people."""
+"""Slack's events: Home tabs opened, links shared, messages, channels and people."""

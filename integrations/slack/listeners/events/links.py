@@ -1,4 +1,4 @@
-"""Unfurl links to our pages, only where everyone may see what they lead to."""
+"""Unfurl links to our pages, but only where everyone may see the linked page."""
 
 from __future__ import annotations
 
@@ -23,19 +23,20 @@ from workflows.ports import VendorError
 log = logging.getLogger(__name__)
 
 PATH: Final = re.compile(r"/incidents/(?P<codename>[a-z]+(?:-[a-z]+)+)/?(?:[?#].*)?")
-COMPOSER: Final = "COMPOSER"  # what Slack calls the channel of a message that is still being written
+COMPOSER: Final = "COMPOSER"  # Slack's channel id for a message that is still being written
 TOO_EARLY: Final = "cannot_unfurl_url"
 ELSEWHERE: Final = frozenset(
     {"channel_not_found", "not_in_channel", "cannot_find_channel", "cannot_find_message", TOO_EARLY}
 )
 PAUSES_S: Final = (1.0, 3.0)
-MOST_PEOPLE: Final = 2_000  # more are not looked through: a link without a preview is still a link
+MOST_PEOPLE: Final = 2_000  # larger channels are not checked: a link without a preview still works
 
 
 def shared(told: SlackEvent) -> Deed | None:
-    """Leave a link's preview for after the answer, where there may be one: Slack takes none before it.
+    """Leave a link's preview for after the answer, because Slack accepts none before it.
 
-    Of a message that is still being written nobody knows who will read it, and where we are not in nobody asked us.
+    There is none for a message that is still being written, since its readers are not known, nor for a channel we are
+    not in, since no one there asked for us.
     """
     links, channel_id = _links(told), told.text("channel")
     if channel_id == COMPOSER or told.text("source") == "composer" or told.event.get("is_bot_user_member") is False:
@@ -48,7 +49,7 @@ def shared(told: SlackEvent) -> Deed | None:
 
 @dataclass(frozen=True, slots=True)
 class Preview:
-    """What someone's links may be shown as, below their message."""
+    """The preview to show below a person's message."""
 
     channel_id: str
     ts: str
@@ -56,9 +57,9 @@ class Preview:
     links: tuple[str, ...]
 
     def show(self) -> None:
-        """Show what the links are about, once it is certain that everyone in the channel may see it; else stay silent.
+        """Show what the links are about, if everyone in the channel may see it; otherwise do nothing.
 
-        Slack may hear of our answer later than of this, so what it refuses for that is tried again.
+        Slack may process our answer to the event after this call, so a refusal for that reason is retried.
         """
         for wait_s in (*PAUSES_S, None):
             try:
@@ -113,13 +114,13 @@ def _codename(url: str) -> str:
 
 
 def _may_be_shown(incident: Incident, about: Mapping[str, Any]) -> bool:
-    """Return whether an incident may be named in a channel at all: a hidden one in its own private room alone."""
+    """Return whether an incident may be named in a channel at all: a hidden one only in its own private channel."""
     is_its_own = bool(about.get("is_private")) and rooms.is_current(incident, str(about["id"]))
     return is_its_own or visibility.may_see(visibility.EVERYONE, incident)
 
 
 def _closed_circle(slack: SlackChat, about: Mapping[str, Any]) -> frozenset[int]:
-    """Return who is in a channel, or nobody where a guest, someone from outside or someone unknown is in it."""
+    """Return the people in a channel; empty if it is shared, too large, or includes a guest or an unknown person."""
     if any(about.get(name) for name in ("is_ext_shared", "is_pending_ext_shared", "is_org_shared")):
         return frozenset()
     if int(about.get("num_members") or 0) > MOST_PEOPLE:
@@ -131,12 +132,12 @@ def _closed_circle(slack: SlackChat, about: Mapping[str, Any]) -> frozenset[int]
 
 
 def _is_seen_by(incident: Incident, inside: frozenset[int]) -> bool:
-    """Return whether everyone in a channel may see an incident: in its own room someone may be who takes no part."""
+    """Return whether everyone in a channel may see an incident; its own channel may include non-participants."""
     return visibility.who_may_see(incident.pk, among=inside) == inside
 
 
 def _card(incident: Incident) -> Mapping[str, Any]:
-    """Build the preview. It stands in someone else's message for good, so a title is in it only in private."""
+    """Build the preview. It stays in someone else's message for good, so only a private incident's shows the title."""
     name = mrkdwn.cut(incident.title, 150) if incident.private else incident.codename
     about = [mrkdwn.escape(incident.policy.name), str(incident.get_status_display())]
     about += [incident.codename] if incident.private else []

@@ -19,7 +19,7 @@ KINDS: Final[Mapping[str, Listener]] = {
 
 
 def is_talk(payload: Mapping[str, Any]) -> bool:
-    """Return whether this is a message that is nobody's business here: most of what Slack delivers is."""
+    """Return whether this is a message that concerns no one here, as most of Slack's deliveries are."""
     event = payload.get("event")
     if not isinstance(event, dict) or event.get("type") != "message":
         return False
@@ -28,6 +28,6 @@ def is_talk(payload: Mapping[str, Any]) -> bool:
 
 
 def told(delivered: SlackEvent) -> Deed | None:
-    """Hand the few kinds that matter on."""
+    """Pass on the few kinds of messages that matter."""
     listener = KINDS.get(delivered.text("subtype"))
     return listener(delivered) if listener else None

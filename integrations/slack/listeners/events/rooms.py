@@ -1,4 +1,4 @@
-"""What people do to channels: who comes and goes, and what becomes of a channel itself."""
+"""What people do to channels: who joins and leaves, and what happens to the channel itself."""
 
 from __future__ import annotations
 
@@ -37,9 +37,9 @@ BRINGS: Final = """
 
 
 def joined(told: SlackEvent) -> Deed | None:
-    """Note that someone came into an incident's room, unless we invited them, and tell them once where it stands.
+    """Record that someone joined an incident's channel without our invitation, and send them the catch-up once.
 
-    Also of someone who is in as far as we know: that they had left before may be told after it.
+    Someone already in as far as we know is recorded too, because the news that they had left may arrive later.
     """
     if told.text("user") and told.text("user") == told.bot_user_id:
         return _in_sight(told)
@@ -55,9 +55,9 @@ def joined(told: SlackEvent) -> Deed | None:
 
 
 def is_expected(payload: Mapping[str, Any]) -> bool:
-    """Return whether nothing follows from this: we invited somebody who missed nothing, or came in ourselves.
+    """Return whether a join has no consequence: we invited someone who missed nothing, or joined ourselves.
 
-    Asked before anything else looks at it: an incident that is declared brings as many of these as it has people.
+    This is checked before anything else, because a declaration causes one such event per person.
     """
     event = payload.get("event")
     if not isinstance(event, dict) or event.get("type") != "member_joined_channel":
@@ -68,14 +68,14 @@ def is_expected(payload: Mapping[str, Any]) -> bool:
 
 
 def left(told: SlackEvent) -> Deed | None:
-    """Note that someone left it, or was removed: they are not fetched back."""
+    """Record that someone left or was removed; we do not invite them again."""
     return _moved(told, rooms.left)
 
 
 def shut_out(told: SlackEvent) -> Deed | None:
-    """Look whether we were removed from a channel: Slack tells us so alone, and to those who stay that somebody left.
+    """Check whether we were removed from a channel, since Slack tells only us that, and the others that someone left.
 
-    An archived channel has no apps in it, which is no removal: https://github.com/elastic/connectors/issues/1972.
+    An archived channel has no apps in it, which is not a removal: https://github.com/elastic/connectors/issues/1972.
     """
     channel_id = told.text("channel")
     look = partial(_look_inside, channel_id, stamp=told.stamp)
@@ -83,7 +83,7 @@ def shut_out(told: SlackEvent) -> Deed | None:
 
 
 def _look_inside(channel_id: str, *, stamp: float) -> None:
-    """Note that we are out of a channel, if we still are. A look that fails is taken again by the regular ones."""
+    """Record that we are out of a channel, if we still are. If the check fails, the next regular one repeats it."""
     chat = ports.chat()
     try:
         found = chat.look(channel_id) if chat is not None else None
@@ -96,7 +96,7 @@ def _look_inside(channel_id: str, *, stamp: float) -> None:
 
 
 def archived(told: SlackEvent) -> Deed | None:
-    """Note that someone archived the channel, or that we did: news from before that may come after it."""
+    """Record that someone, or we, archived the channel, because earlier news may arrive later."""
     channel_id = told.text("channel")
     if told.text("user") == told.bot_user_id:
         ours = partial(rooms.archived_by_us, channel_id, at=told.at, stamp=told.stamp)
@@ -105,46 +105,46 @@ def archived(told: SlackEvent) -> Deed | None:
 
 
 def unarchived(told: SlackEvent) -> Deed | None:
-    """Note that someone brought the channel back; that of a private incident's old public one, its people are told.
+    """Record that someone unarchived the channel. If it was a private incident's old public one, its people are told.
 
-    Slack puts no one back into a public one, so we go in again first.
+    Slack adds no one back to a public channel, so we join it first.
     """
     note = _noted(told, "unarchived", then=partial(rooms.archived_by_hand, archived=False, at=told.at))
     return None if note is None else partial(afterwards.leave, partial(_entered, told.text("channel"), note))
 
 
 def _entered(channel_id: str, note: Deed) -> None:
-    """Go into a channel again, and note then that it was unarchived: a regular look would note it as well."""
+    """Join a channel again, then record that it was unarchived; a regular look would record that too."""
     chat, room = ports.chat(), rooms.channel_row(channel_id)
     try:
         if chat is not None and room is not None:
             came_back.enter(chat, room, chat.look(channel_id))
-    except VendorError as error:  # what we cannot do there says so
+    except VendorError as error:  # whatever we then cannot do there reports it
         log.warning("could not look at a channel: %s", error)
     with transaction.atomic():
         note()
 
 
 def deleted(told: SlackEvent) -> Deed | None:
-    """Note that someone deleted the channel; Slack does not say who."""
+    """Record that someone deleted the channel; Slack does not say who."""
     channel_id = told.text("channel")
     return partial(rooms.deleted, channel_id, at=told.at) if rooms.channel_row(channel_id) else None
 
 
 def renamed(told: SlackEvent) -> Deed | None:
-    """Follow a channel's new name."""
+    """Record a channel's new name."""
     channel = told.part("channel")
     return partial(rooms.renamed, str(channel.get("id", "")), name=str(channel.get("name", "")), stamp=told.stamp)
 
 
 def moved(told: SlackEvent) -> Deed | None:
-    """Follow a channel's new id, which Slack gives when workspaces merge."""
+    """Record a channel's new id, which Slack assigns when workspaces merge."""
     old, new = told.text("old_channel_id"), told.text("new_channel_id")
     return partial(rooms.renamed, old, name="", new_id=new, stamp=told.stamp)
 
 
 def converted(told: SlackEvent, *, public: bool) -> Deed | None:
-    """Record that the channel was opened to everyone, or closed: Slack has no event of its own for it."""
+    """Record that the channel became public or private, for which Slack has no event, only a message."""
     return _noted(told, "made public" if public else "made private", then=partial(rooms.converted, public=public))
 
 
@@ -166,17 +166,19 @@ def _greet(incident: Incident, *, person: Person, channel_id: str, **_: object) 
 
 
 def _in_sight(told: SlackEvent) -> Deed | None:
-    """Take note that we are in a channel that was said to be gone, or where something was refused without us."""
+    """Record that we are in a channel that was said to be gone, or where something was refused because we were not in
+    it.
+    """
     channel_id = told.text("channel")
     back = partial(rooms.in_sight, channel_id, at=told.at, stamp=told.stamp)
     return back if rooms.was_out_of_reach(channel_id) else None
 
 
 def _brings(told: SlackEvent) -> tuple[bool, bool]:
-    """Tell whether someone came to a current room unasked, and whether they missed anything.
+    """Return whether someone joined a current channel uninvited by us, and whether they missed anything.
 
-    Each invitation of ours comes back, and all that a declaration says stands in the headline. One query, written out:
-    an incident that is declared brings as many of these as it has people.
+    Each of our invitations causes such an event, and whatever a declaration says is in the headline. It is a single
+    hand-written query, because a declaration causes one of these events per person.
     """
     by_us = told.text("inviter") == told.bot_user_id
     asked: dict[str, Any] = {

@@ -1,4 +1,4 @@
-"""What changes in the workspace itself: groups are read again soon, a person of whom something new is said at once."""
+"""Changes in the workspace itself: groups are read again soon, changes of a person are recorded at once."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ log = logging.getLogger(__name__)
 
 
 def changed(told: SlackEvent) -> Deed | None:
-    """Note that what we know of groups is old."""
+    """Mark our copy of the user groups as outdated."""
     return workspace_cache.mark_stale
 
 
 def person(told: SlackEvent) -> Deed | None:
-    """Take over what became of one person. Where thousands work, someone changes their status every few seconds."""
+    """Record a changed person. In a large workspace someone changes their status every few seconds."""
     member, slack = told.event.get("user"), current.slack()
     if slack is None or not isinstance(member, dict) or not isinstance(member.get("id"), str):
         return None
@@ -33,9 +33,9 @@ def person(told: SlackEvent) -> Deed | None:
 
 
 def _as_they_are(told: person_matching.ChatProfile, *, team_id: str) -> person_matching.ChatProfile:
-    """Ask for one person as they are now: events come in any order, and this one may be older than what we know.
+    """Ask for the person's current profile, because events arrive in any order and this one may be outdated.
 
-    Where Slack does not say, the event has to do until everyone is read again.
+    If Slack does not answer, the event has to do until everyone is read again.
     """
     try:
         return reading.known(replying.asked("users.info", user=told.chat_id)["user"], team_id=team_id)

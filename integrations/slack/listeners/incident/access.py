@@ -19,7 +19,7 @@ ASKED: Final = "If that incident exists, the people in it have your request."
 
 
 def command(asked: SlackRequest) -> Answer:
-    """Ask to be let in; what is said is the same for any codename that one may not see."""
+    """Request access. The answer is the same for any codename that the person may not see."""
     name, because = _read(asked)
     if isinstance(name, Incident):
         return Say(f"You already have access: {incident_lookup.linked(name)}.")
@@ -30,9 +30,9 @@ def command(asked: SlackRequest) -> Answer:
 
 
 def glass(asked: SlackRequest) -> Answer:
-    """Break glass: whoever does it with a reason gets access at once, and its people are told.
+    """Break glass: anyone who gives a reason gets access at once, and the incident's people are told.
 
-    A refusal is an answer like any other here: raised, it would take the note of a wrong codename back with it.
+    A refusal is returned rather than raised, because raising it would roll back the record of a wrong codename.
     """
     name, because = _read(asked)
     if isinstance(name, Incident):
@@ -48,14 +48,14 @@ def glass(asked: SlackRequest) -> Answer:
 
 
 def _read(asked: SlackRequest) -> tuple[Incident | str, str]:
-    """Return what was named, the incident itself where they may see it, and why; empty for what names none."""
+    """Return the incident, if they may see it, else the codename, and the reason; empty if none is named."""
     word, rest = incident_lookup.parted(asked.words)
     because = BECAUSE.sub("", messages.typed(rest), count=1)
     return incident_lookup.meant(word, by=asked.by) or incident_lookup.codename(word), because
 
 
 def answer(verb: Callable[..., object]) -> Callable[[SlackRequest], Answer]:
-    """Make the button of an answer: the card then says who answered, and its buttons go."""
+    """Make the listener for an answer's button; the card then says who answered, and its buttons go."""
 
     def run(asked: SlackRequest) -> Answer:
         codename, _, n = asked.value.partition("|")

@@ -1,4 +1,4 @@
-"""The button *Mark as done*: checked in the workspace before it counts."""
+"""The button *Mark as done*, which checks the workspace before the step counts."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from workflows.status import manual_steps
 
 
 def pressed(asked: SlackRequest) -> Answer:
-    """Check what the effect whose number came with the button was about, and say what came of it."""
+    """Check the effect whose number came with the button, and return the result in words."""
     codename, _, effect = asked.value.partition("|")
     incident = incident_lookup.named(codename, by=asked.by)
     number = int(effect) if effect.isdecimal() else 0

@@ -25,7 +25,7 @@ NO_TITLE: Final = re.compile(r"(?:an? )?(?:new )?incident", re.IGNORECASE)  # *n
 
 
 def command(asked: SlackRequest, *, drill: bool = False) -> Answer:
-    """Declare at once when there is a title; open the modal when there is none, or the type is in doubt."""
+    """Declare immediately when there is a title; open the modal when there is none, or the type is in doubt."""
     if not asked.words or NO_TITLE.fullmatch(asked.words):
         return Open(_first(asked, drill=drill))
     type, title, near = parts = type_in_front.split(asked.words)
@@ -38,12 +38,12 @@ def command(asked: SlackRequest, *, drill: bool = False) -> Answer:
 
 
 def drill(asked: SlackRequest) -> Answer:
-    """Open a drill: as an incident is declared, and real in all but reach."""
+    """Declare a drill: like an incident, and real in all but reach."""
     return command(asked, drill=True)
 
 
 def form(asked: SlackRequest, *, drill: bool = False) -> Answer:
-    """Open the modal with what was typed; what is too long for a title is kept whole as the summary."""
+    """Open the modal with what was typed; text too long for a title goes whole into the summary."""
     return _form(asked, type_in_front.split(asked.words), drill=drill)
 
 
@@ -57,7 +57,7 @@ def _form(asked: SlackRequest, parts: type_in_front.Typed, *, drill: bool) -> An
 
 
 def drill_form(asked: SlackRequest) -> Answer:
-    """Open the modal of a drill with what was typed."""
+    """Open the modal for a drill with what was typed."""
     return form(asked, drill=True)
 
 
@@ -67,7 +67,7 @@ def pressed(asked: SlackRequest) -> Answer:
 
 
 def from_message(asked: SlackRequest) -> Answer:
-    """Open the modal filled from a message, which also goes on the new timeline."""
+    """Open the modal with a message filled in, which also goes on the new timeline."""
     message = messages.of(asked.message, channel_id=asked.channel_id)
     first = message.text.strip().partition("\n")[0]
     kept = {"ref": message.ref, "author": message.author, "text": short(message.text)}
@@ -75,7 +75,7 @@ def from_message(asked: SlackRequest) -> Answer:
 
 
 def chosen(asked: SlackRequest) -> Answer:
-    """Show what the chosen type and lead bring along, while the modal stays open."""
+    """Show what the chosen type and lead bring, while the modal stays open."""
     form = asked.filled
     if not form.text("type"):
         return Nothing()
@@ -84,7 +84,7 @@ def chosen(asked: SlackRequest) -> Answer:
 
 
 def _redrawn(form: Form, type: IncidentType, *, by: Person, doubt: str = "") -> blocks.Block:
-    """Build the modal again, with what was typed and the plan of a type."""
+    """Rebuild the modal with its input and the plan of a type."""
     drill = bool(form.kept.get("d"))
     services = form.text("services").split(",")
     plan = retyping.preview_declare(type=type, by=by, lead=form.person("lead"), services=services, is_drill=drill)
@@ -103,13 +103,13 @@ def _redrawn(form: Form, type: IncidentType, *, by: Person, doubt: str = "") -> 
 
 
 def _seen(form: Form) -> int | None:
-    """Return the version of the chosen type whose plan the modal shows; None for one that shows another type's."""
+    """Return the version of the chosen type whose plan the modal shows; None if it shows another type's."""
     slug, _, number = str(form.kept.get("t", "")).partition(":")
     return int(number) if number.isdecimal() and slug == form.text("type") else None
 
 
 def submitted(asked: SlackRequest) -> Answer:
-    """Declare what the modal says, and say so in it."""
+    """Declare from the modal, and confirm it there."""
     form = asked.filled
     lead = form.person("lead")
     if lead is not None and (lead.is_bot or lead.deactivated):
@@ -139,7 +139,7 @@ def submitted(asked: SlackRequest) -> Answer:
 def _first(
     asked: SlackRequest, *, chosen: IncidentType | None = None, drill: bool = False, **filled: Any
 ) -> blocks.Block:
-    """Build the modal as it opens: with what the chosen type brings along, or else the default one."""
+    """Build the modal as it opens, with the plan of the chosen type or else of the default one."""
     type = chosen or IncidentType.objects.usable().filter(is_default=True).first()
     plan = retyping.preview_declare(type=type, by=asked.by, is_drill=drill) if type is not None else None
     shown = plans.shown(plan) if plan is not None else None
@@ -148,14 +148,14 @@ def _first(
 
 
 def _already(title: str, *, by: Person, beside: Incident | None = None) -> str:
-    """Say what is open already and may be the same, of what they may see; empty where nothing is near."""
+    """Name open incidents that may be the same, among those the person may see; empty if none is similar."""
     found = [one for one in already_open.near(title, person=by) if one != beside]
     said = [f"{mrkdwn.escape(one.title)} ({incident_lookup.linked(one)})" for one in found]
     return f"Already open: {', '.join(said)}" if said else ""
 
 
 def _doubt(said: str, near: IncidentType) -> str:
-    """Say why the form was opened: the type's name is not quite right, or stands there without a colon."""
+    """Say why the form was opened: the type's name is slightly wrong, or has no colon after it."""
     asks, said = "Nothing is declared yet: check the type below, then declare.", type_in_front.undressed(said)
     if near.policy.private and type_in_front.leading(said, [near], after=type_in_front.BEFORE)[0] is not None:
         return f"{mrkdwn.bold(near.policy.name)} may be meant, which is private. {asks}"
@@ -176,9 +176,9 @@ def modal(
     drill: bool = False,
     already: str = "",
 ) -> blocks.Block:
-    """Build the modal: a title is enough; a type shows what it brings along.
+    """Build the modal. A title is enough; for a type it shows the plan.
 
-    ``doubt`` is said above all else, below the title what is ``already`` open.
+    ``doubt`` is shown above everything else, ``already`` (similar open incidents) below the title.
     """
     types = list(IncidentType.objects.usable())
     default = chosen or next((one for one in types if one.is_default), None)
@@ -232,7 +232,7 @@ def modal(
 
 
 def type_options(types: list[IncidentType]) -> list[blocks.Option]:
-    """List types with what each says."""
+    """Return types as options, each with its description."""
     return [blocks.option(one.policy.name, one.slug, says=one.policy.says) for one in types]
 
 

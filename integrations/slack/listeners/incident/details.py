@@ -1,4 +1,4 @@
-"""What else an incident is made of: title, summary, people, roles, checklist, and that it is the same as another."""
+"""The details of an incident: title, summary, people, roles, checklist, services, and being another's duplicate."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ CLEARS: Final = {"none", "nobody", "-"}
 
 
 def rename(asked: SlackRequest, incident: Incident) -> Answer:
-    """Give it another title."""
+    """Change the title."""
     title = messages.typed(asked.words)
     incident = lifecycle.rename(incident, title=title, by=asked.by, at=asked.at, source=Source.SLACK)
     more = f" {rules.TITLE_CUT}" if rules.is_long(title) else ""
@@ -26,7 +26,7 @@ def rename(asked: SlackRequest, incident: Incident) -> Answer:
 
 
 def summary(asked: SlackRequest, incident: Incident) -> Answer:
-    """Write the summary that latecomers read first."""
+    """Write the summary, which latecomers read first."""
     said = messages.typed(asked.words)
     if not said:
         return Say(f"Say what a latecomer should read first: `{setup.command()} summary Customers cannot pay since 9.`")
@@ -58,7 +58,7 @@ def role(asked: SlackRequest, incident: Incident) -> Answer:
 
 
 def checklist(asked: SlackRequest, incident: Incident) -> Answer:
-    """Check an item of the checklist off, or put it back, by its number; without one, show the list."""
+    """Check an item of the checklist off or back on, by its number; without a number, show the list."""
     items, said = incident.policy.checklist, asked.words.strip()
     if not items:
         return Say(f"{incident.policy.name} has no checklist.")
@@ -82,7 +82,7 @@ def duplicate(asked: SlackRequest, incident: Incident) -> Answer:
 
 
 def services(asked: SlackRequest, incident: Incident) -> Answer:
-    """Name the services affected, with commas between them; without any, show those that are named."""
+    """Set the affected services, separated by commas; without any, show the current ones."""
     said = messages.typed(asked.words)
     if said:
         named = [] if said.lower() in CLEARS else said.split(",")

@@ -1,4 +1,4 @@
-"""Choose someone for a role that could not be filled."""
+"""Choose a person for a role that could not be filled."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ CALLBACK: Final = "firekind:fill"
 
 
 def pressed(asked: SlackRequest) -> Answer:
-    """Open the modal from the message that says what is missing."""
+    """Open the modal from the message about what is missing."""
     codename, _, role = asked.value.partition("|")
     incident = incident_lookup.named(codename, by=asked.by)
     return Open(modal(incident, role))
 
 
 def submitted(asked: SlackRequest) -> Answer:
-    """Give the role to the person chosen; they are brought in."""
+    """Give the role to the person chosen, who is brought in."""
     form = asked.filled
     incident = incident_lookup.named(form.kept.text("i"), by=asked.by)
     person = form.person("person")
@@ -34,7 +34,7 @@ def submitted(asked: SlackRequest) -> Answer:
 
 
 def modal(incident: Incident, role: str) -> blocks.Block:
-    """Build the modal: one person."""
+    """Build the modal: a field for one person."""
     about = incident_lookup.titled(incident)
     parts = [
         blocks.section(about),

@@ -1,4 +1,4 @@
-"""Who leads."""
+"""Set the lead."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def command(asked: SlackRequest, incident: Incident) -> Answer:
 
 
 def taken(asked: SlackRequest) -> Answer:
-    """Make whoever pressed *Take the lead* the lead, where there is none: a lead is not taken from someone by it."""
+    """Make the person who pressed *Take the lead* the lead, if there is none; the button never replaces one."""
     incident = incident_lookup.named(asked.value, by=asked.by)
     name = incident_lookup.linked(incident)
     lead = incident.lead

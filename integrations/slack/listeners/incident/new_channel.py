@@ -1,4 +1,4 @@
-"""The button that has a channel created in place of one that is gone."""
+"""The button that creates a new channel in place of one that is gone."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from workflows.channels import rooms
 
 
 def pressed(asked: SlackRequest) -> Answer:
-    """Have it created; a second press is refused in words."""
+    """Request the new channel; a second press is refused with a message."""
     incident = incident_lookup.named(asked.value, by=asked.by)
     rooms.open_another(incident, by=asked.by, at=asked.at, source=Source.SLACK)
     return Say(carrying_out.none_does() or "A new channel is being created.")

@@ -1,4 +1,4 @@
-"""Open a private incident up with a summary: one person writes it, another reads it and confirms."""
+"""Open up a private incident with a summary that one person writes and another reads and confirms."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ PUBLISHED: Final = "It is published {}."
 
 
 def command(asked: SlackRequest, incident: Incident) -> Answer:
-    """Open the window in which a summary is written."""
+    """Open the modal in which the summary is written."""
     _must_be_private(incident)
     known = opening.proposed(incident) or opening.published(incident)
     text = blocks.text_input(action_id="summary", lines=True, initial=known.text if known else "")
@@ -38,7 +38,7 @@ def command(asked: SlackRequest, incident: Incident) -> Answer:
 
 
 def submitted(asked: SlackRequest) -> Answer:
-    """Keep the summary until someone else confirms it; the channel is told who has to."""
+    """Store the summary until someone else confirms it; the channel is told who has to."""
     form = asked.filled
     incident = incident_lookup.named(form.kept.text("i"), by=asked.by)
     lifecycle.open_up(incident, summary=form.text("summary"), by=asked.by, at=asked.at, source=Source.SLACK)
@@ -46,7 +46,7 @@ def submitted(asked: SlackRequest) -> Answer:
 
 
 def pressed(asked: SlackRequest) -> Answer:
-    """Show the summary that waits to whoever may confirm it."""
+    """Show the waiting summary to a person who may confirm it."""
     incident = incident_lookup.named(asked.value.partition("|")[0], by=asked.by)
     waits = opening.proposed(incident)
     if waits is None:

@@ -1,4 +1,4 @@
-"""Replays: start one of an ended incident, and bring forward what happened next."""
+"""Replays: start one of an ended incident, and step through what happened next."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from integrations.slack.protocol import setup
 
 
 def command(asked: SlackRequest) -> Answer:
-    """Replay the incident that is named, as fast as is said after it."""
+    """Replay the incident that is named, at the speed given after it."""
     incident, rest = incident_lookup.first_word(asked.words, by=asked.by)
     if incident is None:
         if not asked.words:

@@ -1,4 +1,4 @@
-"""The button under a failure."""
+"""The retry button under a failure."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from workflows.status import progress
 
 
 def pressed(asked: SlackRequest) -> Answer:
-    """Try the effect again whose number came with the button."""
+    """Retry the effect whose number came with the button."""
     codename, _, effect = asked.value.partition("|")
     incident = incident_lookup.named(codename, by=asked.by)
     number = int(effect) if effect.isdecimal() else 0

@@ -1,4 +1,4 @@
-"""Retype: the plan is shown before anything is confirmed, and confirming sends its digest back."""
+"""Retype: the plan is shown before anyone confirms, and confirming sends its digest back."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ CALLBACK: Final = "firekind:retype"
 BECAUSE: Final = re.compile(r"(?P<type>.*?)\s*\bbecause\b\s*(?P<because>.*)", re.IGNORECASE | re.DOTALL)
 REASON: Final = re.compile(r"because\b\s*", re.IGNORECASE)
 BEFORE: Final = frozenset(("to", "into", "as"))
-SUBMIT_CHARS: Final = 24  # that Slack takes on a window's button
+SUBMIT_CHARS: Final = 24  # Slack's limit for a modal's submit button
 COME, STAY_OUT = "come", "stay-out"
 TYPE, MEANT, MEANT_TYPE = "firekind:retype-type", "firekind:retype-meant", "firekind:retype-meant-type"
 DOUBT: Final = "There is no type “{}”, so nothing has changed. {}"
@@ -33,7 +33,7 @@ CHANGED: Final = "*The plan changed while you were reading.* This is what would 
 
 @dataclass(frozen=True, slots=True)
 class Along:
-    """Who comes along into a private type: those who were picked, and whether who retypes it does."""
+    """Who comes along into a private type: the people picked, and whether the person who retypes does."""
 
     bring: tuple[Person, ...] = ()
     come: bool = True
@@ -43,10 +43,10 @@ ALONE: Final = Along()
 
 
 def command(asked: SlackRequest, incident: Incident) -> Answer:
-    """Open the modal: with the plan when a type was named, else with the types to choose from.
+    """Open the modal: with the plan when a type was named, otherwise with the types to choose from.
 
-    The type that was nearly named is offered, but not chosen: retyping may not be undone. The reason that was typed is
-    in it, whatever became of the type.
+    A misspelled type is offered but not chosen, because retyping may be irreversible. A reason that was typed is kept
+    in either case.
     """
     must_be_active(incident)
     said = messages.typed(asked.words)
@@ -68,7 +68,7 @@ def command(asked: SlackRequest, incident: Incident) -> Answer:
 
 
 def _named(said: str) -> tuple[IncidentType | None, str]:
-    """Split the type off the front of what was typed, and the reason behind it: *to time bomb certificates expire*."""
+    """Split a text into a leading type and the reason after it: *to time bomb certificates expire*."""
     to, rest = type_in_front.leading(said, IncidentType.objects.usable(), after=BEFORE, apart=True)
     because = REASON.match(rest)
     return to, rest[because.end() :] if because else rest
@@ -82,12 +82,12 @@ def pressed(asked: SlackRequest) -> Answer:
 
 
 def chosen(asked: SlackRequest) -> Answer:
-    """Show the plan for the type, and for the people brought along, that are chosen now."""
+    """Show the plan for the type and the companions chosen now."""
     return _planned(asked.filled, asked.filled.text("type"), by=asked.by)
 
 
 def meant(asked: SlackRequest) -> Answer:
-    """Choose the type that was nearly named, and show its plan."""
+    """Choose the type that was offered for a misspelled one, and show its plan."""
     return _planned(asked.filled, asked.value, by=asked.by, field=MEANT_TYPE)
 
 
@@ -102,12 +102,12 @@ def _planned(form: Form, slug: str, *, by: Person, field: str = TYPE) -> Answer:
 
 
 def submitted(asked: SlackRequest) -> Answer:
-    """Retype as shown; a plan that was not the one shown is shown instead."""
+    """Retype as shown; if the plan has changed, show the new one instead."""
     form = asked.filled
     incident = incident_lookup.named(form.kept.text("i"), by=asked.by)
     to, along, because = incident_lookup.usable_type(form.text("type")), _along(form), form.text("because")
     unseen = form.kept.get("d") is None or form.kept.get("t") != to.slug
-    if unseen:  # sent before the plan had been drawn
+    if unseen:  # submitted before the plan was shown
         plan = retyping.preview(incident, to=to, bring=along.bring, come=along.come, by=asked.by)
         return Replace(modal(incident, to=to, plan=plan, along=along, because=because))
     try:
@@ -145,11 +145,11 @@ def modal(
     doubt: Sequence[blocks.Block] = (),
     field: str = TYPE,
 ) -> blocks.Block:
-    """Build the modal, with the plan once a type is chosen; ``changed`` says that it is not the one shown before.
+    """Build the modal, with the plan once a type is chosen; ``changed`` says that it differs from the one shown before.
 
-    ``doubt`` is said above all else. ``field`` is what the type is chosen in: Slack keeps what stands in a field, so
-    that a type which was not chosen there needs another one. Raises ``Refused`` where there is no other type, as Slack
-    draws no list of nothing.
+    ``doubt`` is shown above everything else. ``field`` is the id of the type's field: Slack keeps the choice of a field
+    with the same id, so a type that was chosen elsewhere needs a different id. Raises ``Refused`` when there is no
+    other type, because Slack accepts no empty list.
     """
     is_now = f"{incident_lookup.linked(incident)} is *{mrkdwn.escape(incident.policy.name)}* now."
     types = [one for one in IncidentType.objects.usable() if lifecycle.may_retype(incident, one)]
@@ -187,7 +187,7 @@ def modal(
 
 
 def must_be_active(incident: Incident) -> None:
-    """Raise ``Refused`` unless people still respond."""
+    """Raise ``Refused`` unless the incident is still being responded to."""
     if not incident.is_active:
         raise lifecycle.Refused(f"{incident.codename} is {incident.status}; reopen it before you retype it.")
 

@@ -1,4 +1,4 @@
-"""The buttons under the card of a retype: everything it changed, and the way back."""
+"""The buttons on the card of a retype: list everything it changed, and retype back."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ NOTICE: Final = "firekind:notice"
 
 
 def undo(asked: SlackRequest) -> Answer:
-    """Open the modal of a retype back, with its plan: nothing is undone before that is confirmed."""
+    """Open the modal for retyping back, with its plan; nothing is undone before that is confirmed."""
     incident, event = _about(asked)
     retype.must_be_active(incident)
     if event != _retypes(incident).latest("n"):
@@ -36,7 +36,7 @@ def undo(asked: SlackRequest) -> Answer:
 
 
 def everything(asked: SlackRequest) -> Answer:
-    """List everything that a retype changed; to guests without names, as they read its plan."""
+    """List everything that a retype changed; guests see it without names, as in a plan."""
     incident, event = _about(asked)
     lines = [PlanLine(*one) for one in event.data.get("changes") or ()]
     shown = retyping.shown_to(asked.by, lines)

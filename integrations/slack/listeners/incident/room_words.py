@@ -1,4 +1,4 @@
-"""What whoever opens an incident is told of its channel."""
+"""What the person who declares an incident is told about its channel."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from integrations.slack.interaction import carrying_out
 
 
 def opens(incident: Incident, *, by: Person) -> str:
-    """Say that its channel opens in a moment, and whether that brings ``by`` into it; or that nothing happens now."""
+    """Say that its channel opens shortly, and whether ``by`` is invited; or that nothing is being carried out."""
     if nothing_happens := carrying_out.none_does():
         return nothing_happens
     room = "private channel" if incident.private else "channel"

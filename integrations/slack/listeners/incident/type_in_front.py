@@ -1,4 +1,4 @@
-"""The type that somebody named in front of a title: split off where it is certain, asked about where it is not."""
+"""The type typed in front of a title: split off when it is certain, asked about when it is not."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ TYPED: Final = re.compile(r"\s*([^:\uff1a\n<]{1,60}?)\s*[:\uff1a]\s*(\S.*)", re.
 WORD: Final = re.compile(r"[^\W_]+")
 BETWEEN: Final = re.compile(r"^[\s\W_]+?(?=[\w<&@#]|$)")
 APART: Final = re.compile(r"[\W_]*(?:\s|$)")
-ESCAPES: Final = {"&amp;": "&    ", "&lt;": "<   ", "&gt;": ">   "}  # in place of each as many characters
-# What may stand before a type's name: *a possible security incident*.
+ESCAPES: Final = {"&amp;": "&    ", "&lt;": "<   ", "&gt;": ">   "}  # as many characters in place of each
+# Words that may precede a type's name: *a possible security incident*.
 BEFORE: Final = frozenset(
     ("a", "an", "the", "as", "new", "type", "possible", "potential", "suspected", "probable", "maybe")
 )
 
 
 def split(said: str) -> Typed:
-    """Split ``security: someone has our keys`` into type and title; other colons are part of the title.
+    """Split ``security: someone has our keys`` into type and title; other colons belong to the title.
 
-    The third is the type that is most likely meant where the first is none, as in ``securty: …``, of one that is
-    archived by now, or of a private one that is named without a colon: it is asked about, since what was meant to be
-    private must not be public by a slip.
+    If the type is uncertain, the third value is the most likely one: for a misspelling (``securty: …``), an archived
+    type, or a private type without a colon. It is asked about, so that a slip does not make public what was meant to be
+    private.
     """
     bare = undressed(said)
     match = TYPED.fullmatch(bare)
@@ -44,7 +44,7 @@ def split(said: str) -> Typed:
 
 
 def undressed(said: str) -> str:
-    """Take the emoji in front of what was typed away, and the quotes around it."""
+    """Remove a leading emoji and surrounding quotes."""
     emoji = incident_lookup.EMOJI.match(said)
     return messages.unquoted(said[emoji.end() :] if emoji else said)
 
@@ -52,9 +52,10 @@ def undressed(said: str) -> str:
 def leading(
     said: str, among: Iterable[IncidentType], *, after: Collection[str] = (), apart: bool = False
 ) -> tuple[IncidentType | None, str]:
-    """Split the type off whose name these words begin with, the longest one, however its words are joined.
+    """Split a leading type name off a text, the longest that fits, however its words are joined.
 
-    Words of ``after`` may stand before it, or begin it. With ``apart`` a space follows the name, or nothing.
+    Words in ``after`` may come before the name or be its first ones. With ``apart``, the name has to be followed by a
+    space or by nothing.
     """
     read = said
     for escape, instead in ESCAPES.items():
@@ -71,13 +72,13 @@ def leading(
 
 
 def _goes_on(written: str) -> bool:
-    """Return whether more follows the name of a type, as in *major outage since 14*: then no colon ends the name."""
+    """Return whether more follows a type's name before the colon, as in *major outage since 14*."""
     named, rest = leading(written, current_types.every())
     return named is not None and rest != ""
 
 
 def _private(said: str) -> Typed | None:
-    """Find a private type, archived or not, whose name stands in front without a colon."""
+    """Find a private type, archived or not, whose name is in front without a colon."""
     named, title = leading(said, current_types.private(), after=BEFORE)
     if named is None:
         return None
@@ -85,7 +86,7 @@ def _private(said: str) -> Typed | None:
 
 
 def _end_of_name(names: Collection[str], words: Iterable[re.Match[str]]) -> int:
-    """Return where the longest of these names ends that these words begin with; 0 where they do not."""
+    """Return the position after the longest of these names that the words begin with; 0 if there is none."""
     longest, said, end = max(map(len, names), default=0), "", 0
     for word in words:
         said += incident_lookup.bare(word.group())

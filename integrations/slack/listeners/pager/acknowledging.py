@@ -1,4 +1,4 @@
-"""Acknowledge a page, for whoever was paged."""
+"""Acknowledge a page, for a person it paged."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from workflows.paging import acknowledging
 
 
 def pressed(asked: SlackRequest) -> Answer:
-    """Acknowledge the page whose number came with the button, in the name of whoever pressed it.
+    """Acknowledge the page whose number came with the button, in the name of the person who pressed it.
 
-    A Home tab is drawn anew and shows that it is being done.
+    A Home tab is redrawn to show that this is in progress.
     """
     codename, _, number = asked.value.partition("|")
     incident = incident_lookup.named(codename, by=asked.by)

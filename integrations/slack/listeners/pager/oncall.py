@@ -19,7 +19,7 @@ LISTED: Final = 20
 
 
 def command(asked: SlackRequest) -> Answer:
-    """Say who is on call: for everything, each rota once, or for the service, schedule or policy that was named."""
+    """Say who is on call: for every rota once, or for the service, schedule or policy that was named."""
     if not asked.by.can_join:
         return Say("Only people from this workspace can see who is on call.")
     fresh = freshness.of(at=asked.at)
@@ -52,7 +52,7 @@ def _entry(entry: RosterEntry) -> str:
 
 
 def _pages_for(entry: RosterEntry) -> str:
-    """Say which services page a policy: people look for those."""
+    """Say which services page a policy, because people look for services by name."""
     if not entry.services:
         return ""
     more = f" and {entry.more} more" if entry.more else ""
@@ -67,13 +67,13 @@ def _line(line: RosterLine) -> str:
 
 
 def _turns(turns: list[RosterTurn], until: datetime | None) -> str:
-    """Name those whose turn ends together, with that time once."""
+    """Name the people whose turns end together, with that time once."""
     who = _listed(turns)
     return f"{who} until {mrkdwn.when(until)}" if until else who
 
 
 def _next(turns: tuple[RosterTurn, ...], at: datetime | None, *, is_told: bool) -> str:
-    """Say who is next, and from when unless that is the very moment at which everyone's turn ends."""
+    """Say who is next, and from when, unless that time was just given as the end of the current turns."""
     if at is None:
         return ""
     return f", then {_listed(turns) or 'no one'}{'' if is_told else f' from {mrkdwn.when(at)}'}"

@@ -1,4 +1,4 @@
-"""Page someone: who would be paged is shown before anyone is."""
+"""Page someone, after showing who would be paged."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ LISTED: Final = 100
 
 
 def command(asked: SlackRequest, incident: Incident) -> Answer:
-    """Open the modal: with who would be paged when someone was named, else with a list to choose from."""
+    """Open the modal: with who would be paged if someone was named, otherwise with a list to choose from."""
     among = _choices(incident, by=asked.by)
     whom, because = _read(asked.words)
     choice = _meant(whom, among) if whom else None
@@ -47,7 +47,7 @@ def pressed(asked: SlackRequest) -> Answer:
 
 
 def chosen(asked: SlackRequest) -> Answer:
-    """Show who would be paged for what is chosen now."""
+    """Show who would be paged for the current choice."""
     form = asked.filled
     incident = incident_lookup.named(form.kept.text("i"), by=asked.by)
     among = _choices(incident, by=asked.by)
@@ -56,7 +56,7 @@ def chosen(asked: SlackRequest) -> Answer:
 
 
 def submitted(asked: SlackRequest) -> Answer:
-    """Page the people shown; show anyone who was not shown, or whose shift has ended, first."""
+    """Page the people shown. If someone was not shown, or their shift has ended, show the new people first."""
     form = asked.filled
     incident = incident_lookup.named(form.kept.text("i"), by=asked.by)
     among = _choices(incident, by=asked.by)
@@ -96,7 +96,9 @@ def modal(
 
 
 def _whom(among: Sequence[PageChoice], choice: PageChoice | None) -> blocks.Block:
-    """The field that chooses, with who would be paged now under each name; what does not fit is left to the command."""
+    """Build the drop-down, with who would be paged under each name; what does not fit can still be named in the
+    command.
+    """
     groups = {label: list(map(_option, _some(found, choice))) for label, found in page_status.grouped(among).items()}
     picked = choice.target if choice else None
     select = blocks.grouped_select(groups, action_id=TARGET, chosen=picked, placeholder="Choose who to page")
@@ -106,7 +108,7 @@ def _whom(among: Sequence[PageChoice], choice: PageChoice | None) -> blocks.Bloc
 
 
 def _some(found: Sequence[PageChoice], choice: PageChoice | None) -> Sequence[PageChoice]:
-    """Return as many of a kind as Slack lists, the chosen one among them."""
+    """Return as many of a kind as Slack can list, including the chosen one."""
     return sorted(found, key=lambda one: one != choice)[:LISTED] if len(found) > LISTED else found
 
 
@@ -130,7 +132,7 @@ def _open_already(choice: PageChoice, incident: Incident) -> str:
 
 
 def _choices(incident: Incident, *, by: Person) -> list[PageChoice]:
-    """Return who can be paged for an incident; raise ``Refused`` with the reason when that is no one."""
+    """Return whom an incident can page. Raises ``Refused`` with the reason when that is no one."""
     if not incident.is_active:
         raise lifecycle.Refused(f"{incident.codename} is {incident.status}; reopen it before you page someone for it.")
     if ports.pager() is None:
@@ -143,13 +145,13 @@ def _choices(incident: Incident, *, by: Person) -> list[PageChoice]:
 
 
 def _read(said: str) -> tuple[str, str]:
-    """Split who from why: *Major incidents because the database is down*."""
+    """Split the target from the reason: *Major incidents because the database is down*."""
     found = BECAUSE.fullmatch(said)
     return (found["whom"].strip(), messages.typed(found["because"])) if found else (said.strip(), "")
 
 
 def _meant(whom: str, among: Sequence[PageChoice]) -> PageChoice:
-    """Return who is meant by a mention, a name or an id; raise ``Refused`` with the closest matches."""
+    """Return the choice meant by a mention, a name or an id. Raises ``Refused`` with the closest matches."""
     mentioned = mrkdwn.people(whom)
     if mentioned:
         return _mentioned(mentioned, among)

@@ -1,1 +1,1 @@
-"""What is written on the timeline: verbs with words, messages that are added, entries that are redacted."""
+"""What gets written on the timeline: verbs with words, captured messages, redacted entries."""

@@ -1,4 +1,4 @@
-"""Messages on the timeline: a reaction or a shortcut adds one, and later edits are followed."""
+"""Capture messages on the timeline by a reaction or a shortcut, and follow their later edits."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from workflows.channels import rooms
 from workflows.ports import VendorError
 
 CALLBACK: Final = "firekind:capture"
-KEPT_FILES: Final = 5  # a modal has no room for more beside the words
+KEPT_FILES: Final = 5  # a modal has no room for more next to the text
 
 
 def reacted(told: SlackEvent) -> Deed | None:
-    """Put the message on the timeline when someone reacts to it with the capturing reaction."""
+    """Capture a message when someone adds the capture reaction to it."""
     found = _reaction(told)
     if found is None:
         return None
@@ -36,7 +36,7 @@ def reacted(told: SlackEvent) -> Deed | None:
 
 
 def unreacted(told: SlackEvent) -> Deed | None:
-    """Retract it when the one who captured it takes the reaction away."""
+    """Retract a captured message when the person who captured it removes the reaction."""
     found = _reaction(told)
     if found is None:
         return None
@@ -45,16 +45,16 @@ def unreacted(told: SlackEvent) -> Deed | None:
     if event is None or event.redacted or event.by_id != person.pk:
         return None
     if (raw := meanwhile.read(channel_id, ts)) is not None and _stands(told, raw):
-        return None  # they put it there again since
+        return None  # they have added it again since
     return partial(lifecycle.retract, incident, n=event.n, by=person, at=told.at, source=Source.SLACK)
 
 
 def changed(told: SlackEvent) -> Deed | None:
-    """Follow what becomes of a captured message: edited, or deleted. Other messages are not read."""
+    """Follow a captured message that is edited or deleted. Other messages are not read."""
     raw = told.part("message")
     if told.text("subtype") == "message_deleted":
         return _taken_away(told, told.text("deleted_ts"))
-    if raw.get("subtype") == meanwhile.GONE:  # with replies below it, Slack tells of a deletion as of an edit
+    if raw.get("subtype") == meanwhile.GONE:  # if it has replies, Slack reports its deletion as an edit
         return _taken_away(told, str(raw.get("ts", "")))
     if told.text("subtype") == "message_changed":
         if raw.get("user") == told.bot_user_id:
@@ -70,7 +70,7 @@ def _taken_away(told: SlackEvent, ts: str) -> Deed | None:
 
 
 def from_message(asked: SlackRequest) -> Answer:
-    """Add a message to the timeline of its channel's incident; elsewhere, ask which."""
+    """Capture a message for its channel's incident; in another channel, ask which incident."""
     message = messages.of(asked.message, channel_id=asked.channel_id)
     incident = incident_lookup.of_channel(asked.channel_id, by=asked.by)
     if incident is None:
@@ -82,13 +82,13 @@ def from_message(asked: SlackRequest) -> Answer:
 
 
 def submitted(asked: SlackRequest) -> Answer:
-    """Add the message to the incident that was chosen."""
+    """Capture the message for the incident that was chosen."""
     form = asked.filled
     if not form.text("incident"):
         return Wrong({"incident": "Choose an incident."})
     incident = incident_lookup.named(form.text("incident"), by=asked.by)
     kept = form.kept
-    stamp = kept.moment("stamp")  # an older version kept none
+    stamp = kept.moment("stamp")  # modals from an older version have none
     _add(incident, kept.text("text"), kept.text("author"), kept.ref("ref"), asked, stamp=stamp)
     files = [SharedFile(id, name) for id, name in kept.pairs("files")]
     evidence.bring(incident, files, by=asked.by, at=asked.at)
@@ -108,9 +108,9 @@ def _reaction(told: SlackEvent) -> tuple[Incident, Person, str, str] | None:
 
 
 def _stands(told: SlackEvent, raw: Mapping[str, Any]) -> bool:
-    """Return whether a reaction is there now: Slack tells in any order that it was added and taken away.
+    """Return whether the reaction is there now, because Slack reports additions and removals in any order.
 
-    Of many people Slack names only some, and counts them all.
+    If many people reacted, Slack names only some of them, but counts all.
     """
     listed = raw.get("reactions")
     return isinstance(listed, list) and any(_is_theirs(one, told) for one in listed if isinstance(one, dict))
@@ -143,14 +143,14 @@ def _capture(incident: Incident, message: WrittenMessage, *, by: Person, told: S
 def _captured(told: SlackEvent, ts: str) -> Event | None:
     incident = rooms.incident_of_channel(told.text("channel")) if ts else None
     event = lifecycle.captured(incident, messages.ref(told.text("channel"), ts)) if incident else None
-    return event if event is None or not event.redacted else None  # its words do not come back
+    return event if event is None or not event.redacted else None  # a redacted entry's words must not come back
 
 
 def _follow(told: SlackEvent, event: Event, raw: Mapping[str, Any]) -> Deed | None:
     before = told.part("previous_message")
     said = messages.said(raw)
     if raw.get("text") == before.get("text") and (raw.get("text") or said == messages.said(before)):
-        return None  # a preview was added, or a thread grew
+        return None  # only a preview was added, or a thread grew
     now = _as_it_is(told, event, raw)
     if now is None:
         return None
@@ -159,7 +159,7 @@ def _follow(told: SlackEvent, event: Event, raw: Mapping[str, Any]) -> Deed | No
 
 
 def _as_it_is(told: SlackEvent, event: Event, raw: Mapping[str, Any]) -> Mapping[str, Any] | None:
-    """Return a message as it reads now where this may be older news than what we have; None when it is gone."""
+    """Return the message as it reads now if this event may be older than our copy; None when the message is gone."""
     if not messages.at_once(messages.stamp(raw), lifecycle.stamped(event)):
         return raw
     try:
@@ -167,7 +167,7 @@ def _as_it_is(told: SlackEvent, event: Event, raw: Mapping[str, Any]) -> Mapping
     except VendorError as error:
         if error.retryable:
             raise
-        return raw  # nobody knows better
+        return raw  # the event is the best we have
 
 
 def _ask(message: WrittenMessage, asked: SlackRequest) -> Answer:

@@ -1,4 +1,4 @@
-"""What a latecomer has to know: asked for, and told quietly to each person who comes into the channel."""
+"""The catch-up for latecomers: on request, and privately to each person who joins the channel."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ log = logging.getLogger(__name__)
 
 
 def command(asked: SlackRequest, incident: Incident) -> Answer:
-    """Say what is known of an incident, in twenty seconds."""
+    """Summarise what is known of an incident, readable in twenty seconds."""
     text, shown = said(incident)
     return Say(text, shown)
 
 
 def greets(incident: Incident, person: Person) -> bool:
-    """Note that someone is told, once for each incident; return whether they were not told before.
+    """Record that a person gets the catch-up, once per incident; return whether this is the first time.
 
-    Those who declared it or lead it know.
+    The person who declared it and the lead need none.
     """
     if person.is_bot or person.pk in {incident.declared_by_id, incident.lead_id}:
         return False
@@ -35,7 +35,7 @@ def greets(incident: Incident, person: Person) -> bool:
 
 
 def greet(incident: Incident, person: Person, channel_id: str) -> None:
-    """Tell someone who came in what is known, where only they read it. What Slack refuses is not tried again."""
+    """Send a person who joined the catch-up, visible only to them. It is not retried if Slack refuses it."""
     seen = visibility.visible_to(person).select_related("type", "policy_version", "lead")
     now = seen.filter(pk=incident.pk).first()
     if now is None or not rooms.is_current(now, channel_id):
@@ -48,7 +48,7 @@ def greet(incident: Incident, person: Person, channel_id: str) -> None:
 
 
 def said(incident: Incident) -> tuple[str, tuple[blocks.Block, ...]]:
-    """Write what is known of an incident: in a line, and as blocks."""
+    """Write the catch-up of an incident: as one line, and as blocks."""
     known, page = catch_up_reading.of(incident), incident_lookup.page(incident)
     first = mrkdwn.escape(f"Where {incident.codename} stands: {' '.join(incident.title.split())}")
     return first, catch_up_blocks.shown(incident.title, known.lines, page=page)

@@ -1,4 +1,4 @@
-"""What became of a message while it was captured: Slack's news of that found nothing on the timeline to follow."""
+"""Catch up with a message that changed while it was being captured, before events about it could find the entry."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from workflows.ports import VendorError
 
 log = logging.getLogger(__name__)
 
-GONE = "tombstone"  # the subtype of what a deleted message with replies leaves behind
-NOT_FOUND = "thread_not_found"  # how Slack answers of one that has none
+GONE = "tombstone"  # subtype of what remains of a deleted message with replies
+NOT_FOUND = "thread_not_found"  # Slack's error for a deleted message without any
 Raw = Mapping[str, Any]
 
 
 def read(channel_id: str, ts: str) -> Raw | None:
-    """Read one message, wherever in a thread it stands; None when it is gone."""
+    """Read one message, anywhere in a thread; None when it is gone."""
     try:
         answer = replying.call(
             "conversations.replies", channel=channel_id, ts=ts, inclusive=True, limit=2, oldest=ts, latest=ts
@@ -47,10 +47,10 @@ def leave(
     at: datetime,
     stands: Callable[[Raw], bool] = lambda _: True,
 ) -> None:
-    """Leave one more reading for after the commit; from then on, news find the entry.
+    """Leave another reading of the message for after the commit; later events find the entry.
 
-    ``took`` is when the message took the words that were captured, and those words. ``stands`` says whether it is still
-    to be there.
+    ``took`` is the time at which the message got the captured words, and the words. ``stands`` returns whether the
+    message should still be captured.
     """
     afterwards.leave(partial(_read_again, incident, ref, took=took, by=by, at=at, stands=stands))
 
@@ -64,7 +64,7 @@ def _read_again(
     channel_id, _, ts = ref.partition(":")
     try:
         raw = read(channel_id, ts)
-    except VendorError as error:  # of another channel, maybe, which we are not in
+    except VendorError as error:  # perhaps from another channel that we are not in
         log.info("could not read a captured message again: %s", error)
         return
     with suppress(lifecycle.Refused, lifecycle.NotThere):
@@ -80,16 +80,16 @@ def _read_again(
 
 
 def _is_newer(raw: Raw, stamp: float, text: str) -> bool:
-    """Return whether a message has other words than those it took then. A modal keeps long ones cut."""
+    """Return whether a message has other words than the captured ones. A modal keeps long ones only in part."""
     last, said = messages.stamp(raw), messages.said(raw)
     return last > stamp or (last == stamp and "edited" in raw and text not in {said, short(said)})
 
 
 def retract(incident: Incident, n: int, *, at: datetime) -> None:
-    """Retract what was captured of a message that was deleted."""
+    """Retract the captured copy of a deleted message."""
     lifecycle.retract(incident, n=n, by=None, at=at, because="deleted in Slack", source=Source.SLACK)
 
 
 def words(raw: Raw) -> str:
-    """Return what a message says, as it is kept."""
+    """Return a message's words as they are stored."""
     return mrkdwn.cut(messages.said(raw) or "(no text)", lifecycle.CAPTURED_CHARS)

@@ -1,4 +1,4 @@
-"""Redact or edit an entry of the timeline by its number."""
+"""Redact or edit a timeline entry by its number."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from integrations.slack.protocol import mrkdwn, setup
 
 ENTRY: Final = re.compile(r"#?e?(?P<n>[0-9]{1,9})(?:\s+(?P<text>.+))?", re.ASCII | re.DOTALL)
 WHICH: Final = "Its number is at the end of its link on the page."
-LATELY: Final = 200  # entries among which the latest that may be meant are looked for
+LATELY: Final = 200  # recent entries that are searched for likely candidates
 NAMED: Final = 5
-WORDS: Final = 60  # of each
+WORDS: Final = 60  # characters shown of each
 
 
 def command(asked: SlackRequest, incident: Incident) -> Answer:
-    """Take the words of an entry out for good: only the lead may, and hears what stays."""
+    """Remove an entry's words for good. Only the lead may, and is told what remains."""
     said = ENTRY.fullmatch(asked.words.strip())
     if said is None or said["text"]:
         ask = f"Say which entry: `{setup.command()} redact 12`."
@@ -33,7 +33,7 @@ def command(asked: SlackRequest, incident: Incident) -> Answer:
 
 
 def edit(asked: SlackRequest, incident: Incident) -> Answer:
-    """Change the words of an entry: its author may, or the lead; what it said before stays in its history."""
+    """Change an entry's words. Its author or the lead may; the previous words stay in its history."""
     said = ENTRY.fullmatch(asked.words.strip())
     if said is None or not said["text"]:
         ask = f"Say which entry, and what it should say: `{setup.command()} edit 12 carts fail`."
@@ -48,7 +48,7 @@ def _is_theirs(asked: SlackRequest, entry: TimelineEntry) -> bool:
 
 
 def _which(asked: SlackRequest, incident: Incident, ask: str, fits: Callable[[TimelineEntry], bool]) -> str:
-    """Ask for an entry, naming the latest that may be meant, each by its number and its first words."""
+    """Ask for an entry's number, listing the most recent candidates with their first words."""
     lately = timeline.latest(incident, limit=LATELY, reader=asked.by)
     found = [one for one in reversed(lately) if one.text and fits(one)][:NAMED]
     if not found:

@@ -1,4 +1,4 @@
-"""Update, impact, note, mitigate, resolve, reopen and cancel: verbs that take words, from a command or a modal."""
+"""Update, impact, note, mitigate, resolve, reopen and cancel: verbs with words, from a command or a modal."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ NOTHING: Final = UpdateDraft()
 
 @dataclass(frozen=True, slots=True)
 class Verb:
-    """One verb: its modal's words, what is said when it is done, and whether it can do without words."""
+    """One verb: its modal's texts, its confirmation, and whether it works without words."""
 
     name: str
     do: Callable[..., object]
@@ -36,9 +36,9 @@ class Verb:
     hint: str = ""
     close: str = "Cancel"
     bare: bool = True
-    checks: bool = True  # told when someone else changed the same thing meanwhile
-    states: bool = False  # asks for impact and the next step, too
-    explains: bool = False  # says what it does, as its page says it
+    checks: bool = True  # fails if someone else changed the same thing in the meantime
+    states: bool = False  # also asks for impact and the next step
+    explains: bool = False  # says what it does, like its page
 
 
 VERBS: Final[Mapping[str, Verb]] = {
@@ -119,7 +119,7 @@ VERBS: Final[Mapping[str, Verb]] = {
 
 
 def command(verb: Verb) -> Callable[[SlackRequest, Incident], Answer]:
-    """Make the command of a verb: done at once with its words, or asked for in a modal when it needs some."""
+    """Make a verb's command: done immediately with its words, or with a modal when it needs some."""
 
     def run(asked: SlackRequest, incident: Incident) -> Answer:
         if not asked.words and not verb.bare:
@@ -134,7 +134,7 @@ def command(verb: Verb) -> Callable[[SlackRequest, Incident], Answer]:
 
 
 def form(verb: Verb) -> Callable[[SlackRequest, Incident], Answer]:
-    """Make the modal of a verb with the words that were typed in it."""
+    """Make the listener that opens a verb's modal with the words that were typed."""
 
     def run(asked: SlackRequest, incident: Incident) -> Answer:
         return _opened(verb, incident, asked, said=UpdateDraft(text=messages.typed(asked.words)))
@@ -143,7 +143,7 @@ def form(verb: Verb) -> Callable[[SlackRequest, Incident], Answer]:
 
 
 def button(verb: Verb) -> Callable[[SlackRequest], Answer]:
-    """Make the button of a verb: it opens the modal."""
+    """Make the listener of a verb's button, which opens the modal."""
 
     def run(asked: SlackRequest) -> Answer:
         return _opened(verb, incident_lookup.named(asked.value, by=asked.by), asked)
@@ -152,7 +152,7 @@ def button(verb: Verb) -> Callable[[SlackRequest], Answer]:
 
 
 def submitted(asked: SlackRequest) -> Answer:
-    """Carry out what the modal says."""
+    """Carry out the submitted modal."""
     form = asked.filled
     verb = VERBS[form.kept.word("v", VERBS)]
     incident = incident_lookup.named(form.kept.text("i"), by=asked.by)
@@ -164,7 +164,7 @@ def submitted(asked: SlackRequest) -> Answer:
             stating.post(incident, said, asked, **since)
         else:
             _do(verb, incident, asked, said.text, **since, **reach)
-    except lifecycle.Stale as stale:  # sent once more after having read what changed, it goes through
+    except lifecycle.Stale as stale:  # the person reads what changed, and a second submission goes through
         return Replace(modal(verb, incident, said=said, by=asked.by, changed=str(stale)))
     return Nothing()
 
@@ -172,7 +172,7 @@ def submitted(asked: SlackRequest) -> Answer:
 def modal(
     verb: Verb, incident: Incident, *, by: Person, said: UpdateDraft = NOTHING, changed: str = ""
 ) -> blocks.Block:
-    """Build a verb's modal: its field of words, below what it does and what ``changed`` while they were written."""
+    """Build a verb's modal: what it does, what ``changed`` while the person was writing, and the field for words."""
     about = incident_lookup.titled(incident)
     form = _form(verb, incident, by=by) if verb.explains else None
     explains = form.explains if form is not None else ""
@@ -196,7 +196,7 @@ def modal(
 
 
 def _opened(verb: Verb, incident: Incident, asked: SlackRequest, *, said: UpdateDraft = NOTHING) -> Answer:
-    """Open a verb's modal; raise ``Refused`` where its page would not offer it either."""
+    """Open a verb's modal. Raises ``Refused`` where the web page would not offer the verb either."""
     refusal = _form(verb, incident, by=asked.by).refusal if verb.name in forms.VERBS else ""
     if refusal:
         raise lifecycle.Refused(refusal)
@@ -204,12 +204,12 @@ def _opened(verb: Verb, incident: Incident, asked: SlackRequest, *, said: Update
 
 
 def _form(verb: Verb, incident: Incident, *, by: Person) -> VerbForm:
-    """Return the form of a verb's page, which says when it is offered and what it does."""
+    """Return the form of a verb's page, which knows when it is offered and what it does."""
     return forms.VERBS[verb.name](incident=incident, person=by, asked={})
 
 
 def _reach(verb: Verb, incident: Incident, *, by: Person) -> str:
-    """Say whom a verb that reopens pages and brings in, where it is typed and no form says so; empty for no one."""
+    """Say whom a reopening verb pages and brings in, for the typed command, which has no form; empty for no one."""
     form = _form(verb, incident, by=by) if verb.explains else None
     reach = form.reaches if isinstance(form, ReopenForm) else ""
     return "" if reach == f"{NO_ONE}." else reach

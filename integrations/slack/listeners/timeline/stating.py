@@ -1,4 +1,4 @@
-"""Impact and the next step: stated in an update, or by themselves."""
+"""Impact and the next step: stated in an update, or separately."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from integrations.slack.interaction.answers import Answer, Say
 from integrations.slack.interaction.request import Form, SlackRequest
 from integrations.slack.protocol import blocks, mrkdwn, setup
 
-# At the beginning, or after the end of a sentence; the semicolon of an escape ends none.
+# At the beginning, or after a sentence or semicolon, but not the semicolon that ends an escape.
 PART: Final = re.compile(
     r"(?:^|(?<!&lt)(?<!&gt)(?<!&amp);|(?<=[.!?\n]))\s*(impact|next(?: step)?)\s*:\s*", re.IGNORECASE
 )
@@ -23,7 +23,7 @@ CLEARS: Final = {"none", "nothing", "-"}
 
 @dataclass(frozen=True, slots=True)
 class UpdateDraft:
-    """What an update says besides its words, and whose the next step is where someone was named."""
+    """What an update says: its words, impact, next step, and the next step's owner if one was named."""
 
     text: str = ""
     impact: str = ""
@@ -32,7 +32,7 @@ class UpdateDraft:
 
 
 def typed(asked: SlackRequest) -> UpdateDraft:
-    """Read an update as typed: *we roll back; impact: carts fail; next: @ana roll back*. Raises ``Refused``."""
+    """Parse an update as typed: *we roll back; impact: carts fail; next: @ana roll back*. Raises ``Refused``."""
     text, *rest = PART.split(asked.words)
     parts = zip(rest[::2], rest[1::2], strict=True)
     given = {label.lower().partition(" ")[0]: said.strip() for label, said in parts}
@@ -43,9 +43,9 @@ def typed(asked: SlackRequest) -> UpdateDraft:
 
 
 def whose(said: str, *, by: Person) -> tuple[Person | None, str]:
-    """Split whoever takes a step off what it is: the one who is mentioned in it, if anyone is.
+    """Split a step into its owner, the first person mentioned if any, and its text.
 
-    Raises ``Refused`` for a name in front that nobody has; further on, an at sign is part of the words.
+    Raises ``Refused`` for an unknown name in front; further on, an at sign is part of the text.
     """
     mentions.known(said, leading=True)
     if not mrkdwn.people(said):
@@ -55,12 +55,12 @@ def whose(said: str, *, by: Person) -> tuple[Person | None, str]:
 
 
 def filled(form: Form) -> UpdateDraft:
-    """Read what a modal holds."""
+    """Read the values of a modal."""
     return UpdateDraft(form.text("text"), form.text("impact"), form.text("next_step"), form.person("owner"))
 
 
 def post(incident: Incident, said: UpdateDraft, asked: SlackRequest, **rest: Any) -> str:
-    """Post an update with what it states; without words of its own only that is stated. Return what was done."""
+    """Post an update, or only state impact and next step if it has no words of its own. Return what was done."""
     about: dict[str, Any] = {"by": asked.by, "at": asked.at, "source": Source.SLACK}
     if said.text or not (said.impact or said.next_step):
         stated: dict[str, Any] = {"impact": said.impact, "next_step": said.next_step, "owner": said.owner}
@@ -74,7 +74,7 @@ def post(incident: Incident, said: UpdateDraft, asked: SlackRequest, **rest: Any
 
 
 def next_step(asked: SlackRequest, incident: Incident) -> Answer:
-    """State what is done next, and by whom; *none* once there is nothing next any more."""
+    """State what is done next, and by whom; *none* clears it."""
     if not asked.words:
         now = last_said.of([incident]).get(incident.pk, {}).get("next_step")
         said = f"Next step: {mrkdwn.escape(mrkdwn.cut(now.text, 300))}" if now else "No next step is stated."
@@ -91,7 +91,7 @@ def next_step(asked: SlackRequest, incident: Incident) -> Answer:
 
 
 def fields(incident: Incident, said: UpdateDraft) -> list[blocks.Block]:
-    """Build the fields of a modal; what holds so far stands below the field that would replace it."""
+    """Build a modal's fields; below each is the current value that it would replace."""
     now = last_said.of([incident]).get(incident.pk, {})
     hints = {kind: f"So far: {mrkdwn.cut(entry.text, 150)}" for kind, entry in now.items()}
     owner = said.owner.chat_id if said.owner is not None else None

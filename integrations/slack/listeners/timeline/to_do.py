@@ -1,4 +1,4 @@
-"""Tasks and follow-ups: typed, made of a message, listed, done, given to someone else."""
+"""Tasks and follow-ups: typed, made from a message, listed, finished, reassigned."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ DOES: Final[dict[str, Callable[..., Followup]]] = {
     "reopen": lifecycle.reopen_followup,
 }
 LISTED: Final = 30
-LINK: Final = 500  # characters that are kept of one
+LINK: Final = 500  # characters of a link that are kept
 
 
 def command(phase: Phase) -> Callable[[SlackRequest, Incident], Answer]:
-    """Make the command that adds a task, or a follow-up; without words it opens a window."""
+    """Make the command that adds a task or a follow-up; without words it opens a modal."""
 
     def run(asked: SlackRequest, incident: Incident) -> Answer:
         if not asked.words:
@@ -42,7 +42,7 @@ def command(phase: Phase) -> Callable[[SlackRequest, Incident], Answer]:
 
 
 def listed(asked: SlackRequest, incident: Incident) -> Answer:
-    """List what is open, or mark one as done, drop or reopen it by its number."""
+    """List the open ones, or mark one as done, drop or reopen it by its number."""
     first, _, rest = asked.words.lower().partition(" ")
     verb = first.rstrip(":,")
     if verb in DOES:
@@ -60,7 +60,7 @@ def listed(asked: SlackRequest, incident: Incident) -> Answer:
 
 
 def from_message(asked: SlackRequest) -> Answer:
-    """Ask whose task a message is; it keeps the way to the message."""
+    """Ask who takes on a message as a task, which keeps a link to the message."""
     message = messages.of(asked.message, channel_id=asked.channel_id)
     incident = incident_lookup.of_channel(asked.channel_id, by=asked.by)
     seen = [] if incident is not None else list(incident_lookup.seen(asked.by)[:100])
@@ -71,7 +71,7 @@ def from_message(asked: SlackRequest) -> Answer:
 
 
 def added(asked: SlackRequest) -> Answer:
-    """Add what the window says."""
+    """Add the task from the modal."""
     form = asked.filled
     name = form.kept.text("i") or form.text("incident")
     if not name:
@@ -85,7 +85,7 @@ def added(asked: SlackRequest) -> Answer:
 
 
 def done(asked: SlackRequest) -> Answer:
-    """Mark the one of a card as done; the card follows."""
+    """Mark a card's task as done; the card follows."""
     codename, _, borne = asked.value.partition("|")
     incident = incident_lookup.named(codename, by=asked.by)
     one = _meant(incident, borne)
@@ -94,7 +94,7 @@ def done(asked: SlackRequest) -> Answer:
 
 
 def change(asked: SlackRequest) -> Answer:
-    """Ask who takes the one of a card, and by when."""
+    """Ask for a card's new owner and due date."""
     codename, _, borne = asked.value.partition("|")
     incident = incident_lookup.named(codename, by=asked.by)
     one = _meant(incident, borne)
@@ -107,7 +107,7 @@ def change(asked: SlackRequest) -> Answer:
 
 
 def changed(asked: SlackRequest) -> Answer:
-    """Give it to whom the window says, by the day it says; what it says as it did before is left as it is by now."""
+    """Save the modal's owner and due date; a field that was not changed keeps the task's current value."""
     form = asked.filled
     incident = incident_lookup.named(form.kept.text("i"), by=asked.by)
     one = _meant(incident, form.kept["n"])
@@ -122,7 +122,7 @@ def changed(asked: SlackRequest) -> Answer:
 
 
 def _meant(incident: Incident, borne: object) -> Followup:
-    """Return the one that a card or a window is about. Raises ``Refused`` when it is gone."""
+    """Return the task of a card or modal. Raises ``Refused`` when it is gone."""
     rows = Followup.objects.filter(incident=incident).select_related("incident", "owner").defer("incident__words")
     one = numbered.found(rows, borne, at="made_at")
     if one is None:
@@ -136,7 +136,7 @@ def _add(asked: SlackRequest, incident: Incident, phase: Phase, text: str, **wha
 
 
 def _day(asked: SlackRequest, said: str, *, was: Followup | None = None) -> date | None:
-    """Read the day of a window; the one that it had may be over."""
+    """Parse a modal's due day; the task's previous one is accepted even if it is past."""
     word = said.strip().lower().removeprefix("by ").strip()
     if was is not None and was.due_on is not None and word == was.due_on.isoformat():
         return was.due_on
@@ -144,7 +144,7 @@ def _day(asked: SlackRequest, said: str, *, was: Followup | None = None) -> date
 
 
 def _today(asked: SlackRequest, said: str) -> date:
-    """Return the day where someone is; Slack is asked only where a day is named."""
+    """Return today's date for a person; Slack is asked for their time zone only if a day is named."""
     return due_days.today_of(asked.by, at=asked.at) if due_days.names_day(said) else asked.at.date()
 
 
@@ -175,7 +175,7 @@ def _fields(*, owner: str | None = None, due: str = "") -> list[blocks.Block]:
 
 
 def _line(one: Followup) -> str:
-    """Say one in a line: its number, its words, whose it is and by when."""
+    """Describe a task in one line: number, words, owner and due day."""
     owner = one.owner
     whose = mrkdwn.mention(owner.chat_id, owner.name) if owner is not None else "no owner"
     due = f", due {one.due_on:%a} {event_kinds.said_day(one.due_on)}" if one.due_on else ""

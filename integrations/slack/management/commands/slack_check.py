@@ -17,11 +17,11 @@ class Command(BaseCommand):
     help = "Check the Slack token, the app's permissions and whether it may write to people"
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Take an address to write to."""
+        """Accept the email address of a person to message."""
         parser.add_argument("--tell", default="", metavar="EMAIL", help="send this person a test message directly")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Print one sentence for each finding; end with exit code 1 when something is to be mended."""
+        """Print one sentence per result; exit with code 1 when something has to be fixed."""
         given, slack = setup.current(), current.slack()
         if given is None or slack is None:
             raise CommandError("SLACK_BOT_TOKEN is not set: Slack is not connected.")

@@ -12,7 +12,7 @@ from integrations.slack.protocol import setup
 
 
 class Unset:
-    """The settings as they are before a workspace is connected: the manifest comes first."""
+    """Default settings for before a workspace is connected, because the manifest is needed first."""
 
     command = "/incident"
     app_token = ""
@@ -22,6 +22,6 @@ class Command(BaseCommand):
     help = "Print the Slack app's manifest as JSON, to paste at api.slack.com/apps"
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Print it for the address at which Firekind is reached."""
+        """Print the manifest for Firekind's URL."""
         made = manifest.manifest(setup.current() or Unset(), base_url=setup.base_url())
         self.stdout.write(json.dumps(made, indent=2, ensure_ascii=False))

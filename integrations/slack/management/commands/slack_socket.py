@@ -50,18 +50,18 @@ class Command(BaseCommand):
         handler.close()  # type: ignore[no-untyped-call]  # Bolt's
 
     def listen(self, handler: socket_mode.Handler, stop: threading.Event) -> None:
-        """Say regularly that Slack is heard, while it is, until told to stop."""
+        """Record regularly that Slack is connected, as long as it is, until told to stop."""
         name = f"{workers.SOCKET}@{socket.gethostname()}:{os.getpid()}"
         while True:
             if handler.client.is_connected():
-                with suppress(*database_watch.FAILURES):  # it says so again soon
+                with suppress(*database_watch.FAILURES):  # it is recorded again soon
                     workers.say_alive(name, kind=workers.SOCKET, alone_since=None, at=timezone.now())
-            close_old_connections()  # so that one that broke is not asked again
+            close_old_connections()  # so that a broken connection is not used again
             if stop.wait(workers.EVERY_S):
                 return
 
     def connected(self, handler: socket_mode.Handler, stop: threading.Event) -> bool:
-        """Connect, however long Slack is out of reach; once connected, the client reconnects automatically."""
+        """Connect, however long Slack is unreachable; once connected, the client reconnects automatically."""
         for wait_s in itertools.chain(FIRST_WAITS_S, itertools.repeat(LATER_WAIT_S)):
             try:
                 handler.connect()  # type: ignore[no-untyped-call]  # Bolt's
@@ -77,7 +77,7 @@ class Command(BaseCommand):
 def _why(broken: Exception) -> str:
     answer: Any = broken.response if isinstance(broken, SlackApiError) else {}
     code = str(answer.get("error", ""))
-    if CODE.fullmatch(code):  # a proxy's whole page may stand there
+    if CODE.fullmatch(code):  # it may be a proxy's whole page
         return f"Slack rejected Socket Mode: {code}. Check SLACK_APP_TOKEN."
     if (getattr(answer, "status_code", None) or answer.get("status")) in straight.MOVED:
         return "Slack's address redirects, and no token is sent elsewhere; a proxy may answer in its place."

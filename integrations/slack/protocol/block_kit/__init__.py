@@ -1,4 +1,4 @@
-"""Block Kit as a table: which block may hold what, and how long. Unknown keys and wrong nesting are problems too."""
+"""Block Kit as a table: what each block may contain, and how long. Unknown keys and wrong nesting are problems too."""
 
 from __future__ import annotations
 

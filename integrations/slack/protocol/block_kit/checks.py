@@ -1,4 +1,4 @@
-"""The parts checks are made of. A check looks at one value and notes what Slack would object to."""
+"""The building blocks of checks. A check looks at one value and records what Slack would reject."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Surface = Literal["message", "modal", "home"]
 
 @dataclass(slots=True)
 class Scan:
-    """One pass over a message or view: what is wrong so far, and the ids seen."""
+    """One pass over a message or view: the problems so far, and the ids seen."""
 
     surface: Surface
     problems: list[str] = field(default_factory=list)
@@ -19,7 +19,7 @@ class Scan:
     focused: int = 0
 
     def note(self, problem: str, pointer: str) -> None:
-        """Write one problem down in Slack's manner."""
+        """Record a problem in Slack's format."""
         self.problems.append(f"{problem} [json-pointer:{pointer}]")
 
 

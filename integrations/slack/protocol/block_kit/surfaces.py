@@ -98,7 +98,7 @@ _VIEW: Final = record(
 
 
 def block_problems(blocks: Any, surface: Surface = "message", *, at: str = "/blocks") -> list[str]:
-    """List what Slack would object to in the blocks of a message or view; empty if nothing."""
+    """List what Slack would reject in the blocks of a message or view; empty if nothing."""
     scan = Scan(surface)
     most = MAX_MESSAGE_BLOCKS if surface == "message" else MAX_VIEW_BLOCKS
     several(anything, most=most, least=0)(blocks, at, scan)
@@ -111,7 +111,9 @@ def block_problems(blocks: Any, surface: Surface = "message", *, at: str = "/blo
 
 
 def weight(held: Any) -> int:
-    """Return about how much Slack takes blocks for: the characters of their texts, and a constant for each block."""
+    """Return the approximate weight that Slack gives to blocks: the characters of their texts, and a constant per
+    block.
+    """
     if isinstance(held, list):
         return sum(map(weight, held))
     if not isinstance(held, dict):
@@ -122,7 +124,7 @@ def weight(held: Any) -> int:
 
 
 def message_problems(message: Mapping[str, Any]) -> list[str]:
-    """List what Slack would object to in the blocks of a message and of each of its attachments; empty if nothing."""
+    """List what Slack would reject in the blocks of a message and its attachments; empty if nothing."""
     attachments = message.get("attachments") or []
     found = block_problems(message.get("blocks") or [])
     if len(attachments) > MAX_ATTACHMENTS:
@@ -143,7 +145,7 @@ def _unique_block_ids(blocks: list[Any], at: str, scan: Scan) -> None:
 
 
 def view_problems(view: Any) -> list[str]:
-    """List what Slack would object to in a modal or App Home view."""
+    """List what Slack would reject in a modal or App Home view."""
     if not isinstance(view, dict) or view.get("type") not in ("modal", "home"):
         return ["unsupported type of view [json-pointer:/view/type]"]
     scan = Scan(view["type"])
@@ -162,5 +164,5 @@ def _modal(view: dict[str, Any], scan: Scan) -> None:
 
 
 def is_too_large(view: Any) -> bool:
-    """Say whether a view is over the size Slack takes."""
+    """Return whether a view exceeds Slack's size limit."""
     return len(json.dumps(view)) > MAX_VIEW_BYTES
