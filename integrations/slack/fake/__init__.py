@@ -7,8 +7,8 @@
     slack.texts("incidents")                     # what there is to see
     slack.faults.add("drop", method="conversations.create", times=1)
 
-Nothing here sleeps or reaches out: a transport honours `reply.latency_s` and `reply.dropped` and sends the deliveries.
-`integrations.sandbox` is that transport over HTTP.
+The workspace never sleeps and makes no calls. A transport applies `reply.latency_s` and `reply.dropped`, and sends the
+deliveries. `integrations.sandbox` is that transport over HTTP.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What people do in their Slack client. Each act changes the workspace and tells the app what Slack would tell it."""
+"""What people do in their Slack client. Each act changes the workspace and queues the events that Slack would send."""
 
 from __future__ import annotations
 
@@ -14,8 +14,10 @@ from .workspace import Channel, File, Json, Message, Person
 
 
 class Acts(Interactions):
-    """The acts of people. People and channels are named by id, handle or name; what a client would not allow raises
-    `NotPossible` with words to show."""
+    """The acts of people. People and channels are named by id, handle or name.
+
+    An act that a client would not allow raises `NotPossible` with words to show.
+    """
 
     def say(self, user: str, channel: str, text: str, *, thread_ts: str = "") -> str:
         """Send a message and return its timestamp."""
@@ -33,13 +35,13 @@ class Acts(Interactions):
             return self._done(message.ts)
 
     def _is_closed_tab(self, where: Channel) -> bool:
-        """Whether this is the app's messages tab, where people may not write."""
+        """Return whether this is the app's messages tab and people may not write there."""
         home = self._slack.app_home
         open_tab = home.get("messages_tab_enabled") and not home.get("messages_tab_read_only_enabled")
         return where.kind == "im" and self._slack.bot.id in where.members and not open_tab
 
     def upload(self, user: str, name: str, content: bytes) -> str:
-        """Upload a file, as one does to put it into a modal; return its id."""
+        """Upload a file, as a person does in a modal; return its id."""
         with self._slack.lock:
             return self._done(self._uploaded(self._person(user), name, content).id)
 
@@ -106,7 +108,7 @@ class Acts(Interactions):
             self._done()
 
     def unpin(self, user: str, channel: str, ts: str) -> None:
-        """Take a pin away."""
+        """Remove a pin."""
         with self._slack.lock:
             person, where, message = self._at(user, channel, ts)
             if ts in where.pins:
@@ -114,7 +116,7 @@ class Acts(Interactions):
             self._done()
 
     def read(self, user: str, channel: str) -> None:
-        """Mark a channel as read by someone."""
+        """Mark a channel as read by a person."""
         with self._slack.lock:
             where = self._channel(channel)
             where.read[self._person(user).id] = self._slack.last_ts
@@ -138,7 +140,7 @@ class Acts(Interactions):
             self._done()
 
     def invite(self, user: str, channel: str, who: Iterable[str]) -> None:
-        """Bring people into a channel; those already there stay."""
+        """Invite people to a channel; those already in it stay."""
         with self._slack.lock:
             person, where = self._in(user, channel)
             for other in [self._person(name) for name in who]:
@@ -147,7 +149,7 @@ class Acts(Interactions):
             self._done()
 
     def kick(self, user: str, channel: str, who: str) -> None:
-        """Remove someone from a channel."""
+        """Remove a person from a channel."""
         with self._slack.lock:
             person, where = self._in(user, channel)
             other = self._person(who)
@@ -177,7 +179,7 @@ class Acts(Interactions):
             self._done()
 
     def unarchive(self, user: str, channel: str) -> None:
-        """Bring an archived channel back; people can, bots cannot."""
+        """Unarchive a channel, which people can do and bots cannot."""
         with self._slack.lock:
             person, where = self._person(user), self._channel(channel)
             if where.is_archived:
@@ -194,7 +196,7 @@ class Acts(Interactions):
             self._done()
 
     def create_channel(self, user: str, name: str, *, is_private: bool = False) -> Channel:
-        """Make a channel."""
+        """Create a channel."""
         with self._slack.lock:
             person, free = self._person(user), self._free(name)
             made = changes.create_channel(self._slack, free, person.id, is_private=is_private)
@@ -218,14 +220,14 @@ class Acts(Interactions):
             self._done()
 
     def set_group(self, handle: str, members: Iterable[str], *, by: str = "") -> None:
-        """Replace the people of a user group."""
+        """Replace the members of a user group."""
         with self._slack.lock:
             ids = [self._person(member).id for member in members]
             changes.set_members(self._slack, self._slack.group(handle), ids, self._person(by).id if by else "")
             self._done()
 
     def deactivate(self, user: str) -> None:
-        """Deactivate someone's account; Slack takes them out of channels and groups."""
+        """Deactivate an account; Slack removes the person from channels and groups."""
         with self._slack.lock:
             person = self._person(user)
             person.deleted = True
@@ -239,7 +241,7 @@ class Acts(Interactions):
             self._done()
 
     def reactivate(self, user: str) -> None:
-        """Activate someone's account again; they are in no channel and no group yet."""
+        """Reactivate an account; the person is not yet in any channel or group."""
         with self._slack.lock:
             person = self._slack.person(user)
             person.deleted = False
@@ -247,7 +249,7 @@ class Acts(Interactions):
             self._done()
 
     def arrive(self, handle: str, **traits: Any) -> Person:
-        """Let someone new join the workspace."""
+        """Add a new person to the workspace."""
         with self._slack.lock:
             person = self._slack.add_person(handle, **traits)
             self._slack.emit("team_join", user=shapes.person(person))

@@ -1,4 +1,4 @@
-"""Every change of a workspace, with the events Slack tells apps about it. No permissions: callers have checked."""
+"""Every change of a workspace, with the events that Slack sends apps about it. Callers have checked permissions."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ def post(slack: WorkspaceState, channel: Channel, user: str, **fields: Any) -> M
 
 
 def tell_links(slack: WorkspaceState, channel: Channel, message: Message) -> None:
-    """Tell the app of links to its own domains, wherever they were posted: also where it is not a member.
+    """Tell the app about links to its own domains, wherever they were posted, even in channels it is not in.
 
-    Whoever posts a link had it in the message they were writing before, of which the app is told first.
+    The app is told twice: first while the person is still writing the message.
     https://docs.slack.dev/reference/events/link_shared
     """
     found = re.findall(r"<(https?://([^/|>:]+)[^|>]*)>", message.text)
@@ -70,7 +70,7 @@ def share(slack: WorkspaceState, channel: Channel, user: str, files: list[File],
 
 
 def delete_file(slack: WorkspaceState, file: File) -> None:
-    """Delete a file: where it was shown a stone is left, as in Slack."""
+    """Delete a file; messages that shared it keep a placeholder, as in Slack."""
     file.state, file.content, file.title, file.alt_text = "deleted", b"", "", ""
     for channel_id, messages in file.shares.items():
         for one in messages:
@@ -89,9 +89,9 @@ def system(slack: WorkspaceState, channel: Channel, user: str, subtype: str, tex
 
 
 def edit(slack: WorkspaceState, channel: Channel, message: Message, by: str, **fields: Any) -> None:
-    """Change a message in place and tell the app what it was before. When it was changed Slack says in whole seconds.
+    """Change a message in place and tell the app its previous state. Slack gives the time of the edit in whole seconds.
 
-    A payload of it: gist.github.com/dcastro/6e4d9fa3e606aeb0f74ec7cd1531558e
+    An example payload: gist.github.com/dcastro/6e4d9fa3e606aeb0f74ec7cd1531558e
     """
     before = shapes.message(channel, message, team_id=slack.workspace.team_id)
     for name, value in fields.items():
@@ -103,9 +103,9 @@ def edit(slack: WorkspaceState, channel: Channel, message: Message, by: str, **f
 
 
 def delete(slack: WorkspaceState, channel: Channel, message: Message) -> None:
-    """Delete a message. One that has replies leaves a stone behind until the last of them goes.
+    """Delete a message. One with replies leaves a placeholder until the last reply is deleted.
 
-    Of that the app is told as of an edit, by Slackbot and not by `message_deleted`:
+    The app is told about the placeholder as an edit by Slackbot, not with `message_deleted`:
     github.com/42wim/matterbridge/issues/600, github.com/slack-edge/slack-edge/pull/10
     """
     before = shapes.message(channel, message, team_id=slack.workspace.team_id)
@@ -132,13 +132,13 @@ def tell_message(slack: WorkspaceState, channel: Channel, event: Json) -> None:
 
 
 def react(slack: WorkspaceState, channel: Channel, message: Message, user: str, name: str) -> None:
-    """Add one person's reaction."""
+    """Add a person's reaction."""
     message.reactions.setdefault(name, []).append(user)
     _tell_reaction(slack, "reaction_added", channel, message, user, name)
 
 
 def unreact(slack: WorkspaceState, channel: Channel, message: Message, user: str, name: str) -> None:
-    """Take one person's reaction away."""
+    """Remove a person's reaction."""
     message.reactions[name].remove(user)
     if not message.reactions[name]:
         del message.reactions[name]
@@ -157,7 +157,7 @@ def pin(slack: WorkspaceState, channel: Channel, message: Message, user: str) ->
 
 
 def unpin(slack: WorkspaceState, channel: Channel, message: Message, user: str) -> None:
-    """Take a pin away."""
+    """Remove a pin."""
     del channel.pins[message.ts]
     _tell_pin(slack, "pin_removed", channel, message, user)
 
@@ -168,7 +168,7 @@ def _tell_pin(slack: WorkspaceState, type: str, channel: Channel, message: Messa
 
 
 def create_channel(slack: WorkspaceState, name: str, creator: str, *, is_private: bool) -> Channel:
-    """Make a channel with its creator as the first member."""
+    """Create a channel with its creator as the first member."""
     kind: Kind = "private" if is_private else "public"
     channel = Channel(slack.next_id("C"), name, kind, creator, int(slack.now()))
     slack.workspace.channels[channel.id] = channel
@@ -180,7 +180,7 @@ def create_channel(slack: WorkspaceState, name: str, creator: str, *, is_private
 
 
 def join(slack: WorkspaceState, channel: Channel, user: str, *, inviter: str = "") -> None:
-    """Make someone a member."""
+    """Add a member."""
     channel.members.append(user)
     channel.read[user] = slack.last_ts
     extra = {"inviter": inviter} if inviter else {}
@@ -189,7 +189,8 @@ def join(slack: WorkspaceState, channel: Channel, user: str, *, inviter: str = "
 
 
 def leave(slack: WorkspaceState, channel: Channel, user: str, *, kicked_by: str = "") -> None:
-    """End someone's membership. The app itself is out before anyone is told, and is told that alone.
+    """Remove a member. If it is the app itself, it is out before any event is sent, and gets only the event about
+    itself.
 
     https://docs.slack.dev/reference/events/channel_left, https://github.com/slackapi/node-slack-sdk/issues/931
     """
@@ -209,7 +210,7 @@ def _where(slack: WorkspaceState, channel: Channel) -> Json:
 
 
 def set_topic(slack: WorkspaceState, channel: Channel, user: str, value: str) -> None:
-    """Set the topic, which everyone in the channel is shown."""
+    """Set the topic, and show that to everyone in the channel."""
     channel.topic = Note(value, user, int(slack.now()))
     text = f"<@{user}> set the channel topic: {value}" if value else f"<@{user}> cleared the channel topic"
     system(slack, channel, user, "topic", text, topic=value)
@@ -223,7 +224,7 @@ def set_purpose(slack: WorkspaceState, channel: Channel, user: str, value: str) 
 
 
 def rename(slack: WorkspaceState, channel: Channel, user: str, name: str) -> None:
-    """Give a channel another name; the old one is remembered."""
+    """Rename a channel and remember its old name."""
     old, channel.name = channel.name, name
     channel.previous_names.insert(0, old)
     text = f'<@{user}> has renamed the channel from "{old}" to "{name}"'
@@ -233,7 +234,7 @@ def rename(slack: WorkspaceState, channel: Channel, user: str, name: str) -> Non
 
 
 def archive(slack: WorkspaceState, channel: Channel, user: str) -> None:
-    """Archive a channel. Whoever was in a public one is in it no more, the app included.
+    """Archive a channel. A public one loses all its members, including the app.
 
     https://slack.com/help/articles/213185307-Archive-or-delete-a-channel, github.com/elastic/connectors/issues/1972
     """
@@ -245,7 +246,7 @@ def archive(slack: WorkspaceState, channel: Channel, user: str) -> None:
 
 
 def unarchive(slack: WorkspaceState, channel: Channel, user: str) -> None:
-    """Bring an archived channel back. Whoever was in a public one is not restored, the app included.
+    """Unarchive a channel. A public one does not get its members back, nor the app.
 
     https://slack.com/help/articles/213185307-Archive-or-delete-a-channel
     """
@@ -257,7 +258,7 @@ def unarchive(slack: WorkspaceState, channel: Channel, user: str) -> None:
 
 
 def delete_channel(slack: WorkspaceState, channel: Channel) -> None:
-    """Delete a channel with all its messages; its name is free again. Slack's event does not say who did it.
+    """Delete a channel with all its messages, which frees its name. Slack's event does not say who did it.
 
     https://docs.slack.dev/reference/events/channel_deleted
     """
@@ -269,7 +270,7 @@ def delete_channel(slack: WorkspaceState, channel: Channel) -> None:
 
 
 def convert(slack: WorkspaceState, channel: Channel, user: str, *, is_private: bool) -> None:
-    """Make a channel private or public. Slack has no event for it, only a message subtype."""
+    """Make a channel private or public, for which Slack has no event, only a message subtype."""
     channel.kind = "private" if is_private else "public"
     word = "private" if is_private else "public"
     text = f"<@{user}> made this channel *{word}*"
@@ -277,7 +278,9 @@ def convert(slack: WorkspaceState, channel: Channel, user: str, *, is_private: b
 
 
 def _told_in(channel: Channel) -> Channel | None:
-    """Return where one has to be to be told what becomes of a channel: of a public one everyone is told."""
+    """Return the channel whose members are told about changes of this one; None for a public one, which everyone is
+    told of.
+    """
     return channel if channel.is_private else None
 
 
@@ -286,7 +289,7 @@ def _family(channel: Channel) -> str:
 
 
 def set_members(slack: WorkspaceState, group: Group, members: list[str], by: str) -> None:
-    """Replace the people of a user group."""
+    """Replace the members of a user group."""
     before, group.members = group.members, list(dict.fromkeys(members))
     previous_update, group.updated = group.updated, int(slack.now())
     added = [u for u in group.members if u not in before]
@@ -307,7 +310,7 @@ def set_members(slack: WorkspaceState, group: Group, members: list[str], by: str
 
 
 def switch_group(slack: WorkspaceState, group: Group, by: str, *, on: bool) -> None:
-    """Disable a user group or bring it back, with the people whom it had.
+    """Disable or enable a user group, which keeps its members.
 
     https://docs.slack.dev/reference/events/subteam_updated
     """
@@ -317,7 +320,7 @@ def switch_group(slack: WorkspaceState, group: Group, by: str, *, on: bool) -> N
 
 
 def direct(slack: WorkspaceState, users: list[str]) -> Channel:
-    """Return the direct message of these people, making it if it does not exist yet."""
+    """Return the direct message of these people, and create it if there is none."""
     wanted = set(users)
     for channel in slack.workspace.channels.values():
         if channel.is_direct and set(channel.members) == wanted:
@@ -329,7 +332,7 @@ def direct(slack: WorkspaceState, users: list[str]) -> Channel:
 
 
 def whisper(slack: WorkspaceState, channel_id: str, user: str, **fields: Any) -> Ephemeral:
-    """Show a message to one person; the oldest are forgotten."""
+    """Show an ephemeral message to one person; only the newest ones are kept."""
     shown = Ephemeral(slack.next_id("E"), slack.next_ts(), channel_id, user, slack.bot.id, **fields)
     kept = slack.workspace.ephemerals
     kept[shown.id] = shown

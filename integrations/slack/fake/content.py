@@ -21,9 +21,9 @@ _OLDER_EMOJI = "⚠✅❌⏰⛔"
 
 
 def kept(text: str) -> str:
-    """Return a text as Slack keeps it: addresses as links, and emoji as their names.
+    """Return a text as Slack stores it: URLs as links, and emoji as their names.
 
-    https://docs.slack.dev/messaging/formatting-message-text/. The names of emoji here are Unicode's own.
+    https://docs.slack.dev/messaging/formatting-message-text/. Here emoji have the names that Unicode gives them.
     """
     return "".join(map(_named, _ADDRESS.sub(r"<\g<0>>", text)))
 
@@ -51,7 +51,7 @@ def read(args: Args) -> dict[str, Any]:
 
 
 def read_blocks(args: Args) -> list[Json] | None:
-    """Return the blocks of a call, None if it has none."""
+    """Return the blocks of a call; None if it has none."""
     blocks = args.json("blocks", error="invalid_blocks_format")
     if blocks is None:
         return None
@@ -64,7 +64,7 @@ def read_blocks(args: Args) -> list[Json] | None:
 
 
 def with_ids(blocks: list[Json], *, within: str = "b") -> list[Json]:
-    """Give every block and element an id, as Slack does where the app gave none; ``within`` begins those of blocks."""
+    """Give an id to every block and element that the app gave none, as Slack does; block ids begin with ``within``."""
     for number, block in enumerate(blocks):
         block.setdefault("block_id", f"{within}{number}")
         elements = [*(block.get("elements") or []), block.get("accessory"), block.get("element")]
@@ -76,7 +76,7 @@ def with_ids(blocks: list[Json], *, within: str = "b") -> list[Json]:
 
 
 def read_attachments(args: Args) -> list[Json] | None:
-    """Return the attachments of a call, None if it has none: an edit keeps those that are there."""
+    """Return the attachments of a call; None if it has none, in which case an edit keeps the existing ones."""
     attachments = args.json("attachments", error="invalid_attachments")
     if attachments is None:
         return None
@@ -94,7 +94,7 @@ def read_attachments(args: Args) -> list[Json] | None:
 
 
 def metadata(args: Args) -> Json | None:
-    """Return a message's metadata: an event type and a flat payload only apps see."""
+    """Return a message's metadata: an event type and a flat payload that only apps see."""
     given = args.json("metadata", error="invalid_metadata_format")
     if given is None:
         return None
@@ -110,5 +110,5 @@ def metadata(args: Args) -> Json | None:
 
 
 def looks(args: Args) -> dict[str, str]:
-    """Return the name and icon a message is shown with, if it brings its own."""
+    """Return the name and icon that a message overrides, if any."""
     return {"username": args.text("username"), "icon": args.text("icon_emoji") or args.text("icon_url")}

@@ -1,4 +1,4 @@
-"""The stand-in Slack: state behind one lock, the Web API in front, deliveries to the app at the back."""
+"""The stand-in Slack: state behind one lock, with Web API calls coming in and deliveries to the app going out."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ BOT_SCOPES: Final = frozenset(installation.scopes())
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Who is calling: the person or bot behind a token, and what the token may do."""
+    """The caller: the person or bot behind a token, and what the token may do."""
 
     kind: str
     user: str
@@ -35,16 +35,16 @@ class Caller:
 
     @property
     def is_bot(self) -> bool:
-        """Say whether this is a bot token."""
+        """Whether this is a bot token."""
         return self.kind == "bot"
 
 
 class FakeSlack(Looking):
     """A whole workspace in memory that follows Slack's rules. Thread-safe; never sleeps, never raises from `call`.
 
-    `clock` gives seconds since 1970 and is the only source of time. `scopes` are those of the bot token,
-    `app_home` says which tabs the app has: without its messages tab it cannot write to people directly.
-    `subscriptions` are the event types the app is told about, and only where the bot may see them.
+    `clock` returns seconds since 1970 and is the only source of time. `scopes` are the bot token's. `app_home` says
+    which tabs the app has: without its messages tab it cannot send direct messages. `subscriptions` are the event types
+    that the app receives, where its bot may see them.
     """
 
     def __init__(
@@ -74,7 +74,9 @@ class FakeSlack(Looking):
         self._user_token = user_token
 
     def call(self, method: str, args: Mapping[str, Any], *, token: str, blow: FaultEffect | None = None) -> Reply:
-        """Answer one Web API call. A transport that lets latency pass first decides the `blow` itself (`strike`)."""
+        """Answer one Web API call. A transport that delays answers decides the fault (`blow`) itself beforehand, with
+        `strike`.
+        """
         given = {key: value for key, value in args.items() if value is not None and key != "token"}
         with self.lock:
             began_at = self.now()
@@ -92,11 +94,11 @@ class FakeSlack(Looking):
         return call
 
     def strike(self, *asked: str) -> FaultEffect:
-        """Draw what the faults in force do to one call, named by its method."""
+        """Return the effect of the active faults on one call, named by its method."""
         return super().strike(CALL, *asked)
 
     def strike_event(self, type: str) -> FaultEffect:
-        """Draw what they do to one event on its way to the app."""
+        """Return the effect of the active faults on one event on its way to the app."""
         return super().strike(EVENT, type)
 
     def writes(self) -> list[Call]:
@@ -108,12 +110,12 @@ class FakeSlack(Looking):
         return self.calls.count(method)
 
     def may(self, token: str, scope: str) -> bool:
-        """Say whether a token is one of ours and holds a scope."""
+        """Return whether a token is one of ours and has a scope."""
         caller = self._tokens.get(token) or self._owner(token)
         return caller is not None and scope in caller.scopes
 
     def install(self, *, app_home: Mapping[str, bool] | None = None, scopes: Iterable[str] | None = None) -> None:
-        """Install the app again from a manifest with other tabs or permissions."""
+        """Reinstall the app from a manifest with other tabs or permissions."""
         with self.lock:
             self.app_home |= app_home or {}
             if scopes is not None:
@@ -122,14 +124,14 @@ class FakeSlack(Looking):
             self.changed()
 
     def exchange_token(self, token: str) -> None:
-        """Give the app another bot token; the one of before opens nothing any more."""
+        """Give the app another bot token; the previous one stops working."""
         with self.lock:
             old = next(one for one, caller in self._tokens.items() if caller.is_bot and caller.user == BOT_USER)
             self._tokens[token] = self._tokens.pop(old)
             self.changed()
 
     def add_app(self, handle: str, *, token: str) -> Person:
-        """Install another app with the same permissions, which has a bot of its own and is told nothing."""
+        """Install another app with the same permissions. It has its own bot and gets no events."""
         name = handle.upper()
         bot = self.add_person(handle, id=f"U0{name}", is_bot=True, bot_id=f"B0{name}", app_id=f"A0{name}")
         with self.lock:
@@ -180,7 +182,7 @@ class FakeSlack(Looking):
         return Reply(200, {"ok": True, **body}, {"X-OAuth-Scopes": ",".join(sorted(caller.scopes))})
 
     def _check_team(self, rule: MethodRule, args: Json) -> None:
-        """Ask for the workspace, where the token is one of a whole organisation."""
+        """Require the workspace's id if the token is for a whole organisation."""
         if self.workspace.org_wide and rule.allows("team_id") and "team_id" not in args:
             raise ErrorAnswer("missing_argument")
 

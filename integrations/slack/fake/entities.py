@@ -1,4 +1,4 @@
-"""What people type and what Slack makes of it: names become references, `&`, `<` and `>` are escaped."""
+"""Convert typed text to Slack's format: names become references, and `&`, `<` and `>` are escaped."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _TYPED = re.compile(
 
 
 def encode(workspace: Workspace, typed: str, *, by: str) -> str:
-    """Return text that somebody typed, given by id, the way Slack hands it to apps."""
+    """Return typed text, given by id, the way Slack passes it to apps."""
     escaped = typed.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
     return _TYPED.sub(lambda match: _reference(workspace, match, by), escaped)
 
@@ -53,5 +53,5 @@ def _as_typed(workspace: Workspace, coded: str) -> str:
 
 
 def in_message(encoded: str) -> str:
-    """Return the same text as messages carry it: people without their handle."""
+    """Return the same text as in messages: people without their handle."""
     return re.sub(r"<@(\w+)\|[^>]*>", r"<@\1>", encoded)

@@ -1,5 +1,7 @@
-"""What people do with an app: commands, buttons, modals, shortcuts. Each becomes a delivery; `answered` applies the
-app's answer."""
+"""What people do with an app: commands, buttons, modals, shortcuts. Each becomes a delivery.
+
+`answered` applies the app's answer.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,7 @@ Found = tuple[Json, Json]
 
 
 class Interactions:
-    """The half of `Acts` that asks something of the app."""
+    """The half of `Acts` that addresses the app."""
 
     def __init__(self, slack: FakeSlack) -> None:
         self._slack = slack
@@ -64,11 +66,11 @@ class Interactions:
         value: Any = None,
         values: Json | None = None,
     ) -> PendingDelivery | None:
-        """Press a button or choose in a menu: in a message of a channel, in a view, or on the App Home.
+        """Press a button or choose from a menu: in a channel's message, in a view, or on the App Home.
 
-        `values` is what else was typed into the view by then, which Slack tells along. Without `ts` the newest
-        message that has the element is meant, without `view_id` the top modal. Returns None where Slack would only
-        remember the choice (an input that does not dispatch).
+        `values` is the other input in the view, which Slack sends along. Without `ts` it uses the newest message that
+        has the element, without `view_id` the top modal. Returns None if Slack would only remember the choice (an input
+        that does not dispatch).
         """
         with self._slack.lock:
             person = self._person(user)
@@ -124,7 +126,9 @@ class Interactions:
         return self._slack.delivery("interaction", "block_actions", payload, **about)
 
     def submit(self, user: str, values: Json | None = None, *, view_id: str = "") -> PendingDelivery:
-        """Fill the modal on someone's screen and submit it. Raises `fields.Incomplete` where the client would."""
+        """Fill in the modal on a person's screen and submit it. Raises `fields.Incomplete` where the client would
+        refuse.
+        """
         with self._slack.lock:
             person = self._person(user)
             view = self._view(person, view_id)
@@ -142,7 +146,7 @@ class Interactions:
             return self._slack.delivery("interaction", "view_submission", payload, user=person.id, view_id=view.id)
 
     def dismiss(self, user: str, id: str) -> None:
-        """Take a message only one person sees off their screen."""
+        """Dismiss an ephemeral message from a person's screen."""
         with self._slack.lock:
             shown = self._slack.workspace.ephemerals.get(id)
             if shown and shown.user == self._person(user).id:
@@ -150,11 +154,11 @@ class Interactions:
             self._done()
 
     def close(self, user: str) -> PendingDelivery | None:
-        """Close the modal on someone's screen; the app hears of it if it asked to."""
+        """Close the modal on a person's screen; the app is told if it asked for that."""
         with self._slack.lock:
             person = self._person(user)
             if screens.top(self._slack, person.id) is None:
-                return None  # closed meanwhile, by the app or in another window
+                return None  # already closed, by the app or in another window
             view = self._view(person, "")
             screens.close_top(self._slack, person.id)
             self._done()
@@ -165,7 +169,7 @@ class Interactions:
             return self._slack.delivery("interaction", "view_closed", payload, user=person.id)
 
     def reload(self, user: str) -> None:
-        """Load Slack again: neither dialogs nor what only this person saw outlives that, and the app is not told."""
+        """Reload Slack: modals and ephemeral messages disappear, and the app is not told."""
         with self._slack.lock:
             person, shown = self._person(user), self._slack.workspace.ephemerals
             screens.close_all(self._slack, person.id)
@@ -174,7 +178,7 @@ class Interactions:
             self._done()
 
     def shortcut(self, user: str, callback_id: str, *, channel: str = "", ts: str = "") -> PendingDelivery:
-        """Choose a shortcut: of a message where `ts` is given, else a global one."""
+        """Use a shortcut: on a message if `ts` is given, otherwise a global one."""
         with self._slack.lock:
             person = self._person(user)
             type = "message_action" if ts else "shortcut"
@@ -214,7 +218,7 @@ class Interactions:
             return self._slack.delivery("suggestion", "block_suggestion", payload, user=person.id, view_id=view.id)
 
     def answered(self, delivery: PendingDelivery, status: int, body: bytes = b"") -> Json:
-        """Apply the app's answer to a delivery, as Slack would, and say what it came to. Status 0 means no answer."""
+        """Apply the app's answer to a delivery, as Slack would, and return the outcome. Status 0 means no answer."""
         with self._slack.lock:
             outcome = answering.apply(self._slack, delivery, status, body)
             self._done()
@@ -299,7 +303,7 @@ class Interactions:
 
 
 def _held_by(item: Message | Ephemeral, block: Json) -> Json:
-    """Say what holds the block that was pressed in: the message itself, or one of its attachments."""
+    """Return the object that contains a pressed block: the message itself or one of its attachments."""
     ids = [one.get("id", 1) for one in item.attachments if block in (one.get("blocks") or [])]
     held = {"type": "message_attachment", "attachment_id": ids[0]} if ids else {"type": "message"}
     return held | {"message_ts": item.ts}

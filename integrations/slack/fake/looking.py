@@ -1,4 +1,4 @@
-"""Looking at a workspace: what tests assert on, and how a workspace is furnished."""
+"""Inspect and fill a workspace: what tests assert on, and how they add people and channels."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from .workspace import Channel, Ephemeral, Group, Json, Kind, Message, Person
 
 
 class Looking(WorkspaceState):
-    """The half of `FakeSlack` that asks and furnishes; none of it goes through the Web API or is logged."""
+    """The half of `FakeSlack` that inspects and fills it; none of that goes through the Web API or is logged."""
 
     def person(self, name: str) -> Person:
-        """Return someone by handle, id or email address. Raises KeyError."""
+        """Return a person by handle, id or email address. Raises KeyError."""
         found = self.workspace.person_named(name)
         if found is None:
             raise KeyError(f"nobody called {name!r}")
@@ -60,32 +60,32 @@ class Looking(WorkspaceState):
         return list(self.channel(channel).bookmarks)
 
     def ephemerals(self, user: str, channel: str = "") -> list[Ephemeral]:
-        """List what only this person was shown, oldest first."""
+        """List a person's ephemeral messages, oldest first."""
         id, where = self.person(user).id, self.channel(channel).id if channel else ""
         shown = self.workspace.ephemerals.values()
         return [e for e in shown if e.user == id and (not where or e.channel == where)]
 
     def modal(self, user: str) -> Json | None:
-        """Return the modal on someone's screen as Slack writes views, None if there is none."""
+        """Return the modal on a person's screen in Slack's JSON; None if there is none."""
         view = screens.top(self, self.person(user).id)
         return screens.written(self, view) if view else None
 
     def home(self, user: str) -> Json | None:
-        """Return someone's App Home as Slack writes views, None if the app never published one."""
+        """Return a person's App Home in Slack's JSON; None if the app never published one."""
         id = self.workspace.homes.get(self.person(user).id)
         if id is None:
             return None
         return screens.written(self, self.workspace.views[id])
 
     def permalink(self, channel: Channel, message: Message) -> str:
-        """Return the address of a message."""
+        """Return the URL of a message."""
         address = f"https://{self.workspace.domain}.slack.com/archives/{channel.id}/p{message.ts.replace('.', '')}"
         return f"{address}?thread_ts={message.thread_ts}&cid={channel.id}" if message.is_reply else address
 
     # Furnishing
 
     def add_person(self, handle: str, *, name: str = "", email: str = "", id: str = "", **traits: Any) -> Person:
-        """Add someone; traits are the other fields of `Person` (is_restricted, is_bot, deleted, …)."""
+        """Add a person; traits are the other fields of `Person` (is_restricted, is_bot, deleted, …)."""
         id = id or "U0" + "".join(c for c in handle.upper() if c.isalnum())
         traits.setdefault("team_id", self.workspace.team_id)
         person = Person(id, handle, name or handle.replace(".", " ").title(), email, **traits)

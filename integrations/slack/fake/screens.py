@@ -1,4 +1,4 @@
-"""What is on a person's screen: a stack of modals and the App Home, with what was typed into them so far."""
+"""A person's screen: a stack of modals and the App Home, with the input in them so far."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def open_modal(slack: WorkspaceState, user: str, body: Json) -> View:
 
 
 def push_modal(slack: WorkspaceState, user: str, body: Json) -> View:
-    """Show a modal on top of the ones that are open."""
+    """Show a modal on top of the open ones."""
     stack = slack.workspace.modals.setdefault(user, [])
     view = _new(slack, user, body, previous=stack[-1] if stack else "", root=stack[0] if stack else "")
     stack.append(view.id)
@@ -28,7 +28,7 @@ def push_modal(slack: WorkspaceState, user: str, body: Json) -> View:
 
 
 def team_of_sender(slack: WorkspaceState, person: Person) -> Json:
-    """Return the team that a modal is sent from, that of its sender: github.com/slackapi/bolt-js/issues/1614."""
+    """Return the team of a submitted modal, which is its sender's: github.com/slackapi/bolt-js/issues/1614."""
     ours = slack.workspace
     return {"id": ours.team_id, "domain": ours.domain} if ours.employs(person) else {"id": person.team_id}
 
@@ -40,20 +40,20 @@ def top(slack: WorkspaceState, user: str) -> View | None:
 
 
 def close_top(slack: WorkspaceState, user: str) -> None:
-    """Close the modal a person sees; the one below it shows again."""
+    """Close the modal a person sees, which reveals the one below."""
     stack = slack.workspace.modals.get(user)
     if stack:
         slack.workspace.views.pop(stack.pop(), None)
 
 
 def close_all(slack: WorkspaceState, user: str) -> None:
-    """Close all modals of a person."""
+    """Close all of a person's modals."""
     for id in slack.workspace.modals.pop(user, []):
         slack.workspace.views.pop(id, None)
 
 
 def replace_body(slack: WorkspaceState, view: View, body: Json) -> View:
-    """Give a view other content. What was typed stays where block and action ids stay."""
+    """Replace a view's content. Input is kept where the block and action ids stay the same."""
     view.body = body
     view.hash = _hash(slack)
     view.errors = {}
@@ -76,7 +76,7 @@ def show_home(slack: WorkspaceState, user: str, body: Json) -> View:
 
 
 def written(slack: WorkspaceState, view: View) -> Json:
-    """Write a view as Slack does."""
+    """Return a view in Slack's JSON."""
     return shapes.view(view, slack.workspace, app_id=slack.bot.app_id, bot_id=slack.bot.bot_id)
 
 
@@ -92,7 +92,7 @@ def _hash(slack: WorkspaceState) -> str:
 
 
 def initial_values(body: Json) -> dict[str, Json]:
-    """Return the state a view starts with: an entry for every input, filled where the app gave a first value."""
+    """Return a view's initial state: an entry for every input, with the initial value that the app gave."""
     values: dict[str, Json] = {}
     for block in body.get("blocks") or []:
         for element in inputs_of(block):
@@ -132,7 +132,7 @@ def inputs_of(block: Json) -> list[Json]:
 
 
 def state_key(kind: str) -> str:
-    """Return the key under which Slack tells the value of one kind of input."""
+    """Return the key of the value of one kind of input in Slack's JSON."""
     return _STATE[kind][0]
 
 

@@ -1,4 +1,4 @@
-"""A workspace from a YAML file: its people, user groups and channels."""
+"""Build a workspace from a YAML file of people, user groups and channels."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def read(path: Path = DEMO) -> dict[str, Any]:
 
 
 def furnish(slack: FakeSlack, about: dict[str, Any]) -> None:
-    """Replace a workspace by the one a file describes."""
+    """Replace a workspace's contents with those of a file."""
     slack.replace(Workspace(**about.get("workspace", {})))
     for person in about.get("people", []):
         slack.add_person(**person)

@@ -1,4 +1,4 @@
-"""A workspace as plain values and back, so that a demo finds its data again."""
+"""Convert a workspace to plain values and back, so that a demo keeps its data across restarts."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ VERSION = 1
 
 
 def dump(slack: FakeSlack) -> dict[str, Any]:
-    """Return everything worth keeping, as plain values."""
+    """Return the state worth keeping, as plain values."""
     with slack.lock:
         return {
             "version": VERSION,
@@ -27,7 +27,7 @@ def dump(slack: FakeSlack) -> dict[str, Any]:
 
 
 def restore(slack: FakeSlack, kept: Mapping[str, Any]) -> None:
-    """Put back what `dump` returned. Raises ValueError if it is not such a snapshot."""
+    """Restore what `dump` returned. Raises ValueError if it is not such a snapshot."""
     must_be(VERSION, kept)
     slack.replace(built(Workspace, kept["workspace"]))
     slack.resume(serial=kept["serial"], last_ts=kept["last_ts"])

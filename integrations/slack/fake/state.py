@@ -1,4 +1,4 @@
-"""The state of the stand-in: the workspace, rights handed out, events waiting."""
+"""The state of the stand-in: the workspace, issued triggers and response URLs, and queued events."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ LINKS_KEPT: Final = 2_000
 
 
 class WorkspaceState(StandInState[PendingDelivery, Fault]):
-    """What methods, changes and acts need of the whole."""
+    """The shared state that methods, changes and acts work on."""
 
     def __init__(
         self,
@@ -49,7 +49,7 @@ class WorkspaceState(StandInState[PendingDelivery, Fault]):
         return self.workspace.people[BOT_USER]
 
     def next_ts(self) -> str:
-        """Return a message timestamp, later than every one before."""
+        """Return a message timestamp later than every earlier one."""
         seconds, micros = self.last_ts.split(".")
         least = int(seconds) * 1_000_000 + int(micros) + 1
         stamp = max(least, int(self.now() * 1_000_000))
@@ -57,7 +57,7 @@ class WorkspaceState(StandInState[PendingDelivery, Fault]):
         return self.last_ts
 
     def trigger(self, user: str, *, view_id: str = "") -> str:
-        """Hand out the right to open one modal for a person."""
+        """Issue the right to open one modal for a person."""
         now = self.now()
         self.triggers = {k: t for k, t in self.triggers.items() if t.expires_at > now - 60}
         trigger = Trigger(f"{self.next_id('T')}.{secrets.token_hex(8)}", user, now + TRIGGER_S, view_id=view_id)
@@ -65,7 +65,7 @@ class WorkspaceState(StandInState[PendingDelivery, Fault]):
         return trigger.id
 
     def response_url(self, user: str, channel: str, **about: Any) -> ResponseUrl:
-        """Hand out the right to answer a command or a press."""
+        """Issue the right to answer a command or a pressed button."""
         now = self.now()
         self.response_urls = {k: r for k, r in self.response_urls.items() if r.expires_at > now - 60}
         right = ResponseUrl(secrets.token_urlsafe(18), user, channel, now + RESPONSE_URL_S, **about)
@@ -73,13 +73,13 @@ class WorkspaceState(StandInState[PendingDelivery, Fault]):
         return right
 
     def share_links(self, links: SharedLinks) -> None:
-        """Remember links that the app is told of; the oldest are forgotten."""
+        """Remember links that the app was told about; only the newest ones are kept."""
         self.shared_links[links.unfurl_id] = links
         if len(self.shared_links) > LINKS_KEPT:
             del self.shared_links[next(iter(self.shared_links))]
 
     def emit(self, kind: str, *, seen_in: Channel | None = None, **event: Any) -> None:
-        """Queue an event for the app if it subscribed to it and its bot may see it."""
+        """Queue an event for the app, if it subscribed to it and its bot may see it."""
         if kind not in self.subscriptions or (seen_in and BOT_USER not in seen_in.members):
             return
         stamp = event.get("event_ts") or event.get("ts") or self.next_ts()
@@ -105,15 +105,15 @@ class WorkspaceState(StandInState[PendingDelivery, Fault]):
         self.queue(self.delivery("event", kind, payload))
 
     def delivery(self, kind: Kind, type: str, payload: Json, **about: Any) -> PendingDelivery:
-        """Number a delivery."""
+        """Create a numbered delivery."""
         return PendingDelivery(self.next_delivery(), kind, type, payload, **about)
 
     def resume(self, *, serial: int, last_ts: str) -> None:
-        """Go on counting where a snapshot stopped."""
+        """Continue the numbering of a snapshot."""
         self._serial, self.last_ts = serial, last_ts
 
     def replace(self, workspace: Workspace) -> None:
-        """Put another workspace in place of this one."""
+        """Replace this workspace's contents with another's."""
         with self.lock:
             self.workspace = workspace
             self.triggers, self.response_urls, self.shared_links = {}, {}, {}

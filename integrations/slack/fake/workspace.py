@@ -1,4 +1,4 @@
-"""What a Slack workspace holds, as plain records that only answer questions about themselves."""
+"""The contents of a Slack workspace, as plain records that only answer questions about themselves."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ Kind = Literal["public", "private", "im", "mpim"]
 
 @dataclass(slots=True)
 class Person:
-    """Someone in the workspace: member, guest, stranger from another workspace, or bot.
+    """A person in the workspace: member, guest, stranger from another workspace, or bot.
 
-    ``teams`` are the workspaces someone is in whom an organisation (Enterprise Grid) employs; ``team_id`` may be any of
+    ``teams`` are all workspaces of a person employed by an organisation (Enterprise Grid). ``team_id`` may be any of
     them, whichever workspace asks: github.com/slackapi/bolt-js/issues/1875.
     """
 
@@ -37,13 +37,13 @@ class Person:
 
     @property
     def is_guest(self) -> bool:
-        """Say whether Slack treats this person as a guest of either sort."""
+        """Whether Slack treats this person as a guest of either sort."""
         return self.is_restricted or self.is_ultra_restricted
 
 
 @dataclass(slots=True)
 class Group:
-    """A user group: a handle that stands for several people."""
+    """A user group: a handle for several people."""
 
     id: str
     handle: str
@@ -57,7 +57,7 @@ class Group:
 
 @dataclass(slots=True)
 class Note:
-    """A topic or a purpose: its words, who set them and when."""
+    """A topic or a purpose: its text, who set it and when."""
 
     value: str = ""
     creator: str = ""
@@ -88,12 +88,12 @@ class Message:
 
     @property
     def is_reply(self) -> bool:
-        """Say whether this message lives inside a thread."""
+        """Whether this message is a reply in a thread."""
         return bool(self.thread_ts) and self.thread_ts != self.ts
 
     @property
     def is_system(self) -> bool:
-        """Say whether Slack itself wrote this message (joins, topic changes and the like)."""
+        """Whether Slack itself wrote this message (joins, topic changes and so on)."""
         return self.subtype.startswith(("channel_", "group_")) or self.subtype == "tombstone"
 
 
@@ -121,27 +121,27 @@ class Channel:
 
     @property
     def is_private(self) -> bool:
-        """Say whether only members may see this conversation."""
+        """Whether only members may see this conversation."""
         return self.kind != "public"
 
     @property
     def is_direct(self) -> bool:
-        """Say whether this is a direct message rather than a channel."""
+        """Whether this is a direct message rather than a channel."""
         return self.kind in ("im", "mpim")
 
     @property
     def scope(self) -> str:
-        """Return the scope family this kind of conversation belongs to."""
+        """Return the scope family of this kind of conversation."""
         return {"public": "channels", "private": "groups"}.get(self.kind, self.kind)
 
     def replies(self, thread_ts: str) -> list[Message]:
-        """List a thread, its first message included, oldest first."""
+        """List a thread, including its first message, oldest first."""
         return [m for m in self.messages.values() if m.ts == thread_ts or m.thread_ts == thread_ts]
 
 
 @dataclass(slots=True)
 class Ephemeral:
-    """A message only one person sees; Slack keeps no history of it."""
+    """An ephemeral message, which only one person sees and Slack keeps no history of."""
 
     id: str
     ts: str
@@ -156,7 +156,7 @@ class Ephemeral:
 
 @dataclass(slots=True)
 class View:
-    """A modal on one person's screen, or their App Home."""
+    """A modal on a person's screen, or their App Home."""
 
     id: str
     user: str
@@ -175,7 +175,7 @@ class View:
 
 @dataclass(slots=True)
 class Trigger:
-    """The right to open one modal, given to the app for three seconds."""
+    """The right to open one modal, valid for three seconds."""
 
     id: str
     user: str
@@ -186,7 +186,7 @@ class Trigger:
 
 @dataclass(slots=True)
 class ResponseUrl:
-    """The right to answer one command or press, five times within half an hour."""
+    """The right to answer one command or pressed button, five times within half an hour."""
 
     id: str
     user: str
@@ -199,7 +199,7 @@ class ResponseUrl:
 
 @dataclass(slots=True)
 class File:
-    """An uploaded file; `state` goes from waiting over uploaded to complete."""
+    """An uploaded file; `state` goes from waiting through uploaded to complete."""
 
     id: str
     name: str
@@ -212,14 +212,14 @@ class File:
     created: int = 0
     content: bytes = b""
     shares: dict[str, list[Json]] = field(default_factory=dict)
-    handed: bool = False  # given to the app through one of its modals
+    handed: bool = False  # shared with the app through one of its modals
 
 
 @dataclass(slots=True)
 class SharedLinks:
-    """Links to the app's domains that someone posted, or has in a message still being written.
+    """Links to the app's domains in a posted message, or in one that is still being written.
 
-    The app may show what is behind them once it has answered the event that told of them, and not before.
+    The app may show previews only after it has answered the event that reported the links.
     """
 
     unfurl_id: str
@@ -233,13 +233,13 @@ class SharedLinks:
 
 @dataclass(slots=True)
 class Workspace:
-    """Everything one workspace holds."""
+    """The contents of one workspace."""
 
     team_id: str = "T0SANDBOX"
     name: str = "Sandbox workspace"
     domain: str = "sandbox"
     plan: str = "pro"
-    org_wide: bool = False  # whether the app is installed in an organisation as a whole
+    org_wide: bool = False  # whether the app is installed for the whole organisation
     anyone_edits_groups: bool = True
     people: dict[str, Person] = field(default_factory=dict)
     groups: dict[str, Group] = field(default_factory=dict)
@@ -252,16 +252,16 @@ class Workspace:
     canvases: dict[str, str] = field(default_factory=dict)
 
     def employs(self, person: Person) -> bool:
-        """Say whether this is a person's workspace, or one of theirs; the others meet it in shared channels."""
+        """Return whether a person belongs to this workspace; others are only met in shared channels."""
         return self.team_id in (person.team_id, *person.teams)
 
     def is_shared(self, channel: Channel) -> bool:
-        """Say whether people of another workspace are in a channel (Slack Connect)."""
+        """Return whether people of another workspace are in a channel (Slack Connect)."""
         members = (self.people[id] for id in channel.members if id in self.people)
         return any(not self.employs(one) for one in members)
 
     def channel_named(self, name: str) -> Channel | None:
-        """Find a channel by id or name, archived ones included."""
+        """Find a channel by id or name, including archived ones."""
         if name in self.channels:
             return self.channels[name]
         plain = name.removeprefix("#")

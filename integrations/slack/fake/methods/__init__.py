@@ -1,4 +1,4 @@
-"""The Web API, one module a family, one function a method."""
+"""The Web API: one module per family, one function per method."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Links in the bar above a channel. Adding is not idempotent: the same link twice is two bookmarks."""
+"""Links in a channel's bookmarks bar. Adding is not idempotent: the same link twice is two bookmarks."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def add(slack: FakeSlack, caller: Caller, args: Args) -> Body:
 
 
 def edit(slack: FakeSlack, caller: Caller, args: Args) -> Body:
-    """Change a link's title, address or emoji."""
+    """Change a link's title, URL or emoji."""
     bookmark = _bookmark(_channel(slack, caller, args), args)
     if "title" in args:
         bookmark["title"] = args.text("title")

@@ -1,4 +1,4 @@
-"""Messages of the app: posted, changed, deleted, shown to one person, linked to."""
+"""The app's messages: posted, changed, deleted, shown to one person, linked to."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def _posted(slack: FakeSlack, channel: Channel, message: Message) -> Body:
 
 
 def update(slack: FakeSlack, caller: Caller, args: Args) -> Body:
-    """Change one of your own messages. Blocks, attachments, metadata not given are kept; long text is an error."""
+    """Change one of your own messages. Blocks, attachments and metadata not given are kept; long text is an error."""
     channel = guards.visible_channel(slack, caller, args.text("channel"))
     message = guards.existing_message(channel, args.text("ts"), bad="message_not_found")
     if message.user != caller.user or message.is_system:
@@ -116,7 +116,7 @@ def delete(slack: FakeSlack, caller: Caller, args: Args) -> Body:
 
 
 def post_ephemeral(slack: FakeSlack, caller: Caller, args: Args) -> Body:
-    """Show a message to one person in a channel; nobody can read it back."""
+    """Show an ephemeral message to one person in a channel; no one can read it back."""
     channel = guards.open_channel(slack, caller, args.text("channel"))
     _need_messages_tab(slack, caller, channel)
     if args.text("user") not in channel.members:
@@ -130,7 +130,7 @@ def post_ephemeral(slack: FakeSlack, caller: Caller, args: Args) -> Body:
 
 
 def permalink(slack: FakeSlack, caller: Caller, args: Args) -> Body:
-    """Return the address of a message."""
+    """Return the URL of a message."""
     channel = guards.visible_channel(slack, caller, args.text("channel"))
     message = guards.existing_message(channel, args.text("message_ts"), bad="message_not_found")
     return {"channel": channel.id, "permalink": slack.permalink(channel, message)}

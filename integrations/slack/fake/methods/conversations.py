@@ -1,4 +1,4 @@
-"""Channels themselves: made, found, named, described, archived."""
+"""Channels: created, found, renamed, described, archived."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _TYPES: Final = {"public_channel": "public", "private_channel": "private", "im":
 
 
 def create(slack: FakeSlack, caller: Caller, args: Args) -> Body:
-    """Make a channel; the caller becomes its creator and first member."""
+    """Create a channel; the caller becomes its creator and first member."""
     is_private = args.flag("is_private")
     needed = {"groups:write"} if is_private else {"channels:manage", "channels:write"}
     if not needed & caller.scopes:
@@ -46,7 +46,7 @@ def list_all(slack: FakeSlack, caller: Caller, args: Args) -> Body:
 
 
 def list_of_user(slack: FakeSlack, caller: Caller, args: Args) -> Body:
-    """List the channels someone is in, as far as the caller may see them."""
+    """List a person's channels, as far as the caller may see them."""
     user = guards.existing_person(slack, args.text("user", caller.user), otherwise="invalid_arguments")
     return _listing(slack, caller, args, viewer=user.id, only_members=True)
 
@@ -77,7 +77,7 @@ def _kinds(args: Args) -> set[str]:
 
 
 def rename(slack: FakeSlack, caller: Caller, args: Args) -> Body:
-    """Give a channel another name; only its creator, an admin or an owner may."""
+    """Rename a channel; only its creator, an admin or an owner may."""
     channel = guards.no_direct(guards.open_channel(slack, caller, args.text("channel")))
     person = slack.workspace.people[caller.user]
     if channel.creator != caller.user and not (person.is_admin or person.is_owner):
@@ -89,7 +89,7 @@ def rename(slack: FakeSlack, caller: Caller, args: Args) -> Body:
 
 
 def set_topic(slack: FakeSlack, caller: Caller, args: Args) -> Body:
-    """Set the topic. Every call posts a line in the channel, also one that changes nothing."""
+    """Set the topic. Every call posts a line in the channel, even one that changes nothing."""
     channel = _describable(slack, caller, args, "topic")
     changes.set_topic(slack, channel, caller.user, content.kept(args.text("topic")))
     return _channel(slack, caller, channel)
@@ -125,7 +125,7 @@ def archive(slack: FakeSlack, caller: Caller, args: Args) -> Body:
 
 
 def unarchive(slack: FakeSlack, caller: Caller, args: Args) -> Body:
-    """Bring a channel back. The table refuses bot tokens: Slack documents that they cannot."""
+    """Unarchive a channel. The table refuses bot tokens, because Slack documents that they cannot."""
     channel = guards.visible_channel(slack, caller, args.text("channel"))
     if not channel.is_archived:
         raise ErrorAnswer("not_archived")
@@ -134,7 +134,7 @@ def unarchive(slack: FakeSlack, caller: Caller, args: Args) -> Body:
 
 
 def convert_to_private(slack: FakeSlack, caller: Caller, args: Args) -> Body:
-    """Make a public channel private; for user tokens of an Enterprise plan alone."""
+    """Make a public channel private; only for user tokens of an Enterprise plan."""
     if slack.workspace.plan != "enterprise":
         raise ErrorAnswer("feature_not_enabled")
     channel = slack.workspace.channels.get(args.text("channel_id"))

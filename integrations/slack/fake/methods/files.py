@@ -1,4 +1,4 @@
-"""Files in three steps (an address, the upload, completion) and canvases, just far enough."""
+"""Files in three steps (a URL, the upload, completion) and canvases, just far enough."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _CANVAS: Final = 1_048_576
 
 
 def upload_url(slack: FakeSlack, caller: Caller, args: Args) -> Body:
-    """Hand out the address a file is sent to."""
+    """Issue the URL that a file is uploaded to."""
     length = args.number("length", 0)
     if len(args.text("alt_txt")) > _ALT_TEXT:
         raise ErrorAnswer("alt_txt_too_large")
@@ -42,7 +42,7 @@ def upload_url(slack: FakeSlack, caller: Caller, args: Args) -> Body:
 
 
 def complete(slack: FakeSlack, caller: Caller, args: Args) -> Body:
-    """Finish an upload, once, and share the files in channels; without a channel they stay private."""
+    """Complete an upload, once, and share the files in channels; without a channel they stay private."""
     files = [_uploaded(slack, part) for part in args.json("files") or []]
     if not files:
         raise ErrorAnswer("file_not_found")
@@ -83,7 +83,7 @@ def info(slack: FakeSlack, caller: Caller, args: Args) -> Body:
 
 
 def _may_see(slack: FakeSlack, caller: Caller, file: File) -> bool:
-    """Say whether a file is the caller's own, was handed to them in a modal, or is where they are."""
+    """Return whether a file is the caller's own, came to them in a modal, or is in a channel they are in."""
     channels = [slack.workspace.channels[id] for id in file.channels]
     return file.user == caller.user or file.handed or any(caller.user in one.members for one in channels)
 
@@ -107,7 +107,7 @@ def _existing(slack: FakeSlack, args: Args) -> File:
 
 
 def create_canvas(slack: FakeSlack, caller: Caller, args: Args) -> Body:
-    """Give a channel its canvas; it can have one."""
+    """Give a channel its canvas; it can have only one."""
     channel = guards.member_channel(slack, caller, args.text("channel_id"), otherwise="canvas_creation_failed")
     if channel.canvas_id:
         raise ErrorAnswer("channel_canvas_already_exists")
@@ -117,7 +117,7 @@ def create_canvas(slack: FakeSlack, caller: Caller, args: Args) -> Body:
 
 
 def edit_canvas(slack: FakeSlack, caller: Caller, args: Args) -> Body:
-    """Change a canvas: insert at an end or replace all of it."""
+    """Change a canvas: insert at one end, or replace all of it."""
     id = args.text("canvas_id")
     if id not in slack.workspace.canvases:
         raise ErrorAnswer("canvas_not_found")

@@ -1,4 +1,4 @@
-"""Reading messages back."""
+"""Read messages back."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _MOST: Final = 999
 
 
 def history(slack: FakeSlack, caller: Caller, args: Args) -> Body:
-    """List a channel's messages, newest first; replies only where they were sent to the channel as well."""
+    """List a channel's messages, newest first; replies only if they were also sent to the channel."""
     channel = guards.member_channel(slack, caller, args.text("channel"))
     guards.need_scope(caller, channel, "history")
     found = [m for m in reversed(channel.messages.values()) if not m.is_reply or m.broadcast]
@@ -28,9 +28,9 @@ def history(slack: FakeSlack, caller: Caller, args: Args) -> Body:
 
 
 def replies(slack: FakeSlack, caller: Caller, args: Args) -> Body:
-    """List a thread, oldest first. Where a bot is not in, it is told that there is no such channel.
+    """List a thread, oldest first. For a channel that a bot is not in, the error is that there is no such channel.
 
-    https://docs.slack.dev/reference/methods/conversations.replies knows no `not_in_channel`
+    https://docs.slack.dev/reference/methods/conversations.replies has no `not_in_channel`
     """
     channel = guards.member_channel(slack, caller, args.text("channel"), otherwise="channel_not_found")
     guards.need_scope(caller, channel, "history")

@@ -1,4 +1,4 @@
-"""Who is in a channel: invited, joined, removed, listed."""
+"""A channel's members: invited, joined, removed, listed."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ def add(slack: FakeSlack, caller: Caller, args: Args) -> Body:
 
 
 def remove(slack: FakeSlack, caller: Caller, args: Args) -> Body:
-    """Take a pin away."""
+    """Remove a pin."""
     channel, message = _item(slack, caller, args, otherwise="channel_not_found")
     if message.ts not in channel.pins:
         raise ErrorAnswer("no_pin")

@@ -1,4 +1,4 @@
-"""Who am I, which team is this."""
+"""The caller's identity and the workspace."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ if TYPE_CHECKING:
 
 
 def api_test(slack: FakeSlack, caller: Caller, args: Args) -> Body:
-    """Answer what was asked; with `error`, fail with it."""
+    """Echo the arguments; with `error`, fail with it."""
     if "error" in args:
         raise ErrorAnswer(args.text("error"))
     return {"args": {}}
 
 
 def auth_test(slack: FakeSlack, caller: Caller, args: Args) -> Body:
-    """Say whose token this is."""
+    """Return the token's identity."""
     person = slack.workspace.people[caller.user]
     about = {
         "url": f"https://{slack.workspace.domain}.slack.com/",
@@ -46,7 +46,7 @@ def info(slack: FakeSlack, caller: Caller, args: Args) -> Body:
 
 
 def connections_open(slack: FakeSlack, caller: Caller, args: Args) -> Body:
-    """Return the address of a Socket Mode connection."""
+    """Return the URL of a Socket Mode connection."""
     address = slack.base_url.replace("http", "ws", 1)
     return {"url": f"{address}/socket?ticket={slack.next_id('K')}"}
 

@@ -1,4 +1,4 @@
-"""What the app shows below links that people post."""
+"""The app's previews below links that people post."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _SOURCES: Final = ("composer", "conversations_history")
 
 
 def unfurl(slack: FakeSlack, caller: Caller, args: Args) -> Body:
-    """Show what is behind links that the app was told of, once it has answered that: before, no link can be shown."""
+    """Show previews of links. Works only once the app has answered the event about those links."""
     shared = _by_id(slack, args) if "unfurl_id" in args or "source" in args else _by_message(slack, args)
     unfurls = _unfurls(args)
     if not all(one.answered for one in shared) or not set(unfurls) <= {url for one in shared for url in one.urls}:

@@ -1,4 +1,4 @@
-"""User groups. They are a paid feature; their people can be replaced but never emptied."""
+"""User groups. They are a paid feature; their members can be replaced but never emptied."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def list_all(slack: FakeSlack, caller: Caller, args: Args) -> Body:
 
 
 def list_users(slack: FakeSlack, caller: Caller, args: Args) -> Body:
-    """List the ids of a group's people."""
+    """List the ids of a group's members."""
     group = _group(slack, args)
     if not group.enabled and not args.flag("include_disabled"):
         return {"users": []}
@@ -35,7 +35,7 @@ def list_users(slack: FakeSlack, caller: Caller, args: Args) -> Body:
 
 
 def update_users(slack: FakeSlack, caller: Caller, args: Args) -> Body:
-    """Replace a group's people; guests, bots and the deactivated cannot be members."""
+    """Replace a group's members; guests, bots and deactivated people cannot be members."""
     group = _editable(slack, caller, args)
     users = args.names("users")
     if not users:
@@ -48,7 +48,7 @@ def update_users(slack: FakeSlack, caller: Caller, args: Args) -> Body:
 
 
 def enable(slack: FakeSlack, caller: Caller, args: Args) -> Body:
-    """Bring a disabled group back."""
+    """Enable a disabled group."""
     group = _editable(slack, caller, args)
     changes.switch_group(slack, group, caller.user, on=True)
     return _written(slack, group)

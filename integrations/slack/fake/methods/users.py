@@ -15,8 +15,10 @@ if TYPE_CHECKING:
 
 
 def list_all(slack: FakeSlack, caller: Caller, args: Args) -> Body:
-    """List everyone, leavers, bots and Slackbot included, but for people of other workspaces whom we share channels
-    with."""
+    """List everyone, including deactivated people, bots and Slackbot.
+
+    People of other workspaces who are only in shared channels are not listed.
+    """
     people = [one for one in slack.workspace.people.values() if one.is_stranger or slack.workspace.employs(one)]
     people.append(shapes.SLACKBOT)
     cut, more = guards.page(people, cursor=args.text("cursor"), limit=args.number("limit", 1000))

@@ -22,7 +22,7 @@ _STACK: Final = 3
 
 
 def open_view(slack: FakeSlack, caller: Caller, args: Args) -> Body:
-    """Open a modal for the person whose act gave the trigger, in place of any that is open."""
+    """Open a modal for the person whose act gave the trigger, replacing any that is open."""
     trigger = _trigger(slack, args)
     body = _body(slack, args, kind="modal")
     trigger.used = True
@@ -30,7 +30,7 @@ def open_view(slack: FakeSlack, caller: Caller, args: Args) -> Body:
 
 
 def push(slack: FakeSlack, caller: Caller, args: Args) -> Body:
-    """Put a modal on top of the one the trigger came from; three are the most."""
+    """Put a modal on top of the one the trigger came from; at most three can be open."""
     trigger = _trigger(slack, args)
     if len(slack.workspace.modals.get(trigger.user, [])) >= _STACK:
         raise ErrorAnswer("push_limit_reached")
@@ -51,7 +51,7 @@ def update(slack: FakeSlack, caller: Caller, args: Args) -> Body:
 
 
 def publish(slack: FakeSlack, caller: Caller, args: Args) -> Body:
-    """Set someone's App Home."""
+    """Set a person's App Home."""
     person = guards.existing_person(slack, args.text("user_id"), otherwise="invalid_arguments")
     if person.is_bot or person.deleted:
         raise ErrorAnswer("not_enabled")

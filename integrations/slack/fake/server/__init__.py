@@ -1,1 +1,1 @@
-"""How the stand-in answers: arguments, rules, rates, faults, deliveries, file transfers."""
+"""How the stand-in answers: arguments, rules, rate limits, faults, deliveries, file transfers."""

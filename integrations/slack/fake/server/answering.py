@@ -1,4 +1,4 @@
-"""What Slack makes of an app's answers: acknowledgements of commands and modals, and posts to response urls."""
+"""Apply an app's answers: acknowledgements of commands and modals, and posts to response URLs."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _TROUBLE = "We had some trouble connecting. Try again?"
 
 
 def apply(slack: WorkspaceState, delivery: PendingDelivery, status: int, body: bytes) -> Json:
-    """Apply one answer; returns `error` where the person is shown one, and what was answered."""
+    """Apply one answer; return it, with `error` if the person is shown one."""
     delivery.status = status
     error = "" if status == 200 else "dispatch_failed" if status else "operation_timeout"
     answer = _parsed(body) if not error else {}
@@ -100,7 +100,7 @@ def _shown(slack: WorkspaceState, view: View, action: str, body: Any) -> bool:
 
 
 def respond(slack: WorkspaceState, response_id: str, answer: Any) -> Reply:
-    """Answer through a response url: five times within half an hour, whatever the bot may do in the channel."""
+    """Answer through a response URL: five times within half an hour, whatever the bot may do in the channel."""
     with slack.lock:
         right = slack.response_urls.get(response_id)
         if right is None or right.expires_at < slack.now():
@@ -116,7 +116,7 @@ def respond(slack: WorkspaceState, response_id: str, answer: Any) -> Reply:
 
 
 def _say(slack: WorkspaceState, right: ResponseUrl, answer: Json) -> str:
-    """Carry out one answer; returns the error code if it cannot be."""
+    """Carry out one answer; return the error code if that fails."""
     if answer.get("delete_original"):
         return _remove(slack, right)
     blocks = answer.get("blocks") or []

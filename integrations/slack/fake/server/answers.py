@@ -1,4 +1,4 @@
-"""What a call is answered with: a reply for the transport, or a refusal in Slack's words."""
+"""Answers to calls: a reply for the transport, or a refusal in Slack's words."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from integrations.slack.fake.server.calls import Call
 
 
 class ErrorAnswer(Exception):
-    """Slack says no: `{"ok": false, "error": code}` and whatever else it adds."""
+    """A refusal by Slack: `{"ok": false, "error": code}` and any other fields it adds."""
 
     def __init__(self, code: str, *messages: str, **body: Any) -> None:
         super().__init__(code)
@@ -21,12 +21,12 @@ class ErrorAnswer(Exception):
 
 
 class NotPossible(Exception):
-    """A person tried what their client would not let them do."""
+    """A person tried something that their client does not allow."""
 
 
 @dataclass(slots=True)
 class Reply:
-    """One answer of the Web API. The transport sleeps `latency_s`, and hangs up instead of answering if `dropped`."""
+    """One answer of the Web API. The transport sleeps `latency_s`, and closes the connection instead if `dropped`."""
 
     status: int
     body: Mapping[str, Any]
@@ -37,5 +37,5 @@ class Reply:
 
     @property
     def ok(self) -> bool:
-        """Say whether the caller is told that it worked."""
+        """Whether the caller is told that the call succeeded."""
         return not self.dropped and bool(self.body.get("ok"))

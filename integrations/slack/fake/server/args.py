@@ -1,4 +1,4 @@
-"""The arguments of one call, whichever way they travelled: form fields are text, JSON has types."""
+"""The arguments of one call, however they were sent: form fields are text, JSON has types."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from integrations.slack.fake.server.answers import ErrorAnswer
 
 
 class Args:
-    """Read arguments by type; what cannot be read is refused as Slack does."""
+    """Reads arguments by type; one that cannot be parsed is refused as Slack does."""
 
     def __init__(self, given: Mapping[str, Any]) -> None:
         self._given = given
@@ -26,7 +26,7 @@ class Args:
         return value if isinstance(value, str) else str(value)
 
     def flag(self, name: str, default: bool = False) -> bool:
-        """Return an argument as yes or no; forms say `true`, `1` or `True`."""
+        """Return a boolean argument; forms say `true`, `1` or `True`."""
         value = self._given.get(name)
         if value is None:
             return default
@@ -45,7 +45,7 @@ class Args:
             raise ErrorAnswer("invalid_arguments", f"must be a number [json-pointer:/{name}]") from None
 
     def names(self, name: str) -> list[str]:
-        """Return a list given as JSON, as a JSON text or as a comma-separated text."""
+        """Return a list given as JSON, as JSON text or as comma-separated text."""
         value = self._given.get(name)
         if isinstance(value, str) and value.startswith("["):
             value = self.json(name)
@@ -54,7 +54,7 @@ class Args:
         return [part.strip() for part in str(value or "").split(",") if part.strip()]
 
     def json(self, name: str, *, error: str = "invalid_arguments") -> Any:
-        """Return a structured argument, parsing it if it came as text; None if absent."""
+        """Return a structured argument, parsed if it came as text; None if absent."""
         value = self._given.get(name)
         if not isinstance(value, str):
             return value

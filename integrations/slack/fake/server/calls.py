@@ -1,4 +1,4 @@
-"""The log of every call an app made, for assertions on what was asked of Slack and how it ended."""
+"""The log of every call an app made, so tests can assert what it asked Slack and how that ended."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from integrations.standin.calls import Log
 
 @dataclass(slots=True)
 class Call:
-    """One call: what was asked, when, what happened (`ok`) and what the caller was told (`error`, `status`)."""
+    """One call: its contents and time, what happened (`ok`), and what the caller was told (`error`, `status`)."""
 
     n: int
     method: str
@@ -26,7 +26,7 @@ class Call:
 
     @property
     def writes(self) -> bool:
-        """Say whether this method changes the workspace."""
+        """Whether this method changes the workspace."""
         rule = RULES.get(self.method)
         return rule is None or rule.writes
 

@@ -1,4 +1,4 @@
-"""What Slack sends to an app: events, commands and interactions, as data, and the signature they carry."""
+"""What Slack sends to an app: events, commands and interactions as data, and their signature."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ EVENTS: Final = frozenset(one.partition(".")[0] for one in EVENT_SCOPES)
 
 @dataclass(slots=True)
 class PendingDelivery:
-    """One thing Slack has to tell the app, and how the app answered once it has."""
+    """One delivery to the app, and the app's answer once there is one."""
 
     n: int
     kind: Kind
@@ -36,11 +36,11 @@ class PendingDelivery:
 
     @property
     def content_type(self) -> str:
-        """Return how the body is written: events are JSON, all else is a form."""
+        """Return the content type: JSON for events, a form for everything else."""
         return "application/json" if self.kind == "event" else "application/x-www-form-urlencoded"
 
     def body(self) -> bytes:
-        """Return the bytes Slack would send."""
+        """Return the bytes that Slack would send."""
         if self.kind == "event":
             return json.dumps(self.payload).encode()
         if self.kind == "command":
@@ -49,7 +49,7 @@ class PendingDelivery:
 
 
 def signed(delivery: PendingDelivery, secret: str, *, at: float) -> tuple[dict[str, str], bytes]:
-    """Return the headers and body of a delivery, signed at a moment.
+    """Return the headers and body of a delivery, signed at a given time.
 
     https://docs.slack.dev/authentication/verifying-requests-from-slack
     """

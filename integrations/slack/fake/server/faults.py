@@ -1,4 +1,4 @@
-"""What may be ordered to go wrong with a call to Slack, or with an event of it on its way to the app."""
+"""The faults that can be ordered for calls to Slack, or for its events on their way to the app."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import Final
 from integrations.standin.faults import OrderedFault, Struck
 
 EVENT_LOST, EVENT_LATE, EVENT_AGAIN = ON_THE_WAY = (
-    "event_lost",  # an event never comes
-    "event_late",  # it comes `ms` later, after others that happened since
-    "event_again",  # it comes, and `ms` later once more, as when our answer to the first did not reach Slack
+    "event_lost",  # an event never arrives
+    "event_late",  # it arrives `ms` late, after newer events
+    "event_again",  # it arrives, and again `ms` later, as when Slack did not get our first answer
 )
 KINDS: Final = (
     "latency",  # the answer takes `ms` longer
@@ -27,13 +27,13 @@ CALL, EVENT = "call", "event"
 
 @dataclass(slots=True)
 class Fault(OrderedFault):
-    """One fault, for calls of `method` or events of that type; of kind `error`, the one that Slack answers with."""
+    """One fault, for calls of `method` or events of that type. For kind `error`, `error` is Slack's code."""
 
     error: str = "service_unavailable"
 
     @property
     def patterns(self) -> tuple[str, ...]:
-        """Return what is held against what was asked: whether it is a call or an event, and of which name."""
+        """Return what a fault's patterns are matched with: the kind, a call or an event, and the name."""
         return (EVENT if self.kind in ON_THE_WAY else CALL, self.method)
 
 

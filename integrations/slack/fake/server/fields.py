@@ -1,4 +1,4 @@
-"""Buttons, menus and inputs by name: found in blocks, given values, checked before a modal is submitted."""
+"""Buttons, menus and inputs by name: found in blocks, filled with values, checked before a modal is submitted."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from integrations.slack.fake.workspace import Ephemeral, Json, Message, View, Wo
 
 
 class Incomplete(NotPossible):
-    """A modal cannot be submitted yet; `errors` says why, by block."""
+    """A modal cannot be submitted yet; `errors` says why, per block."""
 
     def __init__(self, errors: dict[str, str]) -> None:
         super().__init__("; ".join(errors.values()))
@@ -20,12 +20,12 @@ class Incomplete(NotPossible):
 
 
 def blocks_of(item: Message | Ephemeral) -> list[Json]:
-    """List the blocks of a message, those of its attachments included."""
+    """List the blocks of a message, including those of its attachments."""
     return [*item.blocks, *(b for a in item.attachments for b in a.get("blocks") or [])]
 
 
 def elements(blocks: list[Json]) -> Iterator[tuple[Json, Json]]:
-    """Go through every block and element that has an action id."""
+    """Yield every block and element with an action id."""
     for block in blocks:
         for element in [block.get("element"), block.get("accessory"), *(block.get("elements") or [])]:
             if isinstance(element, dict) and element.get("action_id"):
@@ -33,12 +33,12 @@ def elements(blocks: list[Json]) -> Iterator[tuple[Json, Json]]:
 
 
 def has(blocks: list[Json], action_id: str) -> bool:
-    """Say whether these blocks have an element of that name."""
+    """Return whether these blocks have an element with that action id."""
     return any(element["action_id"] == action_id for _, element in elements(blocks))
 
 
 def find(blocks: list[Json], action_id: str, block_id: str = "") -> tuple[Json, Json]:
-    """Return the element of that name and the block it is in. Raises NotPossible."""
+    """Return the element with that action id, and its block. Raises NotPossible."""
     for block, element in elements(blocks):
         if element["action_id"] == action_id and block_id in ("", block["block_id"]):
             return block, element
@@ -46,7 +46,7 @@ def find(blocks: list[Json], action_id: str, block_id: str = "") -> tuple[Json, 
 
 
 def fill(workspace: Workspace, view: View, values: Json) -> None:
-    """Type values into a view, named by action id or by block id and action id."""
+    """Put values into a view, named by action id or by block id and action id."""
     for name, value in values.items():
         is_block = isinstance(value, dict) and any(b.get("block_id") == name for b in view.body["blocks"])
         for action_id, given in value.items() if is_block else [(name, value)]:
@@ -57,7 +57,7 @@ def fill(workspace: Workspace, view: View, values: Json) -> None:
 
 
 def missing(view: View) -> dict[str, str]:
-    """Say by block what a client would not let pass: required inputs left empty, text too short or too long."""
+    """Return the errors per block that a client would show: required inputs left empty, text too short or too long."""
     errors = {}
     for block in view.body["blocks"]:
         if block["type"] != "input":
@@ -81,7 +81,7 @@ def _problem(element: Json, value: Any, optional: bool) -> str:
 
 
 def state(workspace: Workspace, element: Json, value: Any) -> Json | None:
-    """Return what Slack tells of an element that was given this value; None for a button."""
+    """Return the state Slack sends for an element with this value; None for a button."""
     kind = element["type"]
     if kind == "button":
         return None
@@ -120,7 +120,7 @@ def _single(workspace: Workspace, element: Json, value: Any) -> Any:
 
 
 def _file(workspace: Workspace, id: str) -> Json:
-    """Return what Slack tells of a file put into a modal. The app may read it from then on."""
+    """Return the state Slack sends for a file in a modal. From then on the app may read the file."""
     file = workspace.files.get(id)
     if file is None or file.state != "complete":
         raise NotPossible(f"There is no file {id}")

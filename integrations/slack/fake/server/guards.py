@@ -1,4 +1,4 @@
-"""What a caller must satisfy before a method does anything: the channel is theirs to see, the name is allowed."""
+"""Checks before a method does anything: the caller may see the channel, the name is allowed, and so on."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _TS = re.compile(r"^\d{1,10}\.\d{1,6}$")
 
 
 def visible_channel(slack: WorkspaceState, caller: Caller, name: str, *, by_name: bool = False) -> Channel:
-    """Return a channel the caller may see; a private one they are not in does not exist for them."""
+    """Return a channel that the caller may see; a private one they are not in does not exist for them."""
     channels = slack.workspace.channels
     channel = slack.workspace.channel_named(name) if by_name else channels.get(name)
     if channel is None or (channel.is_private and caller.user not in channel.members):
@@ -31,7 +31,7 @@ def visible_channel(slack: WorkspaceState, caller: Caller, name: str, *, by_name
 
 
 def member_channel(slack: WorkspaceState, caller: Caller, name: str, *, otherwise: str = "not_in_channel") -> Channel:
-    """Return a channel the caller is a member of."""
+    """Return a channel that the caller is in."""
     channel = visible_channel(slack, caller, name)
     if caller.user not in channel.members:
         raise ErrorAnswer(otherwise)
@@ -39,7 +39,7 @@ def member_channel(slack: WorkspaceState, caller: Caller, name: str, *, otherwis
 
 
 def open_channel(slack: WorkspaceState, caller: Caller, name: str) -> Channel:
-    """Return a channel the caller is a member of and that is not archived."""
+    """Return a channel that the caller is in and that is not archived."""
     channel = visible_channel(slack, caller, name)
     if channel.is_archived:
         raise ErrorAnswer("is_archived")
@@ -49,14 +49,14 @@ def open_channel(slack: WorkspaceState, caller: Caller, name: str) -> Channel:
 
 
 def no_direct(channel: Channel) -> Channel:
-    """Refuse direct messages where only channels will do."""
+    """Refuse direct messages where only channels are allowed."""
     if channel.is_direct:
         raise ErrorAnswer("method_not_supported_for_channel_type")
     return channel
 
 
 def need_scope(caller: Caller, channel: Channel, *rights: str) -> None:
-    """Check that one of the rights is held for this kind of conversation (`channels:` or `groups:` and so on)."""
+    """Require one of these rights for this kind of conversation (`channels:` or `groups:` and so on)."""
     wanted = {f"{channel.scope}:{right}" for right in rights}
     if channel.kind == "public":
         wanted |= {"channels:manage" for right in rights if right == "write"}
@@ -65,7 +65,7 @@ def need_scope(caller: Caller, channel: Channel, *rights: str) -> None:
 
 
 def free_name(slack: WorkspaceState, name: str) -> str:
-    """Check a channel name; public, private and archived channels share one set of names."""
+    """Check a channel name; public, private and archived channels share one namespace."""
     if len(name) > MAX_CHANNEL_NAME:
         raise ErrorAnswer("invalid_name_maxlength")
     if not re.search(r"[^\W_]", name):
@@ -96,7 +96,7 @@ def existing_person(slack: WorkspaceState, id: str, *, otherwise: str = "user_no
 
 
 def page(items: Sequence[T], *, cursor: str, limit: int, most: int = 1000) -> tuple[Sequence[T], dict[str, Any]]:
-    """Cut one page out of a list and return it with the `response_metadata` that leads to the next."""
+    """Return one page of a list with the `response_metadata` for the next one."""
     if not 1 <= limit <= most:
         raise ErrorAnswer("invalid_limit") if most == 1000 else ErrorAnswer("invalid_arguments")
     start = _start(cursor)
@@ -117,12 +117,12 @@ def _start(cursor: str) -> int:
 
 
 def encode_cursor(kind: str, value: str) -> str:
-    """Write a cursor the caller cannot read anything into."""
+    """Return a cursor that is opaque to the caller."""
     return base64.b64encode(f"{kind}:{value}".encode()).decode()
 
 
 def decode_cursor(kind: str, cursor: str) -> str:
-    """Read a cursor back."""
+    """Decode a cursor."""
     try:
         found, _, value = base64.b64decode(cursor, validate=True).decode().partition(":")
     except (binascii.Error, UnicodeDecodeError):

@@ -1,4 +1,4 @@
-"""Rate limits as Slack counts them: per method and workspace, posts besides per channel. Off until switched on."""
+"""Rate limits as Slack counts them: per method and workspace, and for posts also per channel. Off by default."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from integrations.slack.protocol.rules import RULES
 
 @dataclass(slots=True)
 class Bucket:
-    """Tokens that refill steadily up to a ceiling."""
+    """Tokens that refill steadily up to a maximum."""
 
     level: float
     at: float
@@ -19,13 +19,13 @@ class Bucket:
 
 @dataclass(slots=True)
 class Rates:
-    """Counts calls. A minute's worth may be used in one burst; a channel takes one post a second."""
+    """Counts calls. A minute's quota may be used in one burst; a channel accepts one post a second."""
 
     enabled: bool = False
     _buckets: dict[str, Bucket] = field(default_factory=dict)
 
     def wait_s(self, method: str, channel: str, at: float) -> int:
-        """Take one call's worth and return 0, or return the whole seconds to wait (`Retry-After`)."""
+        """Use one call's quota and return 0, or return the whole seconds to wait (`Retry-After`)."""
         if not self.enabled:
             return 0
         per_minute = PER_MINUTE[RULES[method].tier]
@@ -44,5 +44,5 @@ class Rates:
         return max(1, math.ceil((1 - bucket.level) / per_second))
 
     def clear(self) -> None:
-        """Forget what was counted."""
+        """Reset all counts."""
         self._buckets.clear()

@@ -1,4 +1,4 @@
-"""How Slack writes its records as JSON."""
+"""Write the workspace's records as Slack's JSON."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ _COLOURS = ("4bbe2e", "e7392d", "3c989f", "674b1b", "e96699", "9f69e7", "2b6836"
 
 
 def colour(person_id: str) -> str:
-    """Return the colour of someone's initials, always the same for one person."""
+    """Return the colour of a person's initials, always the same for one person."""
     return _COLOURS[hashlib.sha256(person_id.encode()).digest()[0] % len(_COLOURS)]
 
 
 def person(p: Person) -> Json:
-    """Write a user object (docs.slack.dev/reference/objects/user-object). Of who is deactivated, little is said."""
+    """Write a user object (docs.slack.dev/reference/objects/user-object). A deactivated person's has few fields."""
     written: Json = {
         "id": p.id,
         "team_id": p.team_id,
@@ -139,7 +139,7 @@ def _direct(c: Channel, *, viewer: str) -> Json:
 
 
 def message(c: Channel, m: Message, *, team_id: str, metadata: bool = True) -> Json:
-    """Write a message as `conversations.history` does."""
+    """Write a message as in `conversations.history`."""
     written: Json = {"type": "message", "user": m.user, "text": m.text, "ts": m.ts, "team": team_id}
     optional: dict[str, Any] = {
         "subtype": m.subtype,
@@ -169,7 +169,7 @@ def _thread(c: Channel, m: Message) -> Json:
 
 
 def view(v: View, workspace: Workspace, *, app_id: str, bot_id: str) -> Json:
-    """Write a view object: what the app gave, plus ids, hash and what was typed so far."""
+    """Write a view object: the app's content, plus ids, hash and the input so far."""
     return {
         "private_metadata": "",
         "callback_id": "",
@@ -193,7 +193,7 @@ def view(v: View, workspace: Workspace, *, app_id: str, bot_id: str) -> Json:
 
 
 def file(f: File, *, base_url: str = "", workspace: Workspace | None = None) -> Json:
-    """Write a file object; with ``workspace`` as ``files.info`` does, which says where it is shared."""
+    """Write a file object; with ``workspace`` as in ``files.info``, which lists where it is shared."""
     written: Json = {
         "id": f.id,
         "name": f.name,

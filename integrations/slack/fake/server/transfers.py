@@ -1,4 +1,4 @@
-"""Files on their way: up to the address that was handed out for one, and down with the app's token."""
+"""File transfers: uploads to the URL issued for a file, and downloads with the app's token."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ if TYPE_CHECKING:
     from integrations.slack.fake.server.faults import FaultEffect
     from integrations.slack.fake.workspace import File
 
-UPLOAD: Final = "files.upload"  # what faults call these two: no methods of the Web API
+UPLOAD: Final = "files.upload"  # names for these two in faults; they are not methods of the Web API
 DOWNLOAD: Final = "files.download"
 SHOWN: Final = ("image/png", "image/jpeg", "image/gif")
 
 
 @dataclass(slots=True)
 class Transfer:
-    """What a file server answers. The transport sleeps `latency_s`, and hangs up instead of answering if `dropped`."""
+    """A file server's answer. The transport sleeps `latency_s`, and closes the connection instead if `dropped`."""
 
     status: int
     body: bytes = b""
@@ -29,7 +29,7 @@ class Transfer:
 
 
 def upload(slack: FakeSlack, file_id: str, content: bytes) -> Transfer:
-    """Take the bytes of a file whose address was handed out before."""
+    """Receive the bytes of a file whose URL was issued before."""
     with slack.lock:
         blow = slack.strike(UPLOAD)
         before = _before(blow)
@@ -51,7 +51,7 @@ def _taken(slack: FakeSlack, file: File | None, content: bytes) -> Transfer:
 
 
 def download(slack: FakeSlack, file_id: str, *, token: str) -> Transfer:
-    """Serve a file to the app; without permission to read files, redirect to sign-in as Slack does."""
+    """Serve a file to the app. Without permission to read files, redirect to sign-in, as Slack does."""
     with slack.lock:
         blow = slack.strike(DOWNLOAD)
         before = _before(blow)
@@ -63,7 +63,7 @@ def download(slack: FakeSlack, file_id: str, *, token: str) -> Transfer:
 
 
 def found(slack: FakeSlack, file_id: str) -> Transfer:
-    """Return a file as it is served; pictures may be shown, all else is saved."""
+    """Return a file as served: pictures inline, everything else as a download."""
     file = slack.workspace.files.get(file_id)
     if file is None or file.state != "complete":
         return Transfer(404, b"no such file", {"Content-Type": "text/plain"})
