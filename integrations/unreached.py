@@ -1,6 +1,4 @@
-"""Errors for requests that never reached a vendor because of a problem operators can fix: an untrusted certificate,
-DNS.
-"""
+"""Errors for requests that never reached a vendor, for reasons operators can fix: an untrusted certificate, DNS."""
 
 from __future__ import annotations
 

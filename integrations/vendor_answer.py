@@ -25,8 +25,9 @@ class VendorAnswer(dict[str, Any]):
 
 
 def parsed(body: bytes, *, unreadable: Unreadable) -> Any:
-    """Return the JSON of an answer, each object in it as a ``VendorAnswer``. Raises ``VendorError`` when it is not
-    JSON.
+    """Return the JSON of an answer, each object in it as a ``VendorAnswer``.
+
+    Raises ``VendorError`` when it is not JSON.
     """
     try:
         return json.loads(body, object_hook=lambda said: VendorAnswer(said, unreadable))

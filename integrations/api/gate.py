@@ -81,8 +81,9 @@ def _evidence() -> int:
 
 
 def check(path: str, *, authorization: str, cookie: str) -> HttpResponse | None:
-    """Refuse senders without permission before anything is stored; return None for all others, whom the view then
-    checks.
+    """Refuse senders without permission before anything is stored.
+
+    Returns None for everyone else, whom the view then checks.
     """
     if path == DESCRIPTION:
         return None

@@ -24,8 +24,7 @@ LATEST_S: Final = int(LATEST.timestamp())
 
 @dataclass(frozen=True, slots=True)
 class UploadParameters:
-    """What an upload states about its file: time window, phase, variant, unit and source; and how long to wait for the
-    result.
+    """What an upload states about its file: time window, phase, variant, unit and source; and how long to wait.
 
     ``is_control`` marks the variant that others are compared with.
     """

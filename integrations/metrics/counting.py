@@ -44,8 +44,9 @@ ENDED: Final = "ended.json"
 
 @dataclass(slots=True)
 class DoorCounts:
-    """Counts of one or more processes. ``buckets`` counts answers by door and bucket; the last bucket has no upper
-    bound.
+    """Counts of one or more processes.
+
+    ``buckets`` counts answers by door and bucket; the last bucket has no upper bound.
     """
 
     buckets: Counter[tuple[str, int]] = field(default_factory=Counter)

@@ -161,8 +161,7 @@ def _announcing(slack: SlackChat, channel: str) -> CheckResult:
 
 
 def _refused_last(channel: str) -> str:
-    """Return why Slack refused the last announcement, since only posting shows whether a channel restricts who may
-    post.
+    """Return why Slack refused the last announcement, because only posting shows who may post in a channel.
 
     A refusal because the channel was archived or closed to us is left out: it is being retried.
     """

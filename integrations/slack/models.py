@@ -44,9 +44,7 @@ class OnHome(models.Model):
 
     @classmethod
     def closable(cls) -> QuerySet[OnHome]:
-        """Return rows whose tab's owner may lose sight of the incident: any not visible to everyone, and all of a
-        guest's.
-        """
+        """Return rows that a tab's owner may lose sight of: incidents not everyone sees, and all on a guest's tab."""
         guests = Person.objects.filter(Q(is_guest=True) | Q(is_external=True), chat_id__isnull=False)
         hidden = Q(incident__private=True) | Q(incident__replays__private=True)
         return cls.objects.filter(hidden | Q(chat_id__in=guests.values("chat_id")))

@@ -35,9 +35,7 @@ def _folds(sign: str) -> set[str]:
 
 @cache
 def look_alikes() -> list[str]:
-    """Return Grace's address in every spelling with a Unicode character that some case folding treats as one of its
-    letters.
-    """
+    """Return Grace's address with one letter replaced, by each Unicode character that some folding treats as it."""
     signs = [chr(code) for code in range(128, 0x20000) if _folds(chr(code)) & set(string.ascii_lowercase + "@.-")]
     places = {letter: GRACE.index(letter) for letter in GRACE}
     swapped = {

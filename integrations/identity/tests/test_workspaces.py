@@ -43,9 +43,7 @@ IN_OURS = SimpleNamespace(workspace_id=OURS)
 def test_nobody_comes_in_from_another_workspace(
     named: str, claimed: str | None, chat: object, linked: bool, grace: Person, settings: Settings
 ) -> None:
-    """Whatever is known of our own workspace: a claim that cannot be compared is refused, even for someone already
-    linked.
-    """
+    """Whatever we know of our workspace, a claim that cannot be compared is refused, even if already linked."""
     assert project.FIREKIND.slack is not None
     settings.FIREKIND = replace(project.FIREKIND, slack=replace(project.FIREKIND.slack, team_id=OURS))
     if linked:

@@ -101,9 +101,7 @@ class PagerDutyPager:
             return open_page.ring(self, ring)
 
     def find(self, key: str, *, service: str, since: datetime, codename: str = "") -> PageStatus | None:
-        """Find a page by its key, in any status and however it was sent. ``joined`` is set if it is in another's
-        incident.
-        """
+        """Find a page by its key, in any status and however it was sent; ``joined`` is one in another's incident."""
         found = lookup.by_key(self.wire, key, codename=codename)
         if found or not self.setup.routing_key:
             return found
@@ -131,8 +129,9 @@ class PagerDutyPager:
             return None
 
     def retitle(self, id: str, title: str, *, key: str = "", codename: str = "") -> bool:
-        """Change a page's title. Returns False if it must not change: the page has ended, or the incident is someone
-        else's.
+        """Change a page's title.
+
+        Returns False if it must not change: the page has ended, or the incident is someone else's.
         """
         with _named("pager.retitle"):
             if not id or not self._whose(id, key=key, codename=codename).is_ours:
@@ -183,9 +182,7 @@ class PagerDutyPager:
         return True
 
     def _change(self, id: str, **changes: str) -> bool:
-        """Change a page, and return whether PagerDuty accepted it: it rejects a change for a page already in that
-        state.
-        """
+        """Change a page; return False if PagerDuty rejects that, as it does when the page is already in that state."""
         try:
             _ = self._put(id, changes)["incident"]
         except VendorError as error:
@@ -224,9 +221,7 @@ class PagerDutyPager:
         return directory.people(self.wire)
 
     def targets(self) -> Sequence[Target]:
-        """Read every escalation policy, service and schedule, and learn which service the fallback's routing key
-        belongs to.
-        """
+        """Read every escalation policy, service and schedule, and learn which service the routing key belongs to."""
         services = directory.services(self.wire)
         if self.setup.routing_key:
             self.routes.learn(self.setup.routing_key, route.service_of(self.setup.routing_key, services))
@@ -249,8 +244,9 @@ class PagerDutyPager:
         return self._sender
 
     def own_service(self) -> str:
-        """Return the id of the service for pages without one of their own. Raises ``VendorError`` when none is
-        configured.
+        """Return the id of the service for pages without one of their own.
+
+        Raises ``VendorError`` when none is configured.
         """
         self._service = self._service or directory.default_service(self.wire, self.setup.service)
         return self._service

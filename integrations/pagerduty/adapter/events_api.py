@@ -12,9 +12,7 @@ SOURCE: Final = "firekind"
 
 
 def trigger(ring: PageRequest) -> dict[str, Any]:
-    """Build the event that opens a page. The routing key's service decides who is paged, so the event says who was
-    meant.
-    """
+    """Build the event that opens a page, which says who was meant, because the routing key's service decides."""
     return {
         "event_action": "trigger",
         "dedup_key": _key(ring.key),

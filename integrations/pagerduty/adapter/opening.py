@@ -22,9 +22,7 @@ def kind_and_id(target: str) -> tuple[str, str]:
 
 
 def incident(ring: PageRequest, *, service: str) -> dict[str, Any]:
-    """Build the body that opens a page on a service. Its urgency is high whatever the service's setting, so it
-    notifies.
-    """
+    """Build the body that opens a page on a service, with high urgency, so that it notifies on any service."""
     kind, id = kind_and_id(ring.target)
     return {
         "incident": {

@@ -65,9 +65,7 @@ class FakeAccount(Furnishing):
         self, method: str, path: str, *, query: Query = (), headers: Mapping[str, str], body: bytes = b"",
         blow: FaultEffect | None = None,
     ) -> Reply:  # fmt: skip
-        """Answer one request to the REST API. A transport that delays answers decides the fault (`blow`) itself
-        beforehand.
-        """
+        """Answer one request to the REST API. A transport that delays answers chooses the fault (`blow`) beforehand."""
         with self.lock:
             given = {name.lower(): value for name, value in headers.items()}
             blow = self.strike(method, path) if blow is None else blow

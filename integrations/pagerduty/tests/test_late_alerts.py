@@ -1,6 +1,4 @@
-"""Alerts that arrive late, as after a backlog: one that is over by then declares nothing, in whatever order news
-arrives.
-"""
+"""Alerts that arrive late, as after a backlog: one that is over by then declares nothing, in whatever order."""
 
 from __future__ import annotations
 

@@ -88,9 +88,7 @@ def remains(wire: Wire, channel_id: str, *, ours: str) -> Remains:
 
 
 def is_somebodys(message: Mapping[str, Any], *, ours: str) -> bool:
-    """Return whether a person or another app wrote a message, rather than us, or Slack about people joining and
-    leaving.
-    """
+    """Return whether a person or another app wrote a message, not us, nor Slack about who joined or left."""
     subtype = str(message.get("subtype") or "")
     return message.get("user") != ours and subtype not in SILENT and not subtype.startswith(LINES)
 

@@ -75,9 +75,9 @@ def known(member: Mapping[str, Any], *, team_id: str) -> ChatProfile:
 
 
 def _is_in(member: Mapping[str, Any], team_id: str) -> bool:
-    """Return whether a person is in a workspace. For people of an organisation Slack names one of their workspaces, or
-    none.
+    """Return whether a person is in a workspace.
 
+    Slack gives people of an organisation the id of any one of their workspaces, or none.
     https://docs.slack.dev/enterprise/#enterprise-user-objects, github.com/slackapi/bolt-js/issues/1875
     """
     employed = member.get("enterprise_user") or {}

@@ -189,8 +189,7 @@ def join(slack: WorkspaceState, channel: Channel, user: str, *, inviter: str = "
 
 
 def leave(slack: WorkspaceState, channel: Channel, user: str, *, kicked_by: str = "") -> None:
-    """Remove a member. If it is the app itself, it is out before any event is sent, and gets only the event about
-    itself.
+    """Remove a member. The app itself is out before any event is sent, and gets only the event about itself.
 
     https://docs.slack.dev/reference/events/channel_left, https://github.com/slackapi/node-slack-sdk/issues/931
     """
@@ -278,9 +277,7 @@ def convert(slack: WorkspaceState, channel: Channel, user: str, *, is_private: b
 
 
 def _told_in(channel: Channel) -> Channel | None:
-    """Return the channel whose members are told about changes of this one; None for a public one, which everyone is
-    told of.
-    """
+    """Return the channel whose members are told about its changes; None for a public one, as everyone is told."""
     return channel if channel.is_private else None
 
 

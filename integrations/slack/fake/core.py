@@ -74,9 +74,7 @@ class FakeSlack(Looking):
         self._user_token = user_token
 
     def call(self, method: str, args: Mapping[str, Any], *, token: str, blow: FaultEffect | None = None) -> Reply:
-        """Answer one Web API call. A transport that delays answers decides the fault (`blow`) itself beforehand, with
-        `strike`.
-        """
+        """Answer one Web API call. A transport that delays answers chooses the fault (`blow`) first, by `strike`."""
         given = {key: value for key, value in args.items() if value is not None and key != "token"}
         with self.lock:
             began_at = self.now()

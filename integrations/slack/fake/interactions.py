@@ -126,8 +126,9 @@ class Interactions:
         return self._slack.delivery("interaction", "block_actions", payload, **about)
 
     def submit(self, user: str, values: Json | None = None, *, view_id: str = "") -> PendingDelivery:
-        """Fill in the modal on a person's screen and submit it. Raises `fields.Incomplete` where the client would
-        refuse.
+        """Fill in the modal on a person's screen and submit it.
+
+        Raises `fields.Incomplete` where the client would refuse.
         """
         with self._slack.lock:
             person = self._person(user)

@@ -46,9 +46,7 @@ class SlackEvent:
         )
 
     def person(self, chat_id: str) -> Person:
-        """Return a person the event is about; in a shared channel, one our workspace never listed is from another
-        workspace.
-        """
+        """Return a person the event is about; in a shared channel, one our workspace never listed is external."""
         return person_matching.by_chat_id(chat_id, elsewhere=self.is_shared)
 
     def text(self, name: str) -> str:
@@ -67,9 +65,7 @@ class SlackEvent:
 
     @property
     def happened_at(self) -> datetime:
-        """Return when it happened: earlier than ``at`` if Slack reported it late, ``at`` if the time is missing or
-        wrong.
-        """
+        """Return when it happened: before ``at`` if Slack reported it late; ``at`` if the time is missing or wrong."""
         happened = datetime.fromtimestamp(min(self.stamp, self.at.timestamp()), tz=UTC)
         return happened if self.at - happened < LATEST else self.at
 

@@ -22,12 +22,11 @@ MOST: Final = frozenset(("declare", "retype", "update", "catchup", "lead", "page
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """One word after the slash command. ``about`` takes an incident, which ``of`` limits to open ones, ended ones or
-    all.
+    """One word after the slash command.
 
-    ``asks`` describes what the command does to an incident immediately, with words after it or, if ``bare``, without.
-    When it is typed outside the incident's channel, someone confirms that first. Commands that only show something or
-    open a form have no ``asks``.
+    ``about`` takes an incident; ``of`` says whether open ones, ended ones or both. ``asks`` describes what the command
+    does to an incident immediately, with words after it or, if ``bare``, without. When it is typed outside the
+    incident's channel, someone confirms that first. Commands that only show something or open a form have no ``asks``.
 
     A misspelled command is offered as a button, or as the form that it ``opens`` with its words. A ``weighty`` command
     cannot be undone or lets someone in, so it has to be typed out.

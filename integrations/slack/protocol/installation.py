@@ -109,8 +109,9 @@ def needed(method: str) -> frozenset[str]:
 
 
 def unfurl_domains(base_url: str) -> list[str]:
-    """Return our own domain, whose links Slack reports to us; empty for an IP or a host without a dot, which Slack
-    refuses.
+    """Return our own domain, whose links Slack reports to us.
+
+    Empty for an IP address or a host without a dot, which Slack refuses.
     """
     host = urlsplit(base_url).hostname or ""
     return [host] if "." in host and not host.replace(".", "").isdigit() else []

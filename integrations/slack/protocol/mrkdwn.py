@@ -95,9 +95,7 @@ def moment(seconds: int, otherwise: str) -> str:
 
 
 def age(seconds: int, otherwise: str) -> str:
-    """Write how long ago a time was; Slack computes it when someone looks, so the message needs no edit to stay
-    correct.
-    """
+    """Write how long ago a time was. Slack computes it for each reader, so the message stays correct without edits."""
     return _date(seconds, "{ago}", otherwise)
 
 

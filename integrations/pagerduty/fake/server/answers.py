@@ -57,9 +57,7 @@ class NotPossible(Exception):
 
 @dataclass(slots=True)
 class Reply:
-    """One answer. The transport sleeps `latency_s`, closes the connection if `dropped`, and never answers if it
-    `hangs`.
-    """
+    """One answer. The transport sleeps `latency_s`, hangs up if `dropped`, and never answers if it `hangs`."""
 
     status: int
     body: Any

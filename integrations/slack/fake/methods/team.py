@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def api_test(slack: FakeSlack, caller: Caller, args: Args) -> Body:
-    """Echo the arguments; with `error`, fail with it."""
+    """Succeed; with `error`, fail with it."""
     if "error" in args:
         raise ErrorAnswer(args.text("error"))
     return {"args": {}}

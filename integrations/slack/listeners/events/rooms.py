@@ -166,9 +166,7 @@ def _greet(incident: Incident, *, person: Person, channel_id: str, **_: object) 
 
 
 def _in_sight(told: SlackEvent) -> Deed | None:
-    """Record that we are in a channel that was said to be gone, or where something was refused because we were not in
-    it.
-    """
+    """Record that we are in a channel that was said to be gone, or where our absence made something fail."""
     channel_id = told.text("channel")
     back = partial(rooms.in_sight, channel_id, at=told.at, stamp=told.stamp)
     return back if rooms.was_out_of_reach(channel_id) else None

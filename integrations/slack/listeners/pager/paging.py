@@ -96,9 +96,7 @@ def modal(
 
 
 def _whom(among: Sequence[PageChoice], choice: PageChoice | None) -> blocks.Block:
-    """Build the drop-down, with who would be paged under each name; what does not fit can still be named in the
-    command.
-    """
+    """Build the drop-down, with who would be paged under each name. A typed command can also name what does not fit."""
     groups = {label: list(map(_option, _some(found, choice))) for label, found in page_status.grouped(among).items()}
     picked = choice.target if choice else None
     select = blocks.grouped_select(groups, action_id=TARGET, chosen=picked, placeholder="Choose who to page")

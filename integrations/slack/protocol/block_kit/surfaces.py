@@ -111,9 +111,7 @@ def block_problems(blocks: Any, surface: Surface = "message", *, at: str = "/blo
 
 
 def weight(held: Any) -> int:
-    """Return the approximate weight that Slack gives to blocks: the characters of their texts, and a constant per
-    block.
-    """
+    """Return roughly how heavy Slack considers blocks: the characters of their texts, plus a constant per block."""
     if isinstance(held, list):
         return sum(map(weight, held))
     if not isinstance(held, dict):
