@@ -22,14 +22,14 @@ LayOut = Callable[[Door], Incident]
 
 @dataclass(slots=True)
 class Built:
-    """What the tests of a module begin with: a house with its door open, and what is laid out there."""
+    """What a module's tests start from: a house with its door open, and what `lay_out` created."""
 
     door: Door
     incident: Incident | None = None
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Give tests that ask for an incident a house in which it is declared already, and the others an empty one."""
+    """Give tests that ask for an incident a house with one already declared, and all others an empty house."""
     if "built" in metafunc.fixturenames:
         begins = pytest.param("incident" in metafunc.fixturenames, id=pytest.HIDDEN_PARAM)
         metafunc.parametrize("built", [begins], indirect=True, scope="module")
@@ -37,7 +37,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 @pytest.fixture(scope="module")
 def lay_out() -> LayOut:
-    """How the incident of a module comes about: declared by Ann, with a channel that Ann, Ben and Lea are in."""
+    """Declare the module's incident: by Ann, with a channel that Ann, Ben and Lea are in."""
     return Door.declared
 
 
@@ -45,7 +45,7 @@ def lay_out() -> LayOut:
 def built(
     request: pytest.FixtureRequest, django_db_setup: None, django_db_blocker: DjangoDbBlocker, lay_out: LayOut
 ) -> Iterator[Built]:
-    """A house with its door open and a workspace full of people before it. Built once for a module."""
+    """A house with its door open, and a workspace full of people. Built once per module."""
 
     @contextmanager
     def build() -> Iterator[Built]:
@@ -70,7 +70,7 @@ def behind(house: House) -> Iterator[None]:
 
 @pytest.fixture
 def here(built: Built, db: None) -> Iterator[Built]:
-    """What was built for the module, as nobody has touched it."""
+    """What was built for the module, untouched by other tests."""
     made = once.copied(built)
     with behind(made.door.house):
         yield made

@@ -23,10 +23,10 @@ ADDRESS = "/slack/events"
 
 
 class DoorWire(StraightWire):
-    """The straight wire, with the addresses that interactions bring along."""
+    """The straight wire, with the response URLs of interactions."""
 
     def respond(self, url: str, **message: Any) -> None:
-        """Answer through an interaction's own address."""
+        """Answer through an interaction's response URL."""
         said = {key: value for key, value in message.items() if value is not None}
         reply = fake.respond(self.slack, url.rpartition("/")[2], said)
         if reply.status == 404:
@@ -36,11 +36,11 @@ class DoorWire(StraightWire):
 
 @dataclass(slots=True)
 class Door:
-    """What people do in the workspace, and what they see then."""
+    """What people do in the workspace, and what they then see."""
 
     house: House
     client: Client = field(default_factory=Client)
-    late: Sequence[Callable[[], object]] = ()  # what the last answer left for after it
+    late: Sequence[Callable[[], object]] = ()  # work left for after the last answer
 
     @property
     def slack(self) -> fake.FakeSlack:
@@ -48,7 +48,7 @@ class Door:
         return self.house.slack
 
     def command(self, user: str, text: str, *, channel: str = "lobby") -> str:
-        """Type a command and return what its author is shown last in that channel."""
+        """Type a command and return the last message its author is shown in that channel."""
         before = len(self.slack.ephemerals(user))
         outcome = self.send(self.slack.acts.command(user, channel, f"/incident {text}"))
         assert outcome["ok"], outcome
@@ -56,13 +56,13 @@ class Door:
         return shown[-1].text if len(shown) > before else ""
 
     def press(self, user: str, action_id: str, **where: Any) -> dict[str, Any]:
-        """Press a button, or choose in a drop-down."""
+        """Press a button, or choose from a drop-down."""
         pressed = self.slack.acts.press(user, action_id, **where)
         assert pressed is not None, f"nothing is sent for {action_id}"
         return self.send(pressed)
 
     def submit(self, user: str, **values: Any) -> dict[str, Any]:
-        """Fill fields, by block id, and send the modal that is open."""
+        """Fill in fields by block id, and submit the open modal."""
         inputs = {
             one["block_id"]: one["element"]["action_id"] for one in self.modal(user)["blocks"] if "element" in one
         }
@@ -79,7 +79,7 @@ class Door:
         return self.slack.acts.answered(delivery, response.status_code, response.content)
 
     def post(self, delivery: fake.PendingDelivery, *, at: float | None = None) -> HttpResponse:
-        """Deliver one thing and leave the answer alone."""
+        """Deliver one thing, and return the answer without applying it."""
         headers, body = fake.signed(delivery, secret(), at=at or time.time())
         response = self.raw(body, headers)
         if delivery.type == "link_shared":
@@ -89,7 +89,7 @@ class Door:
         return response
 
     def raw(self, body: bytes, headers: dict[str, str]) -> HttpResponse:
-        """Send any bytes to the door, and hold what is answered before they reach it against what it does."""
+        """Send any bytes to the door, and check that an early answer agrees with what the door does."""
         is_talk, is_expected = leads_nowhere(body, headers)
         known = Delivery.objects.count() if is_expected else 0
         rest = {name: value for name, value in headers.items() if name != "Content-Type"}
@@ -103,7 +103,7 @@ class Door:
         return HttpResponse(answer.content, status=answer.status_code, headers=dict(answer.items()))
 
     def deliver(self) -> list[int]:
-        """Deliver the events that wait; return how each was answered."""
+        """Deliver the queued events; return the status of each."""
         return [self.post(delivery).status_code for delivery in self.slack.take_deliveries()]
 
     def declared(self, title: str = "checkout is slow", *, type: str = "ambiguous", by: str = "ann") -> Incident:
@@ -114,42 +114,42 @@ class Door:
         return incident
 
     def led_in_private(self) -> Incident:
-        """Declare a private incident that Sam leads, and Sia is in."""
+        """Declare a private incident that Sam leads and Sia is in."""
         incident = self.declared("keys", type="security", by="sam")
         self.command("sam", "lead", channel=self.house.channel(incident))
         return self.house.settle(incident)
 
     def incident(self) -> Incident:
-        """The newest incident."""
+        """Return the newest incident."""
         return Incident.objects.select_related("type", "policy_version", "lead").latest("pk")
 
     def told(self, incident: Incident) -> list[tuple[str, str]]:
-        """Kind and text of everything on its timeline."""
+        """Return kind and text of every entry on its timeline."""
         return list(incident.events.order_by("n").values_list("kind", "text"))
 
     def fields(self, user: str) -> list[str]:
-        """Block ids of the open modal's inputs."""
+        """Return the block ids of the open modal's inputs."""
         return [block["block_id"] for block in self.modal(user)["blocks"] if block["type"] == "input"]
 
     def modal(self, user: str) -> dict[str, Any]:
-        """The modal that somebody looks at."""
+        """Return the modal on a person's screen."""
         view = self.slack.modal(user)
         assert view is not None, f"{user} has no modal open"
         return view
 
     def reads(self, view: dict[str, Any]) -> str:
-        """All words of a view or a message's blocks, in order."""
+        """Return all words of a view or a message's blocks, in order."""
         return "\n".join(_words(view.get("blocks", [])))
 
 
 def leads_nowhere(body: bytes, headers: Mapping[str, str]) -> list[bool]:
-    """Return whether this is talk, and whether somebody came in as expected: no request is made of either."""
+    """Return whether it is a message or an expected join without consequences; no request is created for either."""
     stamp, signature = (headers.get(name, "") for name in (signing.STAMP, signing.SIGNATURE))
     return [one(body, stamp=stamp, signature=signature) for one in (early.is_talk, early.is_expected)]
 
 
 def secret() -> str:
-    """The signing secret that tests run with."""
+    """Return the signing secret that tests use."""
     given = setup.current()
     assert given is not None, "tests run with Slack set up"
     return given.signing_secret

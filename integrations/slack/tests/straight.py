@@ -1,4 +1,4 @@
-"""Slack's wire without HTTP: the SDK's place is taken by the stand-in workspace itself."""
+"""Slack's wire without HTTP: it calls the stand-in workspace directly instead of through the SDK."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from integrations.slack.fake.server import transfers
 
 
 class StraightWire(wire.Wire):
-    """Calls the workspace in the same thread; errors, rate limits and dropped answers read as over HTTP."""
+    """Calls the workspace in the same thread; errors, rate limits and lost answers look as they do over HTTP."""
 
     def __init__(self, slack: FakeSlack, *, token: str) -> None:
         self.slack = slack
         self.token = token
 
     def lent(self, token: str) -> StraightWire:
-        """Return the way to the same workspace with another token."""
+        """Return a wire to the same workspace with another token."""
         return StraightWire(self.slack, token=token)
 
     def call(self, method: str, **arguments: Any) -> dict[str, Any]:
-        """Call one method and return its answer; raise ``VendorError`` for everything else."""
+        """Call one method and return its answer. Raises ``VendorError`` for any failure."""
         form = {key: wire._flat(value) for key, value in arguments.items() if value is not None}
         with one_request.asking(writes=wire.leaves_something(method)):
             return self._answered(method, form)
@@ -55,11 +55,11 @@ class StraightWire(wire.Wire):
         return dict(reply.body)
 
     def upload(self, url: str, content: bytes) -> None:
-        """Send a file to the stand-in's file server."""
+        """Upload a file to the stand-in's file server."""
         self._moved(transfers.upload(self.slack, url.rpartition("/")[2], content), transfer.UPLOAD)
 
     def download(self, url: str) -> Iterator[bytes]:
-        """Yield a file of the stand-in's file server."""
+        """Yield a file from the stand-in's file server."""
         answer = transfers.download(self.slack, url.split("/")[-2], token=self.token)
         yield self._moved(answer, transfer.DOWNLOAD)
 

@@ -1,4 +1,4 @@
-"""Requesting access from Slack says the same of any codename; the people of the incident answer on a card."""
+"""An access request from Slack gets the same answer for any codename; the incident's people answer on a card."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SAME = "If that incident exists, the people in it have your request."
 
 @pytest.fixture(scope="module")
 def lay_out() -> LayOut:
-    """A private incident of Ann's."""
+    """Declare Ann's private incident."""
     return lambda door: door.declared("keys", type="security")
 
 

@@ -1,4 +1,4 @@
-"""Slack tells what happened late, twice and in any order: what we know in the end is how it is, and told as it was."""
+"""Slack delivers events late, twice and in any order: in the end we know the real state, and report what happened."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ SAID = "customers call"
 
 
 def by(act: str, who: str, *more: Any, **how: Any) -> Act:
-    """Somebody does something to the channel."""
+    """Return an act by a person on the channel."""
     return lambda door, channel: getattr(door.slack.acts, act)(who, channel, *more, **how)
 
 
 def message(act: str, who: str, *more: Any) -> Act:
-    """Somebody does something to the message that was written there."""
+    """Return an act by a person on the message that was written there."""
 
     def done(door: Door, channel: str) -> None:
         (ts,) = [one.ts for one in door.slack.messages(channel) if one.user == door.slack.person("ben").id and one.text]
@@ -40,7 +40,7 @@ def message(act: str, who: str, *more: Any) -> Act:
 
 
 def person(**traits: Any) -> Act:
-    """Somebody's profile changes."""
+    """Return an act that changes a person's profile."""
 
     def done(door: Door, _: str) -> None:
         one = door.slack.person("eve")
@@ -77,7 +77,7 @@ ORDERS = [
     pytest.param(name, order, id=f"{name}: {''.join(map(str, order))}")
     for name, acts in STORIES.items()
     for order in permutations(range(len(acts)))
-    if order[-1] != len(acts) - 1  # what was told last is not the newest
+    if order[-1] != len(acts) - 1  # the last one delivered is not the newest
 ]
 
 
@@ -141,7 +141,7 @@ def test_a_channel_that_was_deleted_stays_so_whatever_is_told_after(door: Door, 
 def test_who_came_into_a_private_channel_while_it_was_open_is_let_into_nothing(
     door: Door, order: tuple[int, ...], looked_at: str
 ) -> None:
-    """It may be private again before anybody hears that it was opened."""
+    """The channel may be private again before the event that it was opened arrives."""
     incident, minutes = door.led_in_private(), count(1)
     channel_id = door.slack.channel(door.house.channel(incident)).id
     door.slack.take_deliveries()
@@ -174,7 +174,7 @@ LATE = {
 def test_what_is_told_late_stands_on_the_timeline_at_the_moment_it_happened(
     door: Door, incident: Incident, kind: str, late_s: int
 ) -> None:
-    """But never in the future, as where Slack's clock is ahead of ours."""
+    """But never in the future, where Slack's clock is ahead of ours."""
     channel_id = door.slack.channel(door.house.channel(incident)).id
     ts = door.slack.acts.say("ben", channel_id, SAID)
     door.slack.acts.react("ann", channel_id, ts, "pushpin")
@@ -190,20 +190,20 @@ def test_what_is_told_late_stands_on_the_timeline_at_the_moment_it_happened(
 
 
 def news(door: Door, act: Act, channel_id: str) -> Iterator[PendingDelivery]:
-    """Do it, and return what Slack has to tell of it."""
+    """Do the act, and yield the events that Slack sends about it."""
     act(door, channel_id)
     yield from door.slack.take_deliveries()
 
 
 def is_known(door: Door, incident: Incident, channel_id: str) -> None:
-    """What we know of the channel, the message and the person is how they are."""
+    """Check that what we know of the channel, the message and the person matches their real state."""
     there, row = door.slack.channel(channel_id), Resource.objects.get(incident=incident, external_id=channel_id)
     assert (row.label, row.spec["private"]) == (f"#{there.name}", there.is_private)
     archived = Resource.objects.filter(incident=incident, key=f"archived/{row.room}", state=THERE)
     assert archived.exists() == there.is_archived
     here = Resource.objects.filter(incident=incident, kind="member", room=row.room, state=THERE)
     taking_part = Participant.objects.filter(incident=incident, left_at=None)
-    if not there.is_archived:  # Slack keeps nobody in what is
+    if not there.is_archived:  # Slack keeps no members in an archived channel
         members = {*there.members} - {door.slack.bot.id}
         assert {one.spec["person"] for one in here} == {one.person.chat_id for one in taking_part} == members
     pinned = [one.text for one in there.messages.values() if "pushpin" in one.reactions]
@@ -214,7 +214,7 @@ def is_known(door: Door, incident: Incident, channel_id: str) -> None:
 
 
 def is_told_once(incident: Incident, times: int) -> None:
-    """Each thing that people did to the channel stands on the timeline, once, in the order in which it was done."""
+    """Check that each act on the channel is on the timeline once, in the order in which it was done."""
     found = list(incident.events.filter(kind="channel").order_by("at", "n"))
     assert len(found) == times
     who = ["Ann", "Ben", "Ben" if "archived" in found[-1].text else "Ann"] if found else []

@@ -1,4 +1,4 @@
-"""What people write in any script is shown in Slack: what a message may hold is counted in bytes there."""
+"""Text in any script is shown in Slack, whose limit for a message is counted in bytes."""
 
 from __future__ import annotations
 

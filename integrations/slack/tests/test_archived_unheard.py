@@ -1,4 +1,4 @@
-"""A channel is archived by hand and nobody tells us: what Slack refuses there is no failure, and follows later."""
+"""A channel is archived by hand without an event: what Slack refuses there is not a failure, and follows later."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from workflows.status import missing, progress
 def test_what_an_archived_channel_refuses_is_no_failure_and_follows_once_it_is_back(
     door: Door, type: str, what: str, look: str
 ) -> None:
-    """Also where Slack does not say at first how the channel stands."""
+    """Even if Slack does not say at first what state the channel is in."""
     incident = door.declared(type=type)
     name = door.house.channel(incident)
     door.slack.acts.archive("ann", name)
@@ -70,7 +70,7 @@ def test_the_withdrawal_that_an_archived_channel_refuses_is_named_and_follows(do
 @pytest.mark.parametrize("by", ["look", "hand"])
 @pytest.mark.parametrize("type", ["security", "ambiguous"])
 def test_that_it_was_unarchived_need_not_be_heard(door: Door, type: str, by: str) -> None:
-    """A room that was left is looked at as well as the one where people talk, again and again, and when asked."""
+    """A former room is looked at as well as the current one, both regularly and on request."""
     incident = door.declared()
     name = door.house.channel(incident)
     door.slack.acts.archive("ann", name)
@@ -117,6 +117,6 @@ def test_a_look_that_fails_is_taken_again(door: Door, fault: str) -> None:
 
 
 def words(door: Door, name: str) -> str:
-    """What everyone can read there of what it is about."""
+    """Return what everyone can read in that channel about the incident."""
     said = str([(one.text, one.blocks) for one in door.slack.messages(name)])
     return said if "slow" in said else ""

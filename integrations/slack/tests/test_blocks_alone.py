@@ -1,4 +1,4 @@
-"""What an alert or a workflow says in blocks alone is read as its text is: for titles, timelines and tasks."""
+"""The words of an alert or a Slack workflow that has only blocks are read for titles, timelines and tasks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a latecomer is told: asked for with a command, and once, quietly, as they come into the channel."""
+"""The catch-up for latecomers: on request, and once, privately, when they join the channel."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def channel(door: Door, incident: Incident) -> str:
 
 
 def quietly(door: Door, channel: str) -> list[tuple[str, str]]:
-    """Who was told what, where only they read it."""
+    """Return each person's ephemeral messages, with who saw them."""
     where = door.slack.channel(channel).id
     told = [one for one in door.slack.workspace.ephemerals.values() if one.channel == where and one.blocks]
     return [(one.user, door.reads({"blocks": one.blocks})) for one in told]

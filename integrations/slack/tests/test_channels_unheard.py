@@ -1,4 +1,4 @@
-"""What people do to channels is known in the end, and what is owed there done, whichever events of it were lost."""
+"""Whichever events about channels are lost, in the end we know their state, and everything owed there is done."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ STORY = st.lists(st.one_of(STEP, FACT), min_size=1, max_size=7)
 
 
 class Channels(TestCase):
-    """Each example has a workspace and an incident of its own."""
+    """A workspace and an incident, built for each example."""
 
     @pytest.mark.slow
     @settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow])
@@ -88,7 +88,7 @@ class Channels(TestCase):
 def done(
     door: Door, incident: Incident, step: str | tuple[str, int, bool], *, other: Incident, announced: str
 ) -> Incident:
-    """Do one thing; what people do to a channel is heard of or not."""
+    """Do one thing; events about a channel may or may not arrive."""
     ann = door.house.person("ann")
     if isinstance(step, tuple):
         act, which, heard = step
@@ -140,7 +140,7 @@ def looks(at: datetime) -> None:
 
 
 def is_known(door: Door, incident: Incident) -> None:
-    """What we know of each channel is how it is, as far as Slack shows it to us."""
+    """Check that what we know of each channel is its real state, as far as Slack shows it to us."""
     for row in rows(incident):
         there = door.slack.workspace.channels.get(row.external_id)
         shown = there is not None and (not there.is_private or door.slack.bot.id in there.members)
@@ -153,7 +153,7 @@ def is_known(door: Door, incident: Incident) -> None:
 
 
 def is_done(door: Door, incident: Incident) -> None:
-    """What failed did so where nothing can be done, nothing is left to be planned, and nothing is owed."""
+    """Check that failures are only where nothing can be done, and that nothing is left to plan or owed."""
     closed = {row.room for row in rows(incident) if row.state == GONE} | {
         row.room for row in Resource.objects.filter(incident=incident, kind="archived", state=THERE)
     }
@@ -172,7 +172,7 @@ def is_done(door: Door, incident: Incident) -> None:
 @pytest.mark.parametrize("ended", ["resolve", "cancel", "merge"])
 @pytest.mark.parametrize("heard", [True, False], ids=["heard", "unheard"])
 def test_what_an_archived_channel_is_owed_is_said_long_after_the_end(door: Door, ended: str, heard: bool) -> None:
-    """Also what failed there because nobody could say that it was archived."""
+    """Including what failed there because no one could tell that it was archived."""
     other, incident = door.declared("another"), door.declared()
     name, ann = door.house.channel(incident), door.house.person("ann")
     door.slack.acts.archive("ann", name)
@@ -215,7 +215,7 @@ def test_however_many_ended_long_ago_as_few_are_looked_at_and_each_has_its_turn(
 
 
 def test_those_that_go_on_do_not_wait_for_all_that_ended(door: Door, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nor do any of these wait for good where more go on than can be looked at."""
+    """Nor do those wait forever when more are open than can be looked at."""
     monkeypatch.setattr(room_looks, "AT_ONCE", 4)
     over = door.declared("over")
     lifecycle.resolve(over, by=None, at=timezone.now() - timedelta(days=30))
@@ -230,7 +230,7 @@ def test_those_that_go_on_do_not_wait_for_all_that_ended(door: Door, monkeypatch
 
 
 def test_a_channel_that_we_are_archiving_is_archived_by_us(door: Door) -> None:
-    """Whoever looks before that is recorded says nothing of it."""
+    """A look before that is recorded reports nothing about it."""
     incident = door.declared()
     lifecycle.resolve(incident, by=None, at=timezone.now())
     incident = door.house.settle(incident)
@@ -247,7 +247,7 @@ def test_a_channel_that_we_are_archiving_is_archived_by_us(door: Door) -> None:
 
 @pytest.mark.parametrize(("method", "error"), [("bookmarks.add", "access_denied"), ("chat.postMessage", "is_archived")])
 def test_what_is_refused_for_another_reason_is_left_to_people(door: Door, method: str, error: str) -> None:
-    """Slack may say the same words of a channel that is in use and has the app in it: a workspace closes bookmarks."""
+    """Slack may give the same error for a channel in use with the app in it: a workspace can turn off bookmarks."""
     door.slack.faults.add("error", method=method, error=error)
     incident = door.declared()
     tried = []

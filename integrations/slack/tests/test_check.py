@@ -1,4 +1,4 @@
-"""`manage.py slack_check` says in a sentence what is wrong with the app as it is installed."""
+"""`manage.py slack_check` says in a sentence what is wrong with the installed app."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ ASKED = sorted(installation.scopes())
 
 
 def chat_of(slack: fake.FakeSlack) -> SlackChat:
-    """The adapter on a workspace, in which incidents are announced."""
+    """Return the adapter on a workspace with an announcement channel."""
     if "incidents" not in {one.name for one in slack.workspace.channels.values()}:
         slack.add_person("owner", name="Owner", email="owner@example.com")
         slack.acts.create_channel("owner", "incidents")
@@ -42,7 +42,7 @@ def chat_of(slack: fake.FakeSlack) -> SlackChat:
 
 
 def checked(chat: SlackChat, **options: Any) -> tuple[list[str], str]:
-    """Run the command; return its lines and what it ended with."""
+    """Run the command; return its lines and its error."""
     out = StringIO()
     with current.using(chat):
         try:
@@ -53,7 +53,7 @@ def checked(chat: SlackChat, **options: Any) -> tuple[list[str], str]:
 
 
 def fixes(lines: list[str]) -> list[str]:
-    """What is to be fixed."""
+    """Return the lines about what has to be fixed."""
     return [line.removeprefix("fix  ") for line in lines if line.startswith("fix  ")]
 
 

@@ -1,4 +1,4 @@
-"""The chat port on Slack: what each errand leaves behind, and what it says when Slack refuses."""
+"""The chat port on Slack: the effect of each method, and its error when Slack refuses."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ LATELY = timedelta(minutes=5)
 
 @pytest.fixture
 def slack() -> fake.FakeSlack:
-    """A workspace with a few people; the app may do what its manifest asks for, and no more."""
+    """A workspace with a few people, whose app has exactly the permissions in its manifest."""
     slack = fake.FakeSlack(scopes=manifest.scopes())
     for handle in ("ann", "ben", "eve"):
         slack.add_person(handle)
@@ -35,18 +35,18 @@ def slack() -> fake.FakeSlack:
 
 @pytest.fixture
 def chat(slack: fake.FakeSlack) -> SlackChat:
-    """The adapter, next to the workspace."""
+    """The adapter on that workspace."""
     wire = StraightWire(slack, token=TOKEN)
     return SlackChat(wire, identity=Identity(wire))
 
 
 def ids(slack: fake.FakeSlack, *handles: str) -> list[str]:
-    """The ids of people."""
+    """Return people's ids."""
     return [slack.person(handle).id for handle in handles]
 
 
 def calls(slack: fake.FakeSlack) -> list[str]:
-    """The methods called since the last look."""
+    """Return the methods called since the last check."""
     made = [call.method for call in slack.calls]
     slack.calls.clear()
     return made
@@ -191,7 +191,7 @@ def test_an_app_that_is_let_into_a_private_channel_between_two_calls_posts_or_sa
         return call(self, method, **arguments)
 
     monkeypatch.setattr(StraightWire, "call", let_in)
-    if after == 2:  # it was looked for in vain by then
+    if after == 2:  # by then one search had found nothing
         with pytest.raises(VendorError, match="channel_not_found"):
             chat.post("war-room", CARD, mark="m1")
     else:
@@ -267,7 +267,7 @@ def test_a_plan_without_groups_has_none(slack: fake.FakeSlack, chat: SlackChat) 
 
 
 def test_slackbot_and_leavers_are_known_for_what_they_are(slack: fake.FakeSlack, chat: SlackChat) -> None:
-    """Slack says of Slackbot that it is no bot, and little of a leaver."""
+    """Slack's JSON says that Slackbot is no bot, and contains little about deactivated people."""
     slack.add_person("lin", name="Lin", deleted=True, is_restricted=True)
     known = {one.chat_id: one for one in chat.people()}
     assert known["USLACKBOT"].is_bot
@@ -363,13 +363,13 @@ def test_nobody_is_from_elsewhere_because_settings_name_the_workspace_before(sla
 
 
 class Circling(StraightWire):
-    """A workspace whose lists lead back to where they were, or on and on."""
+    """A workspace whose lists repeat or never end."""
 
     leads_to = staticmethod(lambda n: "again")
     asked = 0
 
     def call(self, method: str, **arguments: Any) -> dict[str, Any]:
-        """Answer with a page that says there is another one."""
+        """Answer with a page that has a next one."""
         self.asked += 1
         assert self.asked < 20
         page = super().call(method, **arguments | {"cursor": None})

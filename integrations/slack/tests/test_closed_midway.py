@@ -1,4 +1,4 @@
-"""A new channel is archived or deleted while a retype is still being carried out, at every moment of it."""
+"""A new channel is archived or deleted while a retype is still being carried out, at every point of it."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from workflows.models import Effect
 
 @dataclass(slots=True)
 class Midway:
-    """Closes the newest channel of an incident after so many calls that changed the workspace.
+    """Closes an incident's newest channel after a number of calls that changed the workspace.
 
-    Every other time the answer of that call is lost as well.
+    For even numbers the answer of that call is lost as well.
     """
 
     door: Door
@@ -30,11 +30,11 @@ class Midway:
     closed: bool = False
 
     def after(self, calls: int, *, old: str) -> None:
-        """Wait for that many calls from now on, and for a channel other than the old one."""
+        """Close a channel other than the old one after this many further calls."""
         self.left, self.old, self.closed, self.dropped = calls, old, False, calls % 2 == 0
 
     def called(self, method: str) -> None:
-        """Count a call, and do it where it is the one."""
+        """Count a call, and close the channel when it is the right one."""
         self.left -= 1
         new = [one for one in self.door.slack.workspace.channels.values() if one.name.startswith("inc-")]
         dee = self.door.slack.person("dee")
@@ -84,6 +84,6 @@ def test_the_old_channel_is_left_and_nothing_waits_for_good(door: Door, midway: 
 
 
 def is_at_rest(incident: Incident) -> None:
-    """Hold an incident to it: nothing waits, runs or has failed."""
+    """Check that the incident has no waiting, running or failed effects."""
     left = Effect.objects.filter(incident=incident).exclude(state__in=["done", "cancelled"])
     assert not list(left.values_list("key", "state", "error"))

@@ -1,4 +1,4 @@
-"""Who left the company and is back sees nothing by what they took part in before: they are in no channel any more."""
+"""A person who left the company and returns sees none of their earlier incidents, because they are in no channel."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from integrations.slack.tests.door import Door
 from workflows.channels import membership
 from workflows.usergroups import workspace_cache
 
-LONG_AGO = 9  # days after which the channel of an incident that ended is looked into only in turn
+LONG_AGO = 9  # days after which an ended incident's channel is only checked in rotation
 
 
 @pytest.mark.parametrize("told", ["by the event", "by a reading"])
@@ -46,7 +46,7 @@ def test_who_is_in_its_channel_again_is_let_in_by_that(door: Door) -> None:
 
 
 def taken_part_in(door: Door, who: str, *, type: str, ended_days: int | None) -> Incident:
-    """An incident that somebody takes part in, which goes on or ended so many days ago."""
+    """Return an incident that a person takes part in, open or ended this many days ago."""
     if who == "gus":
         door.slack.add_person("gus", name="Gus", email="gus@example.com", is_restricted=True)
         door.house.chat.people()
@@ -64,7 +64,7 @@ def taken_part_in(door: Door, who: str, *, type: str, ended_days: int | None) ->
 
 
 def hear(door: Door, told: str) -> None:
-    """Have what happened told, by its event or, where that is lost, by reading everyone."""
+    """Let us learn what happened: from the event or, if that is lost, by reading everyone."""
     news = door.slack.take_deliveries()
     if told == "by the event":
         assert {door.post(one).status_code for one in news} <= {200}

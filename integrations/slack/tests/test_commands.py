@@ -12,17 +12,17 @@ from integrations.slack.tests.door import Door
 
 @pytest.fixture
 def channel(door: Door, incident: Incident) -> str:
-    """Its channel."""
+    """Return its channel."""
     return door.house.channel(incident)
 
 
 def link(incident: Incident) -> str:
-    """How an incident is named in answers."""
+    """Return how answers name an incident."""
     return f"<http://testserver/incidents/{incident.codename}/|{incident.codename}>"
 
 
 def place(door: Door, incident: Incident) -> str:
-    """How its channel is named in answers."""
+    """Return how answers name its channel."""
     return f"<#{door.slack.channel(door.house.channel(incident)).id}>"
 
 

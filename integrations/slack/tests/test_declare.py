@@ -80,7 +80,7 @@ def test_what_is_nearly_a_type_is_asked_about_and_declares_nothing(door: Door, t
 
 @pytest.mark.parametrize("written", ["security", "Securty"])
 def test_what_names_a_type_that_was_archived_since_is_asked_about_and_not_announced(door: Door, written: str) -> None:
-    """It would be announced to everyone, as of the default type, with the name for a title."""
+    """It would otherwise be announced to everyone with the default type, and the type's name in the title."""
     policy = replace(IncidentType.objects.get(slug="security").policy, slug="breach", name="Breach")
     types.add(policy, by=None, at=door.house.now())
     types.archive(IncidentType.objects.get(slug="security"), by=None, at=door.house.now())

@@ -1,4 +1,4 @@
-"""The channel of an incident is deleted in Slack: it is said once, nothing is retried, another is offered."""
+"""The channel of an incident is deleted in Slack: that is said once, nothing is retried, a new one is offered."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ NOTICED = [(type, how) for type in TYPES for how in ("event", "call")] + [("secu
 
 
 def deleted(door: Door, incident: Incident, *, noticed: str = "event") -> str:
-    """Delete the incident's channel and have it noticed; return what its id was."""
+    """Delete the incident's channel, let us notice, and return its id."""
     owner = door.slack.person("ann")
     owner.is_owner = True
     channel_id = door.slack.channel(door.house.channel(incident)).id
@@ -40,7 +40,7 @@ def deleted(door: Door, incident: Incident, *, noticed: str = "event") -> str:
 
 
 def is_at_rest(door: Door, incident: Incident) -> None:
-    """Hold an incident to it: nothing waits, fails or is tried again, and another look calls nobody."""
+    """Check that nothing waits, fails or is retried, and that another look makes no calls."""
     assert sweep.unsettled() == []
     assert not Effect.objects.filter(incident=incident, state__in=["waiting", "running", "failed"]).exists()
     door.slack.calls.clear()
@@ -146,7 +146,7 @@ def test_a_channel_that_comes_into_sight_again_is_used_again(door: Door, type: s
     incident = door.declared(type=type)
     channel = door.slack.channel(door.house.channel(incident))
     channel.kind = "private"
-    channel.members.remove(door.slack.bot.id)  # its event was lost, and Slack says that there is no such channel
+    channel.members.remove(door.slack.bot.id)  # the event was lost, and Slack says there is no such channel
     lifecycle.update(incident, text="still looking", by=None, at=timezone.now())
     incident = door.house.settle(incident)
     (gap,) = progress.of(incident).gaps
@@ -155,7 +155,7 @@ def test_a_channel_that_comes_into_sight_again_is_used_again(door: Door, type: s
         missing.mended(gap.key, incident, by=door.house.person("ann"), at=timezone.now())
     door.slack.acts.invite("ann", channel.id, ["firekind"])
     if type == "security":
-        door.deliver()  # that it was invited is news enough
+        door.deliver()  # the event that the app was invited is enough
     else:
         channel.kind = "public"
         missing.mended(gap.key, incident, by=door.house.person("ann"), at=timezone.now())

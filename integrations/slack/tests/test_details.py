@@ -1,4 +1,4 @@
-"""What else the web can do to an incident, typed."""
+"""Commands for everything else that the web can do to an incident."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is written about the Slack app is true."""
+"""The documentation about the Slack app is true."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What comes to the door: only what Slack signed lately and can be read is acted on, and once."""
+"""Slack's door acts only on requests that Slack signed recently and that can be parsed, and on each only once."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ FORM = "application/x-www-form-urlencoded"
 
 
 def command(door: Door, text: str = "declare checkout is slow") -> fake.PendingDelivery:
-    """A command on its way."""
+    """Return the delivery of a command."""
     return door.slack.acts.command("ann", "lobby", f"/incident {text}")
 
 
 def signed(body: bytes, *, content_type: str = "application/json", at: float | None = None) -> dict[str, str]:
-    """Headers as Slack would send them with these bytes."""
+    """Return the headers that Slack would send with these bytes."""
     stamp = str(int(at or time.time()))
     return {
         "Content-Type": content_type,

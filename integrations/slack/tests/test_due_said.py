@@ -1,4 +1,4 @@
-"""Whether a status update is due, overdue or not asked for reads the same through every door, at any moment."""
+"""Every door says the same about a status update that is due, overdue or not required, at any time."""
 
 from __future__ import annotations
 
@@ -21,29 +21,29 @@ SAID = (("overdue", re.compile(r"overdue", re.IGNORECASE)), ("due", re.compile(r
 
 
 def passed(door: Door, incident: Incident) -> None:
-    """The moment is over, and nobody was told so far."""
+    """The time has passed, and no one was notified yet."""
     Incident.objects.filter(pk=incident.pk).update(update_due_at=timezone.now() - timedelta(minutes=3))
 
 
 def told(door: Door, incident: Incident) -> None:
-    """The moment is over, and people were told."""
+    """The time has passed, and people were notified."""
     lifecycle.update_fell_due(incident, at=timezone.now() + timedelta(days=2))
 
 
 def answered(door: Door, incident: Incident) -> None:
-    """People were told, and someone wrote an update."""
+    """People were notified, and someone posted an update."""
     told(door, incident)
     lifecycle.update(incident, text="looking", by=door.house.person("ann"), at=timezone.now())
 
 
 def unasked(door: Door, incident: Incident) -> None:
-    """People were told, and then it took a type that asks for none."""
+    """People were notified, and then the incident took a type that requires no updates."""
     told(door, incident)
     lifecycle.retype(incident, to=door.house.type("internal"), by=door.house.person("ann"), at=timezone.now())
 
 
 def over(door: Door, incident: Incident) -> None:
-    """People were told, and then it ended."""
+    """People were notified, and then the incident ended."""
     told(door, incident)
     lifecycle.resolve(incident, by=door.house.person("ann"), at=timezone.now())
 
@@ -71,12 +71,12 @@ def test_every_door_says_alike_whether_an_update_is_due(moment: str, door: Door)
 
 
 def what(text: str) -> str:
-    """Return what a door says of the next update."""
+    """Return what a door's text says about the next update."""
     return next((name for name, words in SAID if words.search(text)), "")
 
 
 def page_of(door: Door, incident: Incident) -> str:
-    """What the page says of it, of all that it says."""
+    """Return what the page says about it."""
     ann = door.house.person("ann")
     ann.user = User.objects.create_user("ann")
     ann.save()
@@ -87,7 +87,7 @@ def page_of(door: Door, incident: Incident) -> str:
 
 
 def terminal_of(incident: Incident) -> str:
-    """What the terminal prints above the timeline."""
+    """Return what the terminal prints above the timeline."""
     out = io.StringIO()
     call_command("incident", "show", incident.codename, stdout=out)
     return out.getvalue().partition("Timeline")[0]

@@ -1,6 +1,6 @@
-"""Every function that draws a message, a window or a tab is called with the worst there is, and Slack takes it all.
+"""Every function that draws a message, a modal or a tab is called with the worst input, and Slack accepts the result.
 
-Which functions draw is read out of the sources: one that is added and not called here fails the test.
+Those functions are found in the sources: a new one that is not called here fails the test.
 """
 
 from __future__ import annotations
@@ -51,12 +51,12 @@ DRAWING: Final = (
     "workflows",
 )
 MAKERS: Final = frozenset({"Card", "Say"})
-# Sent by other doors than people's: a seal to auditors, which holds nothing that anyone typed.
+# Only called elsewhere: a seal sent to auditors, which contains nothing that anyone typed.
 ELSEWHERE: Final = frozenset({"workflows/status/audit_head.py:post"})
 
 
 def drawers() -> set[str]:
-    """Every function that makes a card, an answer or blocks, by its file and name."""
+    """Return every function that makes a card, an answer or blocks, by file and name."""
     found = set()
     for folder in DRAWING:
         for file in sorted((ROOT / folder).rglob("*.py")):
@@ -84,7 +84,7 @@ def _draws(function: ast.FunctionDef) -> bool:
 
 @contextmanager
 def watched() -> Iterator[set[CodeType]]:
-    """Note every function that is called."""
+    """Record every function that is called."""
     called: set[CodeType] = set()
 
     def note(frame: FrameType, event: str, _: Any) -> None:
@@ -100,14 +100,14 @@ def watched() -> Iterator[set[CodeType]]:
 
 
 def names(called: set[CodeType]) -> set[str]:
-    """The functions of ours among those that were called."""
+    """Return the names of our own functions among the calls."""
     ours = (one for one in called if one.co_filename.startswith(str(ROOT)))
     return {f"{Path(one.co_filename).relative_to(ROOT)}:{one.co_name}" for one in ours}
 
 
 @pytest.fixture
 def incident(door: Door) -> Iterator[Incident]:
-    """The worst one."""
+    """The worst incident."""
     with worst.declared(door) as made:
         yield made
 
@@ -138,7 +138,7 @@ def test_slack_takes_what_every_function_draws_and_marks_nothing_that_was_typed(
 
 
 def by_themselves(incident: Incident) -> Iterator[Card]:
-    """The cards that no incident's plan asks for: messages to one person, and what is left of what was taken back."""
+    """Yield cards outside any incident's plan: direct messages, and what remains of withdrawn messages."""
     at, ann = timezone.now(), Person.objects.get(name=NAME)
     late = Followup(incident=incident, n=1, text=WORST, due_on=date(2026, 1, 1), phase=Followup.Phase.AFTERWARDS)
     yield weekly._card([late] * 60)
@@ -155,7 +155,7 @@ def by_themselves(incident: Incident) -> Iterator[Card]:
 
 
 def typed(door: Door, incident: Incident) -> None:
-    """Type every command, with words and without, in the channel and elsewhere."""
+    """Type every command, with and without words, in the channel and elsewhere."""
     channel = door.house.channel(incident)
     for words in (*READ, *ASKED):
         door.command("ann", words.replace("{}", WORST), channel=channel)
@@ -177,7 +177,7 @@ def typed(door: Door, incident: Incident) -> None:
 
 
 def pressed(door: Door, incident: Incident) -> None:
-    """Press what cards and the tab offer, and send the windows that open."""
+    """Press the buttons of cards and the tab, and submit the modals that open."""
     channel, at = door.house.channel(incident), timezone.now()
     page = Page.objects.create(
         incident=incident, key="page/policy/P1", target="policy/P1", name=NAME, dedup_key="x", opened_at=at,
@@ -209,7 +209,7 @@ def pressed(door: Door, incident: Incident) -> None:
 
 
 def carried(door: Door, action_id: str, value: str, channel: str) -> None:
-    """Press a button that carries this value, wherever it stands."""
+    """Press a button with this value, wherever it is."""
     one = door.slack.acts.press("ann", "firekind:update", channel=channel)
     assert one is not None
     one.payload["actions"][0] |= {"action_id": action_id, "value": value}
@@ -219,7 +219,7 @@ def carried(door: Door, action_id: str, value: str, channel: str) -> None:
 
 
 def private(door: Door) -> None:
-    """Do what only a private incident has."""
+    """Do what is possible only in a private incident."""
     secret = door.declared(TITLE, type="security", by="sam")
     channel = door.house.channel(secret)
     door.command("sia", "open-up", channel=channel)

@@ -1,4 +1,4 @@
-"""Evidence from Slack: a modal, a link, and the files of messages; each file fetched once, by whoever reads it."""
+"""Evidence from Slack: a modal, a link, and the files of messages. The worker that reads a file downloads it, once."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ FOLDED = b"main;serve;price_basket 61\nmain;serve;render 20\nmain;idle 19\n"
 
 @pytest.fixture
 def channel(door: Door, incident: Incident) -> str:
-    """Its channel."""
+    """Return its channel."""
     return door.house.channel(incident)
 
 
 def read(incident: Incident) -> list[Evidence]:
-    """Let the worker read what waits."""
+    """Let the worker read the waiting files."""
     for one in digesting.waiting(at=timezone.now()):
         digesting.digest(one, at=timezone.now())
     return list(Evidence.objects.filter(incident=incident).order_by("n"))
@@ -98,7 +98,7 @@ def test_a_message_from_elsewhere_brings_its_files_along(door: Door, incident: I
 
 
 def brought(door: Door, channel: str) -> str:
-    """A file on its way: in the modal, and not fetched yet."""
+    """Return a file that is submitted in the modal but not downloaded yet."""
     door.command("ann", "evidence", channel=channel)
     file = door.slack.acts.upload("ann", "cpu.folded", FOLDED)
     door.submit("ann", files=[file])
@@ -131,7 +131,7 @@ def test_a_sign_in_page_is_not_taken_for_the_file(
     (found,) = read(incident)
     assert (found.state, found.original) == (State.FAILED, "")
     assert "files:read" in found.says
-    monkeypatch.undo()  # the app was installed again
+    monkeypatch.undo()  # the app was reinstalled
     assert receiving.read_again(found, by=None)
     (found,) = read(incident)
     assert (found.state, found.size) == (State.READY, len(FOLDED))
@@ -159,7 +159,7 @@ def test_capture_without_sources_says_so(door: Door, incident: Incident, channel
 
 
 class Profiler:
-    """One source, and nothing is ever taken from it here."""
+    """One source, from which these tests never capture."""
 
     def sources(self) -> Sequence[ProfileSource]:
         return [ProfileSource("checkout-api", ("cpu", "heap"))]

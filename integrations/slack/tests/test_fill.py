@@ -1,4 +1,4 @@
-"""What a message asks for has a button: choosing who has a role, and resolving once the page was."""
+"""Messages have buttons for what they ask for: filling a role, and resolving an incident whose page was resolved."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ GAP = "firekind:fill"
 
 @pytest.fixture(scope="module")
 def lay_out() -> LayOut:
-    """A security incident while nobody of platform leadership can be had."""
+    """Declare a security incident while no one from platform leadership is available."""
     return declared_alone
 
 

@@ -1,4 +1,4 @@
-"""Findings from Slack: claimed and judged in one line or a modal, told in the channel when a verdict changes."""
+"""Findings from Slack: stated and judged in one line or a modal, and posted when a verdict changes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ CLAIM = "The protocol is expensive"
 
 @pytest.fixture
 def channel(door: Door, incident: Incident) -> str:
-    """Its channel."""
+    """Return its channel."""
     return door.house.channel(incident)
 
 

@@ -19,7 +19,7 @@ from workflows.tests.oncall.pager import FORBIDDEN, LittlePager
 
 
 def opened(door: Door, user: str) -> str:
-    """What somebody reads on their Home tab."""
+    """Open a person's Home tab and return its text."""
     door.slack.acts.open_home(user)
     assert set(door.deliver()) == {200}
     home = door.slack.home(user)
@@ -59,7 +59,7 @@ def test_a_private_one_is_there_for_those_in_it_alone(door: Door) -> None:
 
 
 def test_what_turned_private_is_taken_off_the_tabs_of_everyone_else(door: Door) -> None:
-    """Slack keeps a tab as it was last drawn, also for somebody who never opens it again."""
+    """Slack keeps a tab as last drawn, even for a person who never opens it again."""
     incident = door.declared("keys leaked", by="ann")
     for who in ("ann", "out"):
         assert "keys leaked" in opened(door, who)
@@ -73,7 +73,7 @@ def test_what_turned_private_is_taken_off_the_tabs_of_everyone_else(door: Door) 
 @pytest.mark.parametrize("trait", ["is_restricted", "is_stranger"])
 @pytest.mark.parametrize("way", ["leave", "kick"])
 def test_what_a_guest_is_in_no_more_is_taken_off_their_tab(way: str, trait: str, door: Door) -> None:
-    """They see what they take part in alone, public or not."""
+    """They see only what they take part in, public or not."""
     setattr(door.slack.add_person("gus", name="Gus", email="gus@example.com"), trait, True)
     door.house.chat.people()
     incident = door.declared()
@@ -200,7 +200,7 @@ def test_a_page_that_reached_them_waits_until_somebody_acknowledges_it(door: Doo
 
 
 def paging_ben(door: Door, incident: Incident) -> Page:
-    """A page that rings Ben, who is matched and can acknowledge it from here."""
+    """Return a page to Ben, who is matched and can acknowledge it from here."""
     at = timezone.now()
     person = door.house.person("ben")
     PagerUser.objects.create(pager_id="PBEN", name="Ben", email="ben@example.com", person=person)
@@ -226,7 +226,7 @@ def test_a_page_is_acknowledged_on_the_tab_which_then_says_that_it_is_being_done
 
 @pytest.mark.parametrize("comes_to", ["done", "failed", "called off", "resolved", "left"])
 def test_the_tab_is_drawn_anew_once_the_page_is_acknowledged_or_cannot_be(door: Door, comes_to: str) -> None:
-    """Nobody opens it again for that: they are looking at it."""
+    """The viewer is looking at the tab and does not open it again."""
     incident = door.declared()
     page = paging_ben(door, incident)
     with ports.using(chat=door.house.chat, pager=LittlePager(fails={"acknowledge": FORBIDDEN})):
@@ -259,7 +259,7 @@ def test_the_tab_is_drawn_anew_once_the_page_is_acknowledged_or_cannot_be(door: 
 
 
 def at_home(door: Door, user: str) -> str:
-    """What stands on somebody's Home tab, without their opening it."""
+    """Return the text on a person's Home tab without opening it."""
     home = door.slack.home(user)
     assert home is not None
     return door.reads(home)
@@ -267,7 +267,7 @@ def at_home(door: Door, user: str) -> str:
 
 @pytest.mark.parametrize("who", ["ann", "out"])
 def test_nothing_waits_for_those_who_were_shut_out(door: Door, who: str) -> None:
-    """However it came to be theirs: by a step, a lead, or a page."""
+    """However it came to wait for them: a step, the lead, or a page."""
     incident = door.declared(by="sue")
     channel = door.house.channel(incident)
     door.command("sue", f"next @{who} roll back", channel=channel)

@@ -1,4 +1,4 @@
-"""Whoever opens an incident is told that they are invited only if they will be; whom no app can invite is told that."""
+"""The person who declares is told they are invited only if they will be, or that no app can invite them."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Whatever a window keeps, of this version or another, what it asks for is done or refused in words.
+"""Whatever values a modal holds, from this version or another, its request is carried out or refused with a message.
 
-A window stays open while Firekind is upgraded, or put back. What it kept may lack something then, or hold it otherwise.
+A modal can stay open during an upgrade or rollback, so its values may be missing or have another form.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ ODD: Final[tuple[Any, ...]] = (
     *(None, LEFT_OUT, True, 5, -1, 1.5, 10**30, "", "x", "9" * 400, "\u0661", "a|b", "major:" + "9" * 30, [], {}),
     *([None], [["x"]], [["a", "b"]], [[1, 2]], {"ref": "C1:1.1"}, {"ref": "x", "text": 1, "author": None}),
 )
-# What is typed, and then filled in, to have each window; those of a message come by a shortcut.
+# The command and the input that lead to each modal; those about a message are opened by a shortcut.
 TYPED: Final[dict[str, dict[str, Any]]] = {
     "declare": {"title": "search is slow"},
     "note": {"text": "it was the cache"},
@@ -36,7 +36,7 @@ TYPED: Final[dict[str, dict[str, Any]]] = {
     "type major": {},
 }
 OF_MESSAGES: Final = ("firekind:capture-this", "firekind:task-of", "firekind:declare-from")
-# Those of a card, which is no command's: what they keep is drawn like the others.
+# Modals opened from cards instead of commands; their values are drawn like the others.
 APART: Final = {
     "firekind:fill",
     "firekind:page",
@@ -47,7 +47,7 @@ APART: Final = {
 
 
 def windows(door: Door, incident: Incident) -> list[fake.PendingDelivery]:
-    """One of each window that keeps something, filled in and sent."""
+    """Return a submission of each modal that holds values."""
     sent, channel = [], door.house.channel(incident)
     for typed, filled in TYPED.items():
         door.command("ann", typed, channel=channel)
@@ -67,7 +67,7 @@ def _sent(door: Door, filled: dict[str, Any]) -> fake.PendingDelivery:
 
 
 def answered(door: Door, good: fake.PendingDelivery, kept: dict[str, Any]) -> tuple[int, str]:
-    """Send it with something else kept, and leave nothing of it."""
+    """Submit it with other values, and roll everything back."""
     payload = with_odd(good.payload, ("view", "private_metadata"), json.dumps(kept))
     with transaction.atomic():
         answer = door.post(fake.PendingDelivery(good.n, good.kind, good.type, payload))
@@ -86,7 +86,7 @@ def test_whatever_is_kept_nothing_breaks(door: Door, incident: Incident, caplog:
         view = good.payload["view"]
         kept = json.loads(view["private_metadata"] or "{}")
         for at in places(kept, deepest=3):
-            for odd in ODD[next(turn) % 2 :: 2]:  # another half in the next place
+            for odd in ODD[next(turn) % 2 :: 2]:  # the other half in the next place
                 caplog.clear()
                 status, said = answered(door, good, with_odd(kept, at, odd))
                 broke = [one.getMessage()[:80] for one in caplog.records if one.levelno >= logging.ERROR]

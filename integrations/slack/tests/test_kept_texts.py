@@ -1,4 +1,4 @@
-"""What Slack makes of a text that is sent to it: it is still the one that was sent."""
+"""A text that Slack rewrote is still recognised as the one we sent."""
 
 from __future__ import annotations
 

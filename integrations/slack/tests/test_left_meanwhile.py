@@ -1,4 +1,4 @@
-"""Somebody leaves while the invitation that brought them is not recorded yet: in any order that is heard, they left."""
+"""A person leaves before their invitation is recorded: in whatever order we hear of both, they have left."""
 
 from __future__ import annotations
 

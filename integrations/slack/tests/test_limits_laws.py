@@ -1,4 +1,4 @@
-"""Whatever an incident holds, Slack takes every message and window about it: checked as the stand-in checks them."""
+"""Whatever an incident contains, Slack accepts every message and modal about it, by the stand-in's checks."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ LINES = 120
 
 
 def grown(known: Facts, said: str) -> Facts:
-    """The facts with a title as long as one may be, long words everywhere, a role for everybody, a long retype."""
+    """Return the facts with the longest possible title, long words everywhere, a role for everyone, a long retype."""
     leads = replace(someone("ann"), name=said[:120] or "x")
     everybody = tuple((f"{number} {said[:100]}", replace(leads, chat_id=f"U{number}")) for number in range(PEOPLE))
     names = ", ".join(one.name for _, one in everybody)

@@ -1,4 +1,4 @@
-"""Links to incidents that people post: shown where everybody may see what stands behind them, and nowhere else."""
+"""Links to incidents that people post: previewed only where everyone may see the incident."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ def lay_out() -> LayOut:
 
 
 def declared_with_links(door: Door) -> Incident:
-    """Declare where links to our pages are told of, and the app sits in the lobby."""
+    """Declare an incident in a workspace where the app sits in the lobby and is told about links to our pages."""
     door.slack.unfurl_domains = frozenset({urlsplit(setup.base_url()).hostname or ""})
     door.slack.acts.invite("ann", "lobby", ["firekind"])
     return door.declared("Checkout is slow")
 
 
 def posted(door: Door, incident: Incident, channel: str, *, by: str = "ann", path: str = "") -> list[dict[str, Any]]:
-    """Post a link, let Slack tell of it, and return what is shown below the message."""
+    """Post a link, let Slack tell us, and return the previews below the message."""
     link = f"{setup.base_url()}{path or incident.get_absolute_url()}"
     ts = door.slack.acts.say(by, channel, f"look at {link}")
     assert set(door.deliver()) <= {200}
@@ -78,7 +78,7 @@ def test_nothing_is_shown_in_its_own_room_where_somebody_reads_along_who_takes_n
     moved = door.house.retype(incident, "security", by="ann")
     door.slack.take_deliveries()
     room = door.house.channel(moved)
-    door.slack.channel(room).members.append(door.slack.person("eve").id)  # of which no event has told
+    door.slack.channel(room).members.append(door.slack.person("eve").id)  # without any event about it
     assert not posted(door, moved, room)
 
 
@@ -88,7 +88,7 @@ def test_what_is_no_incident_of_ours_is_left_alone(door: Door, incident: Inciden
 
 
 def links_calls(door: Door, *, since: int) -> list[str]:
-    """The calls made since, in order."""
+    """Return the calls made since, in order."""
     return [call.method for call in list(door.slack.calls)[since:] if call.method != "auth.test"]
 
 

@@ -1,6 +1,6 @@
-"""What people do to a channel holds the incident before anything of it is changed, as recording an effect does.
+"""What people do to a channel locks the incident before anything of it changes, as recording an effect does.
 
-The other way round an invitation that is being recorded and the event that someone came in wait for each other.
+In the opposite order, an invitation that is being recorded and the event of the same person joining would deadlock.
 """
 
 from __future__ import annotations

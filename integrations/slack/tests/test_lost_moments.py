@@ -1,6 +1,6 @@
-"""The database lost its last moments while Slack shows them: a button there is about what it says, or about nothing.
+"""The database lost its last moments, but Slack still shows them: a button works on what it names, or on nothing.
 
-What was lost had a number that something else has now.
+Something else now has the number of what was lost.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from integrations.tests.losing import lost
 
 @pytest.fixture(scope="module")
 def lay_out() -> LayOut:
-    """A private incident that Sam leads, and Sia is in."""
+    """Declare a private incident that Sam leads and Sia is in."""
     return Door.led_in_private
 
 
@@ -27,7 +27,7 @@ def now(incident: Incident) -> Incident:
 
 
 def card(door: Door, incident: Incident, action_id: str) -> Message:
-    """The newest message of its channel that has a button."""
+    """Return the newest message in its channel with a button."""
     messages = door.slack.messages(door.house.channel(incident))
     return [one for one in messages if action_id in str([one.blocks, one.attachments])][-1]
 

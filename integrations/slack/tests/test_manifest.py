@@ -1,4 +1,4 @@
-"""The manifest asks for what the code uses, no less and no more."""
+"""The manifest requests exactly what the code uses."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ HERE = Path(manifest.__file__).parent
 
 
 def written() -> set[str]:
-    """Every Web API method named anywhere in the code that runs."""
+    """Return every Web API method named in the code that runs."""
     apart = {"tests", "fake", "migrations"}
     files = [file for file in HERE.rglob("*.py") if not apart & set(file.relative_to(HERE).parts)]
     texts = {
@@ -33,7 +33,7 @@ def written() -> set[str]:
 
 
 def made(base_url: str = "https://firekind.example", **changes: Any) -> dict[str, Any]:
-    """The manifest for the settings of tests."""
+    """Return the manifest for the tests' settings."""
     given: Any = setup.current()
     return manifest.manifest(dataclasses.replace(given, **changes), base_url=base_url)
 

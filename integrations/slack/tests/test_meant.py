@@ -13,12 +13,12 @@ MEANT = "firekind:meant"
 
 @pytest.fixture
 def channel(door: Door, incident: Incident) -> str:
-    """Its channel."""
+    """Return its channel."""
     return door.house.channel(incident)
 
 
 def labels(door: Door) -> list[str]:
-    """The buttons of the last answer."""
+    """Return the button labels of the last answer."""
     shown = door.slack.ephemerals("ann")[-1].blocks
     assert block_kit.block_problems(shown, surface="message") == []
     return [one["text"]["text"] for block in shown if block["type"] == "actions" for one in block["elements"]]

@@ -1,6 +1,6 @@
-"""An incident is understood however it is named: as people type on a phone, paste from a page, or mention its channel.
+"""An incident is found however it is named: as typed on a phone, pasted from a page, or by mentioning its channel.
 
-Whoever may not see it is answered in the same words, however they name it.
+A person who may not see it gets the same answer for every form.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ forms = pytest.mark.parametrize("form", FORMS.values(), ids=FORMS)
 
 
 def typed(form: str, name: str, *, channel: str = "") -> str:
-    """Name an incident in one way."""
+    """Write an incident's name in one form."""
     page = f"http://testserver/incidents/{name}/"
     said = {
         "name": name,
@@ -75,9 +75,9 @@ def test_whoever_may_see_it_means_the_one_that_is_named(door: Door, incident: In
 
 @forms
 def test_whoever_may_not_see_it_asks_for_the_one_that_is_named(door: Door, incident: Incident, form: str) -> None:
-    """The words are the same whatever there is; what was asked for is written down by its codename."""
+    """The answer is the same whether it exists or not; the request is stored under the codename."""
     secret, said = door.declared("keys", type="security", by="sam"), set()
-    form = form.replace("#{channel}", "#inc-{name}-2")  # nobody can mention a private channel that they are not in
+    form = form.replace("#{channel}", "#inc-{name}-2")  # people cannot mention a private channel that they are not in
     for name in ("quiet-heron", secret.codename):
         Knock.objects.update(at=timezone.now() - timedelta(hours=1))
         said.add(door.command("eve", f"access {typed(form, name)} \N{EN DASH} because: it is my service"))

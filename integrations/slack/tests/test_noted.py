@@ -1,4 +1,4 @@
-"""What the audit is told of Slack: who read a private incident there, and nothing of public ones."""
+"""What the audit log records about Slack: who read a private incident there, and nothing about public ones."""
 
 from __future__ import annotations
 

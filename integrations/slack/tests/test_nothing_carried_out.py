@@ -1,4 +1,4 @@
-"""While no worker runs, nobody is promised that something follows: not before they ask for it, nor when they did."""
+"""While no worker runs, no one is told that something will follow, neither before nor after they ask for it."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ SAYS: Final = "Nothing is being carried out"
 
 
 def form(door: Door, words: str, incident: Incident) -> str:
-    """What the form says that a command opens."""
+    """Return the text of the form that a command opens."""
     door.command("ann", words, channel=door.house.channel(incident))
     return door.reads(door.modal("ann"))
 
 
 def page(door: Door, address: str, **sent: str) -> str:
-    """What a page says in the browser of the same person."""
+    """Return the text of a page in the same person's browser."""
     ann = door.house.person("ann")
     if ann.user is None:
         ann.user = User.objects.create_user("ann")
@@ -42,19 +42,19 @@ def page(door: Door, address: str, **sent: str) -> str:
 
 
 def button(door: Door, incident: Incident) -> str:
-    """What the form says that a button opens."""
+    """Return the text of the form that a button opens."""
     door.press("ann", "firekind:resolve", channel=door.house.channel(incident))
     return door.reads(door.modal("ann"))
 
 
 def again(door: Door, incident: Incident) -> str:
-    """Resolve it, whether or not it was before."""
+    """Resolve it, even if it was resolved before."""
     typed("reopen")(door, incident)
     return typed("resolved rolled back")(door, incident)
 
 
 def typed(words: str) -> Callable[[Door, Incident], str]:
-    """Type a command in the channel of the incident."""
+    """Return a step that types a command in the incident's channel."""
     return lambda door, one: door.command("ann", words, channel=door.house.channel(one))
 
 
@@ -100,7 +100,7 @@ def test_while_no_worker_runs_nothing_is_promised(door: Door, incident: Incident
     workers.say_alive("here", kind=workers.WORKER, alone_since=None, at=now)
     assert SAYS not in WAYS[way](door, incident)
     workers.say_alive("here", kind=workers.WORKER, alone_since=None, at=now - AGO)
-    workers._last_seen.clear()  # as if it had never been seen since
+    workers._last_seen.clear()  # as if none had ever been seen
     said = WAYS[way](door, incident)
     assert SAYS in said
     assert not [one for one in PROMISES if one in said]
@@ -121,7 +121,7 @@ def test_while_no_worker_runs_nobody_is_said_to_be_told(door: Door) -> None:
 
 
 def test_while_no_worker_runs_nothing_is_said_to_be_under_way(door: Door) -> None:
-    """By a button under a failure, and by a command that has a channel archived."""
+    """From a retry button, and from the command that archives a channel."""
     workers.say_alive("here", kind=workers.WORKER, alone_since=None, at=timezone.now() - AGO)
     door.slack.faults.add("error", method="conversations.setTopic", error="restricted_action", times=1)
     incident = door.declared()

@@ -1,7 +1,7 @@
-"""Whatever stands in a field of what Slack signed, the answer is one that Slack neither repeats nor shows as our fault.
+"""Whatever a field of a signed payload contains, Slack neither repeats it nor shows our answer as an error.
 
-What is left out, null or of another kind of JSON is met in every field of every payload that comes: no answer is a 5xx,
-and none but 200 goes to what can be read. Slack repeats an event after any other answer.
+Missing, null and wrongly typed values are tried in every field of every payload. No answer is a 5xx, and a payload that
+can be read is always answered with 200, because Slack repeats an event after any other answer.
 """
 
 from __future__ import annotations
@@ -46,11 +46,11 @@ ODD: Final[tuple[Any, ...]] = (
     "nan",
     10**30,
 )
-# A form holds text alone.
+# A form contains only text.
 ODD_IN_FORMS: Final = (LEFT_OUT, "", "\0", "x", "U" * 300, "null", "5", "9" * 400, "\u0665")
 DEEPEST: Final = 4
 PEOPLE: Final = {"team": {"id": "T0"}, "user": {"id": "U0ANN", "name": "ann"}, "channel": {"id": "C0LOBBY"}}
-# What apps of other years send, and what is sent to apps that ask for more than this one does.
+# Payloads of legacy apps, and of apps with more features than this one.
 OTHERS: Final[dict[str, dict[str, Any]]] = {
     "dialog_submission": {
         **PEOPLE,
@@ -80,13 +80,13 @@ OTHERS: Final[dict[str, dict[str, Any]]] = {
 
 
 def deliveries(door: Door) -> list[fake.PendingDelivery]:
-    """One of each kind of what Slack sends, as people make it come."""
+    """Return one of each kind of delivery, caused by what people do."""
     door.slack.unfurl_domains = frozenset({urlsplit(setup.base_url()).hostname or ""})
     incident = door.declared()
     channel, acts = door.slack.channel(door.house.channel(incident)).id, door.slack.acts
     ts = acts.say("ben", channel, "customers call")
     acts.react("ann", channel, ts, "pushpin")
-    door.deliver()  # so that it is on the timeline, and what follows is about it
+    door.deliver()  # puts it on the timeline, so that the following events are about it
     acts.edit("ben", channel, ts, "customers call again")
     acts.unreact("ann", channel, ts, "pushpin")
     acts.react("lea", channel, ts, "pushpin")
@@ -136,12 +136,12 @@ def _kind(event: fake.PendingDelivery) -> str:
 
 
 def spoilt(good: fake.PendingDelivery, path: Path, value: Any) -> fake.PendingDelivery:
-    """The same delivery with something else in one place."""
+    """Return the same delivery with another value in one place."""
     return dataclasses.replace(good, payload=with_odd(good.payload, path, value))
 
 
 def answered(door: Door, delivery: fake.PendingDelivery) -> int:
-    """Deliver, and leave nothing of it."""
+    """Deliver it, and roll everything back."""
     headers, body = fake.signed(delivery, secret(), at=time.time())
     with transaction.atomic():
         status = door.raw(body, headers).status_code
@@ -153,9 +153,9 @@ def answered(door: Door, delivery: fake.PendingDelivery) -> int:
 def test_no_field_of_anything_that_slack_signs_makes_it_fail_or_come_again(
     door: Door, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """Each place meets a few odd values here, another few in the next place; ``EVERY_VALUE=1`` tries all in each.
+    """Each place gets a few odd values, and the next place others; ``EVERY_VALUE=1`` tries all of them everywhere.
 
-    A person is told of what broke in an answer that Slack takes: only the log says that it did.
+    An internal error is reported to people in an answer that Slack accepts, so only the log shows it.
     """
     turn, wrong = count(), {}
     door.client.raise_request_exception = False

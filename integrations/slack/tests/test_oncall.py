@@ -1,4 +1,4 @@
-"""Who is on call, asked in Slack: from what was last read, with people as mentions and times in the reader's zone."""
+"""Who is on call, asked in Slack: from the pager cache, with mentions, and times in the reader's time zone."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from workflows.tests.oncall.pager import DOWN, LittlePager, small
 
 @pytest.fixture
 def pager(door: Door) -> Iterator[LittlePager]:
-    """Connect a small pager whose Ann is the workspace's, and read it."""
+    """Connect a small pager whose Ann is the workspace's Ann, and read it."""
     ann = door.house.person("ann")
     Person.objects.filter(pk=ann.pk).update(email="ann@example.com")
     now, hour = timezone.now(), timedelta(hours=1)

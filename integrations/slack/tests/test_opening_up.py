@@ -1,4 +1,4 @@
-"""Access without asking, and a summary for everyone, from Slack: by the rules that hold on the web."""
+"""Breaking glass, and publishing a summary, from Slack: with the same rules as on the web."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ WHY = "because our keys are public and I can revoke them"
 
 @pytest.fixture(scope="module")
 def lay_out() -> LayOut:
-    """A private incident that Sam leads, and Sia is in."""
+    """Declare a private incident that Sam leads and Sia is in."""
     return Door.led_in_private
 
 

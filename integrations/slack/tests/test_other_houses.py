@@ -1,4 +1,4 @@
-"""Other houses have other types: one alone, or with names that are others' slugs; every window works there."""
+"""Other teams have other types, only one, or with names that are other types' slugs: every modal works there."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ ONE = "There is no other type than Ambiguous yet. Add one on http://testserver/t
 
 
 def alone(door: Door, slug: str) -> None:
-    """Leave one type in use."""
+    """Archive all types but one."""
     types.make_default(IncidentType.objects.get(slug=slug), by=None)
     for one in IncidentType.objects.exclude(slug=slug):
         types.archive(one, by=None, at=door.house.now())
 
 
 def around(door: Door) -> None:
-    """Call each type by the slug of the next one."""
+    """Name each type with the slug of the next one."""
     every = list(IncidentType.objects.usable())
     for type, after in zip(every, [*every[1:], every[0]], strict=True):
         types.edit(type, policy=replace(type.policy, name=after.slug.capitalize()), by=None, at=door.house.now())
@@ -51,7 +51,7 @@ def test_with_no_other_type_a_retype_says_where_to_add_one(door: Door, incident:
 
 
 def options(view: dict[str, Any]) -> dict[str, str]:
-    """The types that a window lists: the slug of each by its name."""
+    """Return a modal's type options: slug by name."""
     fields = (one for one in view["blocks"] if one.get("block_id") == "type")
     return {one["text"]["text"]: one["value"] for field in fields for one in field["element"]["options"]}
 

@@ -1,5 +1,7 @@
-"""Whoever comes from another workspace into a shared channel is met as a guest is, whatever was known of them before;
-a colleague in an organisation of many workspaces is one of us, whichever of them Slack names."""
+"""A person from another workspace in a shared channel counts as a guest, whatever was known of them before.
+
+A colleague in an organisation of many workspaces is one of us, whichever workspace Slack names.
+"""
 
 from __future__ import annotations
 
@@ -23,13 +25,13 @@ KNOWN: Final = ("never met", "met by a press", "met by an event", "met, and ever
 
 
 def come(door: Door, who: str, channel: str, **traits: Any) -> None:
-    """Have somebody come into a channel from outside, of which we are not told."""
+    """Add an external person to a channel without an event about it."""
     person = door.slack.add_person(who, **traits)
     door.slack.channel(channel).members.append(person.id)
 
 
 def meet(door: Door, who: str, channel: str, known: str) -> None:
-    """Have somebody be known as far as that."""
+    """Make a person known to this degree."""
     if known == "met by a press":
         door.press(who, "firekind:update", channel=channel)
     elif known != "never met":

@@ -1,4 +1,4 @@
-"""While the database is away, whoever asks for something in Slack is told what happened and what to do by hand."""
+"""While the database is away, a person who asks for something in Slack is told what happened and what to do by hand."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ SAYS = outage_answer.HAPPENED
 
 
 def known(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Have it known that the database is away."""
+    """Mark the database as known to be away."""
     monkeypatch.setattr(database_watch, "is_away", lambda: True)
 
 
 def found_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Have the database go away in the middle of what is asked."""
+    """Make the database go away in the middle of a request."""
 
     def fails(*_: object, **__: object) -> None:
         raise OperationalError from psycopg.errors.AdminShutdown()
@@ -53,7 +53,7 @@ def test_everyone_is_told_where_they_asked(
 
 
 def broke_off(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Have the database go away once what is asked for is recorded, before anybody is answered."""
+    """Make the database go away after the request is recorded and before it is answered."""
 
     def fails(*_: object, **__: object) -> None:
         raise OperationalError from psycopg.errors.AdminShutdown()
@@ -63,7 +63,7 @@ def broke_off(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def slipped(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Have an error of ours break off the answer, once what is asked for is recorded."""
+    """Make a bug break off the answer after the request is recorded."""
 
     def fails(*_: object, **__: object) -> None:
         raise KeyError

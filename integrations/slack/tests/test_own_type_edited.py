@@ -1,4 +1,4 @@
-"""The type of an open incident is edited: whatever its page then asks people to do can be done, by every door."""
+"""The type of an open incident is edited: whatever its page then asks people to do works through every door."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from integrations.tests.test_people_laws import account
 from workflows.tests.test_views_retype import hidden
 
 SLUG: Final = "ambiguous"
-# What the type asks for instead, and whether an open incident takes that by a retype: else it adopts it.
+# What the type asks for instead, and whether an open incident gets that by a retype; otherwise it adopts it.
 EDITS: Final[dict[str, tuple[dict[str, Any], bool]]] = {
     "private": ({"private": True, "announce": False}, True),
     "private and other groups": ({"private": True, "announce": False, "invite": ("security",)}, True),

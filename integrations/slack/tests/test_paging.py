@@ -1,4 +1,4 @@
-"""Paging from Slack: who would be rung is shown first, then they are asked for."""
+"""Paging from Slack: it first shows who would be paged, and pages them once confirmed."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ TARGET = "firekind:page-target"
 
 @pytest.fixture(autouse=True)
 def pager(door: Door) -> Iterator[None]:
-    """A pager that was read a moment ago: Eve is on call for major incidents, nobody for checkout."""
+    """A freshly read pager: Eve is on call for major incidents, and no one for checkout."""
     now = timezone.now()
     PagerRead.objects.create(directory_at=now, shifts_at=now)
     PagerTarget.objects.create(pager_id="PPOL1", kind="policy", name="Major incidents", service_id="PSVC1", levels=2)
@@ -36,7 +36,7 @@ def pager(door: Door) -> Iterator[None]:
 
 
 def on_call(door: Door, handle: str, *, policy: str = "PPOL1") -> None:
-    """Let somebody have the shift."""
+    """Put a person on shift."""
     Shift.objects.filter(subject=policy).delete()
     start = timezone.now() - timedelta(hours=1)
     Shift.objects.create(subject=policy, level=1, user=f"P{handle.upper()}", start_at=start)
@@ -44,18 +44,18 @@ def on_call(door: Door, handle: str, *, policy: str = "PPOL1") -> None:
 
 @pytest.fixture
 def channel(door: Door, incident: Incident) -> str:
-    """Its channel."""
+    """Return its channel."""
     return door.house.channel(incident)
 
 
 def asked(incident: Incident) -> list[tuple[str, str]]:
-    """Whom people asked to page, and why."""
+    """Return the targets that people asked to page, and their reasons."""
     events = incident.events.filter(kind="paged").order_by("n")
     return [(one.data["target"], one.text) for one in events]
 
 
 def paged(incident: Incident, target: str = "policy/PPOL1", **values: object) -> Page:
-    """A page that is open already."""
+    """Return a page that is already open."""
     at = timezone.now()
     given = {"key": f"page/{target}", "name": "Major incidents", "status": "triggered", "dedup_key": target}
     return Page.objects.create(incident=incident, target=target, opened_at=at, status_at=at, **(given | values))

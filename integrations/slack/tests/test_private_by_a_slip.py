@@ -1,4 +1,4 @@
-"""What was meant to be private is never public by a slip: however a private type is written in front of a title."""
+"""An incident meant to be private never becomes public by a slip, however a private type is written before a title."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ WRITTEN = (
 
 @pytest.fixture
 def many(door: Door) -> Door:
-    """A workspace in which several types are private, named in other languages."""
+    """A workspace with several private types, with names in other languages."""
     policy = IncidentType.objects.get(slug="security").policy
     for n, name in enumerate(NAMES[1:]):
         types.add(replace(policy, slug=f"secret-{ascii_lowercase[n]}", name=name), by=None, at=door.house.now())
@@ -66,7 +66,7 @@ def test_a_type_is_known_by_its_whole_name_whatever_words_that_has(words: list[s
 
 
 def declare(door: Door, typed: str) -> None:
-    """Send a command whose words are as Slack hands them to apps."""
+    """Send a command with its words as Slack passes them to apps."""
     delivery = door.slack.acts.command("ann", "lobby", "/incident declare x")
     delivery.payload["text"] = f"declare {typed}"
     door.send(delivery)

@@ -1,4 +1,4 @@
-"""What others posted in a channel is counted: in threads and by other apps, and nothing of ours or of Slack's own."""
+"""Others' messages in a channel are counted, in threads and from other apps, but not ours or Slack's own."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def chat(slack: fake.FakeSlack) -> SlackChat:
 
 @pytest.fixture
 def room(slack: fake.FakeSlack, chat: SlackChat) -> str:
-    """A channel of ours with two people and a message of ours in it."""
+    """A channel of ours with two people and one of our messages in it."""
     room = chat.open_channel("inc-amber-otter", private=False).id
     chat.invite(room, [slack.person("ann").id, slack.person("ben").id])
     chat.post(room, Card("told", title="", text="ours"), mark="1/1")

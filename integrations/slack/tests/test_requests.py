@@ -1,4 +1,4 @@
-"""Every request to Slack that the code can make is held against the table of what Slack takes."""
+"""Every request to Slack that the code can make is checked against the table of what Slack accepts."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from integrations.slack.protocol.rules import RULES
 from workflows.planning.wording.card import Card
 
 HOME: Final = Path(__file__).parents[1]
-# Who makes a request, by its last name, and what each adds to the arguments it is given.
+# The names of functions that make requests, and the arguments that each one adds.
 CALLERS: Final = {"call": frozenset[str](), "_try": frozenset[str](), "listed": frozenset({"cursor"})}
-# Those that hand on a method and arguments of whoever calls them.
+# Functions that pass on their caller's method and arguments.
 HANDS_ON: Final = {("replying.py", "call"), ("replying.py", "_try"), ("wire.py", "listed")}
 SPREAD: Final = {"cards.message": frozenset(cards.message(Card(kind="opened", title="x")))}
 
@@ -40,7 +40,7 @@ def modules() -> Iterator[tuple[Path, ast.Module]]:
 
 
 def sites() -> Iterator[Site]:
-    """Find every request; one whose method or arguments cannot be read fails."""
+    """Yield every request; one whose method or arguments cannot be read fails."""
     for path, tree in modules():
         for statement in _statements(tree):
             if (path.name, getattr(statement, "name", "")) in HANDS_ON:
@@ -51,7 +51,7 @@ def sites() -> Iterator[Site]:
 
 
 def _statements(tree: ast.Module) -> Iterator[ast.stmt]:
-    """Yield what stands in a module, the methods of its classes one by one."""
+    """Yield the statements of a module, with methods of classes one by one."""
     for node in tree.body:
         yield from node.body if isinstance(node, ast.ClassDef) else [node]
 
@@ -71,7 +71,7 @@ def _site(where: str, node: ast.Call, added: frozenset[str], scopes: list[ast.AS
 
 
 def _text(value: ast.expr, scopes: list[ast.AST]) -> str:
-    """Read a text that is written here, or under a name that is given to it once."""
+    """Read a string literal, or a name that is assigned one once."""
     if isinstance(value, ast.Constant):
         return str(value.value)
     name = value.id if isinstance(value, ast.Name) else ""

@@ -13,12 +13,12 @@ from workflows.planning.wording import privacy_notes
 
 @pytest.fixture
 def channel(door: Door, incident: Incident) -> str:
-    """Its channel."""
+    """Return its channel."""
     return door.house.channel(incident)
 
 
 def now(incident: Incident) -> Incident:
-    """The incident as it is by now."""
+    """Return the incident in its current state."""
     return Incident.objects.select_related("type").get(pk=incident.pk)
 
 
@@ -225,7 +225,7 @@ def test_the_reason_typed_is_kept_when_the_type_changes(door: Door, incident: In
 
 
 def choices(door: Door) -> list[dict[str, dict[str, str]]]:
-    """The options of the type's drop-down."""
+    """Return the options of the type's drop-down."""
     block = next(one for one in door.modal("ann")["blocks"] if one["block_id"] == "type")
     options: list[dict[str, dict[str, str]]] = block["element"]["options"]
     return options

@@ -1,4 +1,4 @@
-"""The buttons under the card of a retype: the way back leads through the plan, and only while there is one."""
+"""The buttons on the card of a retype: the way back leads through the plan, and exists only while there is one."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def now(incident: Incident) -> Incident:
 
 
 def card(door: Door, incident: Incident, *, room: int = 0) -> Message:
-    """The newest card of a retype in its channel."""
+    """Return the newest retype card in its channel."""
     messages = door.slack.messages(door.house.channel(now(incident), room or now(incident).room))
     return [one for one in messages if "→" in str(one.blocks)][-1]
 
@@ -38,7 +38,7 @@ def test_undo_shows_the_plan_back_and_does_nothing_before_that_is_confirmed(door
     door.submit("ben")
     assert now(incident).type.slug == "ambiguous"
     door.house.settle(now(incident))
-    door.press("ben", "firekind:undo-retype", channel=channel, ts=posted.ts)  # of the first card, a second time
+    door.press("ben", "firekind:undo-retype", channel=channel, ts=posted.ts)  # on the first card, for a second time
     assert door.slack.modal("ben") is None
     assert "again" in door.slack.ephemerals("ben")[-1].text
 

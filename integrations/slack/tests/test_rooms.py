@@ -21,7 +21,7 @@ from workflows.usergroups import workspace_cache
 
 @pytest.fixture
 def channel(door: Door, incident: Incident) -> str:
-    """Its channel."""
+    """Return its channel."""
     return door.house.channel(incident)
 
 

@@ -1,4 +1,4 @@
-"""What someone is, is said as it is: nobody is called a guest who is none, whoever is told and whatever they try."""
+"""Errors call people what they are: no one is called a guest who is not, to anyone and for any command."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from integrations.slack.listeners.incident import room_words
 from integrations.slack.tests.door import Door
 from workflows.paging import paging
 
-# What is recorded of someone, the word that says it, and words that would be wrong.
+# What is recorded of a person, the right word for it, and words that would be wrong.
 KINDS: Final[dict[str, tuple[dict[str, bool], str]]] = {
     "a guest": ({"is_guest": True}, "guest"),
     "from elsewhere": ({"is_external": True}, "workspace"),
@@ -71,5 +71,5 @@ def test_whoever_names_them_is_told_what_keeps_them(door: Door, incident: Incide
     who = door.house.person("eve")
     Person.objects.filter(pk=who.pk).update(**what)
     said = door.command("ann", typed, channel=door.house.channel(incident)).lower()
-    assert word in said or (typed == "lead @eve" and "leads" in said)  # guests and partners may
+    assert word in said or (typed == "lead @eve" and "leads" in said)  # guests and partners may lead
     assert WRONG[word] not in said

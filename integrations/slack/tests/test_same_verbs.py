@@ -1,4 +1,4 @@
-"""What may be done to an incident is one rule: Slack takes what its page offers, in every state, and nothing else."""
+"""One rule says what may be done to an incident: Slack accepts exactly what its page offers, in every state."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Slack waits three seconds for an answer and then offers to send a modal again: what is sent again is done once."""
+"""Slack waits three seconds for an answer, then offers to submit a modal again: a repeated one acts only once."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 from incidents.models import Event, Incident
 from integrations.slack.tests.door import Door
 
-# What is typed to open each modal, and what is filled in.
+# The command that opens each modal, and its input.
 MODALS: Mapping[str, Mapping[str, Any]] = {
     "declare": {"title": "search is slow"},
     "note": {"text": "it was the cache"},
@@ -31,7 +31,7 @@ def test_a_modal_whose_answer_came_too_late_is_done_once_though_it_is_sent_again
     channel, filled = door.house.channel(incident), MODALS[typed]
     door.command("ann", typed, channel=channel)
     before = Event.objects.count()
-    assert door.post(sent(door, filled)).status_code == 200  # but nobody waits for it any more
+    assert door.post(sent(door, filled)).status_code == 200  # but Slack has stopped waiting for it
     done = Event.objects.count()
     assert done > before
     answer = door.post(sent(door, filled))
@@ -49,6 +49,6 @@ def test_what_was_changed_before_it_is_sent_again_is_not_lost(door: Door, incide
 
 
 def sent(door: Door, filled: Mapping[str, Any]) -> Any:
-    """What Slack sends once the fields are filled in; the modal stays open."""
+    """Return the delivery of a filled-in modal, which stays open."""
     inputs = {one["block_id"]: one["element"]["action_id"] for one in door.modal("ann")["blocks"] if "element" in one}
     return door.slack.acts.submit("ann", {block_id: {inputs[block_id]: value} for block_id, value in filled.items()})

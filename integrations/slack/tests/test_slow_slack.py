@@ -1,4 +1,4 @@
-"""Slack takes its time and then does what it was asked: nobody is told that Firekind did not respond."""
+"""Slack answers late but does what it was asked: no one is told that Firekind did not respond."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from integrations.slack.interaction import soon
 from integrations.slack.tests.door import Door, DoorWire, secret
 from integrations.tests.house import TOKEN
 
-GIVEN_UP_S = 2.0  # a door that waits so long has waited
+GIVEN_UP_S = 2.0  # a door that waits this long has waited for Slack
 
 
 @dataclass(slots=True)
 class SlowSlack:
-    """A workspace that answers nothing until it is let: ``waited`` is what was waited for in vain."""
+    """A workspace that answers only when told to; ``waited`` lists the methods that waited in vain."""
 
     wire: DoorWire
     threads: ThreadPoolExecutor
@@ -37,13 +37,13 @@ class SlowSlack:
             self.waited.append(method)
 
     def answers(self) -> None:
-        """Let everything through that was asked."""
+        """Answer everything that was asked."""
         self.over.set()
         self.threads.shutdown()
 
 
 class SlowWire(DoorWire):
-    """The way to such a workspace."""
+    """A wire to such a workspace."""
 
     holding: SlowSlack
 
@@ -139,9 +139,9 @@ def test_a_window_that_could_not_be_opened_is_to_be_asked_for_again(door: Door, 
 
 
 def test_which_day_it_is_for_someone_is_not_waited_for(door: Door, incident: Incident, slow: SlowSlack) -> None:
-    """What Slack last said of their time zone does as well."""
+    """The time zone that Slack last reported is used instead."""
     days = []
-    for zone in ("Pacific/Kiritimati", "Pacific/Pago_Pago"):  # always two days, or one, apart
+    for zone in ("Pacific/Kiritimati", "Pacific/Pago_Pago"):  # always one or two days apart
         Person.objects.filter(pk=door.house.person("ann").pk).update(zone=zone)
         response = door.post(command("followup @ben write it down by tomorrow")(door, door.house.channel(incident)))
         assert (response.status_code, slow.waited) == (200, [])

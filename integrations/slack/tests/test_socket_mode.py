@@ -1,4 +1,4 @@
-"""Over a socket the same listeners answer; the envelope is acknowledged once the work is done."""
+"""The same listeners answer over a socket; the envelope is acknowledged once the work is done."""
 
 from __future__ import annotations
 
@@ -35,17 +35,17 @@ class Client:
         self.sent: list[SocketModeResponse] = []
 
     def send_socket_mode_response(self, response: SocketModeResponse) -> None:
-        """Note an acknowledgement."""
+        """Record an acknowledgement."""
         self.sent.append(response)
 
 
 def handle(payload: dict[str, Any], *, kind: str = "slash_commands") -> list[SocketModeResponse]:
-    """Have one envelope come in, and return what was sent back."""
+    """Receive one envelope, and return what was sent back."""
     given: Any = setup.current()
     handler = socket_mode.handler(dataclasses.replace(given, app_token="xapp-test"))
     client: Any = Client()
     request = SocketModeRequest(type=kind, envelope_id="e1", payload=payload)
-    # In a thread of Bolt's the connection is closed around this; the test's own must stay open.
+    # In one of Bolt's threads the connection is closed around this; the test's own has to stay open.
     with patch.object(socket_mode, "close_old_connections"):
         handler.handle(client, request)
     handler.client.close()
@@ -84,7 +84,7 @@ def test_what_is_odd_is_acknowledged_and_not_sent_again(door: Door, payload: Any
 
 
 PAGE = "<html><body>502 Bad Gateway</body></html>"
-# What Slack, or a proxy in its place, answers about where to connect.
+# Answers from Slack, or from a proxy in its place, about where to connect.
 ODD: list[Any] = [
     {"status": 502, "headers": {}, "body": PAGE},
     {"status": 200, "headers": {}, "body": ""},
@@ -110,7 +110,7 @@ def test_it_connects_once_slack_says_where_whatever_it_said_before(odd: Any, mon
         return said
 
     def connect() -> None:
-        """Ask Slack where, as the library does, and begin with what it said."""
+        """Ask Slack where to connect, as the library does, and start with its answer."""
         asks: Any = SimpleNamespace(web_client=WebClient(), app_token="xapp-test", logger=socket_mode.log)
         BaseSocketModeClient.issue_new_wss_url(asks).strip()
 
@@ -127,6 +127,6 @@ def test_it_connects_once_slack_says_where_whatever_it_said_before(odd: Any, mon
 def test_it_is_seen_to_live_while_it_hears_slack(connected: bool, db: None) -> None:
     stop, handler = threading.Event(), SimpleNamespace(client=SimpleNamespace(is_connected=lambda: connected))
     stop.set()
-    with patch.object(slack_socket, "close_old_connections"):  # the test's own must stay open
+    with patch.object(slack_socket, "close_old_connections"):  # the test's own has to stay open
         slack_socket.Command().listen(handler, stop)  # type: ignore[arg-type]  # what is used of it
     assert (workers.SOCKET in workers.living(at=timezone.now())) is connected

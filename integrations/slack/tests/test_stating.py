@@ -1,4 +1,4 @@
-"""Impact and next step in Slack: typed, or in the window of an update, and shown where people look."""
+"""Impact and next step in Slack: typed, or in the update modal, and shown where people look."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def channel(door: Door, incident: Incident) -> str:
 
 
 def stated(incident: Incident) -> list[tuple[str, str, str]]:
-    """Kind, words and owner of what was stated, oldest first."""
+    """Return kind, words and owner of what was stated, oldest first."""
     found = incident.events.filter(kind__in=["updated", "impact", "next_step"]).order_by("n")
     return [(one.kind, one.text, one.data.get("name", "")) for one in found]
 

@@ -1,4 +1,4 @@
-"""A private incident and one that does not exist look the same to whoever is not in it, at every door."""
+"""A private incident and a missing one look the same, at every door, to a person who is not in it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from workflows.models import Effect
 
 @pytest.fixture(scope="module")
 def lay_out() -> LayOut:
-    """A private incident in whose channel Out sits, let in by hand a moment ago: we do not know that yet."""
+    """Declare a private incident; Out was just let into its channel by hand, which we do not know yet."""
     return declared_with_a_stranger
 
 
@@ -58,7 +58,7 @@ def test_no_list_names_it(door: Door, secret: Incident, name: str) -> None:
 
 
 def test_a_button_carried_over_does_nothing(door: Door, secret: Incident) -> None:
-    """Buttons carry ids that anybody may have copied: each press is checked anew."""
+    """Anyone can copy a button's id, so each press is checked again."""
     effect = Effect.objects.filter(incident=secret).first()
     assert effect is not None
     for action_id in listeners.BUTTONS:

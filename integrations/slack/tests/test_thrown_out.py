@@ -1,4 +1,4 @@
-"""The app is removed from a public channel and comes back: what could not be said there meanwhile is said, once."""
+"""The app is removed from a public channel and returns: what it could not post meanwhile is posted, once."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from workflows.status import progress
 
 
 def meanwhile(door: Door, incident: Incident, what: str) -> None:
-    """Do one thing that is said in the channel."""
+    """Do one thing that is posted in the channel."""
     ann, now = door.house.person("ann"), timezone.now()
     if what == "update":
         lifecycle.update(incident, text="we look", by=ann, at=now)
@@ -43,7 +43,7 @@ def meanwhile(door: Door, incident: Incident, what: str) -> None:
 
 
 def is_said_once(door: Door, incident: Incident, channel: str) -> None:
-    """Nothing is left to plan, and no message of ours stands in the channel twice."""
+    """Check that nothing is left to plan, and that the channel has none of our messages twice."""
     assert not reconcile.reconcile(incident.pk, at=timezone.now()).actions
     marks = Counter(json.dumps(one.metadata) for one in door.slack.messages(channel) if one.metadata)
     assert set(marks.values()) == {1}
@@ -53,12 +53,12 @@ def is_said_once(door: Door, incident: Incident, channel: str) -> None:
     ("what", "heard"),
     [
         *((what, True) for what in ("update", "lead", "impact", "retype", "private", "resolve")),
-        *((what, False) for what in ("update", "lead", "impact", "retype")),  # people respond there still
+        *((what, False) for what in ("update", "lead", "impact", "retype")),  # people still respond there
     ],
 )
 @pytest.mark.parametrize("type", ["ambiguous", "isolated"])
 def test_what_was_refused_follows_once_the_app_is_invited_back(door: Door, type: str, what: str, heard: bool) -> None:
-    """Also where nobody hears of it: who is in the channels of public incidents is read in turn."""
+    """Even without events: the members of public incidents' channels are read in rotation."""
     incident = door.declared(type=type)
     name = door.house.channel(incident)
     door.slack.acts.kick("ann", name, "firekind")
@@ -138,7 +138,7 @@ def test_a_plan_makes_another_channel_where_the_app_was_removed_from_a_private_o
 
 @pytest.mark.parametrize("tells", ["the app", "a person"])
 def test_the_app_knows_its_own_acts_whoever_slack_says_an_event_is_for(door: Door, tells: str) -> None:
-    """An app that a person lent a token as well may be told of events on behalf of that person."""
+    """An app that a person also gave a token may get events on behalf of that person."""
     incident = door.declared("keys")
     door.command("ann", "type security", channel=door.house.channel(incident))
     door.submit("ann")
@@ -152,7 +152,7 @@ def test_the_app_knows_its_own_acts_whoever_slack_says_an_event_is_for(door: Doo
 
 
 def comings_and_goings(door: Door, name: str, kinds: str) -> list[list[PendingDelivery]]:
-    """Remove the app and invite it back so many times; return what Slack tells of each."""
+    """Remove the app and invite it back this many times; return Slack's events about each."""
     told = []
     for kind in kinds:
         if kind == "-":
@@ -186,7 +186,7 @@ def test_in_whatever_order_it_hears_of_its_own_comings_and_goings_it_knows_where
 
 @pytest.mark.parametrize("heard", ["first", "last"])
 def test_a_channel_that_was_archived_is_not_said_to_have_thrown_the_app_out(door: Door, heard: str) -> None:
-    """Slack takes apps out of what is archived, and tells them so."""
+    """Slack removes apps from archived channels, and tells them so."""
     incident = door.declared()
     channel = door.slack.channel(door.house.channel(incident))
     door.slack.acts.archive("ann", channel.name)
@@ -223,7 +223,7 @@ def test_being_invited_back_asks_nothing_of_an_incident_where_nothing_was_refuse
 
 
 def test_the_incident_is_held_before_its_effects_are_tried_again(door: Door) -> None:
-    """As in a plan, which writes to the timeline first and cancels effects then: the two must not wait in a ring."""
+    """A plan writes to the timeline first and then cancels effects, so this has to lock in the same order."""
     incident = door.declared()
     Effect.objects.filter(incident=incident, kind="post", room=1).update(state="failed", error_code="not_in_channel")
     channel = door.slack.channel(door.house.channel(incident)).id

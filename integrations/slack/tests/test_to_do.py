@@ -1,4 +1,4 @@
-"""Tasks and follow-ups in Slack: typed, made of a message, done from their card and from the Home tab."""
+"""Tasks and follow-ups in Slack: typed, made from a message, finished from their card and from the Home tab."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Files over real HTTP: where the token goes, what a sign-in page is, and how what goes wrong reads."""
+"""Files over real HTTP: where the token goes, how a sign-in page is recognised, and what the errors say."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Answer = tuple[int, dict[str, str], bytes]
 
 @dataclass
 class Server:
-    """A file server, what it was asked, and how it answers."""
+    """A file server with its answers, and the requests it got."""
 
     url: str = ""
     asked: list[tuple[str, str, bytes]] = field(default_factory=list)
@@ -124,7 +124,7 @@ def test_a_sign_in_is_told_from_the_file_and_not_followed(server: Server, answer
 
 
 def test_a_page_that_somebody_shared_is_a_file(server: Server) -> None:
-    """Such as a flame graph of async-profiler, which writes HTML unless it is told otherwise."""
+    """For example a flame graph of async-profiler, which writes HTML by default."""
     content = b"<!DOCTYPE html><title>Flame graph</title>"
     kind = {"Content-Type": "text/html", "Content-Disposition": 'attachment; filename="cpu.html"'}
     server.answer = lambda: (200, kind, content)

@@ -1,4 +1,4 @@
-"""A type is edited while somebody has the form open that declares one: what was shown is what is declared."""
+"""A type is edited while someone has the declare form open: what is declared is what was shown."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from integrations.slack.tests.door import Door
 from integrations.tests.test_people_laws import account
 
 BEGINS: Final[dict[str, Any]] = {"private": True, "announce": False, "invite": ("security",), "pages": ()}
-# What a type asks for instead, and whether anybody else learns of the incident by that, or is called to it.
+# What a type asks for instead, and whether more people would learn of the incident or be called to it.
 EDITS: Final[dict[str, tuple[dict[str, Any], bool]]] = {
     "public": ({"private": False, "announce": True}, True),
     "groups": ({"invite": ("security", "support")}, True),
@@ -30,13 +30,13 @@ FIELD = re.compile(r'name="(type|versions)"[^>]*?value="([^"]*)"(?P<picked>[^>]*
 
 
 def edit(door: Door, slug: str, **asked: Any) -> None:
-    """An operator edits what a type asks for."""
+    """Edit a type's policy, as an operator does."""
     type = door.house.type(slug)
     types.edit(type, policy=replace(type.policy, **asked), by=None, at=door.house.now())
 
 
 class Web:
-    """The page, with this type chosen."""
+    """The web page with this type chosen."""
 
     def __init__(self, door: Door) -> None:
         self.client = Client()
@@ -44,7 +44,7 @@ class Web:
         self.page = self.client.get("/declare").content.decode()
 
     def send(self, type: str = "security") -> str:
-        """Send the form as it stands, and return what comes back."""
+        """Submit the form as it is, and return the resulting page."""
         held = {name: value for name, value, _ in FIELD.findall(self.page)}
         given = {"title": "Keys leaked", "type": type, "versions": held.get("versions", "")}
         self.page = self.client.post("/declare", given).content.decode()
@@ -52,7 +52,7 @@ class Web:
 
 
 class Window:
-    """Slack's window, with this type chosen."""
+    """Slack's modal with this type chosen."""
 
     def __init__(self, door: Door) -> None:
         self.door = door
@@ -60,13 +60,13 @@ class Window:
         door.press("ann", "firekind:declare-type", value="security")
 
     def send(self) -> str:
-        """Send the window as it stands, and return what it shows then."""
+        """Submit the modal as it is, and return what it then shows."""
         answer = self.door.submit("ann", title="Keys leaked")
         return f"{answer} {self.door.slack.modal('ann')}"
 
 
 def picked(page: str) -> str:
-    """The type that is chosen on the page."""
+    """Return the type that is chosen on the page."""
     found: list[str] = [value for name, value, more in FIELD.findall(page) if name == "type" and "checked" in more]
     return found[0]
 

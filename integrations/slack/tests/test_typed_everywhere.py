@@ -1,4 +1,4 @@
-"""Nothing that Slack is told of an incident made of the worst words there are marks what somebody typed."""
+"""An incident made of the worst words: nothing anyone typed becomes a mention or a link in what Slack is sent."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ WRITTEN = ("update {}", "note {}", "finding {}", "finding refuted: {} because {}
 
 @pytest.fixture
 def incident(door: Door) -> Iterator[Incident]:
-    """The worst one."""
+    """The worst incident."""
     with worst.declared(door) as made:
         yield made
 

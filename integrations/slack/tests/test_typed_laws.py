@@ -1,4 +1,4 @@
-"""Whatever people type stays text: no mention, link or date comes of it, and no cut leaves half of one."""
+"""Whatever people type stays text: it becomes no mention, link or date, and no cut leaves half of one."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ OUTSIDE = {"channel/1": {"id": "C1", "name": "one"}, "outlet": {"id": "C2", "nam
 
 
 def posted(said: str) -> tuple[ChannelPost, ...]:
-    """An entry of every kind, with these words wherever it has any."""
+    """Return an entry of every kind, with these words everywhere."""
     whole: dict[str, Any] = {"label": said, "by": said, "sentence": said, "text": said}
     return tuple(
         one
@@ -42,7 +42,7 @@ def posted(said: str) -> tuple[ChannelPost, ...]:
 
 
 def _more(kind: str, n: int, said: str) -> dict[str, Any]:
-    """What only entries of a kind have."""
+    """Return the fields that only entries of a kind have."""
     owner = replace(someone("ann"), name=said)
     match kind:
         case "evidence":
@@ -57,7 +57,7 @@ def _more(kind: str, n: int, said: str) -> dict[str, Any]:
 
 
 def typed_into(known: Facts, said: str) -> Facts:
-    """The facts with these words wherever someone may have typed them."""
+    """Return the facts with these words wherever someone may have typed them."""
     lead = replace(someone("ann"), name=said)
     public = Published("amber-otter", "outlet", said, "https://firekind.test/summaries/1/")
     told = posted(said)
@@ -79,7 +79,7 @@ STATES = [
 
 
 def messages(known: Facts) -> Iterator[dict[str, Any]]:
-    """Every message and topic that an incident with these facts asks for, as Slack is sent it."""
+    """Yield every message and topic for an incident with these facts, as sent to Slack."""
     for thing in desired_state(known).things:
         if "card" in thing.spec:
             card = Card.from_dict(thing.spec["card"]).marked(lambda mark: performers._placed(mark, OUTSIDE))
@@ -99,7 +99,7 @@ def test_every_first_line_is_bold_to_its_end(state: Facts, said: str) -> None:
 
 
 def marked(sent: Iterable[dict[str, Any]]) -> tuple[Counter[str], list[str]]:
-    """How often each mention, link and date is in messages, and every text of theirs."""
+    """Count each mention, link and date in messages, and return those with all their texts."""
     said = [
         text for one in sent for text in (*written([one.get("blocks", []), one.get("attachments", [])]), one["text"])
     ]

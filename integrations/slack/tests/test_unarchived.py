@@ -1,4 +1,4 @@
-"""A public channel that is unarchived has nobody in it but who did that: those who respond are in again, and so are we.
+"""An unarchived public channel contains only the person who unarchived it: responders are invited again, and we join.
 
 https://slack.com/help/articles/213185307-Archive-or-delete-a-channel
 """
@@ -32,7 +32,7 @@ HEARD: Final[dict[str, Callable[[Door, Incident], object]]] = {
 
 @pytest.fixture
 def channel(door: Door, incident: Incident) -> str:
-    """Its channel, which Ann archived while people responded there."""
+    """Return its channel, which Ann archived while people responded there."""
     name = door.house.channel(incident)
     door.slack.acts.archive("ann", name)
     door.deliver()
@@ -112,7 +112,7 @@ def test_where_it_is_not_let_in_it_says_what_to_do(door: Door, incident: Inciden
 
 
 def test_one_that_ended_brings_nobody_back_in(door: Door, incident: Incident) -> None:
-    """Somebody reads on; the others have gone home, whatever they still are and whatever is written later."""
+    """One person reads on; the others are done, whatever roles they have and whatever is written later."""
     name = door.house.channel(incident)
     lifecycle.set_lead(incident, lead=door.house.person("ben"), by=None, at=timezone.now())
     lifecycle.bring_in(incident, people=[door.house.person("cat")], by=None, at=timezone.now())
@@ -136,7 +136,7 @@ def test_one_that_ended_brings_nobody_back_in(door: Door, incident: Incident) ->
 def test_nobody_is_said_to_have_left_a_channel_that_was_archived_unheard(
     door: Door, incident: Incident, unarchived: bool
 ) -> None:
-    """Its members are read before anyone looks how it stands, and it has none."""
+    """Its members are read before its state is, and an archived channel has none."""
     name, before = door.house.channel(incident), taking_part(incident)
     assert len(before) > 1
     door.slack.acts.archive("ann", name)
@@ -170,7 +170,7 @@ ARCHIVED: Final[dict[str, Callable[[Door, Incident], None]]] = {"us": archived_b
 def test_one_that_ended_and_is_reopened_invites_again_whoever_takes_part(
     door: Door, incident: Incident, by: str, heard: str, when: str, end: Callable[..., Incident]
 ) -> None:
-    """Whenever it is heard that its channel was unarchived; who had left of their own will stays away."""
+    """Whenever we hear that the channel was unarchived. A person who left on their own stays out."""
     name = door.house.channel(incident)
     door.slack.acts.leave("lea", name)
     door.deliver()

@@ -1,4 +1,4 @@
-"""The app is uninstalled while people respond: what could not be done is said once, and done once retried."""
+"""The app is uninstalled while people respond: what failed is reported once, and done once retried."""
 
 from __future__ import annotations
 

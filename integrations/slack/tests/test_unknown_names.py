@@ -1,4 +1,4 @@
-"""A name that nobody has: refused by name wherever a person stands first, with nothing half done; later it is text."""
+"""An unknown name is refused by name where a person is expected first, with nothing half done; later it is text."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ ASKING = (
 
 
 def kept(incident: Incident) -> tuple[object, ...]:
-    """Everything that these commands could leave behind."""
+    """Return everything that these commands could have left behind."""
     now = Incident.objects.get(pk=incident.pk)
     events = Event.objects.filter(incident=incident).count()
     people = Participant.objects.filter(incident=incident).count()

@@ -1,4 +1,4 @@
-"""A verb is understood as tired people type it, and what it takes is not said to be missing for a full stop."""
+"""Verbs work as tired people type them; a full stop does not make required words count as missing."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ PARTED = (
 
 @pytest.fixture
 def channel(door: Door, incident: Incident) -> str:
-    """Its channel."""
+    """Return its channel."""
     return door.house.channel(incident)
 
 

@@ -1,4 +1,4 @@
-"""A command outside of its incident's channel: nothing is done before someone has read what goes where."""
+"""A command outside its incident's channel does nothing until someone has read what would be done where."""
 
 from __future__ import annotations
 
@@ -26,17 +26,17 @@ TYPED = {
 
 
 def words(one: command_table.Command) -> str:
-    """What may follow a command."""
+    """Return words to follow a command."""
     return TYPED.get(one.name, "still here")
 
 
 def shown(door: Door, user: str = "out") -> Any:
-    """The blocks that somebody was shown last, and nobody else."""
+    """Return the blocks of the last message that only this person was shown."""
     return door.slack.ephemerals(user)[-1].blocks
 
 
 def place(door: Door, incident: Incident) -> str:
-    """How its channel is named in answers."""
+    """Return how answers name its channel."""
     return f"<#{door.slack.channel(door.house.channel(incident)).id}>"
 
 
@@ -46,7 +46,7 @@ def choose(door: Door, incident: Incident, *, user: str = "out", channel: str = 
 
 
 def confirm(door: Door, *, user: str = "out", channel: str = "lobby") -> str:
-    """Do it, and return what is said then."""
+    """Confirm, and return the answer."""
     door.press(user, "firekind:picked", channel=channel)
     return str(door.slack.ephemerals(user)[-1].text)
 
@@ -126,19 +126,19 @@ def test_a_text_of_any_length_fits(door: Door, incident: Incident) -> None:
 
 
 def test_where_an_incident_was_nothing_is_offered_and_nothing_told(door: Door, incident: Incident) -> None:
-    """By its name alone: a channel that belonged to a private incident is answered like one that never did."""
+    """Only its name decides: a private incident's former channel is answered like one that never had an incident."""
     door.declared("mail is late", by="ben")
     old, out = door.slack.channel(door.house.channel(incident)), door.slack.person("out").id
     door.command("ann", "type security", channel=old.name)
     door.submit("ann")
     door.house.settle(incident)
-    old.is_archived = False  # somebody brought it back
+    old.is_archived = False  # someone unarchived it
     incident.refresh_from_db()
     hidden = door.slack.channel(door.house.channel(incident))
     never = door.slack.add_channel("inc-never-was")
     board = door.slack.add_channel("board", is_private=True)
     for channel in (old, hidden, never, board):
-        channel.members.append(out)  # to the private one, let in by hand: we do not know that yet
+        channel.members.append(out)  # let into the private one by hand, which we do not know yet
     for one in ABOUT:
         for after in ("", f" {words(one)}"):
             places = (old, hidden, never, board)

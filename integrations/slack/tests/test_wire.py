@@ -1,4 +1,4 @@
-"""The wire over real HTTP, through Slack's own SDK: nothing is sent twice, and every way to fail has its meaning."""
+"""The wire over real HTTP, through Slack's own SDK: nothing is sent twice, and every failure has its meaning."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from integrations.slack import fake
 from integrations.slack.adapter.wire import Wire
 from workflows.ports import VendorError
 
-PATIENCE_S = 4  # less, and a busy machine is taken for a vendor that does not answer
+PATIENCE_S = 4  # with less, a busy machine looks like a vendor that does not answer
 
 
 class Served:
@@ -28,7 +28,7 @@ class Served:
         self.wire = Wire(api_url=f"http://127.0.0.1:{port}/api/", token="xoxb-sandbox", timeout_s=PATIENCE_S)
 
     def count(self, method: str) -> int:
-        """How often a method reached the workspace."""
+        """Return how often a method was called."""
         return self.slack.calls.count(method)
 
 

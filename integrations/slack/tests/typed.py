@@ -1,4 +1,4 @@
-"""What people type to make a message of ours say or do what it should not, and how that would be seen in it."""
+"""Text that people type to make our messages say or do what they should not, and how to detect that it worked."""
 
 from __future__ import annotations
 
@@ -40,17 +40,17 @@ SENTINELS: Final = re.compile(r"FORGED|forged|1234567890|!channel|!here|outlet")
 
 
 def controls(said: str) -> list[str]:
-    """What Slack would show in its own way: mentions, links, dates."""
+    """Return what Slack would render specially: mentions, links, dates."""
     return CONTROL.findall(said)
 
 
 def debris(said: str) -> str:
-    """What is left of the characters that Slack reads, outside of whole escapes, mentions, links and dates."""
+    """Return Slack's control characters that are outside of whole escapes, mentions, links and dates."""
     return "".join(one for one in ENTITY.sub("", CONTROL.sub("", said)) if one in "<>&")
 
 
 def written(piece: Any) -> Iterator[str]:
-    """Every text that Slack reads as mrkdwn, in blocks, views and attachments."""
+    """Yield every text that Slack reads as mrkdwn, in blocks, views and attachments."""
     if isinstance(piece, dict):
         if piece.get("type") == "mrkdwn":
             yield str(piece["text"])

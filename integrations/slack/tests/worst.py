@@ -1,4 +1,4 @@
-"""An incident made of the worst words there are, and everything that Slack was told of it."""
+"""An incident made of the worst words, and everything that Slack was sent about it."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ TITLE, NAME = WORST[:190], WORST[:150]
 
 @contextmanager
 def declared(door: Door) -> Iterator[Incident]:
-    """Declare one whose title, people, updates, evidence, findings and pages are all made of such words."""
+    """Declare one whose title, people, updates, evidence, findings and pages all use such words."""
     now = timezone.now()
     ann = door.house.person("ann")
     Person.objects.filter(pk=ann.pk).update(name=NAME)
@@ -45,7 +45,7 @@ def declared(door: Door) -> Iterator[Incident]:
 
 
 def told(door: Door) -> Iterator[str]:
-    """Every text of our messages, answers, modals, tabs and topics as it was sent: Slack makes links of addresses."""
+    """Yield every text of our messages, answers, modals, tabs and topics as sent: Slack turns URLs into links."""
     workspace = door.slack.workspace
     for call in door.slack.calls:
         yield from (str(call.args[name]) for name in ("text", "topic") if name in call.args)
@@ -61,7 +61,7 @@ def told(door: Door) -> Iterator[str]:
 
 
 def faults(texts: Iterator[str]) -> list[str]:
-    """Those that mention, link or date what somebody typed, or hold half of an escape."""
+    """Return the texts that mention, link or date what someone typed, or contain half of an escape."""
     return [
         one
         for one in texts

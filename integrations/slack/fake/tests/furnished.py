@@ -23,7 +23,7 @@ EVERYTHING = words(
 
 
 class Clock:
-    """A clock that moves when told."""
+    """A clock that moves only when told."""
 
     def __init__(self) -> None:
         self.now = 1_800_000_000.0
@@ -33,7 +33,7 @@ class Clock:
 
 
 class Strict(fake.FakeSlack):
-    """A stand-in that may only answer with errors the table of rules knows."""
+    """A stand-in that may only answer with errors listed in the table of rules."""
 
     clock: Clock
 
@@ -45,13 +45,13 @@ class Strict(fake.FakeSlack):
         return reply
 
     def ok(self, method: str, **args: Any) -> Mapping[str, Any]:
-        """Call and insist on success."""
+        """Call a method and require success."""
         reply = self.call(method, args)
         assert reply.ok, reply.body
         return reply.body
 
     def error(self, method: str, **args: Any) -> str:
-        """Call and return the error."""
+        """Call a method and return its error."""
         return str(self.call(method, args).body.get("error", ""))
 
 

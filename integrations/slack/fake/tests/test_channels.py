@@ -1,4 +1,4 @@
-"""Channels, members, messages: what the Web API does to a workspace."""
+"""Channels, members and messages: the effects of Web API calls on a workspace."""
 
 from __future__ import annotations
 

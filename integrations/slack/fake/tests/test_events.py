@@ -1,4 +1,4 @@
-"""Events, faults and rates."""
+"""Events, faults and rate limits."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Files of people and of the app: who may read them, where they are shown, what is left when they are deleted."""
+"""Files of people and of the app: who may read them, where they are shown, and what remains after deletion."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Our table of methods says what Slack's reference says, but for what is listed here with its reason."""
+"""Our table of methods agrees with Slack's reference, except for differences that are listed with their reasons."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from integrations.slack.protocol.rules import COMMON_ERRORS, RULES
 
 FILE: Final = Path(__file__).parents[4] / "fixtures" / "slack_methods.json"
 # https://docs.slack.dev/reference/methods/<method>.json, as collected by github.com/slack-ruby/slack-api-ref in August
-# 2026, cut down to what is compared here.
+# 2026, reduced to what is compared here.
 PUBLISHED: Final[dict[str, dict[str, Any]]] = json.loads(FILE.read_text())
 
 NO_GROUP: Final = "the answer to an unknown group, which the reference names for usergroups.users.list alone"
@@ -61,7 +61,7 @@ def test_each_part_is_compared(part: str, value: Any, monkeypatch: pytest.Monkey
 
 
 def differences() -> Iterator[tuple[str, str]]:
-    """Yield method by method what is different."""
+    """Yield each method's differences."""
     for method in sorted({*RULES, *PUBLISHED}):
         if method not in RULES or method not in PUBLISHED:
             yield method, "method"

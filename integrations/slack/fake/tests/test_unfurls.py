@@ -1,4 +1,4 @@
-"""Links that people post: the app is told first, has to answer that, and only then may show what is behind them."""
+"""Links that people post: the app is told first, has to answer that, and only then may show previews."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def slack() -> Strict:
 
 
 def post(slack: Strict, channel: str = "ours") -> tuple[str, fake.PendingDelivery, fake.PendingDelivery]:
-    """Post a link; return the message, and what the app is told while it is written and once it is posted."""
+    """Post a link; return its timestamp, and the deliveries while it is being written and after it is posted."""
     ts = slack.acts.say("ada", channel, f"look at {URL}")
     draft, posted = (one for one in slack.take_deliveries() if one.type == "link_shared")
     return ts, draft, posted
