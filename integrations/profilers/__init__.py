@@ -1,1 +1,1 @@
-"""Where profiles are captured: one adapter a kind of source, over the operator's list."""
+"""Capture profiles: one adapter per type of source, for the sources on the operator's list."""

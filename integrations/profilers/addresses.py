@@ -1,7 +1,7 @@
-"""Which addresses a source may be at: the wall against being sent where we should not go.
+"""Check the IP addresses of sources, so that we cannot be made to send requests where we should not.
 
-The list of sources is the operator's, so nobody else chooses an address. What is left is a name that resolves to
-something else than the operator meant (ASVS 5.0, 1.3.6 and 13.2.4).
+Only the operator lists sources, so no one else chooses an address. The remaining risk is a host name that resolves to
+something other than the operator meant (ASVS 5.0, 1.3.6 and 13.2.4).
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from ipaddress import IPv4Address, IPv6Address
 
 Address = IPv4Address | IPv6Address
 
-# Where clouds answer with credentials or settings of the machine; beside the link-local ones, which are refused as a
-# whole (AWS, Google Cloud, Azure, Oracle, Tencent, DigitalOcean, OpenStack and others at 169.254.169.254).
+# Where clouds serve a machine's credentials or settings, apart from the link-local addresses, which are all refused
+# (AWS, Google Cloud, Azure, Oracle, Tencent, DigitalOcean, OpenStack and others at 169.254.169.254).
 METADATA = frozenset(
     map(
         ipaddress.ip_address,
@@ -30,21 +30,22 @@ METADATA = frozenset(
         ),
     )
 )
-# Prefixes under which an IPv6 address stands for an IPv4 one in its last 32 bits: NAT64, of a network of its own or
-# not, and the compatible addresses of old.
+# Prefixes of IPv6 addresses whose last 32 bits are an IPv4 address: NAT64, well-known and local, and the old
+# IPv4-compatible addresses.
 EMBEDDING = tuple(map(ipaddress.ip_network, ("64:ff9b::/96", "64:ff9b:1::/48", "::/96")))
-# ISATAP: fe80::5efe:a.b.c.d under any prefix, so told by the half that names the interface.
+# ISATAP: fe80::5efe:a.b.c.d under any prefix, so it is recognised by the interface half.
 ISATAP = frozenset({0x00005EFE, 0x02005EFE})
 
 
 class AddressRefused(Exception):
-    """An address is not one that may be asked; the message says why."""
+    """An address must not be requested; the message says why."""
 
 
 def resolve(host: str, port: int, *, internal: bool) -> str:
-    """Resolve a name once and return the address to connect to; raise ``Refused``, or ``OSError`` for no such name.
+    """Resolve a host name once and return the address to connect to.
 
-    One bad address among several refuses them all: a name that points both out and in is no honest one.
+    A single bad address among several refuses them all, because a name that points both outside and inside is
+    suspicious. Raises ``AddressRefused``, or ``OSError`` when the name does not exist.
     """
     found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     addresses = list(dict.fromkeys(str(entry[4][0]).partition("%")[0] for entry in found))
@@ -54,7 +55,9 @@ def resolve(host: str, port: int, *, internal: bool) -> str:
 
 
 def check(address: Address, *, internal: bool) -> None:
-    """Raise ``AddressRefused`` for an address that is never asked, or that is inside although the source is not."""
+    """Raise ``AddressRefused`` for an address that is never requested, or an internal one of a source that is not
+    internal.
+    """
     inner = _unwrapped(address)
     if inner in METADATA or inner.is_link_local:
         raise AddressRefused(f"{address} is a machine metadata address and is never requested.")
@@ -67,9 +70,9 @@ def check(address: Address, *, internal: bool) -> None:
 
 
 def _unwrapped(address: Address) -> Address:
-    """Return the IPv4 address that an IPv6 one stands for (mapped, 6to4, Teredo, NAT64, ...), else the address itself.
+    """Return the IPv4 address embedded in an IPv6 one (mapped, 6to4, Teredo, NAT64, ...), else the address itself.
 
-    The two that are about this very machine, `::` and `::1`, stand for nothing else.
+    The two local addresses `::` and `::1` embed none.
     """
     if not isinstance(address, IPv6Address) or address.is_loopback or address.is_unspecified:
         return address

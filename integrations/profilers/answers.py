@@ -1,4 +1,4 @@
-"""What the adapters share: the window that is asked about, and answers turned into files."""
+"""Shared by the adapters: the requested time window, and turning answers into files."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ from integrations.profilers.asking import METHOD, SourceAnswer
 from integrations.profilers.sources import Listed
 from workflows.ports import VendorError
 
-PATIENCE_S = 60.0  # a continuous profiler merges before it answers
-SAMPLE = 2  # the field of a profile in pprof's form that holds a sample
-LITTLE = 1 << 16  # a profile without samples is smaller: there is nothing in it but the names of what it would count
+PATIENCE_S = 60.0  # seconds; a continuous profiler merges before it answers
+SAMPLE = 2  # the field number of samples in a pprof profile
+LITTLE = 1 << 16  # a profile without samples is smaller, as it contains only the names of what it would count
 GZIP = 16 + zlib.MAX_WBITS
 
 
 def window(at: datetime, seconds: int) -> tuple[datetime, datetime]:
-    """Return the window of so many seconds that ends there."""
+    """Return the window of this many seconds that ends at a time."""
     return at - timedelta(seconds=seconds), at
 
 
 def name_of(source: Listed, kind: str, names: Mapping[str, str]) -> str:
-    """Return how a source calls a kind: as the list says, else as is usual.
+    """Return a source's name for a kind of profile, from the list or else the usual one.
 
-    Raises ``VendorError`` for a kind it has no name for.
+    Raises ``VendorError`` for a kind without a name.
     """
     name = source.kinds[kind] or names.get(kind, "")
     if not name:
@@ -51,22 +51,22 @@ def parsed(source: Listed, answer: SourceAnswer) -> dict[str, Any]:
 
 
 def strange(source: Listed) -> VendorError:
-    """Return the error of an answer that is not of the form that this type of source gives."""
+    """Return the error for an answer in an unexpected format for this type of source."""
     says = f"{source.name} did not respond like a {source.type}. Check its address and type in the list."
     return VendorError(says, code="strange_answer", method=METHOD)
 
 
 def nothing(source: Listed, query: str) -> VendorError:
-    """Return the error of an answer without a single sample: they may still be on their way."""
+    """Return the error for an answer without samples, which may still arrive."""
     says = f"{source.name} has no samples of {query} in that window."
     return VendorError(says, code="no_samples", method=METHOD, retryable=True)
 
 
 def has_samples(profile: bytes) -> bool:
-    """Return whether a profile in pprof's form, packed or not, has a sample in it.
+    """Return whether a pprof profile, compressed or not, contains a sample.
 
-    A continuous profiler answers for a window of which it has nothing with a whole profile, and no sample. No more is
-    unpacked than such a one could hold; what cannot be read is left to whoever reads it.
+    For a window without data a continuous profiler returns a valid profile without samples. Only as much is
+    decompressed as such a profile could contain. One that cannot be read is left to its reader.
     """
     try:
         unpacking = zlib.decompressobj(GZIP)
@@ -77,7 +77,7 @@ def has_samples(profile: bytes) -> bool:
 
 
 def file_of(parts: Iterable[bytes]) -> BinaryIO:
-    """Return a file with this in it, which is gone once it is closed."""
+    """Return a file with these contents, which is deleted when closed."""
     with ExitStack() as undo:
         file = undo.enter_context(tempfile.TemporaryFile())
         file.writelines(parts)

@@ -1,7 +1,7 @@
-"""One HTTP request to a source: to the address that was checked, without redirects, within bounds of size and time.
+"""Send one HTTP request to a source: to the address that was checked, without redirects, limited in size and time.
 
-``http.client`` and nothing on top of it: we connect the socket ourselves, so that no library resolves the name again,
-follows a redirect, takes a proxy from the environment or unpacks what it is sent.
+It uses only ``http.client`` on a socket that we connect ourselves, so that no library resolves the name again, follows
+a redirect, uses a proxy from the environment or decompresses the answer.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from workflows.ports import VendorError
 CONNECT_S = 5.0
 CHUNK = 1 << 16
 SHOWN = 300
-PAGE = "text/html"  # what no source answers with
+PAGE = "text/html"  # no source answers with this
 MIB = 1 << 20
 METHOD = "profiler.capture"
 FOUND = range(300, 400)
@@ -36,7 +36,7 @@ LATER = {408, 425, 429, *range(500, 600)}
 
 @dataclass(slots=True)
 class SourceAnswer:
-    """What a source answered; ``body`` is a file that is gone once it is closed, ``type`` what it is said to be."""
+    """A source's answer; ``body`` is a file that is deleted when closed, ``type`` its content type."""
 
     status: int
     body: BinaryIO
@@ -44,7 +44,7 @@ class SourceAnswer:
 
     @property
     def words(self) -> str:
-        """The beginning of the body as text, for people."""
+        """Return the beginning of the body as text, for people."""
         self.body.seek(0)
         said = self.body.read(SHOWN).decode("utf-8", "replace")
         self.body.seek(0)
@@ -52,14 +52,14 @@ class SourceAnswer:
 
 
 def get(source: Listed, path: str, *, environ: Mapping[str, str], patience_s: float) -> SourceAnswer:
-    """Ask for a path below the source's address."""
+    """Request a path below the source's URL."""
     return request(source, "GET", path, b"", {}, environ=environ, patience_s=patience_s)
 
 
 def post(
     source: Listed, path: str, body: bytes, *, type: str, environ: Mapping[str, str], patience_s: float
 ) -> SourceAnswer:
-    """Send a body to a path below the source's address."""
+    """Send a body to a path below the source's URL."""
     headers = {"Content-Type": type}
     return request(source, "POST", path, body, headers, environ=environ, patience_s=patience_s)
 
@@ -74,9 +74,10 @@ def request(
     environ: Mapping[str, str],
     patience_s: float,
 ) -> SourceAnswer:
-    """Ask a source and return a good answer; everything else raises ``VendorError`` in words for its operator.
+    """Send a request to a source and return a good answer. Raises ``VendorError`` with words for the operator.
 
-    The whole of it, however slowly it comes, may take ``patience_s`` and hold ``most_mib`` of the source.
+    The whole exchange may take ``patience_s``, however slowly bytes arrive, and the body up to the source's
+    ``most_mib``.
     """
     sent = {"Accept": "*/*", "Accept-Encoding": "identity", "User-Agent": "firekind", **headers}
     sent |= {name: _filled(source, name, value, environ) for name, value in source.headers.items()}
@@ -87,7 +88,7 @@ def request(
                 with _connected(source, patience_s=patience_s) as connection:
                     in_hand.before_sending()
                     connection.request(method, f"{parts.path}{path}", body=body or None, headers=sent)
-                    with closing(connection.getresponse()) as response:  # one that is refused half way, too
+                    with closing(connection.getresponse()) as response:  # also for one that is refused half-way
                         answer = _answer(source, response)
                     undo.callback(answer.body.close)
                 undo.pop_all()
@@ -109,8 +110,8 @@ def _connected(source: Listed, *, patience_s: float) -> Iterator[http.client.HTT
     port = parts.port or (443 if secure else 80)
     address = addresses.resolve(host, port, internal=source.internal)
     plain = socket.create_connection((address, port), timeout=CONNECT_S)
-    # However a slow peer spreads its bytes, the whole ends here: the socket is shut down while it is being read. What
-    # is shut down has to be a handle of our own, since TLS takes the socket's away from it.
+    # Enforce the deadline even if a slow peer keeps sending bytes: shut the socket down while it is being read. This
+    # needs a handle of our own, because TLS takes over the socket's.
     late, handle = threading.Event(), plain.dup()
     cut = threading.Timer(patience_s, _cut, args=(handle, late))
     cut.daemon = True
@@ -127,10 +128,10 @@ def _connected(source: Listed, *, patience_s: float) -> Iterator[http.client.HTT
         finally:
             connection.close()
         if late.is_set():
-            raise TimeoutError  # what was cut off looks like an answer that simply ended there
+            raise TimeoutError  # a cut connection looks like an answer that simply ended
     except (OSError, http.client.HTTPException) as error:
         if late.is_set():
-            raise TimeoutError from error  # or like a peer that hung up: it was still sending
+            raise TimeoutError from error  # or like a peer that hung up although it was still sending
         raise
     finally:
         cut.cancel()
@@ -143,7 +144,7 @@ def _cut(sock: socket.socket, late: threading.Event) -> None:
     try:
         sock.shutdown(socket.SHUT_RDWR)
     except OSError:
-        return  # it has ended already
+        return  # it has already ended
 
 
 def _answer(source: Listed, response: http.client.HTTPResponse) -> SourceAnswer:
@@ -158,14 +159,14 @@ def _answer(source: Listed, response: http.client.HTTPResponse) -> SourceAnswer:
 
 def _chunks(source: Listed, response: http.client.HTTPResponse) -> Iterator[bytes]:
     size, most = 0, source.most_mib * MIB
-    while chunk := response.read(min(CHUNK, most + 1 - size)):  # no waiting for more than it takes to refuse it
+    while chunk := response.read(min(CHUNK, most + 1 - size)):  # reads just enough to know that it is too large
         size += len(chunk)
         if size > most:
             says = f"{source.name} returned more than {source.most_mib} MiB. Request less, or raise its most_mib."
             raise VendorError(says, code="too_large", method=METHOD)
         yield chunk
     if response.length:
-        raise http.client.IncompleteRead(b"", response.length)  # reading in chunks does not raise it
+        raise http.client.IncompleteRead(b"", response.length)  # reading in chunks does not raise this
 
 
 def _must_be_good(source: Listed, answer: SourceAnswer) -> None:
@@ -180,9 +181,9 @@ def _must_be_good(source: Listed, answer: SourceAnswer) -> None:
 
 
 def _error(source: Listed, status: int, words: str) -> VendorError:
-    """Say what an answer means and what to do about it."""
+    """Return the error for an answer: what it means, and what to do about it."""
     said = f"{source.name} answered {status}{f': {words}' if words else ''}."
-    if "already in use" in words:  # net/http/pprof answers 500 when another CPU profile is being taken
+    if "already in use" in words:  # net/http/pprof answers 500 while another CPU profile is being taken
         says = f"{source.name} is busy: someone else is taking a CPU profile of it."
         return VendorError(says, code="busy", method=METHOD, retryable=True)
     if status in FOUND:
@@ -206,7 +207,7 @@ def _unanswered(source: Listed, error: Exception, patience_s: float) -> VendorEr
 
 
 def _filled(source: Listed, header: str, value: str, environ: Mapping[str, str]) -> str:
-    """Put the variable of the environment in; ``basic`` and ``bearer`` become what the header says."""
+    """Fill in the environment variable; ``basic`` and ``bearer`` become the header's value."""
     way, _, rest = value.rpartition(" ")
     match = VARIABLE.fullmatch(rest)
     assert match is not None, "the list was checked"

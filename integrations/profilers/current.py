@@ -1,4 +1,4 @@
-"""Where profiles come from by the operator's list, read once a process."""
+"""The configured profiler: the operator's list of sources, read once per process."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ log = logging.getLogger(__name__)
 
 
 def profiler() -> ListedProfiler | None:
-    """Return the sources that the operator's list names; None when settings name no list."""
+    """Return the profiler for the operator's list; None when no list is configured."""
     path = settings.FIREKIND.profile_sources_file
     return _profiler(path) if path else None
 
 
 @lru_cache(maxsize=4)
 def _profiler(path: Path) -> ListedProfiler:
-    """Read the list. A bad one captures nothing and says so; `manage.py check` names what is wrong."""
+    """Read the list. A bad one captures nothing and says so; `manage.py check` reports what is wrong."""
     try:
         listed = sources.read(path, environ=settings.FIREKIND.named)
     except BadFile as bad:

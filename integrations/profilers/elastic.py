@@ -1,6 +1,6 @@
-"""Elastic Universal Profiling: its flame graph call, whose nodes are turned into folded stacks.
+"""Elastic Universal Profiling: use its flame graph API, and convert the nodes to folded stacks.
 
-Elasticsearch counts the call among its own and may change it; it profiles CPU alone.
+The API is internal to Elastic and may change. It only profiles CPU.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from integrations.profilers import answers, asking
 from integrations.profilers.sources import Listed
 from workflows.ports import Captured
 
-SAMPLES = 20_000  # how many events it may look at; its own default
-KERNEL = 4  # the frame type of the kernel's functions
+SAMPLES = 20_000  # how many events Elastic may read; its own default
+KERNEL = 4  # the frame type of kernel functions
 
 
 def capture(source: Listed, kind: str, *, seconds: int, at: datetime, environ: Mapping[str, str]) -> Captured:
-    """Ask for the flame graph of the window."""
+    """Request the flame graph of a time window."""
     begin, end = answers.window(at, seconds)
     query = _query(source, begin, end)
     body = json.dumps({"sample_size": SAMPLES, "requested_duration": seconds, "query": query}).encode()
@@ -53,9 +53,9 @@ def _query(source: Listed, begin: datetime, end: datetime) -> dict[str, Any]:
 
 
 def folded(found: Mapping[str, Any]) -> Iterator[bytes]:
-    """Yield a line of folded stacks for each node that counts something itself; node 0 is the whole.
+    """Yield a folded stack for each node with samples of its own; node 0 is the root.
 
-    The answer is columns with one value a node; ``Edges`` holds each node's children.
+    The answer has columns with one value per node; ``Edges`` lists each node's children.
     """
     edges, own = found["Edges"], found["CountExclusive"]
     paths: list[tuple[int, str]] = [(0, "")]

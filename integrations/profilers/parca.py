@@ -1,4 +1,4 @@
-"""Parca: the HTTP side of its query service, which gives a merged profile in pprof's form, as base64 in JSON."""
+"""Parca: its query service's HTTP API, which returns a merged pprof profile as base64 in JSON."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ NAMES = {
 
 
 def capture(source: Listed, kind: str, *, seconds: int, at: datetime, environ: Mapping[str, str]) -> Captured:
-    """Ask for the merged profile of the window."""
+    """Request the merged profile of a time window."""
     begin, end = answers.window(at, seconds)
     query = f"{answers.name_of(source, kind, NAMES)}{source.query}"
     asked = {

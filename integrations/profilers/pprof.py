@@ -1,4 +1,4 @@
-"""Go's ``net/http/pprof`` and whatever answers like it (pprof-rs, Node's pprof, fgprof)."""
+"""Go's ``net/http/pprof`` and everything with the same API (pprof-rs, Node's pprof, fgprof)."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from integrations.profilers import asking
 from integrations.profilers.sources import Listed
 from workflows.ports import Captured
 
-PATHS = {"cpu": "profile", "wall": "fgprof"}  # the other kinds are called there as they are here
-PATIENCE_S = 15.0  # beyond the seconds that the profile itself takes
+PATHS = {"cpu": "profile", "wall": "fgprof"}  # other kinds have the same name there
+PATIENCE_S = 15.0  # in addition to the profile's own seconds
 
 
 def capture(source: Listed, kind: str, *, seconds: int, at: datetime, environ: Mapping[str, str]) -> Captured:
-    """Take a profile; with ``seconds`` that of the difference between their begin and end.
+    """Take a profile; with ``seconds`` one of that span, which for a heap is the difference from start to end.
 
-    The request is answered when the profile is done, so we wait that much longer.
+    The answer comes when the profile is done, so we wait that much longer.
     """
     path = source.kinds[kind] or PATHS.get(kind, kind)
     query = f"/{path}{f'?seconds={seconds}' if seconds else _now(kind)}"
@@ -31,4 +31,4 @@ def capture(source: Listed, kind: str, *, seconds: int, at: datetime, environ: M
 
 
 def _now(kind: str) -> str:
-    return "?gc=1" if kind == "heap" else ""  # what is in use, without what only waits to be collected
+    return "?gc=1" if kind == "heap" else ""  # what is in use, without garbage that is yet to be collected

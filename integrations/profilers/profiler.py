@@ -1,4 +1,4 @@
-"""What stands behind the profiler's port: the operator's list, and one small adapter for each type of source."""
+"""The profiler port: the operator's list, and one small adapter per type of source."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from integrations.profilers.sources import Listed
 from workflows.planning.captures import ProfileSource
 from workflows.ports import Captured, VendorError
 
-# Imported when a capture asks for it: the web plans captures and never takes one.
+# Imported only when a capture needs them: web processes plan captures but never take one.
 ADAPTERS = {
     "pprof": "integrations.profilers.pprof",
     "pyroscope": "integrations.profilers.pyroscope",
@@ -22,7 +22,7 @@ ADAPTERS = {
 
 
 class ListedProfiler:
-    """The sources of one list; credentials are taken from ``environ`` when they are needed."""
+    """The sources of one list; credentials are read from ``environ`` when they are needed."""
 
     def __init__(self, listed: Sequence[Listed], *, environ: Mapping[str, str]) -> None:
         self._listed = {one.name: one for one in listed}
@@ -30,11 +30,11 @@ class ListedProfiler:
         self._environ = environ
 
     def sources(self) -> Sequence[ProfileSource]:
-        """Return the sources, in the order of the list; asks nobody."""
+        """Return the sources in the order of the list, without any requests."""
         return self._sources
 
     def capture(self, source: str, kind: str, *, seconds: int, at: datetime) -> Captured:
-        """Take a profile of a source on the list; raises ``VendorError``."""
+        """Take a profile of a source on the list. Raises ``VendorError``."""
         listed = self._listed.get(source)
         if listed is None or kind not in listed.kinds:
             says = f"The list of profile sources no longer has {kind} from {source}. Add it back, then retry."
@@ -57,7 +57,7 @@ def _known(listed: Listed) -> ProfileSource:
 
 
 def _link(listed: Listed, kind: str, taken: Captured) -> str:
-    """Fill in the operator's template of where people see the same."""
+    """Fill in the operator's template for the link to the same data in the vendor's UI."""
     begin, end = taken.window
     values = {
         "kind": kind,

@@ -1,4 +1,4 @@
-"""As much of protobuf's wire form as asking a question and cutting one answer out of another takes."""
+"""The part of protobuf's wire format needed to send a request and cut one answer out of another."""
 
 from __future__ import annotations
 
@@ -8,22 +8,22 @@ VARINT, FIXED64, BYTES, FIXED32 = 0, 1, 2, 5
 
 
 class MalformedMessage(ValueError):
-    """The bytes are no message."""
+    """The bytes are not a protobuf message."""
 
 
 def number(field: int, value: int) -> bytes:
-    """Encode a whole number that is not negative."""
+    """Encode a non-negative integer."""
     return _varint(field << 3 | VARINT) + _varint(value)
 
 
 def text(field: int, value: str) -> bytes:
-    """Encode a text."""
+    """Encode a string."""
     body = value.encode()
     return _varint(field << 3 | BYTES) + _varint(len(body)) + body
 
 
 def part(message: memoryview, field: int) -> memoryview | None:
-    """Return the last part of a message that a field holds, without copying it; raise ``Broken``.
+    """Return the last occurrence of a field in a message, without copying it; None when it is absent.
 
     Raises ``MalformedMessage``.
     """

@@ -1,6 +1,6 @@
-"""Grafana Pyroscope: its Connect API, which merges what it has of a window into one profile in pprof's form.
+"""Grafana Pyroscope: its Connect API, which merges a window's data into one pprof profile.
 
-In protobuf the answer holds the profile as it is, so it is cut out and never parsed here. Field numbers as in
+The protobuf answer contains the profile verbatim, so it is cut out without being parsed. Field numbers are from
 Pyroscope's `querier/v1/querier.proto`.
 """
 
@@ -29,7 +29,7 @@ ANSWER_PPROF, PPROF_PROFILE = 5, 1
 
 
 def capture(source: Listed, kind: str, *, seconds: int, at: datetime, environ: Mapping[str, str]) -> Captured:
-    """Ask for the merged profile of the window; an older server is asked by the call that this one replaced."""
+    """Request the merged profile of a time window; an older server gets the render call that this API replaced."""
     name, (begin, end) = answers.name_of(source, kind, NAMES), answers.window(at, seconds)
     query = f"{name}{source.query}"
     body = (
@@ -46,7 +46,7 @@ def capture(source: Listed, kind: str, *, seconds: int, at: datetime, environ: M
 
 
 def _merged(source: Listed, body: bytes, environ: Mapping[str, str]) -> bytes:
-    """Return the profile; empty where the server does not know the format and answered with a picture."""
+    """Return the profile; empty when the server does not know the format and returned a flame graph."""
     answer = _asked(source, "SelectMergeStacktraces", body + protobuf.number(FORMAT, PPROF), environ)
     try:
         wrapped = protobuf.part(memoryview(answer), ANSWER_PPROF)

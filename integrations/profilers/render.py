@@ -1,4 +1,4 @@
-"""Pyroscope's older render call, which answers with a picture's boxes; they are turned into folded stacks."""
+"""Pyroscope's older render API, which returns a flame graph's boxes; they are converted to folded stacks."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from integrations.profilers import answers, asking
 from integrations.profilers.sources import Listed
 from workflows.ports import Captured
 
-MOST_NODES = 65_536  # what is pruned beyond them counts for the function above
+MOST_NODES = 65_536  # nodes pruned beyond this count towards the function above
 UNITS = {"samples": "samples", "objects": "objects", "bytes": "bytes", "lock_nanoseconds": "nanoseconds"}
-NANOSECONDS = 1_000_000_000  # the sample rate of what counts nanoseconds and calls them samples
+NANOSECONDS = 1_000_000_000  # the sample rate of profiles whose "samples" are nanoseconds
 
 
 def capture(source: Listed, kind: str, *, seconds: int, at: datetime, environ: Mapping[str, str]) -> Captured:
-    """Ask for the boxes of the window."""
+    """Request the boxes of a time window."""
     begin, end = answers.window(at, seconds)
     query = f"{source.kinds[kind]}{source.query}"
     asked = {
@@ -46,10 +46,10 @@ def capture(source: Listed, kind: str, *, seconds: int, at: datetime, environ: M
 
 
 def folded(flamebearer: Mapping[str, Any]) -> Iterator[bytes]:
-    """Yield a line of folded stacks for each box that counts something itself.
+    """Yield a folded stack for each box with samples of its own.
 
-    Each level is a row of four numbers a box: how far it begins after the one before, its total, its self, its name.
-    The first level is the whole and has no name of its own.
+    Each level is a row with four numbers per box: its offset from the previous box, its total, its self value, its
+    name. The first level is the root and has no name of its own.
     """
     names = [_name(name) for name in flamebearer["names"]]
     above: list[tuple[int, str]] = [(0, "")]

@@ -1,7 +1,7 @@
-"""The operator's list of places that profiles can be had from. What is not on it is never asked.
+"""The operator's list of sources for profiles. Anything not on it is never requested.
 
-A YAML file that ``PROFILE_SOURCES_FILE`` names; ``docs/captures.md`` explains every field. Secrets are never in it:
-where one is needed it names a variable of the environment.
+It is the YAML file named by ``PROFILE_SOURCES_FILE``; ``docs/captures.md`` explains every field. It never contains
+secrets, only the names of environment variables that hold them.
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ MOST_MIB = 64
 class Listed:
     """One source of the list.
 
-    ``kinds`` maps what can be captured to how the vendor calls it, empty for the usual name. ``headers`` maps a
-    header to its value with ``$NAME`` for a variable of the environment. ``internal`` ones may be at addresses that
-    only this network knows.
+    ``kinds`` maps each kind of profile to the vendor's name for it, empty for the usual name. ``headers`` maps a header
+    to its value, with ``$NAME`` for an environment variable. ``internal`` sources may have addresses inside this
+    network.
     """
 
     name: str
@@ -55,14 +55,14 @@ class Listed:
 
     @property
     def looks_back(self) -> bool:
-        """Whether it answers at once for the time that went by."""
+        """Whether it answers immediately, for the past."""
         return self.type in LOOKING_BACK
 
 
 def read(path: Path, *, environ: Mapping[str, str]) -> tuple[Listed, ...]:
-    """Read and check the list; raise ``BadFile`` naming each line and field at fault.
+    """Read and check the list. Raises ``BadFile`` naming each line and field at fault.
 
-    ``${NAME}`` in an address stands for a variable of ``environ``: the same list serves several places.
+    ``${NAME}`` in a URL is replaced by a variable of ``environ``, so that one list can serve several places.
     """
     return parse(yaml_file.text_of(path), file=str(path), environ=environ)
 

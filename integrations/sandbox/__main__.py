@@ -9,7 +9,7 @@ from .app import build
 
 
 def main() -> None:
-    """Serve until told to stop; the workspace is kept on the way out."""
+    """Serve until told to stop, then save the workspace."""
     chosen = settings.read()
     uvicorn.run(
         build(chosen),

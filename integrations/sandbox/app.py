@@ -1,4 +1,4 @@
-"""The program: the stand-in, its doors, its courier and its keeper, put together."""
+"""Assemble the program: the stand-ins with their doors, couriers and keepers."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ async def _lifespan(app: Starlette) -> AsyncIterator[None]:
 
 
 async def health(_: Request) -> Response:
-    """Say that the sandbox is up."""
+    """Report that the sandbox is up."""
     return PlainTextResponse("ok")
 
 

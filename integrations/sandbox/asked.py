@@ -1,4 +1,4 @@
-"""What the doors for people and tests are asked: JSON in, words when it is wrong."""
+"""Requests to the doors for people and tests: JSON in, an error in words if it is wrong."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from starlette.responses import JSONResponse, Response
 
 
 class Bad(Exception):
-    """The request itself is wrong: not JSON, or something missing."""
+    """The request itself is wrong: not JSON, or something is missing."""
 
 
 async def body(request: Request) -> dict[str, Any]:
     """Return the JSON object that was sent. Raises Bad."""
-    # Only a page of our own may send JSON: a form on a foreign page cannot, so it cannot act here.
+    # Only our own page can send JSON; a form on a foreign page cannot, so it cannot act here.
     if not request.headers.get("content-type", "").startswith("application/json"):
         raise Bad("send Content-Type: application/json")
     try:

@@ -1,4 +1,4 @@
-"""Carries what a stand-in has to tell to the app, and lists every attempt; how often to try is the vendor's."""
+"""Sends a stand-in's deliveries to the app, and lists every attempt. The vendor's courier decides on retries."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from integrations.standin.state import Delivery, StandInState
 
 
 class Attempt(Protocol):
-    """One attempt to deliver, a dataclass: ``n`` is the delivery's number."""
+    """One delivery attempt, a dataclass; ``n`` is the delivery's number."""
 
     __dataclass_fields__: ClassVar[dict[str, Any]]
     n: int
@@ -27,7 +27,7 @@ Sent = TypeVar("Sent", bound=Attempt)
 
 
 class Carrier(ABC, Generic[Delivery, Sent]):
-    """Carries deliveries lane by lane, several lanes at once, and keeps the last attempts."""
+    """Sends deliveries lane by lane, several lanes at once, and keeps the last attempts."""
 
     def __init__(self, told: StandInState[Delivery, Any], *, at_once: int, kept: int) -> None:
         self._told = told
@@ -36,40 +36,40 @@ class Carrier(ABC, Generic[Delivery, Sent]):
 
     @abstractmethod
     def _lane(self, delivery: Delivery) -> str:
-        """Return what a delivery shares with those that it must not overtake."""
+        """Return the key that a delivery shares with those it must not overtake."""
 
     @abstractmethod
     async def _carry(self, delivery: Delivery) -> None:
-        """Deliver, as often as the vendor would try."""
+        """Deliver, retrying as the vendor would."""
 
     def collect(self) -> None:
-        """Start carrying what waits. Called whenever there is more."""
+        """Start sending queued deliveries; called whenever there are more."""
         for delivery in self._told.take_deliveries():
             self._lanes.put(self._lane(delivery), partial(self._carry, delivery))
 
     async def idle(self, timeout_s: float) -> bool:
-        """Wait until nothing is under way; what rests before it is tried again does not count.
+        """Wait until no delivery is in progress, not counting those that wait for a retry.
 
-        Returns whether that came true in time.
+        Returns whether that happened in time.
         """
         return await self._lanes.idle(timeout_s)
 
     @property
     def unfinished(self) -> int:
-        """How many lanes still have something to deliver, those included that rest before it is tried again."""
+        """How many lanes still have something to deliver, including those that wait for a retry."""
         return self._lanes.unfinished
 
     def hurry(self) -> None:
-        """Try again now what rests."""
+        """Retry now whatever waits for a retry."""
         self._lanes.hurry()
 
     def log(self, *, since: int = 0) -> list[dict[str, Any]]:
-        """List the attempts made for deliveries after number `since`."""
+        """List the attempts for deliveries after number `since`."""
         return [asdict(sent) for sent in self.sent if sent.n > since]
 
     @contextlib.asynccontextmanager
     async def at_work(self, keeper: SnapshotKeeper) -> AsyncIterator[None]:
-        """Carry deliveries, and keep the stand-in in its file, for as long as the block lasts."""
+        """Send deliveries and save the stand-in to its file, for the length of the block."""
         self._told.on_delivery = self.collect
         watching = asyncio.create_task(keeper.watch())
         try:

@@ -1,4 +1,4 @@
-"""Connections that can be hung up on, as networks do."""
+"""Connections that can be dropped, as networks do."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ _KEY = "firekind.connection"
 
 
 class Droppable:
-    """Outermost layer: remembers which connection a request came by.
+    """Outermost layer: remembers each request's connection.
 
-    ASGI has no word for hanging up. uvicorn's `send` is a method of the object that owns the connection, for each of
-    its HTTP implementations.
+    ASGI has no message for dropping a connection. In each of uvicorn's HTTP implementations, `send` is a method of the
+    object that owns the connection.
     """
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass a request on."""
+        """Pass on a request."""
         scope[_KEY] = getattr(getattr(send, "__self__", None), "transport", None)
         await self.app(scope, receive, send)
 
 
 async def hang_up(request: Request) -> None:
-    """Close the connection of a request without a word. Raises ConnectionAbortedError where that cannot be done."""
+    """Close a request's connection without an answer. Raises ConnectionAbortedError where that is impossible."""
     transport = request.scope.get(_KEY)
     if transport is None:
         raise ConnectionAbortedError

@@ -1,4 +1,4 @@
-"""Keeps a stand-in in a file: a moment after the last change, and when the sandbox stops."""
+"""Saves a stand-in to a file: shortly after a change, and when the sandbox stops."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ AT_LEAST_EVERY_S = 15.0
 
 
 class Versioned(Protocol):
-    """What can be kept: it counts its changes."""
+    """Something that can be saved: it counts its changes."""
 
     @property
     def version(self) -> int:
@@ -27,10 +27,10 @@ class Versioned(Protocol):
 
 @dataclass
 class SnapshotKeeper:
-    """Writes snapshots of a stand-in. With no file it does nothing.
+    """Writes snapshots of a stand-in to a file; without a file it does nothing.
 
-    `dump` gives a snapshot as plain values, `restore` puts one back and raises ValueError, KeyError or
-    TypeError for what is none.
+    `dump` returns a snapshot as plain values. `restore` loads one, and raises ValueError, KeyError or TypeError for
+    anything else.
     """
 
     kept: Versioned
@@ -40,7 +40,7 @@ class SnapshotKeeper:
     _written: int = -1
 
     def load(self) -> bool:
-        """Put everything back as it was; returns False if nothing usable was kept."""
+        """Load the saved state; return False if there is none that can be used."""
         if self.file is None or not self.file.exists():
             return False
         try:
@@ -52,7 +52,7 @@ class SnapshotKeeper:
         return True
 
     async def watch(self) -> None:
-        """Write after changes have stopped for a moment, and now and then while they do not."""
+        """Save once changes have stopped for a moment, and now and then while they continue."""
         seen, since = self.kept.version, time.monotonic()
         while self.file is not None:
             await asyncio.sleep(QUIET_S)
@@ -64,7 +64,7 @@ class SnapshotKeeper:
             seen = self.kept.version
 
     def save(self) -> None:
-        """Write a snapshot to the file, in one step so that a crash leaves the old one whole."""
+        """Write a snapshot to the file atomically, so that a crash leaves the old one intact."""
         if self.file is None or self.kept.version == self._written:
             return
         version = self.kept.version

@@ -1,4 +1,4 @@
-"""`/sandbox/keys`: exchange what the app proves itself by, or is told by; the one of before opens nothing any more."""
+"""`/sandbox/keys`: replace secrets between the app and the vendors; the previous ones stop working."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ EXCHANGED: Final[Mapping[str, Exchange]] = {
 
 
 async def exchange(request: Request) -> Response:
-    """Exchange one or several, each named as the app's setting."""
+    """Replace one or several secrets, each named by the app's setting."""
     given = await asked.body(request)
     if unknown := given.keys() - EXCHANGED.keys():
         raise asked.Bad(f"there is no {', '.join(sorted(unknown))} here; there are {', '.join(EXCHANGED)}")

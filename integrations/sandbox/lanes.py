@@ -1,4 +1,4 @@
-"""Work in the background that keeps its order: what shares a lane goes one after the other, several lanes at once."""
+"""Background work in order: items in one lane run one after the other, several lanes at once."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Work = Callable[[], Awaitable[None]]
 
 
 class Lanes:
-    """Carries out work lane by lane. `gate` is for the part that loads others: held by `at_once` at a time."""
+    """Runs work lane by lane. `gate` protects the part that loads others: at most `at_once` items hold it."""
 
     def __init__(self, *, at_once: int) -> None:
         self.gate = asyncio.Semaphore(at_once)
@@ -24,7 +24,7 @@ class Lanes:
 
     @property
     def unfinished(self) -> int:
-        """How many lanes have work left, those that rest included."""
+        """How many lanes have work left, including resting ones."""
         return len(self._queues)
 
     def hurry(self) -> None:
@@ -33,7 +33,7 @@ class Lanes:
         self._hurry = asyncio.Event()
 
     def put(self, lane: str, work: Work) -> None:
-        """Have a piece of work done after all that was put into its lane before."""
+        """Run an item after everything that was put into its lane before."""
         if lane in self._queues:
             self._queues[lane].append(work)
             return
@@ -54,7 +54,7 @@ class Lanes:
             self._enter()
 
     async def idle(self, timeout_s: float) -> bool:
-        """Wait until nothing is under way; returns whether that came true in time."""
+        """Wait until nothing is in progress; return whether that happened in time."""
         try:
             async with asyncio.timeout(timeout_s):
                 await self._quiet.wait()
@@ -63,7 +63,7 @@ class Lanes:
         return True
 
     async def close(self) -> None:
-        """Drop what is not done yet."""
+        """Cancel all unfinished work."""
         for task in list(self._tasks):
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)

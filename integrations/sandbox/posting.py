@@ -1,4 +1,4 @@
-"""One HTTP POST without a thread: enough of a client for deliveries, on what uvicorn brings along."""
+"""One HTTP POST without a thread: a minimal client for deliveries, using what uvicorn already needs."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _CHUNK = 65_536
 
 @dataclass(slots=True)
 class PostAnswer:
-    """What came back; status 0 if nothing did."""
+    """An answer; status 0 if none came."""
 
     status: int
     body: bytes = b""
@@ -24,7 +24,7 @@ class PostAnswer:
 
 
 async def post(url: str, headers: Mapping[str, str], body: bytes, *, timeout_s: float) -> PostAnswer:
-    """Send a body and wait for the answer. What goes wrong on the way is an answer too, named as Slack names it."""
+    """Send a body and wait for the answer. A failure on the way also returns an answer, with Slack's name for it."""
     try:
         async with asyncio.timeout(timeout_s):
             return await _exchange(url, headers, body)

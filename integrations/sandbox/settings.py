@@ -14,9 +14,9 @@ from integrations.slack.fake import seed
 
 @dataclass(frozen=True, slots=True)
 class PagerDutyStandIn:
-    """The stand-in account: the secrets it shares with the app, its file, where it is kept, how it tries again.
+    """The stand-in account: the secrets it shares with the app, its file, where it is saved, and its retry waits.
 
-    The last wait of ``retry_s`` is used for as long as it takes; PagerDuty gives up after two days.
+    The last wait of ``retry_s`` is repeated; PagerDuty gives up after two days.
     """
 
     api_key: str = "sandbox"
@@ -30,7 +30,7 @@ class PagerDutyStandIn:
 
 @dataclass(frozen=True, slots=True)
 class TrackerStandIn:
-    """The stand-in issue tracker: the secrets it shares with the app, its projects and accounts, where it is kept."""
+    """The stand-in issue tracker: the secrets it shares with the app, its projects and accounts, where it is saved."""
 
     token: str = "sandbox"  # noqa: S105 -- opens only this stand-in
     webhook_secret: str = "sandbox"  # noqa: S105 -- the same
@@ -41,7 +41,7 @@ class TrackerStandIn:
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """Where to listen, where the app is, which secrets both share, where to keep the workspace."""
+    """Where to listen, the app's URL, the shared secrets, and where to save the workspace."""
 
     host: str = "127.0.0.1"
     port: int = 8001
@@ -62,27 +62,27 @@ class Settings:
 
     @property
     def own_url(self) -> str:
-        """Return the address this sandbox is reached at."""
+        """Return this sandbox's own URL."""
         return self.url.rstrip("/") or f"http://{self.host}:{self.port}"
 
     @property
     def doors_url(self) -> str:
-        """Return the app's address for everything Slack sends."""
+        """Return the app's URL for everything Slack sends."""
         return f"{self.app_url.rstrip('/')}/slack/events"
 
     @property
     def webhook_url(self) -> str:
-        """Return the app's address for everything PagerDuty sends."""
+        """Return the app's URL for everything PagerDuty sends."""
         return f"{self.app_url.rstrip('/')}/pagerduty/webhook"
 
     @property
     def tracker_webhook_url(self) -> str:
-        """Return the app's address for everything the tracker sends."""
+        """Return the app's URL for everything the tracker sends."""
         return f"{self.app_url.rstrip('/')}/tracker/webhook"
 
 
 def read(arguments: Sequence[str] | None = None) -> Settings:
-    """Read the flags, falling back to the environment names the rest of the project uses."""
+    """Parse the flags, falling back to the environment variables that the rest of the project uses."""
     env = {name: value for name, value in os.environ.items() if value}
     web_port = int(env.get("PORT", "8000"))
     parser = argparse.ArgumentParser(prog="python -m integrations.sandbox", description=__doc__)
@@ -139,7 +139,7 @@ def _add_pagerduty(parser: argparse.ArgumentParser, env: Mapping[str, str]) -> N
 
 
 def _tracker(env: Mapping[str, str], data_file: Path | None) -> TrackerStandIn:
-    """Read what the app is told of its tracker: the environment alone says it."""
+    """Read the tracker's settings, which come only from the environment."""
     usual = TrackerStandIn()
     named = tuple(env[name] for name in ("TRACKER_PROJECT", "TRACKER_PRIVATE_PROJECT") if name in env)
     return TrackerStandIn(

@@ -1,4 +1,4 @@
-"""The doors for tests that both stand-ins have: what was called and delivered, faults, limits. JSON in, JSON out."""
+"""The doors for tests that both stand-ins have: calls, deliveries, faults, rate limits. JSON in, JSON out."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ class RateLimits(Protocol):
     enabled: bool
 
     def clear(self) -> None:
-        """Forget what was counted."""
+        """Reset all counts."""
 
 
 class StandIn(Protocol):
-    """A stand-in, as far as these doors open it."""
+    """A stand-in, as far as these doors use it."""
 
     @property
     def calls(self) -> Log[Any]: ...
@@ -40,7 +40,7 @@ class StandIn(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Served:
-    """A stand-in and who carries what it has to tell."""
+    """A stand-in and its courier."""
 
     by: StandIn
     courier: Carrier[Any, Any]
@@ -55,7 +55,7 @@ class Switches:
     kind: str
 
     def routes(self) -> Sequence[Route]:
-        """Return the doors with their addresses."""
+        """Return the routes of the doors."""
         return [
             Route(f"{self.prefix}/calls", self.calls, methods=["GET", "DELETE"]),
             Route(f"{self.prefix}/deliveries", self.deliveries),
@@ -65,7 +65,7 @@ class Switches:
         ]
 
     async def calls(self, request: Request) -> Response:
-        """List the calls the app made, or forget them."""
+        """List the calls the app made, or clear them."""
         log = self.served(request).by.calls
         if request.method == "DELETE":
             log.clear()
@@ -75,11 +75,13 @@ class Switches:
         return JSONResponse({"next": log.total, "calls": plain(found)})
 
     async def deliveries(self, request: Request) -> Response:
-        """List the attempts to tell the app, and what came of them."""
+        """List the delivery attempts and their outcomes."""
         return JSONResponse({"deliveries": self.served(request).courier.log(since=_since(request))})
 
     async def idle(self, request: Request) -> Response:
-        """Wait until everything was delivered. What waits to be tried again is counted, or with `hurry` tried now."""
+        """Wait until everything is delivered. Deliveries that wait for a retry are counted or, with `hurry`, retried
+        now.
+        """
         courier = self.served(request).courier
         if "hurry" in request.query_params:
             courier.hurry()
@@ -87,7 +89,7 @@ class Switches:
         return JSONResponse({"ok": done, "left": courier.unfinished}, 200 if done else 504)
 
     async def faults(self, request: Request) -> Response:
-        """Order a fault, list those in force, or lift them."""
+        """Order a fault, list the active ones, or remove them."""
         standin = self.served(request).by
         if request.method == "GET":
             return JSONResponse(_listed(standin.faults) | {"kinds": list(standin.faults.kinds)})

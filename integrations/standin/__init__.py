@@ -1,1 +1,1 @@
-"""What every stand-in for a vendor has: state behind a lock, a log of calls, faults to order, snapshots."""
+"""Shared by every vendor's stand-in: state behind a lock, a log of calls, ordered faults, snapshots."""

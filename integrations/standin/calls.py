@@ -12,7 +12,7 @@ KEPT: Final = 100_000
 
 
 class NumberedCall(Protocol):
-    """One call: its number, and whether it changes what stands behind the stand-in."""
+    """One call: its number, and whether it changes the stand-in's state."""
 
     @property
     def n(self) -> int: ...
@@ -52,7 +52,7 @@ class Log(ABC, Generic[Call]):
         return [call for call in self._log if call.n > n]
 
     def clear(self) -> None:
-        """Forget all calls."""
+        """Clear the log."""
         self._log.clear()
 
     def __len__(self) -> int:

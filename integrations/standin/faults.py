@@ -1,4 +1,4 @@
-"""Faults to order: what the outside does to a caller, each at most so many times, and by chance if that was ordered."""
+"""Faults to order for calls, each a limited number of times, and with a probability if one is given."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from fnmatch import fnmatchcase
 from typing import Any, Final, Generic, TypeVar
 
-LATENCY: Final = "latency"  # what comes on top of anything else
+LATENCY: Final = "latency"  # is added to any other fault
 
 
 @dataclass(slots=True)
@@ -25,11 +25,11 @@ class OrderedFault:
 
     @property
     def patterns(self) -> tuple[str, ...]:
-        """Return what is held against what was asked, part by part."""
+        """Return the patterns that the parts of a call are matched with."""
         return (self.method,)
 
     def as_json(self) -> dict[str, Any]:
-        """Return this fault as the control API shows it."""
+        """Return this fault as in the control API."""
         return asdict(self)
 
 
@@ -38,19 +38,19 @@ Fault = TypeVar("Fault", bound=OrderedFault)
 
 @dataclass(frozen=True, slots=True)
 class Struck(Generic[Fault]):
-    """What the faults in force do to one call: the seconds that it takes longer, and the fault that strikes, if any."""
+    """The effect of the active faults on one call: added seconds, and the fault that applies, if any."""
 
     latency_s: float = 0.0
     fault: Fault | None = None
 
     @property
     def kind(self) -> str:
-        """Return the kind of fault that strikes, or nothing."""
+        """Return the kind of the fault that applies, or an empty string."""
         return self.fault.kind if self.fault else ""
 
 
 class InForce(Generic[Fault]):
-    """The faults in force. Chances are drawn from a seeded source, so a run can be repeated."""
+    """The active faults. Probabilities use a seeded source, so that a run can be repeated."""
 
     def __init__(self, make: type[Fault], kinds: Sequence[str], *, seed: int = 0) -> None:
         self.kinds = kinds
@@ -60,7 +60,7 @@ class InForce(Generic[Fault]):
         self._last_id = 0
 
     def add(self, kind: str, **settings: Any) -> Fault:
-        """Put a fault in force and return it. Raises ValueError for a kind that does not exist."""
+        """Activate a fault and return it. Raises ValueError for an unknown kind."""
         if kind not in self.kinds:
             raise ValueError(f"unknown fault {kind!r}; one of {', '.join(self.kinds)}")
         fault = self._make(self._last_id + 1, kind, **settings)
@@ -69,11 +69,11 @@ class InForce(Generic[Fault]):
         return fault
 
     def clear(self, id: int | None = None) -> None:
-        """Lift one fault, or all."""
+        """Remove one fault, or all."""
         self._faults = [f for f in self._faults if id is not None and f.id != id]
 
     def strike(self, *asked: str) -> Struck[Fault]:
-        """Decide what happens to one call, using up what was ordered a number of times."""
+        """Decide what happens to one call, and use up limited faults."""
         latency_ms, hit = 0, None
         for fault in [f for f in self._faults if all(map(fnmatchcase, asked, f.patterns))]:
             if (hit and fault.kind != LATENCY) or not self._happens(fault):

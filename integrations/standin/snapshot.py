@@ -1,4 +1,4 @@
-"""Records as plain values and back, so that a demo finds its data again."""
+"""Convert records to plain values and back, so that a demo keeps its data across restarts."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any, get_args, get_origin, get_type_hints
 
 
 def plain(value: Any) -> Any:
-    """Return records as dictionaries, all the way down."""
+    """Return records as dictionaries, recursively."""
     match value:
         case str() | float() | int() | None:
             return value
@@ -27,7 +27,7 @@ def plain(value: Any) -> Any:
 
 
 def built(kind: Any, value: Any) -> Any:
-    """Build a record, or lists and dictionaries of records, from plain values; what its type does not know is left."""
+    """Build a record, or lists and dictionaries of records, from plain values; unknown fields are ignored."""
     if kind is bytes:
         return base64.b64decode(value)
     if isinstance(kind, type) and is_dataclass(kind):
@@ -42,7 +42,7 @@ def built(kind: Any, value: Any) -> Any:
 
 
 def must_be(version: int, kept: Mapping[str, Any]) -> None:
-    """Raise ValueError if a snapshot is of another version, or none."""
+    """Raise ValueError if a snapshot has another version or none."""
     if kept.get("version") != version:
         raise ValueError(f"snapshot version {kept.get('version')!r} is not {version}")
 

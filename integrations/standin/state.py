@@ -1,4 +1,4 @@
-"""What every stand-in has behind its one lock: clock, ids, a version, faults, and what waits to be told to the app."""
+"""Every stand-in's state behind its one lock: clock, ids, a version, faults, and the deliveries for the app."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Delivery = TypeVar("Delivery")
 
 
 class StandInState(Generic[Delivery, Fault]):
-    """The state that is not the vendor's: `clock` gives seconds since 1970 and is the only source of time."""
+    """The state that is the same for every vendor: `clock` gives seconds since 1970 and is the only source of time."""
 
     ID_DIGITS: ClassVar[int] = 8
 
@@ -33,21 +33,21 @@ class StandInState(Generic[Delivery, Fault]):
         self._outbox: deque[Delivery] = deque(maxlen=OUTBOX)
 
     def next_id(self, prefix: str) -> str:
-        """Return an id never used before in this stand-in."""
+        """Return an id that was never used before in this stand-in."""
         self._serial += 1
         return f"{prefix}0{self._serial:0{self.ID_DIGITS}X}"
 
     def serial(self) -> int:
-        """Return how many ids were handed out."""
+        """Return how many ids were issued."""
         return self._serial
 
     def strike(self, *asked: str) -> Struck[Fault]:
-        """Draw what the faults in force do to one call."""
+        """Return the effect of the active faults on one call."""
         with self.lock:
             return self.faults.strike(*asked)
 
     def changed(self) -> None:
-        """Note that something changed, for pages and snapshots."""
+        """Record that something changed, for pages and snapshots."""
         self.version += 1
         if self.on_change:
             self.on_change()
@@ -58,13 +58,13 @@ class StandInState(Generic[Delivery, Fault]):
         return self._deliveries
 
     def queue(self, *deliveries: Delivery) -> None:
-        """Have deliveries wait until they are taken, and say so."""
+        """Queue deliveries until they are taken, and notify whoever carries them."""
         self._outbox.extend(deliveries)
         if self.on_delivery:
             self.on_delivery()
 
     def take_deliveries(self) -> list[Delivery]:
-        """Return what was queued since the last time, oldest first."""
+        """Return the deliveries queued since the last call, oldest first."""
         with self.lock:
             taken = list(self._outbox)
             self._outbox.clear()

@@ -1,1 +1,1 @@
-"""Issue trackers: follow-ups become tickets in GitHub Issues, GitLab, Jira or Linear, and stay in step with them."""
+"""Issue trackers: follow-ups become tickets in GitHub Issues, GitLab, Jira or Linear, and stay in sync with them."""

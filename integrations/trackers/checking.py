@@ -1,4 +1,4 @@
-"""Check the setup of the issue tracker, and return each finding as a sentence with its next step."""
+"""Check the setup of the issue tracker, and return each result as a sentence with its next step."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ LATELY = timedelta(minutes=1)
 
 
 def findings(tracker: Tracker, given: Setup, *, at: datetime) -> Iterator[CheckResult]:
-    """Yield a finding for each project, the webhook and the list of people; nothing is written there."""
+    """Yield a result for each project, the webhook and the list of people, without writing to the tracker."""
     for private, project in ((False, given.project), (True, given.private_project)):
         if project:
             yield _project(tracker, project, private=private, at=at)

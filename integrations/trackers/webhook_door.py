@@ -1,6 +1,6 @@
 """The one endpoint for the issue tracker: a webhook only says which ticket to look at.
 
-Nothing of it is stored. What is lost is found by the look that is taken once a minute.
+Nothing of it is stored. Changes whose webhook is lost are found by the look that is taken once a minute.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from integrations.trackers.protocol.setup import Setup
 from workflows import tasks
 from workflows.models import Ticket
 
-LARGEST: Final = 1 << 20  # an issue's text is in it
+LARGEST: Final = 1 << 20  # it contains an issue's text
 DIGITS: Final = re.compile(r"[0-9]{1,12}", re.ASCII)
 
 
-@csrf_exempt  # the tracker signs what it sends instead
+@csrf_exempt  # the tracker signs its requests instead
 @require_POST
 def webhook(request: HttpRequest) -> HttpResponse:
-    """Take a webhook: 202 for whatever is signed, whether the ticket is one of ours or not."""
+    """Receive a webhook: 202 for anything signed, whether or not the ticket is one of ours."""
     given = setup.current()
     if given is None or not given.webhook_secrets:
         return _answer(503, "No tracker's webhooks are set up here: set TRACKER and TRACKER_WEBHOOK_SECRETS.")
@@ -44,7 +44,7 @@ def webhook(request: HttpRequest) -> HttpResponse:
 
 
 def _hint(given: Setup, place: str, ref: str) -> None:
-    """Have a ticket of ours looked at. What trackers name in their own capitals is as settings write it.
+    """Ask for a look at one of our tickets, under the project's name as settings write it, whatever its capitals.
 
     https://docs.github.com/en/rest/repos/repos: the names of owner and repository are not case sensitive.
     """

@@ -1,4 +1,4 @@
-"""Stand-ins for the profilers: each answers one API over HTTP on the loopback, and holds its callers to its rules."""
+"""Stand-ins for the profilers: each serves one API over HTTP on the loopback, and enforces its rules."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ from typing import Any
 from integrations.profilers.fake.serving import Fake, SourceReply, SourceRequest
 
 ALLOWED = {"sample_size", "requested_duration", "query", "limit", "indices", "stacktrace_ids_field"}
-# Columns with one value a node: main;serve;price 60, main;serve;charge 30, and 10 in the kernel.
+# Columns with one value per node: main;serve;price 60, main;serve;charge 30, and 10 in the kernel.
 FLAMEGRAPH: dict[str, Any] = {
     "Edges": [[1, 4], [2], [3, 5], [], [], []],
     "FunctionName": ["", "main", "serve", "price", "", "charge"],
@@ -23,7 +23,7 @@ FLAMEGRAPH: dict[str, Any] = {
 
 @dataclass
 class FakeElastic(Fake):
-    """``user`` and password, joined by a colon as HTTP does, are asked for when they are set."""
+    """``user`` and password, joined by a colon as in HTTP, are required if set."""
 
     authorization: str = ""
     empty: bool = False
@@ -32,7 +32,7 @@ class FakeElastic(Fake):
         super().__init__()
 
     def answer(self, asked: SourceRequest) -> SourceReply:
-        """Draw a window, or say what is wrong with the question."""
+        """Return a window's flame graph, or the error of a bad request."""
         if self.authorization and asked.headers.get("Authorization") != self.authorization:
             return SourceReply(401, b'{"error":{"type":"security_exception"},"status":401}')
         if (asked.method, asked.path) != ("POST", "/_profiling/flamegraph"):

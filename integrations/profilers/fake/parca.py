@@ -1,4 +1,4 @@
-"""A Parca server: the HTTP side of its query service."""
+"""A Parca server: the HTTP API of its query service."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from integrations.profilers import protobuf
 from integrations.profilers.fake.profile import pprof
 from integrations.profilers.fake.serving import Fake, SourceReply, SourceRequest
 
-# What it merges of a window without samples (pkg/query/pprof.go): a profile with a type, its names, and nothing else.
+# Its result for a window without samples (pkg/query/pprof.go): a profile with only a type and its names.
 NOTHING = gzip.compress(
     b"\x0a\x04\x08\x01\x10\x02" + b"".join(protobuf.text(6, one) for one in ("", "cpu", "nanoseconds"))
 )
@@ -28,7 +28,7 @@ class FakeParca(Fake):
         super().__init__()
 
     def answer(self, asked: SourceRequest) -> SourceReply:
-        """Merge a window, or say what is wrong with the question."""
+        """Return a window's merged profile, or the error of a bad request."""
         if asked.path != "/api/profiles/query" or asked.method != "GET":
             return SourceReply(404, b'{"code":5,"message":"Not Found"}')
         if asked.one("mode") != "MODE_MERGE" or asked.one("reportType") != "REPORT_TYPE_PPROF":

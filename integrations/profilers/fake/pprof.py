@@ -15,7 +15,7 @@ BUSY = b"Could not enable CPU profiling: cpu profiling already in use\n"
 
 @dataclass
 class FakePprof(Fake):
-    """Takes one CPU profile at a time. ``pace`` is how long a second takes; ``busy`` has someone else profile it."""
+    """Takes one CPU profile at a time. ``pace`` is the real length of a second; ``busy`` means one is being taken."""
 
     pace: float = 0.0
     busy: bool = False
@@ -28,7 +28,7 @@ class FakePprof(Fake):
         self._profiling = threading.Lock()
 
     def answer(self, asked: SourceRequest) -> SourceReply:
-        """Answer as the handlers of Go's package do, one that does not exist with 404."""
+        """Answer as the handlers of Go's package do, with 404 for an unknown profile."""
         kind, seconds = asked.path.removeprefix(PREFIX), asked.one("seconds", "30")
         if asked.method != "GET" or not asked.path.startswith(PREFIX) or kind not in KINDS:
             return SourceReply(404, b"Unknown profile\n")

@@ -1,4 +1,4 @@
-"""A small profile in pprof's form, for the stand-ins to give out."""
+"""A small pprof profile that the stand-ins serve."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ STACKS = {"main;serve;price": 60, "main;serve;charge": 30, "main;idle": 10}
 
 
 def pprof(stacks: dict[str, int] | None = None) -> bytes:
-    """Encode folded stacks as a profile; without any, the usual ones."""
+    """Encode folded stacks as a profile; by default the usual ones."""
     from evidence.exports import pprof_export
     from evidence.formats.folded import folded
 

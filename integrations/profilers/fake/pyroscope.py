@@ -14,10 +14,10 @@ from integrations.profilers.fake.profile import pprof
 from integrations.profilers.fake.serving import Fake, SourceReply, SourceRequest
 
 SERVICE = "/querier.v1.QuerierService/"
-# A profile without samples: its querier writes the time and length of every window into what it merged.
+# A profile without samples: the querier writes every window's time and length into the merged profile.
 NOTHING = protobuf.number(9, 1_763_600_400_000_000_000) + protobuf.number(10, 60_000_000_000)
 TYPE = re.compile(r"[a-z_]+(:[a-z_]+){4}")
-# main;serve;price 60, main;serve;charge 30, main;idle 10: the levels of a picture, four numbers a box.
+# main;serve;price 60, main;serve;charge 30, main;idle 10, as the levels of a flame graph with four numbers per box.
 FLAMEBEARER: dict[str, Any] = {
     "names": ["total", "main", "serve", "idle", "price", "charge"],
     "levels": [[0, 100, 0, 0], [0, 100, 0, 1], [0, 10, 10, 3, 0, 90, 0, 2], [10, 30, 30, 5, 0, 60, 60, 4]],
@@ -28,8 +28,9 @@ FLAMEBEARER: dict[str, Any] = {
 
 @dataclass
 class FakePyroscope(Fake):
-    """``old`` does not know the pprof format and answers with a picture; ``empty`` has no samples; ``tenant`` is
-    asked for when it is set.
+    """With ``old`` it does not know the pprof format and returns a flame graph; with ``empty`` it has no samples.
+
+    ``tenant`` is required if set.
     """
 
     old: bool = False

@@ -1,4 +1,4 @@
-"""The server that every stand-in sits behind."""
+"""The server for every stand-in."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from urllib.parse import parse_qs, urlsplit
 
 @dataclass(slots=True)
 class SourceRequest:
-    """One request, as it came."""
+    """One request."""
 
     method: str
     path: str
@@ -21,7 +21,7 @@ class SourceRequest:
     body: bytes
 
     def one(self, name: str, default: str = "") -> str:
-        """Return the one value of a parameter."""
+        """Return a parameter's single value."""
         return self.query.get(name, [default])[0]
 
 
@@ -35,7 +35,7 @@ class SourceReply:
 
 
 class Fake:
-    """A stand-in: keeps what it was asked, and answers ``next`` replies first when some are ordered."""
+    """A stand-in: it records its requests, and gives the answers in ``next`` first, if there are any."""
 
     def __init__(self) -> None:
         self.asked: list[SourceRequest] = []
@@ -46,14 +46,14 @@ class Fake:
         raise NotImplementedError
 
     def handle(self, asked: SourceRequest) -> SourceReply:
-        """Keep a request and answer it."""
+        """Record a request and answer it."""
         self.asked.append(asked)
         return self.next.pop(0) if self.next else self.answer(asked)
 
 
 @contextmanager
 def serving(fake: Fake) -> Iterator[str]:
-    """Serve a stand-in on a free port of the loopback for the length of a block; yield its address."""
+    """Serve a stand-in on a free port of the loopback for the length of a block; yield its URL."""
     server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(fake))
     server.daemon_threads = True
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
@@ -80,11 +80,11 @@ def _handler(fake: Fake) -> type[BaseHTTPRequestHandler]:
                 self.end_headers()
                 self.wfile.write(reply.body)
             except OSError:
-                return  # the client has gone
+                return  # the client has disconnected
 
         do_POST = do_GET  # noqa: N815  # the name that http.server looks for
 
         def log_message(self, *words: object) -> None:
-            """Say nothing."""
+            """Log nothing."""
 
     return Handler

@@ -15,7 +15,7 @@ Serve = Callable[..., ListedProfiler]
 
 @pytest.fixture
 def serve() -> Iterator[Serve]:
-    """Serve a stand-in, and give a profiler with one source there, called ``checkout-api``."""
+    """Serve a stand-in, and return a profiler with that one source, called ``checkout-api``."""
     with ExitStack() as exits:
 
         def made(one: fake.Fake, type: str, path: str = "", **more: Any) -> ListedProfiler:

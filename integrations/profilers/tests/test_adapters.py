@@ -1,4 +1,4 @@
-"""Each type of source is asked by its own rules, and what it gives is a profile that can be read."""
+"""Each type of source is requested by its own rules, and returns a profile that can be read."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ SERIES = '{service_name="checkout"}'
 
 
 def stacks(taken: Captured, tmp_path: Any) -> dict[str, int]:
-    """What was taken, folded."""
+    """Return a captured profile as folded stacks."""
     path = tmp_path / taken.file_name
     with taken.body:
         path.write_bytes(taken.body.read())

@@ -1,4 +1,4 @@
-"""Captures from a real Go program with ``net/http/pprof`` in it, where Go is installed."""
+"""Captures from a real Go program with ``net/http/pprof``, where Go is installed."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def profiler() -> Iterator[ListedProfiler]:
 
 
 def capture(profiler: ListedProfiler, kind: str, folder: Path, *, seconds: int) -> CallTree:
-    """Capture, and read what came as evidence is read."""
+    """Capture a profile, and read it as evidence is read."""
     taken = profiler.capture("burner", kind, seconds=seconds, at=AT)
     path = folder / taken.file_name
     with taken.body:
@@ -44,7 +44,7 @@ def capture(profiler: ListedProfiler, kind: str, folder: Path, *, seconds: int) 
 def test_a_capture_names_the_function_that_burns(profiler: ListedProfiler, tmp_path: Path) -> None:
     tree = capture(profiler, "cpu", tmp_path, seconds=2)
     burnt = tree.function_totals[tree.default_type, tree.by_name[goburner.BURNS]] / tree.total()
-    assert burnt > 0.6  # all of it where a busy machine let few samples be taken
+    assert burnt > 0.6  # up to all of it when a busy machine allowed only few samples
 
 
 @pytest.mark.parametrize("kind", KINDS[1:])

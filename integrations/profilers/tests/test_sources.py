@@ -1,4 +1,4 @@
-"""The operator's list: what is wrong is named by file, line and field."""
+"""The operator's list: errors are reported by file, line and field."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The wall around the list: which addresses are asked, how much is taken from them, and for how long."""
+"""The limits on captures: which addresses are requested, how much is read from them, and for how long."""
 
 from __future__ import annotations
 
@@ -131,9 +131,9 @@ def test_nothing_of_an_answer_that_was_refused_half_way_stays_open(monkeypatch: 
         return opened[-1]
 
     monkeypatch.setattr(socket, "create_connection", connect)
-    large = b"HTTP/1.0 200 OK\r\n\r\n" + b"x" * (asking.MIB + 1)  # of a server that closes after it
+    large = b"HTTP/1.0 200 OK\r\n\r\n" + b"x" * (asking.MIB + 1)  # from a server that closes the connection after it
     with _dripping(large) as port, pytest.raises(VendorError, match="too_large") as error:
-        ask(listed(f"http://127.0.0.1:{port}", most_mib=1), patience_s=600)  # refused at the first byte too many
+        ask(listed(f"http://127.0.0.1:{port}", most_mib=1), patience_s=600)  # refused at the first byte over the limit
     assert [one.fileno() for one in opened] == [-1], f"while {error.value.code} is looked at"
 
 
@@ -157,7 +157,7 @@ def test_whoever_is_not_there_is_said_to_be_away() -> None:
 
 
 def _resolves_to(monkeypatch: pytest.MonkeyPatch, *found: str) -> list[str]:
-    """Have every name resolve to these addresses; return the names that are asked for."""
+    """Make every name resolve to these addresses; return the names that were looked up."""
     asked: list[str] = []
 
     def resolve(host: str, port: int, **_: Any) -> list[Any]:
@@ -172,7 +172,7 @@ def _resolves_to(monkeypatch: pytest.MonkeyPatch, *found: str) -> list[str]:
 
 @contextmanager
 def _dripping(begin: bytes) -> Iterator[int]:
-    """Serve an answer a byte at a time, without an end."""
+    """Serve an endless answer one byte at a time."""
     done = threading.Event()
     server = socket.create_server(("127.0.0.1", 0))
 
@@ -184,7 +184,7 @@ def _dripping(begin: bytes) -> Iterator[int]:
                 while not done.wait(0.02):
                     peer.sendall(b"x")
             except OSError:
-                return  # cut off
+                return  # the connection was cut
 
     thread = threading.Thread(target=drip, daemon=True)
     thread.start()

@@ -21,7 +21,7 @@ from types import FrameType
 
 from . import pprof_writing
 
-# What one order costs, in milliseconds of CPU. The first line is what the fix changes.
+# What one order costs, in milliseconds of CPU. The fix changes the first line.
 RULES_MS, RULES_FIXED_MS = 25.0, 1.2
 CHARGE_MS, RECEIPT_MS, BASKET_MS = 8.0, 5.0, 2.0
 EVERY_S = 0.002
@@ -29,14 +29,14 @@ RULES = [f"rule-{n}" for n in range(400)]
 BASKET = ("tea", "kettle", "two cups")
 NICE = 5
 
-# The interpreter's own way to see what other threads do, documented for just this.
+# The interpreter's own API for seeing what other threads do, documented for this purpose.
 _frames = sys._current_frames  # noqa: SLF001
 
-spent: Counter[str] = Counter()  # nanoseconds of CPU by function, with what it calls
+spent: Counter[str] = Counter()  # nanoseconds of CPU by function, including the functions it calls
 
 
 def serve(seconds: float, *, fixed: bool) -> None:
-    """Handle orders until the time is over."""
+    """Handle orders until the time is up."""
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         handle_order(fixed=fixed)
@@ -53,7 +53,7 @@ def handle_order(*, fixed: bool) -> None:
 
 
 def read_basket() -> None:
-    """Read what is in the basket."""
+    """Read the contents of the basket."""
     _work("read_basket", BASKET_MS, lambda: sorted(BASKET))
 
 
@@ -68,7 +68,7 @@ def apply_discounts(*, fixed: bool) -> None:
 
 
 def match_every_rule() -> None:
-    """Try each rule on each thing in the basket, which is what makes this service slow."""
+    """Try each rule on each item in the basket, which is what makes this service slow."""
     began = time.thread_time_ns()
     while time.thread_time_ns() - began < RULES_MS * 1e6:
         for thing in BASKET:
@@ -78,7 +78,7 @@ def match_every_rule() -> None:
 
 
 def look_up_rules() -> None:
-    """Look the rules up by what is in the basket."""
+    """Look up the rules for the items in the basket."""
     rules = set(RULES)
     _work("look_up_rules", RULES_FIXED_MS, lambda: rules & set(BASKET))
 
@@ -89,7 +89,7 @@ def charge_card() -> None:
 
 
 def print_receipt() -> None:
-    """Put the receipt into words."""
+    """Write the receipt."""
     _work("print_receipt", RECEIPT_MS, lambda: ", ".join(BASKET).upper().center(80))
 
 
@@ -102,7 +102,7 @@ def _work(name: str, milliseconds: float, step: Callable[[], object]) -> None:
 
 
 class Sampler(threading.Thread):
-    """Looks at the main thread at random moments, and counts the CPU that it used since the last look."""
+    """Looks at the main thread at random moments, and counts the CPU used since the last look."""
 
     def __init__(self) -> None:
         super().__init__(daemon=True)
@@ -123,7 +123,7 @@ class Sampler(threading.Thread):
 
 
 def _stack(frame: FrameType | None) -> tuple[str, ...]:
-    """Return the functions of this program that a thread is in, the innermost first."""
+    """Return the functions of this program that a thread is in, innermost first."""
     names = []
     while frame is not None:
         code = frame.f_code
@@ -134,7 +134,7 @@ def _stack(frame: FrameType | None) -> tuple[str, ...]:
 
 
 def main() -> None:
-    """Burn, sample, and write the profile."""
+    """Burn CPU, sample, and write the profile."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seconds", type=float, default=5)
     parser.add_argument("--fixed", action="store_true")

@@ -1,4 +1,4 @@
-"""Write a CPU profile in pprof's form, by hand: field numbers as in google/pprof's `proto/profile.proto`."""
+"""Write a CPU profile in pprof's format by hand, with the field numbers of google/pprof's `proto/profile.proto`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ VARINT, BYTES = 0, 2
 def profile(
     samples: Mapping[tuple[str, ...], tuple[int, int]], *, began_ns: int, lasted_ns: int, every_s: float
 ) -> bytes:
-    """Encode samples: by stack, the innermost function first, how many there were and the CPU they stand for in ns."""
+    """Encode samples. Each stack, innermost function first, has a number of samples and the nanoseconds they cover."""
     words = ["", "samples", "count", "cpu", "nanoseconds", "checkout_api.py"]
     names = sorted({name for stack in samples for name in stack})
     numbers = {name: n for n, name in enumerate(names, start=1)}

@@ -1,6 +1,6 @@
-"""The service beside the sandbox that can be profiled, with the switch that mends it.
+"""The profiled service next to the sandbox, with the switch that fixes it.
 
-It burns only while it is looked at: a request for a profile starts it, and ends it.
+It burns CPU only while a profile is taken: the request starts it and ends it.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ USUAL_S, MOST_S = 30, 60
 
 
 class Program:
-    """The service: whether it was mended, the profile that is being taken, and where its time truly went last."""
+    """The service: whether it is fixed, the profile being taken, and where its time last went."""
 
     def __init__(self, changed: Callable[[], None]) -> None:
         self.changed = changed
@@ -30,7 +30,7 @@ class Program:
         self.process: subprocess.Popen[bytes] | None = None
 
     async def profile(self, seconds: int) -> bytes:
-        """Run the service for so long, and return what it sampled of itself; one at a time."""
+        """Run the service for this many seconds, and return its profile of itself; one at a time."""
         self.busy = True
         self.changed()
         try:
@@ -49,13 +49,13 @@ class Program:
             return (body, truth) if self.process.returncode == 0 else (b"", b"")
 
     def close(self) -> None:
-        """End the profile that is being taken."""
+        """Stop the profile that is being taken."""
         if self.process is not None:
             self.process.kill()
 
 
 async def profile(request: Request) -> Response:
-    """Answer as Go's `net/http/pprof` does, who is busy included."""
+    """Answer as Go's `net/http/pprof` does, also when another profile is being taken."""
     program: Program = request.app.state.program
     given = request.query_params.get("seconds", str(USUAL_S))
     if not given.isdigit() or not 1 <= int(given) <= MOST_S:
@@ -69,7 +69,7 @@ async def profile(request: Request) -> Response:
 
 
 async def about(request: Request) -> Response:
-    """Say what this is, and how it is."""
+    """Say what this is, and its state."""
     program: Program = request.app.state.program
     state = "fixed: it looks rules up" if program.fixed else "slow: it matches every discount rule one by one"
     shares = "".join(
@@ -81,7 +81,7 @@ async def about(request: Request) -> Response:
 
 
 async def truth(request: Request) -> Response:
-    """Tell how its time was divided when it was last profiled: the shares of each function, with what it calls."""
+    """Return how its time was divided in the last profile: each function's share, including the functions it calls."""
     program: Program = request.app.state.program
     return JSONResponse({"fixed": program.fixed, "busy": program.busy, "shares": program.truth})
 

@@ -1,1 +1,1 @@
-"""What both pages are drawn with: templates, Slack's markup, emoji, and the bell that says a page changed."""
+"""Shared by all pages: templates, Slack's markup, emoji, and the bell that announces changes."""

@@ -1,4 +1,4 @@
-"""Wakes open pages when what they show has changed."""
+"""Tell open pages that what they show has changed."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ BREATH_S: Final = 0.15
 
 
 class Bell:
-    """Wakes every open page when what they show changes."""
+    """Wakes every open page when what it shows changes."""
 
     def __init__(self) -> None:
         self._waiting: set[asyncio.Event] = set()
 
     def ring(self) -> None:
-        """Wake the pages. Called from the loop's own thread."""
+        """Wake the pages. Call it from the event loop's thread."""
         for event in self._waiting:
             event.set()
 
     async def rings(self, shown: Versioned) -> AsyncIterator[str]:
-        """Yield an event of the stream for each change, and a comment now and then to keep it open."""
+        """Yield a server-sent event for each change, and a comment now and then to keep the connection open."""
         event = asyncio.Event()
         self._waiting.add(event)
         try:
@@ -44,7 +44,7 @@ class Bell:
             self._waiting.discard(event)
 
     def stream(self, shown: Versioned) -> Response:
-        """Return the answer that says whenever something changed; what changed is for the page to fetch."""
+        """Return a stream that announces each change; the page fetches what changed."""
         return StreamingResponse(
             self.rings(shown), media_type="text/event-stream", headers={"Cache-Control": "no-store"}
         )

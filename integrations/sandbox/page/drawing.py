@@ -1,4 +1,4 @@
-"""Templates of the pages, and the answer that carries one."""
+"""The pages' templates, and the response that contains one."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from integrations.slack.fake import screens
 from . import emoji
 
 HERE: Final = Path(__file__).parent
-WATCHING: Final = "sandbox_watching"  # the cookie that tells the pager's page who looks at the chat, by address
-ZONE: Final = "sandbox_zone"  # the cookie that tells the chat's page in which zone its reader's browser is
+WATCHING: Final = "sandbox_watching"  # a cookie with the email address of the chat's viewer, for the pager's page
+ZONE: Final = "sandbox_zone"  # a cookie that tells the chat's page the time zone of its reader's browser
 POLICY: Final = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' http: https:; connect-src 'self';"
     " form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
@@ -51,6 +51,6 @@ TEMPLATES: Final = _environment()
 
 
 def shown(template: str, **values: Any) -> Response:
-    """Return a page drawn from a template, under a strict policy."""
+    """Return a page from a template, under a strict content security policy."""
     text = TEMPLATES.get_template(template).render(**values)
     return HTMLResponse(text, headers={"Content-Security-Policy": POLICY, "Cache-Control": "no-store"})

@@ -1,4 +1,4 @@
-"""The emoji this page can show by name; others stay written out."""
+"""The emoji that this page can show by name; others stay written out."""
 
 from __future__ import annotations
 
@@ -44,5 +44,5 @@ def shown(name: str) -> str:
 
 
 def replaced(text: str) -> str:
-    """Return text with the emoji it names."""
+    """Return a text with its emoji names replaced."""
     return _NAMED.sub(lambda match: EMOJI.get(match[1], match[0]), text)

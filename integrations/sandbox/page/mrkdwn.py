@@ -1,4 +1,4 @@
-"""Slack's mrkdwn as safe HTML. Everything is escaped first; only what is recognised becomes markup."""
+"""Slack's mrkdwn as safe HTML. Everything is escaped first; only recognised markup is then converted."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _SAFE: Final = ("http://", "https://", "mailto:")
 
 @dataclass(frozen=True, slots=True)
 class MrkdwnReader:
-    """Who reads: decides what a mention links to and in which zone a time is shown."""
+    """The reader, who determines what a mention links to and the time zone of times."""
 
     slack: fake.FakeSlack
     person: fake.Person
@@ -38,14 +38,14 @@ class MrkdwnReader:
     zone: str = ""
 
     def local(self, at: float) -> datetime:
-        """Return a moment in the zone of the reader's browser, as Slack does, or else in the one of their profile."""
+        """Return a time in the zone of the reader's browser, as Slack does, or else of their profile."""
         return datetime.fromtimestamp(at, _zone(self.zone) or _zone(self.person.tz) or UTC)
 
 
 def _zone(name: str) -> tzinfo | None:
     try:
         return ZoneInfo(name) if name else None
-    except (ZoneInfoNotFoundError, ValueError, OSError):  # whatever a cookie holds
+    except (ZoneInfoNotFoundError, ValueError, OSError):  # the cookie may hold anything
         return None
 
 
@@ -130,7 +130,7 @@ def _date(target: str, label: str, reader: MrkdwnReader) -> Markup:
 
 
 def _ago(stamp: int) -> str:
-    """Say how long ago a moment was, or how soon it comes, as the page is drawn."""
+    """Say how long ago a time was, or how soon it comes, when the page is drawn."""
     apart = int(time.time()) - stamp
     size, unit = next((size, unit) for size, unit in _UNITS if abs(apart) >= size or size == 1)
     count = abs(apart) // size

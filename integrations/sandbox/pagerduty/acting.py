@@ -1,4 +1,4 @@
-"""`POST /sandbox/pagerduty/act/<act>`: do what a person does in PagerDuty, as `user`, or what befalls the account."""
+"""`POST /sandbox/pagerduty/act/<act>`: do what a person does in PagerDuty, as `user`, or change the account."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def _user(desk: Desk, body: Json) -> Json:
 
 
 def _subscription(desk: Desk, body: Json) -> None:
-    """Switch a subscription on or off, or say with which secrets its webhooks are signed: two while one is replaced."""
+    """Switch a subscription on or off, or set its webhooks' secrets: two while one is being replaced."""
     found = desk.account.account.subscriptions[body.get("id", SUBSCRIPTION)]
     if "active" in body:
         found.active, found.drops, found.disabled_until = bool(body["active"]), 0, 0.0
@@ -83,7 +83,7 @@ def _subscription(desk: Desk, body: Json) -> None:
 
 
 def _group(desk: Desk, body: Json) -> None:
-    """Let a service group alerts in one of PagerDuty's ways, or not at all."""
+    """Make a service group alerts in one of PagerDuty's ways, or not at all."""
     by = str(body.get("by") or "")
     if by not in ("", "time", "intelligent", "content_based"):
         raise fake.NotPossible("Alerts are grouped by time, intelligent or content_based")
@@ -133,7 +133,7 @@ ACTS: Final[dict[str, Act]] = {
 
 
 async def act(request: Request) -> Response:
-    """Do one of them."""
+    """Perform one act."""
     name, body = request.path_params["act"], await asked.body(request)
     if name not in ACTS:
         return JSONResponse({"ok": False, "error": f"there is no act {name!r}"}, 404)
@@ -146,7 +146,7 @@ async def act(request: Request) -> Response:
 
 
 def _moment(body: Json, field: str) -> float:
-    """Read a moment: seconds since 1970, or as ISO 8601 writes it; without an offset it is one of the `zone` given."""
+    """Parse a time: seconds since 1970 or ISO 8601, by default in the given `zone`."""
     given = body[field]
     if isinstance(given, int | float):
         return float(given)

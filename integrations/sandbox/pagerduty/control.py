@@ -1,4 +1,4 @@
-"""`/sandbox/pagerduty/…`: look at the whole account, order faults, wait until the app was told. JSON in, JSON out."""
+"""`/sandbox/pagerduty/…`: inspect the whole account, order faults, wait until the app was told. JSON in, JSON out."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ async def state(request: Request) -> Response:
 
 
 def everything(desk: Desk) -> Json:
-    """Return the whole account: its records, who is on call now, what is switched."""
+    """Return the whole account: its records, who is on call now, and its switches."""
     account = desk.account
     with account.lock:
         kept: Json = account.snapshot()["account"]
@@ -40,7 +40,7 @@ def everything(desk: Desk) -> Json:
 
 
 async def rang(request: Request) -> Response:
-    """List who was notified of what, oldest first; of one person (`user`) or one incident (`incident`) if asked."""
+    """List the notifications, oldest first, optionally of one person (`user`) or one incident (`incident`)."""
     account, given = at(request).account, request.query_params
     try:
         user = account.user(given["user"]).id if "user" in given else ""
@@ -59,7 +59,7 @@ async def reset(request: Request) -> Response:
 
 
 def served(request: Request) -> Served:
-    """Return the account that a request is for, and who carries its webhooks."""
+    """Return the account that a request is for, and its courier."""
     return Served(at(request).account, at(request).courier)
 
 

@@ -1,4 +1,4 @@
-"""Carries webhooks to the app: in order for each incident, tried again while it fails, given up when it says no.
+"""Sends webhooks to the app: in order per incident, retried after a failure, given up after a refusal.
 
 https://developer.pagerduty.com/docs/webhooks-behavior
 """
@@ -23,7 +23,7 @@ REPEATABLE: Final = 500
 
 @dataclass(slots=True)
 class Sent:
-    """One attempt to deliver, for the list of webhooks. The verdict is what comes of it: delivered, retry, dropped …"""
+    """One attempt, for the list of webhooks. The verdict is its outcome: delivered, retry, dropped …"""
 
     n: int
     type: str
@@ -38,7 +38,7 @@ class Sent:
 
 
 class Courier(Carrier[fake.PendingDelivery, Sent]):
-    """Signs and posts webhooks. One incident's go one after the other; a failing one holds up those behind it alone."""
+    """Signs and posts webhooks. An incident's webhooks are sent in order; a failing one only delays those behind it."""
 
     def __init__(self, account: fake.FakeAccount, *, retry_s: Sequence[float], patience_s: float) -> None:
         super().__init__(account, at_once=AT_ONCE, kept=KEPT)
@@ -49,9 +49,9 @@ class Courier(Carrier[fake.PendingDelivery, Sent]):
         self._delivered: deque[fake.PendingDelivery] = deque(maxlen=REPEATABLE)
 
     def repeat(self, count: int, *, skip: int = 0) -> int:
-        """Send webhooks that were delivered once more, the newest first, as networks may; return how many.
+        """Resend delivered webhooks, the newest first, as networks can; return how many.
 
-        What comes of it changes nothing here: each was delivered before.
+        The outcome changes nothing here, because each was delivered before.
         """
         delivered = list(self._delivered)
         chosen = delivered[max(0, len(delivered) - skip - count) : len(delivered) - skip][::-1]
@@ -60,7 +60,7 @@ class Courier(Carrier[fake.PendingDelivery, Sent]):
         return len(chosen)
 
     def latest(self) -> list[Sent]:
-        """List the last attempt for each webhook, in the order of the webhooks."""
+        """List the last attempt for each webhook, in the webhooks' order."""
         return [last for _, last in sorted({sent.n: sent for sent in self.sent}.items())]
 
     def _lane(self, delivery: fake.PendingDelivery) -> str:

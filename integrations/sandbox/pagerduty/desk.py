@@ -1,4 +1,4 @@
-"""One stand-in account put together: its state, who carries its webhooks, who keeps it, who watches the clock."""
+"""One stand-in account put together: its state, its courier, its keeper and its clock."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Desk:
 
     @classmethod
     def furnished(cls, settings: Settings) -> Desk:
-        """Return the account as it was kept, else as its file describes it."""
+        """Return the saved account, or else the one its file describes."""
         about = settings.pagerduty
         account = fake.FakeAccount(
             api_key=about.api_key, routing_key=about.routing_key, base_url=f"{settings.own_url}/pagerduty"
@@ -52,7 +52,7 @@ class Desk:
         return desk
 
     def subscribe(self) -> None:
-        """Have the app told of everything, at the address and with the secrets that the settings give."""
+        """Subscribe the app to every event, with the URL and secrets from the settings."""
         secrets = self.settings.pagerduty.webhook_secrets
         self.account.account.subscriptions.pop(SUBSCRIPTION, None)
         self.account.add_subscription(self.settings.webhook_url, secret=secrets[0], id=SUBSCRIPTION)
@@ -67,7 +67,7 @@ class Desk:
 
     @contextlib.asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
-        """Carry webhooks, keep the account and watch the clock for as long as the block lasts."""
+        """Send webhooks, save the account and watch the clock for the length of the block."""
         watching = asyncio.create_task(self._watch_the_clock())
         try:
             async with self.courier.at_work(self.keeper):
@@ -76,7 +76,7 @@ class Desk:
             watching.cancel()
 
     async def _watch_the_clock(self) -> None:
-        """Escalate what nobody acknowledged, and let open pages follow the time."""
+        """Escalate unacknowledged incidents, and update open pages as time passes."""
         ticks = 0
         while True:
             await asyncio.sleep(TICK_S)

@@ -1,4 +1,4 @@
-"""PagerDuty's own addresses: the REST API below `/pagerduty/api`, the Events API below `/pagerduty/events`."""
+"""PagerDuty's own URLs: the REST API below `/pagerduty/api`, the Events API below `/pagerduty/events`."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ LOOK_S: Final = 0.05
 
 
 async def rest(request: Request) -> Response:
-    """Answer one request of the REST API, with whatever faults are in force."""
+    """Answer one request to the REST API, applying active faults."""
     desk, path = at(request), f"/{request.path_params['path']}"
     body = await request.body()
     query = request.query_params.multi_items()
@@ -36,7 +36,7 @@ async def rest(request: Request) -> Response:
 
 
 async def enqueue(request: Request) -> Response:
-    """Take one event of the Events API."""
+    """Answer one request to the Events API."""
     desk: Desk = at(request)
     body = await request.body()
     return await _answered(

@@ -1,4 +1,4 @@
-"""The page of the account, its changes as a stream, and the addresses that PagerDuty's own links lead to."""
+"""The account's page, its changes as a stream, and the URLs that PagerDuty's own links use."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ async def page(request: Request) -> Response:
 
 
 async def stream(request: Request) -> Response:
-    """Say whenever the account changed."""
+    """Stream a notice of each change of the account."""
     desk = at(request)
     return desk.bell.stream(desk.account)
 

@@ -1,4 +1,4 @@
-"""What the page of the account shows to one person: schedules, incidents, who was paged; plain values for templates."""
+"""The account's page as one person sees it: schedules, incidents, who was paged; plain values for templates."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ RANKS: Final = {"triggered": 0, "acknowledged": 1}
 
 @dataclass(frozen=True, slots=True)
 class ScreenAddress:
-    """Where someone is on the page: the parts of its address."""
+    """A person's place on the page: the parts of its URL."""
 
     who: str = ""
     panel: str = ""
     all: bool = False
 
     def url(self, **changes: Any) -> str:
-        """Return the address of another place near this one."""
+        """Return the URL of another place near this one."""
         kept = {"as": self.who, "panel": self.panel, "all": "1" if self.all else ""}
         parts = {key: value for key, value in (kept | changes).items() if value}
         return f"/pagerduty?{urlencode(parts)}" if parts else "/pagerduty"
@@ -50,20 +50,20 @@ class Screen:
         return self.account.users.get(on[0]) if on else next(iter(self.people), None)
 
     def name(self, user: str) -> str:
-        """Return what someone is called."""
+        """Return a person's name."""
         found = self.account.users.get(user)
         return found.name if found else "somebody"
 
     def names(self, users: Iterable[str]) -> str:
-        """Return what several people are called, as a list in words."""
+        """Return several people's names as a list in words."""
         return ", ".join(self.name(user) for user in users)
 
     def hue(self, user: str) -> int:
-        """Return the colour of someone, of twelve, neighbours in the list far apart."""
+        """Return a person's colour, one of twelve; neighbours in the list get distant ones."""
         return next((n * 5 % 12 for n, one in enumerate(self.people) if one.id == user), 0)
 
     def services(self) -> list[Service]:
-        """List the services, those that machines watch first."""
+        """List the services, those with monitoring first."""
         own = self._fake.routing_key
         return sorted(
             self.account.services.values(), key=lambda one: not any(way.key != own for way in one.integrations)
@@ -75,7 +75,7 @@ class Screen:
         return [row(self._fake, schedule, self.window) for schedule in schedules]
 
     def open(self) -> list[Incident]:
-        """List the incidents that are not resolved: those nobody took first, the newest of them first."""
+        """List open incidents: unacknowledged ones first, then the newest."""
         found = [one for one in self.account.incidents.values() if one.is_open]
         return sorted(found, key=lambda one: (RANKS[one.status], -one.number))
 
@@ -85,7 +85,7 @@ class Screen:
         return found if self.place.all else found[:ENDED_SHOWN]
 
     def ended_more(self) -> int:
-        """Count the resolved incidents that are left out."""
+        """Return how many resolved incidents are left out."""
         return sum(not one.is_open for one in self.account.incidents.values()) - len(self.ended())
 
     def levels(self, incident: Incident) -> int:

@@ -1,4 +1,4 @@
-"""Who is on call today and tomorrow, as bars on a line of two days."""
+"""Who is on call today and tomorrow, as bars on a two-day timeline."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ AHEAD_S: Final = 14 * 86_400.0
 
 @dataclass(frozen=True, slots=True)
 class ShownDays:
-    """The time that is shown, in the viewer's time zone."""
+    """The time span that is shown, in the viewer's time zone."""
 
     zone: ZoneInfo
     since: float
@@ -34,36 +34,36 @@ class ShownDays:
         return cls(known, today.timestamp(), (today + timedelta(days=DAYS)).timestamp(), now)
 
     def share(self, at: float) -> float:
-        """Return how far along the line a moment is, in per cent."""
+        """Return the position of a time on the line, in per cent."""
         along = (min(max(at, self.since), self.until) - self.since) / (self.until - self.since)
         return round(100 * along, 3)
 
     def local(self, at: float) -> datetime:
-        """Return a moment as the clock on the wall shows it."""
+        """Return a time as local wall-clock time."""
         return datetime.fromtimestamp(at, self.zone)
 
     def says(self, at: float) -> str:
-        """Return the time of a moment, with its day if that is not today."""
+        """Return a time in words, with its day unless that is today."""
         there, here = self.local(at), self.local(self.now)
         days = (there.date() - here.date()).days
         day = {0: "", 1: "tomorrow ", -1: "yesterday "}.get(days, there.strftime("%a %-d %b "))
         return f"{day}{there:%H:%M}"
 
     def ticks(self) -> list[tuple[float, str]]:
-        """List the marks of the line: every six hours."""
+        """List the marks on the line, one every six hours."""
         start = self.local(self.since)
         moments = (start + timedelta(hours=h) for h in range(0, DAYS * 24, 6))
         return [(self.share(at.timestamp()), f"{at:%H:%M}") for at in moments]
 
     def days(self) -> list[tuple[float, str]]:
-        """List where each day begins, with its name."""
+        """List the start of each day, with its name."""
         starts = (self.local(self.since) + timedelta(days=n) for n in range(DAYS))
         return [(self.share(at.timestamp()), f"{at:%A %-d %B}") for at in starts]
 
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """One turn on the line: where it begins and how wide it is, in per cent, and in which of the rows."""
+    """One turn on the line: its start and width in per cent, and its row."""
 
     user: str
     name: str
@@ -76,7 +76,7 @@ class Bar:
 
 @dataclass(frozen=True, slots=True)
 class On:
-    """Someone on call, until when; no time means no end in sight."""
+    """A person on call, and until when; no time means no end in sight."""
 
     user: str
     name: str
@@ -96,7 +96,7 @@ class ScheduleRow:
 
 
 def row(account: fake.FakeAccount, schedule: Schedule, window: ShownDays) -> ScheduleRow:
-    """Return what there is to show of one schedule."""
+    """Return what to show of one schedule."""
     spans = rendering.rendered(schedule, window.since, window.now + AHEAD_S)
     taken = [s for s in spans if s.user]
     now = [s for s in taken if s.start <= window.now < s.end]
@@ -115,7 +115,7 @@ def row(account: fake.FakeAccount, schedule: Schedule, window: ShownDays) -> Sch
 
 
 def _bars(account: Account, spans: Iterable[Span], window: ShownDays) -> list[Bar]:
-    """Put bars that overlap into lanes, one below the other."""
+    """Put overlapping bars into rows, one below the other."""
     ends: list[float] = []
     bars = []
     for span in spans:

@@ -1,4 +1,4 @@
-"""`/sandbox/…`: act as a person, look at the whole workspace, order faults. JSON in, JSON out."""
+"""`/sandbox/…`: act as a person, inspect the whole workspace, order faults. JSON in, JSON out."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ ASKS: Final[dict[str, Ask]] = {
 
 
 async def act(request: Request) -> Response:
-    """Do what a person does."""
+    """Perform a person's act."""
     slack: fake.FakeSlack = request.app.state.slack
     name, body = request.path_params["act"], await asked.body(request)
     if name not in ACTS and name not in ASKS:
@@ -101,7 +101,7 @@ async def _asked(
     outcome: Json = {"ok": True}
     if delivery is not None:
         answer = await courier.deliver(delivery)
-        # Slack calls it a timeout only if the app took its time; not reaching it at all is a failed dispatch.
+        # Slack reports a timeout only if the app was slow; not reaching it at all is a failed dispatch.
         status = answer.status or (0 if answer.failure == "http_timeout" else UNREACHABLE)
         outcome = slack.acts.answered(delivery, status, answer.body) | {"ack_ms": delivery.ms}
     shown = [e for e in slack.ephemerals(body["user"]) if e.ts > before]
@@ -109,11 +109,11 @@ async def _asked(
 
 
 async def file(request: Request) -> Response:
-    """Take a file that a person uploads; with a channel it is sent there."""
+    """Receive a file that a person uploads; with a channel it is sent there."""
     slack: fake.FakeSlack = request.app.state.slack
     given = request.query_params
     if not request.headers.get("content-type", "").startswith("application/octet-stream"):
-        raise asked.Bad("send Content-Type: application/octet-stream")  # which no form on a foreign page can
+        raise asked.Bad("send Content-Type: application/octet-stream")  # which no form on a foreign page can send
     content = await request.body()
     try:
         user, name = given["user"], given["name"]
@@ -141,7 +141,7 @@ async def people(request: Request) -> Response:
 
 
 async def install(request: Request) -> Response:
-    """Install the app again, with other tabs, permissions or domains whose links it is told of."""
+    """Reinstall the app with other tabs, permissions or link domains."""
     slack: fake.FakeSlack = request.app.state.slack
     body = await asked.body(request)
     slack.install(app_home=body.get("app_home"), scopes=body.get("scopes"))
@@ -160,7 +160,7 @@ async def state(request: Request) -> Response:
 
 
 async def program(request: Request) -> Response:
-    """Mend the service that is profiled, or break it again."""
+    """Fix the profiled service, or break it again."""
     slack: fake.FakeSlack = request.app.state.slack
     request.app.state.program.fixed = bool((await asked.body(request)).get("fixed"))
     slack.changed()
@@ -168,7 +168,7 @@ async def program(request: Request) -> Response:
 
 
 async def subscriptions(request: Request) -> Response:
-    """Choose the event types the app is told about."""
+    """Choose the event types that the app receives."""
     slack: fake.FakeSlack = request.app.state.slack
     slack.subscriptions = frozenset((await asked.body(request)).get("events") or fake.EVENTS)
     return JSONResponse({"ok": True, "events": sorted(slack.subscriptions)})
@@ -185,7 +185,7 @@ async def reset(request: Request) -> Response:
 
 
 def served(request: Request) -> Served:
-    """Return the workspace that a request is for, and who carries its events."""
+    """Return the workspace that a request is for, and its courier."""
     return Served(request.app.state.slack, request.app.state.courier)
 
 

@@ -1,4 +1,4 @@
-"""Carries deliveries to the app: commands and presses while the person waits, events in the background with retries."""
+"""Sends deliveries to the app: commands and presses while the person waits, events in the background with retries."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ UNHEARD = {"X-Slack-Retry-Num": "1", "X-Slack-Retry-Reason": "http_timeout"}  # 
 
 @dataclass(slots=True)
 class Sent:
-    """One attempt to deliver, for the deliveries page."""
+    """One delivery attempt, for the deliveries page."""
 
     n: int
     kind: str
@@ -33,7 +33,7 @@ class Sent:
 
 
 class Courier(Carrier[fake.PendingDelivery, Sent]):
-    """Signs and posts deliveries. Events of one channel go one after the other, eight channels at once."""
+    """Signs and posts deliveries. One channel's events are sent in order, eight channels at once."""
 
     def __init__(self, slack: fake.FakeSlack, settings: Settings) -> None:
         super().__init__(slack, at_once=AT_ONCE, kept=KEPT)
@@ -51,7 +51,7 @@ class Courier(Carrier[fake.PendingDelivery, Sent]):
         return channel if isinstance(channel, str) else str(channel.get("id"))
 
     async def _carry(self, delivery: fake.PendingDelivery) -> None:
-        """Carry one event, unless a fault has it come late, or never; one that comes again comes late as well."""
+        """Deliver one event, unless a fault loses or delays it; a repeated one arrives late as well."""
         struck = self._slack.strike_event(delivery.type)
         late = partial(self._late, delivery, struck)
         if struck.kind == fake.EVENT_LOST:
@@ -76,7 +76,7 @@ class Courier(Carrier[fake.PendingDelivery, Sent]):
             self._lanes.put(f"late {delivery.n}", partial(self._retry, delivery, answer))
 
     async def _retry(self, delivery: fake.PendingDelivery, answer: PostAnswer) -> None:
-        """Try again as Slack does: three times, at once, after a minute, after five."""
+        """Retry as Slack does: three times, immediately, after a minute and after five."""
         for number, wait_s in enumerate(self._settings.retry_after_s, start=1):
             if "x-slack-no-retry" in answer.headers:
                 return
@@ -89,7 +89,7 @@ class Courier(Carrier[fake.PendingDelivery, Sent]):
 
     async def _attempt_event(self, delivery: fake.PendingDelivery, extra: dict[str, str]) -> PostAnswer:
         answer = await self._attempt(delivery, extra)
-        if delivery.type == "link_shared":  # of other events the answer changes nothing
+        if delivery.type == "link_shared":  # for other events the answer changes nothing
             self._slack.acts.answered(delivery, answer.status, answer.body)
         return answer
 

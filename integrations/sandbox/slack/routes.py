@@ -1,4 +1,4 @@
-"""The page itself, its changes as a stream, and what its composer may suggest."""
+"""The page itself, its changes as a stream, and the composer's suggestions."""
 
 from __future__ import annotations
 
@@ -53,14 +53,14 @@ async def page(request: Request) -> Response:
 
 
 async def stream(request: Request) -> Response:
-    """Say whenever the workspace changed; what changed is for the page to fetch."""
+    """Stream a notice of each change of the workspace; the page fetches what changed."""
     slack: fake.FakeSlack = request.app.state.slack
     bell: Bell = request.app.state.bell
     return bell.stream(slack)
 
 
 async def hints(request: Request) -> Response:
-    """List what the composer may suggest to someone: commands, people, groups, channels."""
+    """List the composer's suggestions for a person: commands, people, groups, channels."""
     slack: fake.FakeSlack = request.app.state.slack
     person = slack.workspace.person_named(request.query_params.get("as", ""))
     seen = person.id if person else ""
@@ -85,7 +85,7 @@ async def file(request: Request) -> Response:
 
 
 async def view_state(request: Request) -> Response:
-    """Show a view as the app would be told of it, for those who wonder."""
+    """Show a view as the app would receive it, for the curious."""
     slack: fake.FakeSlack = request.app.state.slack
     view = slack.workspace.views.get(request.path_params["view_id"])
     if view is None:

@@ -1,4 +1,4 @@
-"""What one person sees: sidebar, channel, thread, modal and Home, as plain values for the templates."""
+"""The page as one person sees it: sidebar, channel, thread, modal and Home, as plain values for the templates."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ TOGETHER_S: Final = 300
 
 @dataclass(frozen=True, slots=True)
 class ScreenAddress:
-    """Where a person is on the page: the parts of its address."""
+    """A person's place on the page: the parts of its URL."""
 
     who: str = ""
     channel: str = ""
@@ -28,7 +28,7 @@ class ScreenAddress:
     all: bool = False
 
     def url(self, **changes: Any) -> str:
-        """Return the address of another place near this one."""
+        """Return the URL of another place near this one."""
         kept = {"as": self.who, "in": self.channel, "thread": self.thread, "panel": self.panel}
         kept |= {"home": "1" if self.home else "", "all": "1" if self.all else ""}
         parts = {key: value for key, value in (kept | changes).items() if value}
@@ -37,7 +37,7 @@ class ScreenAddress:
 
 @dataclass(slots=True)
 class MessageLine:
-    """One message as it is shown."""
+    """One message as shown."""
 
     kind: str
     ts: str
@@ -85,12 +85,12 @@ class Screen:
             self.current = self._current()
 
     def people(self) -> list[fake.Person]:
-        """List those one can be."""
+        """List the people one can be."""
         people = (p for p in self.workspace.people.values() if not p.deleted and not p.is_bot)
         return sorted(people, key=lambda p: (p.is_guest or p.is_stranger, p.name))
 
     def to_channel(self, id: str) -> str:
-        """Return the address of a channel."""
+        """Return the URL of a channel."""
         return ScreenAddress(who=self.place.who).url(**{"in": id})
 
     def _current(self) -> fake.Channel | None:
@@ -98,11 +98,11 @@ class Screen:
         return channel if channel and self.may_see(channel) else None
 
     def may_see(self, channel: fake.Channel) -> bool:
-        """Say whether this person may read a channel."""
+        """Return whether this person may read a channel."""
         return self.is_in(channel) or (channel.kind == "public" and not self._me.is_guest and not self._me.is_stranger)
 
     def is_in(self, channel: fake.Channel) -> bool:
-        """Say whether this person is a member."""
+        """Return whether this person is a member."""
         return self._me.id in channel.members
 
     @property
@@ -113,13 +113,13 @@ class Screen:
     # The sidebar
 
     def channels(self) -> list[SidebarEntry]:
-        """List the person's open channels, and the one being looked at."""
+        """List the person's open channels, and the one on screen."""
         shown = (c for c in self.workspace.channels.values() if not c.is_direct and not c.is_archived)
         mine = [self._entry(c) for c in shown if self.is_in(c) or c is self.current]
         return sorted(mine, key=lambda entry: entry.name)
 
     def archived(self) -> list[SidebarEntry]:
-        """List the archived channels the person was in, newest first. Nobody is in a public one any more."""
+        """List the archived channels the person was in, newest first. An archived public one no longer has members."""
         archived = [c for c in self.workspace.channels.values() if c.is_archived and self.may_see(c)]
         gone = [c for c in archived if self.is_in(c) or self._me.id in c.read]
         return [self._entry(c) for c in reversed(gone)]
@@ -136,7 +136,7 @@ class Screen:
         return sorted((c for c in shown if not self.is_in(c)), key=lambda c: c.name)
 
     def name_of(self, channel: fake.Channel) -> str:
-        """Return what this person calls a conversation."""
+        """Return this person's name for a conversation."""
         if not channel.is_direct:
             return channel.name
         others = [self.workspace.people[id].name for id in channel.members if id != self._me.id]
@@ -162,7 +162,7 @@ class Screen:
     # The channel
 
     def lines(self) -> list[MessageLine]:
-        """List what is said in the current channel, with what only this person sees, oldest first."""
+        """List the current channel's messages, including this person's ephemeral ones, oldest first."""
         channel = self.current
         if channel is None:
             return []
@@ -175,12 +175,12 @@ class Screen:
         return self._flow(channel, items, read=channel.read.get(self._me.id, ""))
 
     def _whispers(self, channel: fake.Channel) -> list[fake.Ephemeral]:
-        """List what only this person sees, as Slack shows it after a reload: nothing where they cannot write."""
+        """List this person's ephemeral messages, as Slack shows them after a reload: none where they cannot write."""
         open_here = self.is_in(channel) and not channel.is_archived
         return self.slack.ephemerals(self._me.id, channel.id) if open_here else []
 
     def earlier(self) -> int:
-        """Count the messages left out above."""
+        """Count the earlier messages that are left out."""
         if self.current is None or self.place.all:
             return 0
         return max(0, sum(not m.is_reply or m.broadcast for m in self.current.messages.values()) - SHOWN)

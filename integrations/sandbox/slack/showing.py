@@ -1,4 +1,4 @@
-"""The workspace as JSON for those who check it from outside."""
+"""The workspace as JSON, for checks from outside."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def everything(slack: fake.FakeSlack) -> dict[str, Any]:
 
 
 def channel(slack: fake.FakeSlack, found: fake.Channel) -> dict[str, Any]:
-    """Return one channel with all that is in it."""
+    """Return one channel with its contents."""
     team_id = slack.workspace.team_id
     return {
         "id": found.id,

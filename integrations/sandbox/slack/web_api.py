@@ -1,4 +1,4 @@
-"""Slack's own addresses: `/api/<method>`, uploads, response urls."""
+"""Slack's own URLs: `/api/<method>`, uploads, response URLs."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from integrations.slack import fake
 
 
 async def call(request: Request) -> Response:
-    """Answer one Web API call, form or JSON, with whatever faults are in force."""
+    """Answer one Web API call, form or JSON, applying active faults."""
     slack: fake.FakeSlack = request.app.state.slack
     method = request.path_params["method"]
     began_at = slack.now()
@@ -60,13 +60,13 @@ def _json(body: Any, status: int = 200, headers: dict[str, str] | None = None) -
 
 
 async def upload(request: Request) -> Response:
-    """Take the bytes of a file whose address was handed out before."""
+    """Receive the bytes of a file whose URL was issued before."""
     content = await request.body()
     return await _answered(request, fake.transfers.upload(_slack(request), _file_id(request), content))
 
 
 async def download(request: Request) -> Response:
-    """Hand out a file to the app, by its token."""
+    """Serve a file to the app, by its token."""
     return await _answered(
         request, fake.transfers.download(_slack(request), _file_id(request), token=_token(request, {}))
     )
@@ -90,7 +90,7 @@ def _file_id(request: Request) -> str:
 
 
 async def respond(request: Request) -> Response:
-    """Take an answer to a command or press by its response url."""
+    """Receive an answer to a command or press at its response URL."""
     slack: fake.FakeSlack = request.app.state.slack
     try:
         answer = json.loads(await request.body())

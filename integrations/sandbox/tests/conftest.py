@@ -1,4 +1,4 @@
-"""A sandbox served over HTTP and an app that notes what it is sent."""
+"""A sandbox served over HTTP, and an app that records what it is sent."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ WEBHOOK_SECRET = "test webhook secret"
 
 @dataclass
 class App:
-    """What the app was sent, and how it answers: status, body and seconds to think."""
+    """The requests to the app, and its answers: status, body and seconds of delay."""
 
     received: list[tuple[dict[str, str], bytes]] = field(default_factory=list)
     answer: Callable[[bytes], tuple[int, bytes]] = lambda body: (200, b"")
@@ -38,7 +38,7 @@ class App:
 
 @dataclass
 class Sandbox:
-    """A running sandbox and the ways to reach it."""
+    """A running sandbox and clients for it."""
 
     url: str
     app: App
@@ -75,7 +75,7 @@ def app() -> Iterator[App]:
                 self.send_header(name, value)
             self.send_header("Content-Length", str(len(answer)))
             self.end_headers()
-            with suppress(BrokenPipeError):  # whoever asked waited no longer
+            with suppress(BrokenPipeError):  # the caller has given up
                 self.wfile.write(answer)
 
         def log_message(self, format: str, *args: Any) -> None:
@@ -99,7 +99,7 @@ def sandbox(app: App, tmp_path: Path) -> Iterator[Sandbox]:
 
 
 class serving:  # noqa: N801 -- used as a `with` statement reads
-    """Serve a sandbox in a thread for as long as the block lasts."""
+    """Serve a sandbox in a thread for the length of the block."""
 
     def __init__(self, app: App, data_file: Path, **more: Any) -> None:
         self._socket = socket.create_server(("127.0.0.1", 0))

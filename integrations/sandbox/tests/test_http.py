@@ -317,7 +317,7 @@ def upload(sandbox: Sandbox, content: bytes, *, kind: str = "application/octet-s
 
 
 def fetched(address: str, token: str) -> bytes:
-    """Fetch an address with a token."""
+    """Fetch a URL with a token."""
     request = urllib.request.Request(address, headers={"Authorization": f"Bearer {token}"})  # noqa: S310 -- our own
     with urllib.request.urlopen(request, timeout=30) as response:  # noqa: S310 -- the same
         return bytes(response.read())

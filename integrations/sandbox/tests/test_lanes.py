@@ -1,4 +1,4 @@
-"""Lanes: order within one, none between them, and when all is quiet."""
+"""Lanes: order within one, none between them, and when everything is idle."""
 
 from __future__ import annotations
 

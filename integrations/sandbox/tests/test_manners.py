@@ -1,4 +1,4 @@
-"""The vendors' manners over HTTP: what an old manifest lacks, links before their answer, alerts that are grouped."""
+"""The vendors' behaviour over HTTP: an old manifest's missing parts, links before their answer, grouped alerts."""
 
 from __future__ import annotations
 

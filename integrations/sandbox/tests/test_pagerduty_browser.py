@@ -1,4 +1,4 @@
-"""The account's page in a real browser: acting, live changes, what was typed stays, anybody can use it."""
+"""The account's page in a real browser: acting, live changes, input that is kept, accessibility."""
 
 from __future__ import annotations
 

@@ -57,7 +57,7 @@ def state(sandbox: Sandbox) -> Any:
 
 
 def told(app: App) -> list[str]:
-    """List what the app was told, each time it was."""
+    """List the types of the webhooks the app received, including repeated ones."""
     return [str(json.loads(body)["event"]["event_type"]).removeprefix("incident.") for _, body in app.received]
 
 

@@ -1,4 +1,4 @@
-"""The account's page: who is on call, what can be done about an incident, what is said when nothing is there."""
+"""The account's page: who is on call, what can be done about an incident, and its empty states."""
 
 from __future__ import annotations
 

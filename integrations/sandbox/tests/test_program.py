@@ -1,4 +1,4 @@
-"""The service that can be profiled: what it samples of itself is where its time went, and the switch mends it."""
+"""The profiled service: its samples match where its time went, and the switch fixes it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from integrations.sandbox.checkout import program
 from integrations.sandbox.tests.conftest import Sandbox
 
 PROFILE = "/checkout-api/debug/pprof/profile"
-POINTS, DEVIATIONS = 0.01, 4  # beside what chance makes of so many samples
+POINTS, DEVIATIONS = 0.01, 4  # in addition to the chance error of this many samples
 
 
 def get(sandbox: Sandbox, path: str) -> tuple[int, bytes]:
@@ -28,9 +28,10 @@ def get(sandbox: Sandbox, path: str) -> tuple[int, bytes]:
 
 
 def shares(sandbox: Sandbox, tmp_path: Path) -> tuple[dict[str, float], int]:
-    """Take a profile and read it with our own reader: the share of each function with what it calls, and its samples.
+    """Take a profile and read it with our own reader: each function's share with the functions it calls, and the
+    samples.
 
-    The fewer samples, the busier the machine.
+    A busy machine takes fewer samples.
     """
     status, body = get(sandbox, f"{PROFILE}?seconds=3")
     assert status == 200

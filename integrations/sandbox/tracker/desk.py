@@ -1,4 +1,4 @@
-"""One stand-in tracker put together: its tickets, who carries its webhooks, who keeps it, who wakes its page."""
+"""One stand-in tracker put together: its tickets, its courier, its keeper and its page's bell."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ PATIENCE_S: Final = 10.0
 
 @dataclass
 class TrackerDesk:
-    """The tracker of one sandbox. A webhook that is not taken is lost: GitHub delivers each of them once.
+    """The tracker of one sandbox. A webhook that fails is lost, because GitHub delivers each one only once.
 
     https://docs.github.com/en/webhooks/using-webhooks/handling-failed-webhook-deliveries
     """
@@ -41,7 +41,7 @@ class TrackerDesk:
 
     @classmethod
     def furnished(cls, settings: Settings) -> TrackerDesk:
-        """Return the tracker as it was kept, else an empty one."""
+        """Return the saved tracker, or else an empty one."""
         about = settings.tracker
         board = FakeGitHub(
             token=about.token,
@@ -57,7 +57,7 @@ class TrackerDesk:
         return desk
 
     def changed(self) -> None:
-        """Wake the page, and carry what is to be told."""
+        """Wake the page, and send queued webhooks."""
         self.bell.ring()
         while self.board.hooks:
             self.sent += 1
@@ -71,7 +71,7 @@ class TrackerDesk:
 
     @contextlib.asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
-        """Carry webhooks and keep the tickets for as long as the block lasts."""
+        """Send webhooks and save the tickets for the length of the block."""
         watching = asyncio.create_task(self.keeper.watch())
         try:
             yield

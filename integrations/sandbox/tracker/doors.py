@@ -1,4 +1,4 @@
-"""GitHub's own addresses below `/tracker/api`, and `/sandbox/tracker/…` for people and tests: JSON in, JSON out."""
+"""GitHub's own URLs below `/tracker/api`, and `/sandbox/tracker/…` for people and tests: JSON in, JSON out."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ STATES: Final = ("open", "done", "dropped")
 
 
 async def rest(request: Request) -> Response:
-    """Answer one request of the REST API, with whatever faults are in force."""
+    """Answer one request to the REST API, applying active faults."""
     board = at(request).board
     body = await request.body()
     path = f"/{request.path_params['path']}"
@@ -47,13 +47,13 @@ async def state(request: Request) -> Response:
 
 
 async def idle(request: Request) -> Response:
-    """Wait until no webhook is under way."""
+    """Wait until no webhook is being sent."""
     done = await at(request).lanes.idle(float(request.query_params.get("timeout_s", "10")))
     return JSONResponse({"ok": done}, 200 if done else 504)
 
 
 async def faults(request: Request) -> Response:
-    """Order a fault, or lift one or all."""
+    """Order a fault, or remove one or all."""
     board = at(request).board
     if request.method == "DELETE":
         id = request.query_params.get("id")
@@ -68,7 +68,7 @@ async def faults(request: Request) -> Response:
 
 
 async def act(request: Request) -> Response:
-    """Do what somebody does to a ticket in the tracker, named by `project` and `n`."""
+    """Do what a person does to a ticket in the tracker, named by `project` and `n`."""
     name, body, board = request.path_params["act"], await asked.body(request), at(request).board
     if name not in ACTS:
         return JSONResponse({"ok": False, "error": f"there is no act {name!r}"}, 404)

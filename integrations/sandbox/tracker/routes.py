@@ -1,4 +1,4 @@
-"""The page of the tracker, its changes as a stream, and the addresses that links to tickets lead to."""
+"""The tracker's page, its changes as a stream, and the URLs that links to tickets use."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ async def page(request: Request) -> Response:
 
 
 async def stream(request: Request) -> Response:
-    """Say whenever a ticket changed."""
+    """Stream a notice of each ticket that changed."""
     desk = at(request)
     return desk.bell.stream(desk.board)
 

@@ -1,1 +1,1 @@
-"""One adapter for each tracker behind the same port, and the wire that they share."""
+"""One adapter per tracker behind the same port, and the wire that they share."""

@@ -1,4 +1,4 @@
-"""The tracker that settings name, one adapter a process."""
+"""The configured tracker, one adapter per process."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from integrations.trackers.protocol import setup
 from integrations.trackers.protocol.setup import Setup
 from workflows.tracker_port import Tracker
 
-# By the word of TRACKER: the module and its class, imported when it is the one.
+# The module and class for each value of TRACKER; only the one in use is imported.
 ADAPTERS: Final = {
     "github": ("integrations.trackers.adapter.github", "GitHubIssues"),
     "gitlab": ("integrations.trackers.adapter.gitlab", "GitLabIssues"),
@@ -20,7 +20,7 @@ _made: dict[int, tuple[Setup, Tracker]] = {}
 
 
 def tracker() -> Tracker | None:
-    """Return the tracker as settings name it; None when follow-ups stay here."""
+    """Return the configured tracker; None when follow-ups stay in Firekind."""
     given = setup.current()
     if given is None:
         return None

@@ -1,7 +1,7 @@
 """The tracker port on GitHub Issues: https://docs.github.com/en/rest/issues/issues
 
-Issues have no due date, and a title has at most 256 characters. There is no key under which an issue is made once, so
-the body ends in a mark, by which one is found in the list of issues: search lags behind, the list does not.
+Issues have no due date, and a title has at most 256 characters. GitHub has no key that prevents a second issue, so the
+body ends in a mark by which the issue is found in the list; GitHub's search lags behind, the list does not.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ DROPPED: Final = frozenset({"not_planned", "duplicate"})
 
 
 class GitHubIssues:
-    """Follow-ups as issues of a repository. Satisfies ``workflows.tracker_port.Tracker``."""
+    """Follow-ups as a repository's issues. Satisfies ``workflows.tracker_port.Tracker``."""
 
     name = "GitHub Issues"
 
@@ -43,7 +43,7 @@ class GitHubIssues:
         self.account, self.email = self._accounts.account, self._accounts.email
 
     def place(self, *, private: bool = False) -> str:
-        """Return the repository; empty where there is none for private incidents."""
+        """Return the repository; empty when there is none for private incidents."""
         return f"github:{self._projects[private]}" if self._projects[private] else ""
 
     def open_ticket(self, draft: TicketDraft) -> TicketStatus:
@@ -58,7 +58,7 @@ class GitHubIssues:
             return self.change_ticket(made.ref, state, private=draft.private)
 
     def find_ticket(self, mark: str, *, private: bool, since: datetime) -> TicketStatus | None:
-        """Look for an issue by its mark, the newest first."""
+        """Find an issue by its mark, the newest first."""
         order = {"sort": "created", "direction": "desc"}
         for one in self._listed(since, order, private=private):
             if hidden(mark) in (one.get("body") or ""):
@@ -66,7 +66,7 @@ class GitHubIssues:
         return None
 
     def look_at_ticket(self, ref: str, *, private: bool = False) -> TicketStatus | None:
-        """Return how an issue stands; None when it was deleted, which GitHub answers with 410."""
+        """Return an issue's status; None when it was deleted, for which GitHub answers 410."""
         try:
             found = self._wire.call(LOOK, "GET", f"{self._path(private)}/{ref}")
         except VendorError as error:
@@ -76,10 +76,10 @@ class GitHubIssues:
         return self._status(found, private=private)
 
     def _is_transferred(self, error: VendorError, *, private: bool) -> bool:
-        """Return whether an issue that cannot be read was transferred, rather than deleted; raise what is neither.
+        """Return whether an unreadable issue was transferred, as opposed to deleted. Raises any other error.
 
-        It is answered with 301, or 404 where the token cannot read the other repository, as long as this one is there;
-        with 410 as well while all issues of this one are switched off.
+        A transferred issue answers 301, or 404 if the token cannot read the other repository, while its old repository
+        can still be read. GitHub also answers 410 while issues are disabled for the repository.
         """
         if error.code not in {"http_301", "http_404", "http_410"}:
             raise error
@@ -90,7 +90,7 @@ class GitHubIssues:
         return error.code != "http_410"
 
     def change_ticket(self, ref: str, fields: Mapping[str, str], *, private: bool = False) -> TicketStatus:
-        """Change these fields. GitHub ignores a reason unless the state changes, so a closed one is reopened first."""
+        """Change these fields; a closed issue is reopened first, as GitHub ignores a reason without a new state."""
         path = f"{self._path(private)}/{ref}"
         sent: dict[str, Any] = {"title": fields["title"]} if "title" in fields else {}
         sent |= _assignees(fields) if "owner" in fields else {}
@@ -111,7 +111,7 @@ class GitHubIssues:
                 raise wire.moved_with_words(self.name) from error
 
     def changed_tickets(self, since: datetime, *, private: bool = False) -> Sequence[TicketStatus]:
-        """Return issues changed since then, the oldest change first, at most a thousand of them."""
+        """Return issues changed since a time, the oldest change first, at most a thousand."""
         order = {"sort": "updated", "direction": "asc"}
         return [self._status(one, private=private) for one in self._listed(since, order, private=private)]
 
@@ -124,7 +124,7 @@ class GitHubIssues:
                 return
 
     def _write(self, verb: str, method: str, path: str, body: Mapping[str, Any]) -> dict[str, Any]:
-        """Write; where an account cannot be assigned, GitHub refuses all of it, and the rest is written without."""
+        """Write; if GitHub refuses everything because an account cannot be assigned, write again without it."""
         try:
             found: dict[str, Any] = self._wire.call(verb, method, path, body=body)
         except VendorError as error:
@@ -152,7 +152,7 @@ class GitHubIssues:
 
 
 def limited(reply: TrackerReply) -> float | None:
-    """Return the seconds to wait after GitHub's primary or secondary limit, both of which may come as 403.
+    """Return the seconds to wait after GitHub's primary or secondary rate limit; both can be a 403.
 
     https://docs.github.com/en/rest/using-the-rest-api/rate-limits-for-the-rest-api
     """

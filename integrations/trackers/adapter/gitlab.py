@@ -1,7 +1,7 @@
 """The tracker port on GitLab issues: https://docs.gitlab.com/api/issues/
 
-An issue is open or closed and has no reason; assignees are given by number. As on GitHub, one is found again by a mark
-in its description, in the list of issues.
+An issue is open or closed, without a reason, and assignees are given by number. As on GitHub, an issue is found again
+by a mark in its description, in the list of issues.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ OPENED: Final = "opened"
 
 
 class GitLabIssues:
-    """Follow-ups as issues of a project. Satisfies ``workflows.tracker_port.Tracker``."""
+    """Follow-ups as a project's issues. Satisfies ``workflows.tracker_port.Tracker``."""
 
     name = "GitLab"
 
@@ -39,7 +39,7 @@ class GitLabIssues:
         self.account, self.email = self._accounts.account, self._accounts.email
 
     def place(self, *, private: bool = False) -> str:
-        """Return the project; empty where there is none for private incidents."""
+        """Return the project; empty when there is none for private incidents."""
         return f"gitlab:{self._projects[private]}" if self._projects[private] else ""
 
     def open_ticket(self, draft: TicketDraft) -> TicketStatus:
@@ -49,7 +49,7 @@ class GitLabIssues:
         return self._status(self._wire.call(OPEN, "POST", self._path(draft.private), body=sent), draft.private)
 
     def find_ticket(self, mark: str, *, private: bool, since: datetime) -> TicketStatus | None:
-        """Look for an issue by its mark, the newest first. That one was moved since, which closes it, is no state."""
+        """Find an issue by its mark, the newest first. One that was moved is closed by that, but reported as open."""
         query = {"created_after": utc(since), "order_by": "created_at", "sort": "desc"}
         for one in self._listed(query, private=private):
             if hidden(mark) in (one.get("description") or ""):
@@ -57,7 +57,7 @@ class GitLabIssues:
         return None
 
     def look_at_ticket(self, ref: str, *, private: bool = False) -> TicketStatus | None:
-        """Return how an issue stands; None when the project can be read and has none of that number any more."""
+        """Return an issue's status; None when the project can be read but no longer has that number."""
         try:
             found = self._wire.call(LOOK, "GET", f"{self._path(private)}/{ref}")
         except VendorError as error:
@@ -75,7 +75,9 @@ class GitLabIssues:
         return self._status(self._wire.call(CHANGE, "PUT", path, body=self._sent(fields)), private)
 
     def withdraw_ticket(self, ref: str) -> None:
-        """Replace our words in an issue of the open project, unassign it and close it; a moved one leaves a copy."""
+        """Replace our words in an issue of the open project, unassign it and close it; a moved one raises
+        ``VendorError``.
+        """
         fields = self._sent({"title": NEUTRAL_TITLE, "state": "dropped", "owner": "", "due": ""})
         path, sent = f"{self._path(False)}/{ref}", {"description": NEUTRAL_TEXT, **fields}
         try:
@@ -89,7 +91,7 @@ class GitLabIssues:
             raise wire.moved_with_words(self.name)
 
     def changed_tickets(self, since: datetime, *, private: bool = False) -> Sequence[TicketStatus]:
-        """Return issues changed since then, the oldest change first, at most a thousand of them."""
+        """Return issues changed since a time, the oldest change first, at most a thousand."""
         query = {"updated_after": utc(since), "order_by": "updated_at", "sort": "asc"}
         return [self._status(one, private) for one in self._listed(query, private=private)]
 
@@ -114,7 +116,7 @@ class GitLabIssues:
         return sent
 
     def _id(self, account: str) -> int | None:
-        """Return the number of an account, which is asked for once; None for nobody, and for one that is not there."""
+        """Return an account's number, which is looked up once; None for no account and for one that does not exist."""
         if account and account not in self._ids:
             found = self._wire.call(LOOK, "GET", "/users", query={"username": account}, of=list)
             self._ids.update((account, int(one["id"])) for one in found[:1])
@@ -135,7 +137,7 @@ class GitLabIssues:
 
 
 def _is_moved(issue: Mapping[str, Any]) -> bool:
-    """Return whether an issue goes on elsewhere; one that was opened again after it was moved goes on here."""
+    """Return whether an issue continues elsewhere; one that was reopened after it was moved continues here."""
     return bool(issue.get("moved_to_id")) and issue["state"] != OPENED
 
 

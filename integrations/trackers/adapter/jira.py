@@ -1,8 +1,8 @@
 """The tracker port on Jira Cloud: https://developer.atlassian.com/cloud/jira/platform/rest/v3/
 
-There is no key under which an issue is made once: it gets a label of its own, by which JQL finds it. Search follows
-writes with a delay of seconds, and a look after a lost answer waits longer than that. A state is a category of
-statuses, reached by whichever transition the project's workflow offers.
+Jira has no key that prevents a second issue, so each issue gets a label of its own, by which JQL finds it. Search lags
+behind writes by seconds, so the look after a lost answer waits longer than that. A state is a category of statuses,
+reached by any transition that the project's workflow offers.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ from workflows.tracker_port import TicketDraft, TicketStatus
 PAGE: Final = 100
 PAGES: Final = 10
 READ: Final = "summary,status,resolution,assignee,duedate,updated,project"
-SPARE: Final = frozenset({"assignee", "duedate"})  # without which an issue is one of ours still
-DONE: Final = "done"  # the category of statuses
+SPARE: Final = frozenset({"assignee", "duedate"})  # an issue without these is still one of ours
+DONE: Final = "done"  # a category of statuses
 DROPPED: Final = frozenset(
     {"won't do", "won't fix", "wontfix", "duplicate", "declined", "cancelled", "canceled", "cannot reproduce"}
 )
 
 
 class JiraIssues:
-    """Follow-ups as issues of a Jira project. Satisfies ``workflows.tracker_port.Tracker``."""
+    """Follow-ups as a Jira project's issues. Satisfies ``workflows.tracker_port.Tracker``."""
 
     name = "Jira"
 
@@ -52,7 +52,7 @@ class JiraIssues:
         self.account, self.email = self._accounts.account, self._accounts.email
 
     def place(self, *, private: bool = False) -> str:
-        """Return the project; empty where there is none for private incidents."""
+        """Return the project; empty when there is none for private incidents."""
         return f"jira:{self._projects[private]}" if self._projects[private] else ""
 
     def open_ticket(self, draft: TicketDraft) -> TicketStatus:
@@ -69,12 +69,12 @@ class JiraIssues:
             return self._read(OPEN, str(made["id"]))
 
     def find_ticket(self, mark: str, *, private: bool, since: datetime) -> TicketStatus | None:
-        """Look for an issue by the label that is its alone."""
+        """Find an issue by its unique label."""
         found = self._searched(f'labels = "{_label(mark)}" ORDER BY created ASC', private=private)
         return found[0] if found else None
 
     def look_at_ticket(self, ref: str, *, private: bool = False) -> TicketStatus | None:
-        """Return how an issue stands; None when the project can be read and the issue is gone."""
+        """Return an issue's status; None when the project can be read but the issue is gone."""
         try:
             found = self._asked(LOOK, ref)
         except VendorError as error:
@@ -87,7 +87,7 @@ class JiraIssues:
         return self._status(found)
 
     def _is_in_place(self, project: Mapping[str, Any], *, private: bool) -> bool:
-        """Return whether an issue is in its project still, whose key somebody may have changed."""
+        """Return whether an issue is still in its project, whose key someone may have changed."""
         if str(project["key"]).casefold() == self._projects[private].casefold():
             return True
         return bool(self._project(private)["id"] == project["id"])
@@ -116,9 +116,9 @@ class JiraIssues:
                 raise
 
     def changed_tickets(self, since: datetime, *, private: bool = False) -> Sequence[TicketStatus]:
-        """Return issues changed since then, the oldest change first, at most a thousand of them.
+        """Return issues changed since a time, the oldest change first, at most a thousand.
 
-        JQL takes times in the time zone of the token's user, so it is asked how many minutes ago.
+        JQL reads times in the time zone of the token's user, so the query uses minutes before now.
         """
         minutes = max(1, math.ceil((self._clock() - since).total_seconds() / 60))
         return self._searched(f"updated >= -{minutes}m ORDER BY updated ASC", private=private)
@@ -147,8 +147,11 @@ class JiraIssues:
     def _write(
         self, verb: str, method: str, path: str, fields: Mapping[str, Any], *, spare: frozenset[str] = SPARE
     ) -> Any:
-        """Write; a field that is not on the project's screens, or an account that cannot be assigned, makes Jira refuse
-        all of it. What is to ``spare`` is left out then, and the rest is written."""
+        """Write the fields, if necessary without some of them.
+
+        Jira refuses everything because of a field that is not on the project's screens, or an account that cannot be
+        assigned. Then the fields in ``spare`` that caused it are left out and the rest is written.
+        """
         if not fields:
             return {}
         try:
@@ -162,7 +165,7 @@ class JiraIssues:
         return self._write(verb, method, path, rest, spare=spare)
 
     def _move(self, ref: str, state: str) -> None:
-        """Take a transition to a status of the right category, one that is named for it where there is one."""
+        """Take a transition to a status of the right category, preferably one with a matching name."""
         offered = self._wire.call(CHANGE, "GET", f"/issue/{ref}/transitions")["transitions"]
         ways = [one for one in offered if (one["to"]["statusCategory"]["key"] == DONE) == (state != "open")]
         named = [one for one in ways if (one["to"]["name"].casefold() in DROPPED) == (state == "dropped")]
@@ -212,7 +215,7 @@ def _label(mark: str) -> str:
 
 
 def _document(text: str) -> dict[str, Any]:
-    """Return a text in Atlassian's document format, a paragraph a part."""
+    """Return a text in Atlassian's document format, with one paragraph for each part."""
     parts = [one for one in text.split("\n\n") if one]
     content = [{"type": "paragraph", "content": [{"type": "text", "text": one}]} for one in parts]
     return {"type": "doc", "version": 1, "content": content}

@@ -1,6 +1,6 @@
 """The tracker port on Linear's GraphQL API: https://linear.app/developers/graphql
 
-Whoever makes an issue may give its id, a UUID: the same one is refused a second time. It is the mark here, so a lost
+Linear accepts a UUID as a new issue's id, and refuses one that was used before. We use the mark as that id, so a lost
 answer can never lead to two issues.
 """
 
@@ -47,11 +47,11 @@ QUERIES: Final = {
 TYPES: Final = {"open": ("unstarted", "backlog", "triage", "started"), "done": ("completed",), "dropped": ("canceled",)}
 STATES: Final = {"completed": "done", "canceled": "dropped", "duplicate": "dropped"}
 GONE: Final = "entity_not_found"
-ERRORS: Final = frozenset({400})  # GraphQL says in the body what was wrong
+ERRORS: Final = frozenset({400})  # GraphQL describes its errors in the body
 
 
 class LinearIssues:
-    """Follow-ups as issues of a team. Satisfies ``workflows.tracker_port.Tracker``."""
+    """Follow-ups as a team's issues. Satisfies ``workflows.tracker_port.Tracker``."""
 
     name = "Linear"
 
@@ -67,11 +67,11 @@ class LinearIssues:
         self.account, self.email = self._accounts.account, self._accounts.email
 
     def place(self, *, private: bool = False) -> str:
-        """Return the team; empty where there is none for private incidents."""
+        """Return the team; empty when there is none for private incidents."""
         return f"linear:{self._projects[private]}" if self._projects[private] else ""
 
     def open_ticket(self, draft: TicketDraft) -> TicketStatus:
-        """Open an issue under the id that its mark says."""
+        """Open an issue with the id from its mark."""
         team = self._team(self._projects[draft.private])
         fields = {name: value for name, value in draft.fields.items() if value}
         sent = {"id": _id(draft.mark), "teamId": team["id"], "description": draft.body}
@@ -82,15 +82,15 @@ class LinearIssues:
             found = self.look_at_ticket(_id(draft.mark), private=draft.private) if error.code == "graphql" else None
             if found is None:
                 raise
-            return found  # made before
+            return found  # created by an earlier try
         return _status(made, self._accounts)
 
     def find_ticket(self, mark: str, *, private: bool, since: datetime) -> TicketStatus | None:
-        """Look for the issue under the id that its mark says."""
+        """Find the issue with the id from its mark."""
         return self.look_at_ticket(_id(mark), private=private)
 
     def look_at_ticket(self, ref: str, *, private: bool = False) -> TicketStatus | None:
-        """Return how an issue stands; None when there is none, or it is in the trash."""
+        """Return an issue's status; None when it does not exist or is in the trash."""
         try:
             found = self._ask(LOOK, "Issue", {"id": ref})["issue"]
         except VendorError as error:
@@ -104,7 +104,7 @@ class LinearIssues:
         return _status(found, self._accounts)
 
     def _is_in_place(self, team: Mapping[str, Any], *, private: bool) -> bool:
-        """Return whether an issue is its team's still, whose key somebody may have changed."""
+        """Return whether an issue is still in its team, whose key someone may have changed."""
         if str(team["key"]).casefold() == self._projects[private].casefold():
             return True
         return bool(self._team(self._projects[private])["id"] == team["id"])
@@ -115,7 +115,7 @@ class LinearIssues:
         return _status(self._ask(CHANGE, "Change", sent)["issueUpdate"]["issue"], self._accounts)
 
     def withdraw_ticket(self, ref: str) -> None:
-        """Replace our words in an issue, unassign it and cancel it, in whichever team it is by now."""
+        """Replace our words in an issue, unassign it and cancel it, whichever team it is in now."""
         fields = {"title": NEUTRAL_TITLE, "state": "dropped", "owner": "", "due": ""}
         try:
             team = self._ask(LOOK, "Issue", {"id": ref})["issue"]["team"]["key"]
@@ -126,7 +126,7 @@ class LinearIssues:
                 raise
 
     def changed_tickets(self, since: datetime, *, private: bool = False) -> Sequence[TicketStatus]:
-        """Return issues changed since then, the oldest change first, at most a thousand of them.
+        """Return issues changed since a time, the oldest change first, at most a thousand.
 
         Linear lists the newest change first.
         """
@@ -160,7 +160,7 @@ class LinearIssues:
         return sent
 
     def _team(self, key: str) -> dict[str, Any]:
-        """Return a team with its states, of which each has its own; asked for once."""
+        """Return a team with its states, since each team has its own; it is requested once."""
         if key not in self._teams:
             found = self._ask(LOOK, "Team", {"key": key})["teams"]["nodes"]
             if not found:
@@ -178,7 +178,7 @@ class LinearIssues:
         raise VendorError(f"The team in Linear has no state for {state}.", code="no_state", method=CHANGE)
 
     def _user(self, account: str) -> str | None:
-        """Return the id of a user, who is asked for once by email; None for nobody, and for one who is not there."""
+        """Return a user's id, which is looked up once by email; None for no user and for one that does not exist."""
         if account and account not in self._users:
             found = self._ask(LOOK, "User", {"email": account})["users"]["nodes"]
             self._users.update((account, str(one["id"])) for one in found[:1])
@@ -209,7 +209,7 @@ def _refused(verb: str, error: Mapping[str, Any]) -> VendorError:
 
 
 def _id(mark: str) -> str:
-    """Return a mark as a UUID of version 4, which is what Linear takes."""
+    """Return a mark as a UUID of version 4, which Linear requires."""
     return str(uuid.UUID(bytes=hashlib.sha256(mark.encode()).digest()[:16], version=4))
 
 

@@ -1,4 +1,4 @@
-"""The words of ours in a ticket besides its title: by what it is found again, and what stands there once withdrawn."""
+"""Our words in a ticket apart from its title: the mark by which it is found, and the text once withdrawn."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ NEUTRAL_TEXT: Final = "The text of this ticket was withdrawn."
 
 
 def hidden(mark: str) -> str:
-    """Return a mark as a comment, which trackers that take Markdown keep and do not show."""
+    """Return a mark as a comment, which trackers with Markdown store but do not show."""
     return f"<!-- firekind {mark} -->"
 
 
 def utc(at: datetime) -> str:
-    """Say a time as queries take it."""
+    """Format a time for queries."""
     return at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

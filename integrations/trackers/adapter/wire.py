@@ -1,4 +1,4 @@
-"""One request to a tracker: what goes out, and what an error means. Nothing is sent twice: the caller owns retries."""
+"""One request to a tracker, and what each error means. Nothing is sent twice: the caller owns retries."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ LARGEST: Final = 16 << 20
 NO_CONTENT: Final = 204
 REDIRECTS: Final = range(300, 400)
 LATER: Final = frozenset({408, 425, 429, *range(500, 600)})
-WAIT_S: Final = 60.0  # after a rate limit that does not say how long
+WAIT_S: Final = 60.0  # after a rate limit that names no time
 WAIT_AT_MOST_S: Final = 3600.0
-REASONS: Final = ("message", "error", "errorMessages", "errors")  # where an answer says what is wrong
+REASONS: Final = ("message", "error", "errorMessages", "errors")  # where an answer gives the reason
 MAX_WHY: Final = 200
 DEEPEST: Final = 4
 OPEN, CHANGE, LOOK = "tracker.open", "tracker.change", "tracker.look"
@@ -31,7 +31,7 @@ OPEN, CHANGE, LOOK = "tracker.open", "tracker.change", "tracker.look"
 
 @dataclass(frozen=True, slots=True)
 class TrackerRequest:
-    """One request, as it goes out."""
+    """One request."""
 
     method: str
     url: str
@@ -41,14 +41,14 @@ class TrackerRequest:
 
 @dataclass(frozen=True, slots=True)
 class TrackerReply:
-    """An answer; the names of its headers are in lower case."""
+    """An answer; its header names are in lower case."""
 
     status: int
     body: bytes = b""
     headers: Mapping[str, str] = field(default_factory=dict)
 
     def json(self) -> Any:
-        """Return the body's JSON, or None for anything else."""
+        """Return the body's JSON, or None if it is not JSON."""
         try:
             return json.loads(self.body)
         except (ValueError, RecursionError):
@@ -56,21 +56,21 @@ class TrackerReply:
 
 
 class TrackerRefusal(VendorError):
-    """A tracker refused a request; ``fields`` are those that it names as wrong, where it names any."""
+    """A tracker refused a request; ``fields`` are those that it names as wrong, if any."""
 
     fields: frozenset[str] = frozenset()
 
 
 class NeverSent(OSError):
-    """The request did not go out: nothing happened."""
+    """The request was not sent, so nothing happened."""
 
 
 Carrier = Callable[[TrackerRequest], TrackerReply]
-Limited = Callable[[TrackerReply], float | None]  # the seconds to wait where an answer is a rate limit
+Limited = Callable[[TrackerReply], float | None]  # the seconds to wait if an answer is a rate limit
 
 
 class Wire:
-    """Makes requests to one tracker. Safe to share between threads: each request has a connection of its own."""
+    """Makes requests to one tracker. Safe to share between threads, since each request has its own connection."""
 
     def __init__(
         self,
@@ -85,7 +85,7 @@ class Wire:
         self.name = name
         self._url, self._headers, self._limited = url.rstrip("/"), headers, limited
         self._carrier = carrier or carry
-        self._answers = answers  # statuses of errors that the adapter reads itself
+        self._answers = answers  # error statuses that the adapter handles itself
 
     def call(
         self,
@@ -97,9 +97,9 @@ class Wire:
         body: Mapping[str, Any] | None = None,
         of: type[dict[str, Any] | list[Any]] = dict,
     ) -> Any:
-        """Make one request and return the answer's JSON, ``of`` this type; raise ``VendorError`` for everything else.
+        """Make one request and return the answer's JSON, of type ``of``. Raises ``VendorError`` for any failure.
 
-        ``verb`` is what a rate limit stops.
+        ``verb`` is what a rate limit applies to.
         """
         url = f"{self._url}{path}{f'?{urlencode(query)}' if query else ''}"
         sent = json.dumps(body).encode() if body is not None else b""
@@ -117,7 +117,7 @@ class Wire:
             return self._read(verb, reply, writes=writes, of=of)
 
     def _read(self, verb: str, reply: TrackerReply, *, writes: bool, of: type) -> Any:
-        # What was made may be found only later: https://developer.atlassian.com/cloud/jira/platform/search-and-reconcile
+        # A new ticket may be found only later: https://developer.atlassian.com/cloud/jira/platform/search-and-reconcile
         lingers = writes and verb == OPEN
 
         def unreadable() -> VendorError:
@@ -167,7 +167,7 @@ class Wire:
 
 @contextmanager
 def opened() -> Iterator[None]:
-    """Have whatever goes wrong with a ticket that was just opened say that it may be there: it is looked for first."""
+    """Mark any error after a ticket was opened as *the ticket may exist*, so that the retry looks for it first."""
     try:
         yield
     except VendorError as error:
@@ -176,19 +176,19 @@ def opened() -> Iterator[None]:
 
 
 def moved(name: str, verb: str) -> VendorError:
-    """Return the error of a ticket that somebody moved to another project."""
+    """Return the error for a ticket that someone moved to another project."""
     says = f"Somebody moved this ticket to another project in {name}, so it is no longer kept in step with its"
     return VendorError(f"{says} follow-up. Edit it there, or move it back and retry.", code=MOVED, method=verb)
 
 
 def moved_with_words(name: str) -> VendorError:
-    """Return the error of a ticket that was moved to where our words cannot be taken out of it."""
+    """Return the error for a ticket that was moved to where our words cannot be removed."""
     says = f"Somebody moved this ticket to another project in {name}, where it still has its title. Empty it there."
     return VendorError(says, code=MOVED, method=CHANGE)
 
 
 def carry(request: TrackerRequest) -> TrackerReply:
-    """Send a request over the network, without redirects and proxies; a connection lives for one request."""
+    """Send a request over the network, without redirects and proxies, on a connection of its own."""
     parts = urlsplit(request.url)
     path = f"{parts.path or '/'}{f'?{parts.query}' if parts.query else ''}"
     if parts.scheme == "https":
@@ -204,7 +204,7 @@ def carry(request: TrackerRequest) -> TrackerReply:
         except OSError as error:
             raise NeverSent(*error.args) from error
         connection.request(request.method, path, body=request.body or None, headers=dict(request.headers))
-        with closing(connection.getresponse()) as answer:  # one that is refused half way, too
+        with closing(connection.getresponse()) as answer:  # also for one that is refused half-way
             body = bounded.whole(answer, most=LARGEST)
             return TrackerReply(answer.status, body, {name.lower(): value for name, value in answer.getheaders()})
     finally:
@@ -212,7 +212,7 @@ def carry(request: TrackerRequest) -> TrackerReply:
 
 
 def seconds(value: str | None) -> float:
-    """Return what a header of seconds says; a usual wait where it says nothing."""
+    """Return the value of a header in seconds; a default wait if it has none."""
     try:
         return float(value) if value else WAIT_S
     except ValueError:
@@ -220,9 +220,9 @@ def seconds(value: str | None) -> float:
 
 
 def _why(reply: TrackerReply) -> str:
-    """Return the tracker's own reason in a few words, where it gives one.
+    """Return the tracker's own reason in a few words, if it gives one.
 
-    Trackers give it as a text, a list, or by field: https://docs.gitlab.com/api/rest/troubleshooting/ and Jira's
+    Trackers give it as text, a list, or by field: https://docs.gitlab.com/api/rest/troubleshooting/ and Jira's
     ``errorMessages`` and ``errors``.
     """
     found = reply.json()

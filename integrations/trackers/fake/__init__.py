@@ -1,1 +1,1 @@
-"""Stand-ins for the trackers: they keep tickets, enforce each API's rules and send signed webhooks."""
+"""Stand-ins for the trackers: they store tickets, enforce each API's rules and send signed webhooks."""

@@ -1,4 +1,4 @@
-"""What every stand-in for a tracker shares: tickets, people's edits, faults, a log of calls and webhooks to deliver."""
+"""Shared by every tracker's stand-in: tickets, people's edits, faults, a log of calls and queued webhooks."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ FAULTS: Final = (LATENCY, DOWN, LOST, BROKEN, REFUSED, LIMITED)
 
 @dataclass(slots=True)
 class BoardTicket:
-    """A ticket; ``state`` is open, done or dropped, whatever the tracker calls that.
+    """A ticket; ``state`` is open, done or dropped, whatever the tracker calls it.
 
-    ``moved`` is the project that somebody moved it to, where the tracker keeps something in the old place.
+    ``moved`` is the project that someone moved it to, for trackers that keep something in the old place.
     """
 
     n: int
@@ -43,7 +43,7 @@ class BoardTicket:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """One request to a stand-in, taken apart."""
+    """One parsed request to a stand-in."""
 
     method: str
     path: str
@@ -54,7 +54,7 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """What a stand-in answers; ``body`` becomes JSON."""
+    """A stand-in's answer; ``body`` becomes JSON."""
 
     status: int
     body: Any = None
@@ -63,14 +63,14 @@ class Answered:
 
 @dataclass(frozen=True, slots=True)
 class Hook:
-    """A webhook that waits to be delivered."""
+    """A queued webhook."""
 
     headers: Mapping[str, str]
     body: bytes
 
 
 class Board(ABC):
-    """Tickets of some projects. ``clock`` is the only source of time; nothing is shared between two boards."""
+    """The tickets of some projects. ``clock`` is the only source of time; two boards share nothing."""
 
     def __init__(
         self,
@@ -93,7 +93,7 @@ class Board(ABC):
         self.on_change: Callable[[], None] = lambda: None
 
     def strike(self, method: str, path: str) -> Struck[OrderedFault]:
-        """Draw what the faults in force do to one request."""
+        """Return the effect of the active faults on one request."""
         with self.lock:
             return self.faults.strike(f"{method} {path}")
 
@@ -106,9 +106,9 @@ class Board(ABC):
         *,
         struck: Struck[OrderedFault] | None = None,
     ) -> Answered:
-        """Answer one request. Raises ``ConnectionResetError`` for an answer that is lost on its way.
+        """Answer one request. Raises ``ConnectionResetError`` for an answer that gets lost.
 
-        What faults do to it is drawn here, unless it was ``struck`` before.
+        The faults' effect is decided here, unless ``struck`` is given.
         """
         parts = urlsplit(url)
         names = {name.lower(): value for name, value in headers.items()}
@@ -131,11 +131,11 @@ class Board(ABC):
 
     @abstractmethod
     def answer(self, asked: Asked) -> Answered:
-        """Answer as the real one would."""
+        """Answer as the real tracker would."""
 
     @abstractmethod
     def limit(self, wait_s: int) -> Answered:
-        """Say that too much was asked, the way this tracker does."""
+        """Refuse a request for exceeding the rate limit, the way this tracker does."""
 
     @abstractmethod
     def hook(self, ticket: BoardTicket, did: str) -> Hook:
@@ -143,13 +143,13 @@ class Board(ABC):
 
     @abstractmethod
     def move(self, ticket: BoardTicket, project: str) -> BoardTicket:
-        """Move a ticket to another project, as a person does; return the one that holds its words there.
+        """Move a ticket to another project, as a person does; return the ticket that has its words there.
 
-        The token can read the project if it is one of ``projects``.
+        The token can read that project if it is one of ``projects``.
         """
 
     def add(self, project: str, title: str, **more: Any) -> BoardTicket:
-        """Write a new ticket."""
+        """Add a new ticket."""
         n, now = self.next_n(project), self.stamp()
         ticket = BoardTicket(n, project, title, created_at=now, updated_at=now, **more)
         self.tickets.append(ticket)
@@ -158,7 +158,7 @@ class Board(ABC):
         return ticket
 
     def edit(self, ticket: BoardTicket, **fields: str) -> None:
-        """Change a ticket, as a person or an app does, and tell by webhook."""
+        """Change a ticket, as a person or an app does, and queue the webhook."""
         with self.lock:
             for name, value in fields.items():
                 setattr(ticket, name, value)
@@ -178,24 +178,24 @@ class Board(ABC):
         return 1 + max((one.n for one in self.tickets if one.project == project), default=0)
 
     def copied(self, ticket: BoardTicket, project: str) -> BoardTicket:
-        """Write a ticket anew in another project, where it gets a number of that one's."""
+        """Copy a ticket to another project, where it gets a new number."""
         kept = {name: getattr(ticket, name) for name in ("body", "state", "owner", "due")}
         return self.add(project, ticket.title, **kept)
 
     def renumbered(self, ticket: BoardTicket, project: str) -> BoardTicket:
-        """Put a ticket into another project, where it stays the same one under another number."""
+        """Move a ticket to another project, where it remains the same ticket under a new number."""
         ticket.n, ticket.project, ticket.updated_at = self.next_n(project), project, self.stamp()
         self.hooks.append(self.hook(ticket, "edited"))
         self.changed()
         return ticket
 
     def changed(self) -> None:
-        """Note that something changed, for pages, snapshots and who carries webhooks."""
+        """Record that something changed, for pages, snapshots and the sender of webhooks."""
         self.version += 1
         self.on_change()
 
     def stamp(self) -> datetime:
-        """Return the time as this tracker keeps it: to the second."""
+        """Return the time with this tracker's precision, a second."""
         return self.now().replace(microsecond=0)
 
     def of(self, project: str, n: int) -> BoardTicket | None:
@@ -207,10 +207,10 @@ class Board(ABC):
         return [one for one in self.tickets if one.project == project and not one.deleted]
 
     def writes(self) -> list[Asked]:
-        """Return the requests that were to change something."""
+        """Return the requests that would change something."""
         return [one for one in self.calls if one.method != "GET"]
 
 
 def iso(at: datetime) -> str:
-    """Say a time as most trackers do."""
+    """Format a time as most trackers do."""
     return at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

@@ -1,9 +1,9 @@
-"""GitHub's issues, as far as an app with a token meets them.
+"""GitHub's issues, as far as an app with a token needs them.
 
 Rules: https://docs.github.com/en/rest/issues/issues (a title of 1 to 256 characters, a body of at most 65536, labels
-dropped silently without push access, a reason ignored unless the state changes), 410 for what was deleted, 403 without
-a User-Agent, 301 for what was transferred to a repository that the token can read and 404 for what it cannot, 410 for
-all of a repository whose issues are disabled, webhooks signed over the raw body
+silently dropped without push access, a reason ignored unless the state changes); 410 for a deleted issue; 403 without a
+User-Agent; 301 for an issue transferred to a repository that the token can read, 404 for one it cannot; 410 for
+everything in a repository whose issues are disabled; webhooks signed over the raw body
 (https://docs.github.com/en/webhooks/using-webhooks/validating-webhook-deliveries).
 """
 
@@ -30,10 +30,10 @@ MISSING: Final = Answered(404, {"message": "Not Found"})
 
 
 class FakeGitHub(Board):
-    """``people`` are those who can be assigned; ``disabled`` the repositories whose issues somebody switched off."""
+    """``people`` can be assigned; ``disabled`` are the repositories whose issues are disabled."""
 
     disabled: frozenset[str] = frozenset()
-    as_form = False  # how its webhooks come unless somebody chose JSON
+    as_form = False  # its webhooks are forms unless someone chose JSON
 
     def answer(self, asked: Asked) -> Answered:
         """Answer as the REST API does."""
@@ -51,12 +51,12 @@ class FakeGitHub(Board):
         return self._of_project(found[1], asked) if found[3] is None else self._of_one(found[1], int(found[3]), asked)
 
     def limit(self, wait_s: int) -> Answered:
-        """Say that the secondary limit was met: 403, with the seconds to wait."""
+        """Refuse a request for the secondary rate limit: 403, with the seconds to wait."""
         says = "You have exceeded a secondary rate limit."
         return Answered(403, {"message": says}, {"retry-after": str(wait_s)})
 
     def hook(self, ticket: BoardTicket, did: str) -> Hook:
-        """Sign what happened."""
+        """Sign the webhook about what happened."""
         body = json.dumps({"action": did, "issue": self._shown(ticket), "repository": {"full_name": ticket.project}})
         body = urlencode({"payload": body}) if self.as_form else body
         signed = hmac.new(self.secret.encode(), body.encode(), hashlib.sha256).hexdigest()
@@ -84,7 +84,7 @@ class FakeGitHub(Board):
         return Answered(301, {"message": "Moved Permanently", "url": to["location"]}, to)
 
     def move(self, ticket: BoardTicket, project: str) -> BoardTicket:
-        """Transfer an issue: it leaves its repository, whose lists no longer have it."""
+        """Transfer an issue: it disappears from its old repository's lists."""
         with self.lock:
             there = self.copied(ticket, project)
             ticket.moved, ticket.deleted = project, True
@@ -111,7 +111,7 @@ class FakeGitHub(Board):
         if "assignees" in body:
             fields["owner"] = ",".join(body["assignees"])
         was = "open" if ticket.state == "open" else "closed"
-        if body.get("state", was) != was:  # a reason alone is ignored
+        if body.get("state", was) != was:  # a reason by itself is ignored
             fields["state"] = "open" if was == "closed" else STATES[body.get("state_reason")]
         self.edit(ticket, **fields)
         return Answered(200, self._shown(ticket))

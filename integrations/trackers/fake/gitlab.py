@@ -1,9 +1,9 @@
-"""GitLab's issues, as far as an app with a token meets them.
+"""GitLab's issues, as far as an app with a token needs them.
 
-Rules: https://docs.gitlab.com/api/issues/ (a title of 1 to 255 characters, ``state_event`` in place of a state, people
-by number, 404 for what was deleted and for what the token may not see, and what was moved stays as a closed one with
-``moved_to_id``: https://gitlab.com/gitlab-org/gitlab/-/issues/31443), 429 with the seconds to wait
-(https://docs.gitlab.com/security/rate_limits/), webhooks that carry the secret
+Rules: https://docs.gitlab.com/api/issues/ (a title of 1 to 255 characters, ``state_event`` instead of a state, people
+by number, 404 for a deleted issue and for one that the token may not see; a moved issue stays behind, closed, with
+``moved_to_id``: https://gitlab.com/gitlab-org/gitlab/-/issues/31443); 429 with the seconds to wait
+(https://docs.gitlab.com/security/rate_limits/); webhooks that contain the secret
 (https://docs.gitlab.com/user/project/integrations/webhooks/).
 """
 
@@ -23,7 +23,7 @@ MISSING: Final = Answered(404, {"message": "404 Not found"})
 
 
 class FakeGitLab(Board):
-    """``people`` are those who exist; each has a number of their own."""
+    """``people`` are the accounts that exist; each has its own number."""
 
     def answer(self, asked: Asked) -> Answered:
         """Answer as the REST API does."""
@@ -50,18 +50,18 @@ class FakeGitLab(Board):
         return self._change(ticket, asked.body) if asked.method == "PUT" else Answered(200, self._shown(ticket))
 
     def limit(self, wait_s: int) -> Answered:
-        """Say that too much was asked."""
+        """Refuse a request for exceeding the rate limit."""
         return Answered(429, {"message": "429 Too Many Requests"}, {"Retry-After": str(wait_s)})
 
     def hook(self, ticket: BoardTicket, did: str) -> Hook:
-        """Send the secret with what happened."""
+        """Return the webhook about what happened, with the secret."""
         about = {"iid": ticket.n, "title": ticket.title, "action": did}
         project = {"path_with_namespace": ticket.project}
         body = json.dumps({"object_kind": "issue", "project": project, "object_attributes": about}).encode()
         return Hook({"X-Gitlab-Event": "Issue Hook", "X-Gitlab-Token": self.secret}, body)
 
     def move(self, ticket: BoardTicket, project: str) -> BoardTicket:
-        """Move an issue: it is copied there, and closed here."""
+        """Move an issue: it is copied to the other project, and closed here."""
         with self.lock:
             there = self.copied(ticket, project)
             self.edit(ticket, moved=project, state="done")

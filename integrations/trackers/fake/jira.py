@@ -1,10 +1,9 @@
-"""Jira Cloud, as far as an app with an API token meets it.
+"""Jira Cloud, as far as an app with an API token needs it.
 
-Rules: https://developer.atlassian.com/cloud/jira/platform/rest/v3/ (a summary of one line and at most 255 characters,
-descriptions as documents, states changed by transitions alone, an assignee who cannot be one refused with 400, edits
-answered with nothing, what was moved to another project the same under another key), searches by JQL, 429 with the
-seconds to wait, webhooks signed over the raw body
-(https://developer.atlassian.com/cloud/jira/platform/webhooks/#secure-admin-webhooks).
+Rules: https://developer.atlassian.com/cloud/jira/platform/rest/v3/ (a one-line summary of at most 255 characters,
+descriptions as documents, states changed only by transitions, 400 for an invalid assignee, edits answered with an empty
+body, a moved issue stays the same under another key); searches by JQL; 429 with the seconds to wait; webhooks signed
+over the raw body (https://developer.atlassian.com/cloud/jira/platform/webhooks/#secure-admin-webhooks).
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ ONE: Final = re.compile(r"/rest/api/3/issue/(\d+)(/transitions)?")
 JQL: Final = re.compile(
     r'project = "([A-Z0-9_]+)" AND (?:labels = "([^"\s]+)"|updated >= -(\d+)m) ORDER BY (created|updated) ASC'
 )
-# Names of statuses, the category of each, and what that is to people.
+# Statuses by what they mean to people: the name and category of each.
 STATUSES: Final = {"open": ("To Do", "new"), "done": ("Done", "done"), "dropped": ("Won't Do", "done")}
 TRANSITIONS: Final = {"11": "open", "31": "done", "41": "dropped"}
 MISSING: Final = Answered(404, {"errorMessages": ["Issue does not exist or you do not have permission to see it."]})
@@ -33,9 +32,9 @@ MISSING: Final = Answered(404, {"errorMessages": ["Issue does not exist or you d
 class FakeJira(Board):
     """``people`` are the ids of accounts that can be assigned. Its workflow leads from any status to any other.
 
-    ``off_screen`` are fields that are on none of its projects' screens: whoever sets one has all of it refused, as
-    https://github.com/pycontribs/jira/issues/889 and https://github.com/ljay79/jira-tools/issues/171 show. A search
-    finds new issues only after ``search_lag``, seconds as a rule:
+    ``off_screen`` are fields that are on none of its projects' screens; a request that sets one is refused as a whole,
+    as https://github.com/pycontribs/jira/issues/889 and https://github.com/ljay79/jira-tools/issues/171 show. A search
+    finds new issues only after ``search_lag``, usually seconds:
     https://developer.atlassian.com/cloud/jira/platform/search-and-reconcile
     """
 
@@ -57,11 +56,11 @@ class FakeJira(Board):
         return self._of_one(asked)
 
     def limit(self, wait_s: int) -> Answered:
-        """Say that too much was asked."""
+        """Refuse a request for exceeding the rate limit."""
         return Answered(429, None, {"Retry-After": str(wait_s), "X-RateLimit-Remaining": "0"})
 
     def hook(self, ticket: BoardTicket, did: str) -> Hook:
-        """Sign what happened."""
+        """Sign the webhook about what happened."""
         body = json.dumps({"webhookEvent": f"jira:issue_{did}", "issue": self._shown(ticket)}).encode()
         signed = hmac.new(self.secret.encode(), body, hashlib.sha256).hexdigest()
         return Hook({"X-Hub-Signature": f"sha256={signed}"}, body)

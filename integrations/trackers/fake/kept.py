@@ -1,4 +1,4 @@
-"""Tickets as plain values and back, so that a demo finds them again."""
+"""Convert tickets to plain values and back, so that a demo keeps its data across restarts."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def dump(board: Board) -> dict[str, Any]:
 
 
 def restore(board: Board, snapshot: dict[str, Any]) -> None:
-    """Put a snapshot back. Raises ValueError, KeyError or TypeError for what is none."""
+    """Restore a snapshot. Raises ValueError, KeyError or TypeError for anything else."""
     must_be(VERSION, snapshot)
     tickets = [
         BoardTicket(**one | {at: datetime.fromisoformat(one[at]) for at in TIMES}) for one in snapshot["tickets"]

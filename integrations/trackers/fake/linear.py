@@ -1,10 +1,10 @@
-"""Linear's GraphQL API, as far as an app with a key meets it.
+"""Linear's GraphQL API, as far as an app with a key needs it.
 
-Rules: https://linear.app/developers/graphql (ids of new issues may be given as UUIDs and are taken once, people and
-states by id, what was moved to another team the same under another identifier, lists with the newest first), limits as
-an error with status 400 (https://linear.app/developers/rate-limiting), webhooks signed over the raw body with the time
-in it (https://linear.app/developers/webhooks). An operation is known by its name; its variables have to be those it
-declares.
+Rules: https://linear.app/developers/graphql (a UUID may be given as a new issue's id and is accepted once, people and
+states by id, a moved issue stays the same under another identifier, lists start with the newest); rate limits as an
+error with status 400 (https://linear.app/developers/rate-limiting); webhooks signed over the raw body, which contains
+the time (https://linear.app/developers/webhooks). An operation is recognised by its name, and its variables have to be
+the ones it declares.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from integrations.trackers.fake.board import Answered, Asked, Board, BoardTicket
 TITLE: Final = 255
 DECLARED: Final = re.compile(r"\$(\w+):")
 TYPES: Final = {"open": "unstarted", "done": "completed", "dropped": "canceled"}
-# https://github.com/mksglu/hatice/pull/13: each team has states of its own
+# https://github.com/mksglu/hatice/pull/13: each team has its own states
 APART: Final = "Discrepancy between issue team and state, cycle or project"
 GONE: Final = "Entity not found: Issue - Could not find referenced Issue."
 
@@ -32,7 +32,7 @@ class FakeLinear(Board):
     """``people`` are emails of users; a project is a team's key."""
 
     def answer(self, asked: Asked) -> Answered:
-        """Answer as the API does, where errors of the question come with 200."""
+        """Answer as the API does, with errors in the query reported under status 200."""
         if asked.headers.get("authorization") != self.token:
             return _error("Authentication required, not authenticated", code="AUTHENTICATION_ERROR", status=401)
         name, variables = asked.body["operationName"], asked.body["variables"]
@@ -43,13 +43,13 @@ class FakeLinear(Board):
         return answered
 
     def limit(self, wait_s: int) -> Answered:
-        """Say that too much was asked."""
+        """Refuse a request for exceeding the rate limit."""
         reset = str(round((time.time() + wait_s) * 1000))
         limited = _error("Rate limit exceeded", code="RATELIMITED", status=400)
         return Answered(limited.status, limited.body, {"X-RateLimit-Requests-Reset": reset})
 
     def hook(self, ticket: BoardTicket, did: str) -> Hook:
-        """Sign what happened, with the time."""
+        """Sign the webhook about what happened, with the time."""
         data = {"id": ticket.id, "title": ticket.title, "team": {"key": ticket.project}}
         said = {"type": "Issue", "action": did, "data": data, "webhookTimestamp": self.now().timestamp() * 1000}
         body = json.dumps(said).encode()

@@ -1,1 +1,1 @@
-"""What each tracker asks of its callers and of who takes its webhooks."""
+"""Each tracker's requirements for its callers and for receivers of its webhooks."""

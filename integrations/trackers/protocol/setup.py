@@ -9,7 +9,7 @@ from django.conf import settings
 
 
 class Setup(Protocol):
-    """The settings of one tracker, as the environment gave them. ``people`` maps emails to accounts."""
+    """The settings of one tracker, from the environment. ``people`` maps emails to accounts."""
 
     @property
     def kind(self) -> str: ...
@@ -28,11 +28,11 @@ class Setup(Protocol):
 
 
 def current() -> Setup | None:
-    """Return the tracker that settings name, or None when follow-ups stay here."""
+    """Return the configured tracker, or None when follow-ups stay in Firekind."""
     tracker: Setup | None = settings.FIREKIND.tracker
     return tracker
 
 
 def webhook_url() -> str:
-    """Return the address to which the tracker is to send its webhooks."""
+    """Return the URL that the tracker should send its webhooks to."""
     return f"{settings.FIREKIND.base_url}/tracker/webhook"

@@ -1,6 +1,6 @@
-"""What a webhook proves and which ticket it is about; nothing else of it is believed or kept.
+"""Verify a webhook and find out which ticket it is about; nothing else in it is trusted or stored.
 
-The ticket is then asked of the tracker itself, so that webhooks which are lost, doubled or late change nothing.
+The ticket is then read from the tracker itself, so lost, repeated or late webhooks change nothing.
 """
 
 from __future__ import annotations
@@ -16,25 +16,25 @@ from urllib.parse import parse_qs
 
 Headers = Mapping[str, str]
 FORM: Final = b"payload="
-FRESH_S: Final = 60.0  # Linear signs the time in the body: https://linear.app/developers/webhooks
+FRESH_S: Final = 60.0  # Linear signs a time that is in the body: https://linear.app/developers/webhooks
 
 
 @dataclass(frozen=True, slots=True)
 class WebhookRules:
-    """How one tracker's webhooks are checked and read; ``about`` gives the project and the ticket's ref."""
+    """How to verify and read one tracker's webhooks; ``about`` returns the project and the ticket's ref."""
 
     is_signed: Callable[[bytes, Headers, str], bool]
     about: Callable[[Mapping[str, Any]], tuple[str, str]]
 
 
 def is_from(kind: str, body: bytes, headers: Headers, *, secrets: tuple[str, ...]) -> bool:
-    """Return whether the tracker that knows one of the secrets sent this."""
-    fits = [RULES[kind].is_signed(body, headers, secret) for secret in secrets]  # takes as long whichever fits
+    """Return whether a tracker with one of these secrets sent this."""
+    fits = [RULES[kind].is_signed(body, headers, secret) for secret in secrets]  # takes the same time whichever matches
     return any(fits)
 
 
 def about(kind: str, body: bytes, *, at: datetime) -> tuple[str, str] | None:
-    """Return the place and the ref of the ticket that a webhook is about; None for one about anything else."""
+    """Return the project and ref of a webhook's ticket; None for a webhook about anything else."""
     try:
         said = json.loads(_payload(body) if kind == "github" else body)
         project, ref = RULES[kind].about(said)
@@ -43,11 +43,11 @@ def about(kind: str, body: bytes, *, at: datetime) -> tuple[str, str] | None:
     except (ValueError, LookupError, TypeError, AttributeError, ArithmeticError, RecursionError):
         return None
     place = f"{kind}:{project}"
-    return (place, ref) if f"{place}{ref}".isprintable() else None  # what no ticket has, the database may not take
+    return (place, ref) if f"{place}{ref}".isprintable() else None  # the database may refuse others
 
 
 def _payload(body: bytes) -> str | bytes:
-    """Return the JSON of a webhook that may come as a form, which is what GitHub sends unless somebody chose JSON.
+    """Return the JSON of a webhook that may be a form, which is GitHub's default.
 
     https://docs.github.com/en/webhooks/using-webhooks/creating-webhooks
     """

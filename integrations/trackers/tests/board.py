@@ -25,7 +25,7 @@ PEOPLE: Final = {"ann@example.com": "ann-there", "ben@example.com": "ben-there"}
 
 @dataclass(frozen=True, slots=True)
 class TrackerSetup:
-    """The settings of a tracker, as the environment would give them."""
+    """A tracker's settings, as from the environment."""
 
     kind: str
     project: str
@@ -38,7 +38,7 @@ class TrackerSetup:
 
 @dataclass(slots=True)
 class TickingClock:
-    """A clock that moves by a second each time it is asked, so that no two edits fall together."""
+    """A clock that advances by a second each time it is read, so that no two edits have the same time."""
 
     at: datetime = datetime(2026, 11, 20, 9, tzinfo=UTC)
 
@@ -48,7 +48,7 @@ class TickingClock:
 
 
 def carrier(board: Board) -> Carrier:
-    """Hand requests to a stand-in."""
+    """Return a carrier that passes requests to a stand-in."""
 
     def carry(request: TrackerRequest) -> TrackerReply:
         try:

@@ -1,4 +1,4 @@
-"""Each adapter against its stand-in: what is sent arrives, what is there is read, and errors mean what they mean."""
+"""Each adapter with its stand-in: writes arrive, reads return what is there, and errors have the right meaning."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def test_what_changed_is_listed_oldest_first_with_others_among_it(pair: Pair) ->
 )
 def test_what_may_have_happened_is_said_to(pair: Pair, fault: str, code: str, unknown: bool) -> None:
     board, tracker = pair
-    tracker.open_ticket(TicketDraft(FIELDS, "", "another"))  # who and what else there is was asked by now
+    tracker.open_ticket(TicketDraft(FIELDS, "", "another"))  # by now the adapter has looked up people and projects
     board.faults.add(fault, times=1)
     with pytest.raises(VendorError) as raised:
         tracker.open_ticket(TicketDraft(FIELDS, "", "m"))
@@ -118,9 +118,9 @@ def test_what_may_have_happened_is_said_to(pair: Pair, fault: str, code: str, un
 def test_an_error_says_that_a_ticket_may_be_there_whenever_one_is(
     pair: Pair, fault: str, state: str, nth: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Whichever request it meets: one of those that follow may fail although the ticket was opened."""
+    """Whichever request the fault hits: a later one can fail although the ticket was opened."""
     board, tracker = pair
-    tracker.open_ticket(TicketDraft(FIELDS, "", "another"))  # who and what else there is was asked by now
+    tracker.open_ticket(TicketDraft(FIELDS, "", "another"))  # by now the adapter has looked up people and projects
     strike, asked = board.strike, count(1)
 
     def struck(method: str, path: str) -> Struck[OrderedFault]:

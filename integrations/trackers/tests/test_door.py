@@ -1,4 +1,4 @@
-"""The door for webhooks: only what is signed is taken, and only a ticket of ours is looked at."""
+"""The webhook door: only signed requests are accepted, and only our own tickets are looked at."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def test_only_what_is_signed_about_a_ticket_of_ours_is_looked_at(
         return answer.status_code
 
     one, other = board.hooks
-    assert post(one.body, dict(one.headers)) == 503  # no tracker is set
+    assert post(one.body, dict(one.headers)) == 503  # no tracker is configured
     settings.FIREKIND = replace(settings.FIREKIND, tracker=GITHUB)  # type: ignore[arg-type]  # a Setup as well, which knows no config
     assert post(one.body, {}) == 403
     assert post(one.body + b" ", dict(one.headers)) == 403

@@ -1,4 +1,4 @@
-"""Whatever stands in a webhook that a tracker signed, it is taken: trackers switch off what answers with an error."""
+"""A signed webhook with any content is accepted, because trackers disable webhooks that answer with an error."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Requests on a real socket: what goes out, what comes back, and what surely never went out."""
+"""Requests on a real socket: what is sent, what comes back, and which failures mean that nothing was sent."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from workflows.ports import VendorError
 
 
 class Echo(Fake):
-    """Answers with what it was asked; redirects where that is asked."""
+    """Answers with the request it got; redirects if asked to."""
 
     def answer(self, asked: SourceRequest) -> SourceReply:
-        """Send it back."""
+        """Send the request back."""
         if asked.path == "/moved":
             return SourceReply(302, b"", {"Location": "http://127.0.0.1:1/"})
         return SourceReply(200, b'{"title": "kept"}', {"X-Kept": "yes"})
