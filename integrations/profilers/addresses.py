@@ -55,9 +55,7 @@ def resolve(host: str, port: int, *, internal: bool) -> str:
 
 
 def check(address: Address, *, internal: bool) -> None:
-    """Raise ``AddressRefused`` for an address that is never requested, or an internal one of a source that is not
-    internal.
-    """
+    """Raise ``AddressRefused`` for an address that is never requested, or for an unexpected internal one."""
     inner = _unwrapped(address)
     if inner in METADATA or inner.is_link_local:
         raise AddressRefused(f"{address} is a machine metadata address and is never requested.")

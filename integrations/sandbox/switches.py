@@ -79,9 +79,7 @@ class Switches:
         return JSONResponse({"deliveries": self.served(request).courier.log(since=_since(request))})
 
     async def idle(self, request: Request) -> Response:
-        """Wait until everything is delivered. Deliveries that wait for a retry are counted or, with `hurry`, retried
-        now.
-        """
+        """Wait until everything is delivered. With `hurry`, retry now what waits for a retry; else count it."""
         courier = self.served(request).courier
         if "hurry" in request.query_params:
             courier.hurry()

@@ -1,4 +1,4 @@
-"""Another PagerDuty account than before: the same people, policies and schedule under ids of its own."""
+"""A second PagerDuty account: the same people, policies and schedule under different ids."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ KEY = "another"
 
 
 def account() -> FakeAccount:
-    """Make an account of the same people, policies and schedule, under ids of its own."""
+    """Create an account with the same people, policies and schedule under different ids."""
     made = FakeAccount(api_key=KEY, clock=lambda: timezone.now().timestamp())
     made.add_user("firekind", email=SENDER, id="Q9FIREKIND")
     people = [one for members in GROUPS.values() for one in members]
@@ -38,24 +38,24 @@ def account() -> FakeAccount:
 
 @pytest.fixture
 def other() -> FakeAccount:
-    """The account that nobody is connected to yet."""
+    """The account that is not connected yet."""
     return account()
 
 
 @contextmanager
 def connected(duty: Duty, pager: StraightPager) -> Iterator[None]:
-    """Connect an account as a process does that has been restarted with its key: it is read before long."""
+    """Connect an account like a process restarted with its key; it is soon read."""
     with ports.using(chat=duty.house.chat, pager=pager):
         yield
 
 
 def read() -> None:
-    """Read the account that is connected, as a worker does now and then."""
+    """Read the connected account, as a worker does now and then."""
     refresh.keep(at=timezone.now())
 
 
 def settle(duty: Duty, incident: Incident) -> Incident:
-    """Settle as a worker does that has read the account."""
+    """Settle like a worker that has read the account."""
     read()
     for pk in sweep.unsettled():
         assert pk
@@ -63,6 +63,6 @@ def settle(duty: Duty, incident: Incident) -> Incident:
 
 
 def gaps(incident: Incident) -> list[str]:
-    """What is said to be in an account that is not connected."""
+    """Return the gaps about things in an account that is not connected."""
     found = Resource.objects.filter(incident=incident, kind="gap").values_list("label", flat=True)
     return [text for text in found if "PagerDuty account" in text]

@@ -1,4 +1,4 @@
-"""Another Firekind: an installation with a database, a secret and a Slack app of its own, on the same vendors."""
+"""A second Firekind installation, with its own database, secret and Slack app, on the same vendors."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ SEQUENCES: Final = (
 
 @contextmanager
 def same_codenames() -> Iterator[None]:
-    """Have every installation give out the same codenames, in the same order."""
-    given: Any = SETUP  # has what the settings have
+    """Make every installation draw the same codenames in the same order."""
+    given: Any = SETUP  # has the fields of the settings
     firekind = replace(settings.FIREKIND, codenames=CODENAMES, pagerduty=given)
     with override_settings(FIREKIND=firekind):
         yield
@@ -41,9 +41,9 @@ def same_codenames() -> Iterator[None]:
 
 @contextmanager
 def elsewhere() -> Iterator[None]:
-    """Be on another installation for a block: what it made outside stays, and its database is gone from this one.
+    """Run as another installation for a block: what it created outside stays, and its database is gone afterwards.
 
-    The numbers that rows get begin where they began for it, so that the same ones are given out here again.
+    Its row numbers are rolled back too, so that this installation issues the same ones again.
     """
     numbers = _numbers()
     firekind = replace(settings.FIREKIND, base_url="https://staging.example")
@@ -57,7 +57,7 @@ def elsewhere() -> Iterator[None]:
 
 @contextmanager
 def another_firekind(duty: Duty) -> Iterator[Duty]:
-    """Be the other Firekind of a workspace and an account for a block."""
+    """Run as the other Firekind of a workspace and an account for a block."""
     with elsewhere():
         made = _moved_in(duty)
         with ports.using(chat=made.house.chat, pager=made.pager):
@@ -85,7 +85,7 @@ def _numbers() -> list[tuple[str, int]]:
 
 @dataclass(frozen=True, slots=True)
 class Belongings:
-    """What another installation has outside, as it stands now."""
+    """What another installation has outside, in its current state."""
 
     channels: dict[str, fake.Channel]
     messages: dict[str, list[dict[str, Any]]]
@@ -93,7 +93,7 @@ class Belongings:
 
     @classmethod
     def of(cls, duty: Duty, pages: set[str]) -> Belongings:
-        """Look at the channels and messages of the other app, and at these incidents of the pager."""
+        """Read the channels and messages of the other app, and these incidents of the pager."""
         bot = duty.house.slack.person(BOT).id
         every = duty.house.slack.workspace.channels
         said = {one.id: [asdict(m) for m in one.messages.values() if m.user == bot] for one in every.values()}

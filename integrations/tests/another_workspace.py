@@ -1,4 +1,4 @@
-"""Another Slack workspace than before: the same people under ids of its own, and nothing of ours in it."""
+"""A second Slack workspace: the same people under different ids, with nothing of ours in it."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ from workflows.reconcile import retyping, sweep
 
 TEAM: Final = "T9OTHER"
 SECRET: Final = "Keys"  # in the titles of incidents
-SERIAL: Final = 500_000  # ids are never given out twice in Slack
+SERIAL: Final = 500_000  # Slack never issues an id twice
 
 
 def workspace(people: Iterable[str]) -> fake.FakeSlack:
-    """Make a workspace with these people, by their handles, and the groups that the shipped policies name."""
+    """Create a workspace with these people, by handle, and the groups that the shipped policies name."""
     slack = fake.FakeSlack(bot_token=TOKEN, workspace=fake.Workspace(team_id=TEAM, domain="another"))
     slack.resume(serial=SERIAL, last_ts=slack.last_ts)
     for handle in people:
@@ -42,14 +42,14 @@ def workspace(people: Iterable[str]) -> fake.FakeSlack:
 
 
 def chat_on(slack: fake.FakeSlack) -> SlackChat:
-    """Return what a process that has just been started talks to a workspace by."""
+    """Return the chat of a newly started process for a workspace."""
     wire = StraightWire(slack, token=TOKEN)
     return SlackChat(wire, identity=Identity(wire))
 
 
 @contextmanager
 def connected(house: House, slack: fake.FakeSlack, *, pager: Pager | None = None) -> Iterator[House]:
-    """Have the house talk to another workspace for the length of a block, and to its own again after that."""
+    """Connect the house to another workspace for the length of a block, and then back to its own."""
     before = house.slack
     house.slack, house.chat = slack, chat_on(slack)
     with ports.using(chat=house.chat, pager=pager):
@@ -58,7 +58,7 @@ def connected(house: House, slack: fake.FakeSlack, *, pager: Pager | None = None
 
 
 def handles(slack: fake.FakeSlack) -> list[str]:
-    """Return everyone of a workspace who is no bot."""
+    """Return the handles of everyone in a workspace except bots."""
     return [one.handle for one in slack.workspace.people.values() if not one.is_bot]
 
 
@@ -69,7 +69,7 @@ def other(house: House) -> fake.FakeSlack:
 
 
 def settle(house: House, incident: Incident) -> Incident:
-    """Settle as a worker does that has just started: it looks at the workspace, and sweeps."""
+    """Settle like a newly started worker, which looks at the workspace and sweeps."""
     with ports.using(chat=house.chat):
         for _ in range(3):
             tasks.refresh_directory()
@@ -78,17 +78,17 @@ def settle(house: House, incident: Incident) -> Incident:
 
 
 def gaps(incident: Incident) -> list[str]:
-    """What is said to be missing."""
+    """Return the gaps."""
     return list(Resource.objects.filter(incident=incident, kind="gap").values_list("label", flat=True))
 
 
 def gaps_of_slack(incident: Incident) -> list[str]:
-    """What is said of that of a workspace."""
+    """Return the gaps about a Slack workspace."""
     return [text for text in gaps(incident) if "Slack workspace" in text]
 
 
 def public(slack: fake.FakeSlack) -> list[str]:
-    """Whatever everyone in a workspace can read, topics included."""
+    """Return everything that anyone in a workspace can read, including topics."""
     open_ones = [one for one in slack.workspace.channels.values() if not one.is_private]
     said = [str([message.text, message.blocks]) for one in open_ones for message in one.messages.values()]
     system = {message.text for one in open_ones for message in one.messages.values() if message.is_system}
@@ -96,7 +96,7 @@ def public(slack: fake.FakeSlack) -> list[str]:
 
 
 def elsewhere(house: House, other: fake.FakeSlack, incident: Incident, *, to: str = "") -> Incident:
-    """Have people go on in a channel of another workspace for a while, and come back to the one before."""
+    """Continue in a channel of another workspace for a while, then come back to the previous one."""
     with connected(house, other):
         incident = settle(house, incident)
         if f"channel/{incident.room}" in there(incident):
@@ -107,23 +107,23 @@ def elsewhere(house: House, other: fake.FakeSlack, incident: Incident, *, to: st
 
 
 def there(incident: Incident) -> set[str]:
-    """The keys of what stands and is within reach."""
+    """Return the keys of resources that exist and are within reach."""
     return {*Resource.objects.filter(incident=incident, state="there").values_list("key", flat=True)}
 
 
 def inside(incident: Incident) -> dict[int, str]:
-    """Who takes part, by key and name."""
+    """Return the participants, names by key."""
     here = Participant.objects.filter(incident=incident, left_at=None)
     return dict(here.values_list("person", "person__name"))
 
 
 def preview(house: House, incident: Incident, to: str) -> Plan:
-    """The plan that is shown before a retype."""
+    """Return the plan that is shown before a retype."""
     return retyping.preview(incident, to=house.type(to), by=house.person("dee"))
 
 
 def quiet(house: House, slack: fake.FakeSlack, incident: Incident) -> bool:
-    """Return whether regular looks ask the workspace nothing about an incident that it does not hold."""
+    """Return whether regular looks ask the workspace nothing about an incident that is not in it."""
     old = set(Resource.objects.filter(kind="channel").values_list("external_id", flat=True))
     old -= set(slack.workspace.channels)
     before = slack.calls.total

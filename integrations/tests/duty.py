@@ -1,4 +1,4 @@
-"""A house with a pager: the stand-in account knows the same people, and whom the shipped types page."""
+"""A house with a pager: the stand-in account has the same people, and everyone the shipped types page."""
 
 from __future__ import annotations
 
@@ -30,19 +30,19 @@ class Duty:
     pager: StraightPager
 
     def opened(self, incident: Incident) -> list[str]:
-        """The services' pages of an incident as the account has them: *name: status*, in the order of opening."""
+        """Return the incident's pages in the account, in the order in which they were opened: *service: status*."""
         rows = {page.dedup_key: page.name for page in Page.objects.filter(incident=incident)}
         found = [(rows.get(one.key or ""), one.status) for one in self.account.account.incidents.values()]
         return [f"{name}: {status}" for name, status in found if name]
 
     def times_rung(self, handle: str) -> int:
-        """How often somebody's phone rang."""
+        """Return how often a person was notified."""
         user = self.account.user(handle).id
         return sum(one.user == user for one in self.account.rang)
 
 
 def account() -> FakeAccount:
-    """An account with everyone of the house, one policy for each name that types page, and a schedule for a role."""
+    """Create an account with everyone from the house, a policy for each name that types page, and a role's schedule."""
     made = FakeAccount(clock=lambda: timezone.now().timestamp())
     people = [one for members in GROUPS.values() for one in members]
     made.add_user("firekind", email=SENDER)
@@ -58,7 +58,7 @@ def account() -> FakeAccount:
 
 @contextmanager
 def duty(others: Iterable[str] = ()) -> Iterator[Duty]:
-    """Put a workspace and an account behind the ports, with these people too. Needs a database."""
+    """Put a workspace and an account behind the ports, with these additional people. Needs a database."""
     slack = building.workspace(others=("dee", "out", *ON_CALL.values(), *others))
     with building.house(slack) as house:
         made = account()
@@ -71,7 +71,7 @@ def duty(others: Iterable[str] = ()) -> Iterator[Duty]:
 
 @contextmanager
 def copied(built: Duty) -> Iterator[Duty]:
-    """Put a copy of what was built once behind the ports, as nobody has touched it."""
+    """Put an untouched copy of what was built once behind the ports."""
     made = once.copied(built)
     made.pager = pager_on(made.account)  # PagerDuty's own client cannot be copied
     with ports.using(chat=made.house.chat, pager=made.pager):

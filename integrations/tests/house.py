@@ -44,23 +44,23 @@ GROUPS = {
 
 @dataclass(slots=True)
 class House:
-    """The workspace, the chat that talks to it, and the verbs a test needs."""
+    """The workspace, the chat connected to it, and the verbs that tests need."""
 
     slack: fake.FakeSlack
     chat: SlackChat
     clock: datetime
 
     def now(self) -> datetime:
-        """A minute later than the last time."""
+        """Return a time one minute after the previous one."""
         self.clock += timedelta(minutes=1)
         return self.clock
 
     def person(self, handle: str) -> Person:
-        """A person of the workspace as the domain knows them."""
+        """Return a person of the workspace as the domain knows them."""
         return person_matching.by_chat_id(self.slack.person(handle).id)
 
     def type(self, slug: str) -> IncidentType:
-        """One of the shipped types."""
+        """Return one of the shipped types."""
         return IncidentType.objects.select_related("current").get(slug=slug)
 
     def declare(self, title: str = "Checkout is slow", *, type: str = "ambiguous", by: str = "dee") -> Incident:
@@ -78,7 +78,7 @@ class House:
     def confirm(
         self, incident: Incident, to: str, *, by: str = "dee", bring: Iterable[str] = (), because: str = ""
     ) -> Plan:
-        """Retype after looking at the plan, and return that."""
+        """Retype after looking at the plan, and return the plan."""
         brought = [self.person(handle) for handle in bring]
         plan = retyping.preview(incident, to=self.type(to), by=self.person(by), bring=brought)
         retyping.confirm(
@@ -93,9 +93,9 @@ class House:
         return plan
 
     def settle(self, incident: Incident, *, rounds: int = 10) -> Incident:
-        """Reconcile, and perform until nothing is left to do, as the worker and the sweep would.
+        """Reconcile and perform until nothing is left to do, as the worker and the sweep would.
 
-        It is planned again only where the sweep would find that the facts moved past the plan.
+        It is planned again only where the sweep would find that the facts have moved past the plan.
         """
         reconcile.reconcile(incident.pk, at=timezone.now())
         for _ in range(rounds):
@@ -109,7 +109,7 @@ class House:
         return Incident.objects.select_related("type", "policy_version", "lead").get(pk=incident.pk)
 
     def hurry(self, incident: Incident) -> None:
-        """Let no back-off, rate limit or lease make the test wait, nor a request that may still be on its way."""
+        """Expire back-offs, rate limits, leases and waits for unanswered requests, so that the test does not wait."""
         past = timezone.now() - timedelta(seconds=1)
         Effect.objects.filter(incident=incident, unsure=True).update(tried_at=None)
         Limit.objects.all().delete()
@@ -118,23 +118,23 @@ class House:
         Effect.objects.filter(incident=incident, state="running").update(leased_until=past, tried_at=None)
 
     def owed(self, incident: Incident) -> list[str]:
-        """Keys of effects that are still waiting or running."""
+        """Return the keys of effects that are waiting or running."""
         open_ones = Effect.objects.filter(incident=incident, state__in=["waiting", "running"])
         return list(open_ones.values_list("key", flat=True))
 
     def channel(self, incident: Incident, room: int | None = None) -> str:
-        """The name of the channel of a room, the current one by default."""
+        """Return the name of a room's channel, the current room's by default."""
         key = f"channel/{room or incident.room}"
         name: str = incident.resources.get(key=key).external["name"]
         return name
 
     def writes(self) -> list[str]:
-        """The methods of every call that changed the workspace, in order."""
+        """Return the methods of all calls that changed the workspace, in order."""
         return [call.method for call in self.slack.calls.writes()]
 
 
 def workspace(groups: dict[str, list[str]] = GROUPS, others: Iterable[str] = ("dee", "out")) -> fake.FakeSlack:
-    """A workspace with the shipped policies' groups, a guest and a bot in one of them."""
+    """Create a workspace with the shipped policies' groups, with a guest and a bot in one of them."""
     slack = fake.FakeSlack(bot_token=TOKEN)
     for handle in dict.fromkeys([*(one for members in groups.values() for one in members), *others]):
         slack.add_person(handle, name=handle.capitalize(), email=f"{handle}@example.com")
@@ -157,7 +157,7 @@ def house(slack: fake.FakeSlack | None = None) -> Iterator[House]:
 
 
 def announce_in(monkeypatch: pytest.MonkeyPatch, channel: str) -> None:
-    """Set where incidents are announced, as an operator does who then restarts the processes; empty for nowhere."""
+    """Set the announcement channel, like an operator who then restarts the processes; empty for none."""
     slack = settings.FIREKIND.slack
     assert slack is not None
     monkeypatch.setattr(
@@ -167,7 +167,7 @@ def announce_in(monkeypatch: pytest.MonkeyPatch, channel: str) -> None:
 
 @contextmanager
 def organisation(house: House, *, pager: Pager | None = None) -> Iterator[None]:
-    """Have the workspace belong to an organisation, of which we hold an admin's token: channels can be made private."""
+    """Make the workspace part of an organisation whose admin token we have, so that channels can be made private."""
     house.slack.workspace.plan = "enterprise"
     house.slack.add_person("owner", name="Owner", email="owner@example.com").is_owner = True
     admin = StraightWire(house.slack, token="xoxp-sandbox")

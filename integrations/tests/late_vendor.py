@@ -1,4 +1,4 @@
-"""A vendor that holds requests, and carries them out when nobody listens any more."""
+"""A vendor that delays requests, and carries them out after the caller has given up."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ FATES: Final = ("timed out", "killed", "killed, timed out", "timed out, killed")
 
 
 class Killed(BaseException):
-    """The worker is killed here."""
+    """Kills the worker at this point."""
 
 
 @dataclass(slots=True)
 class Late:
-    """A vendor that holds the first requests of a kind for a while, and carries them out when nobody listens.
+    """A vendor that delays the first requests of a kind, and carries them out after the caller has given up.
 
-    ``fates`` says what becomes, one after the other, of whoever sends one: it waits ``patience_s``, or is killed.
+    ``fates`` says what happens to the senders in turn: each waits ``patience_s``, or is killed.
     """
 
     hold_s: float
@@ -39,19 +39,19 @@ class Late:
     sent: int = 0
 
     def monotonic(self) -> float:
-        """Return the time as a number of seconds."""
+        """Return the time in seconds."""
         return self.now.timestamp()
 
     def arrive(self) -> None:
-        """Carry out what was held until now."""
+        """Carry out the delayed requests that are due."""
         due = [request for at, request in self.held if at <= self.now]
         self.held = [one for one in self.held if one[0] > self.now]
         for request in due:
-            with suppress(VendorError):  # nobody hears of it
+            with suppress(VendorError):  # no one gets the answer
                 request()
 
     def take(self, request: Callable[[], Any]) -> Any:
-        """Take a request that makes something. Raises ``TimeoutError`` where it was waited for in vain."""
+        """Receive a request that creates something. Raises ``TimeoutError`` if the caller gave up waiting."""
         self.sent += 1
         fate = self.fates.pop(0) if self.fates else ""
         if fate == "killed":
@@ -72,7 +72,7 @@ class Late:
             perform.drain(incident.pk, side_by_side=False)
 
     def live_on(self, incident: Incident, *, until: datetime | None = None) -> None:
-        """Go from each moment at which something is due to the next until nothing is owed, whoever is killed."""
+        """Advance to each time at which something is due until nothing is owed, even if workers are killed."""
         for _ in range(99):
             if incident.pk in sweep.unplanned(at=self.now):
                 reconcile.reconcile(incident.pk, at=self.now)

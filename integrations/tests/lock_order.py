@@ -1,4 +1,4 @@
-"""Whether an incident is held before anything of it is changed, as recording an effect does."""
+"""Check that an incident is locked before anything of it changes, as recording an effect does."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ CHANGES: Final = re.compile(r'^\s*(INSERT INTO|UPDATE|DELETE FROM) "?workflows_(
 
 
 def assert_the_incident_is_held_first(asked: CaptureQueriesContext) -> None:
-    """Fail where what was asked of the database changed nothing, or changed something before the incident was held."""
+    """Fail if the queries changed nothing, or changed something before the incident was locked."""
     said = [query["sql"] for query in asked]
     changes = [n for n, sql in enumerate(said) if CHANGES.search(sql)]
     assert changes, "nothing was changed"

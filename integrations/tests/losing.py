@@ -1,4 +1,4 @@
-"""A database that loses its last moments, as one does that fails over to a replica or is restored from a copy."""
+"""A database that loses its last moments, as after a failover to a replica or a restore from a copy."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from django.db import connection, transaction
 
 @contextmanager
 def lost() -> Iterator[None]:
-    """Forget what happens within, and which numbers were given out; vendors keep what they were told."""
+    """Roll back what happens inside, including issued numbers; vendors keep what they were told."""
     numbers = _numbers()
     with transaction.atomic():
         yield
@@ -22,7 +22,7 @@ def lost() -> Iterator[None]:
 
 
 def _numbers() -> dict[str, tuple[int, bool]]:
-    """Return where each table's numbers have got to, by the name of their sequence."""
+    """Return each table's last issued number, by the name of its sequence."""
     numbers = {}
     with connection.cursor() as cursor:
         for model in apps.get_models():

@@ -1,4 +1,4 @@
-"""A server on the loopback that answers every request with the same bytes: what a proxy, or a broken vendor, says."""
+"""A loopback server that answers every request with the same bytes, like a proxy or a broken vendor."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ PATIENCE_S: Final = 5
 
 
 def reply(status: int, body: bytes = b"", **headers: str) -> bytes:
-    """Return an answer as it goes over the wire."""
+    """Return an answer's bytes on the wire."""
     named = {name.replace("_", "-"): value for name, value in headers.items()}
     lines = {"Content-Type": "application/json", "Content-Length": str(len(body)), "Connection": "close", **named}
     return b"".join([f"HTTP/1.1 {status} X\r\n".encode(), *_lines(lines), b"\r\n", body])
@@ -29,7 +29,7 @@ PAGE: Final = b"<html><body>Sign in to the network</body></html>"
 HTML: Final = "text/html; charset=utf-8"
 CHUNKED: Final = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nContent-Type: application/json\r\n\r\n"
 
-# What no vendor says, whatever it was asked.
+# Answers that no vendor gives to any request.
 FOREIGN: Final[dict[str, bytes]] = {
     **{f"a page with {status}": reply(status, PAGE, Content_Type=HTML) for status in (200, 403, 404, 407, 502, 503)},
     **{f"nothing with {status}": reply(status) for status in (200, 201, 202)},
@@ -57,12 +57,12 @@ FOREIGN: Final[dict[str, bytes]] = {
     "a place that is none": reply(302, b"", Location="http://[none/"),
     "no place": reply(307),
 }
-# Rate limits, by what they ask for.
+# Rate limits, by their Retry-After.
 WAITS: Final = ("inf", "nan", "99999999999", "Wed, 21 Oct 2026 07:28:00 GMT", "-5", "")
 
 
 class SameAnswer:
-    """Says ``says`` to everyone; ``heard`` are the heads of the requests."""
+    """Answers everyone with ``says``; ``heard`` are the heads of the requests."""
 
     def __init__(self) -> None:
         self.says = b""
@@ -72,7 +72,7 @@ class SameAnswer:
         self.url = f"http://127.0.0.1:{self.port}"
 
     def run(self) -> None:
-        """Answer one connection after the other until it is closed."""
+        """Answer one connection after the other until closed."""
         while True:
             try:
                 connection, _ = self._listening.accept()
@@ -83,7 +83,7 @@ class SameAnswer:
                 self._answer(connection)
 
     def close(self) -> None:
-        """Answer nobody any more."""
+        """Stop answering."""
         self._listening.shutdown(socket.SHUT_RDWR)
         self._listening.close()
 
@@ -92,7 +92,7 @@ class SameAnswer:
             self._hear(connection)
             connection.sendall(self.says)
         except OSError:
-            return  # whoever asked has seen enough
+            return  # the client has seen enough
 
     def _hear(self, connection: socket.socket) -> None:
         heard = b""

@@ -1,4 +1,4 @@
-"""What is built once for a module: each test gets a copy of what stands outside, and a savepoint of the rows."""
+"""Build something once per module: each test gets a copy of the outside state, and a savepoint for the rows."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ LOCKS: Final = (threading.Lock, threading.RLock)
 
 @contextmanager
 def laid(blocker: DjangoDbBlocker, build: Callable[[], AbstractContextManager[Built]]) -> Iterator[Built]:
-    """Build something, for as long as the block lasts; the database forgets it after that.
+    """Build something for the length of the block; the database then rolls it back.
 
-    The transaction stays open, so that what a test does begins and ends within it.
+    The transaction stays open, so that each test begins and ends inside it.
     """
     whole = transaction.atomic()
     with blocker.unblock():
@@ -39,7 +39,7 @@ def laid(blocker: DjangoDbBlocker, build: Callable[[], AbstractContextManager[Bu
 
 
 def copied(built: Built) -> Built:
-    """Return what was built as nobody has touched it, with locks of its own."""
+    """Return an untouched copy of what was built, with locks of its own."""
     for lock in LOCKS:
         copyreg.pickle(type(lock()), lambda _, lock=lock: (lock, ()))  # type: ignore[misc]  # a new one for each copy
     try:

@@ -1,4 +1,4 @@
-"""Browsers of people in whose house no account was made for them."""
+"""Browsers for people who have no account yet."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from incidents.models import Person
 
 
 def signed_in(person: Person) -> Client:
-    """Give somebody a browser in which they are signed in, and an account where they have none."""
+    """Return a browser in which a person is signed in, creating an account if they have none."""
     if person.user is None:
         person.user = User.objects.create_user(f"user{person.pk}")
         person.save(update_fields=["user"])

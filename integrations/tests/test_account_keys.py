@@ -1,4 +1,4 @@
-"""Which PagerDuty account a key leads to is read soon and once, and no page waits for that for long."""
+"""The PagerDuty account that a key leads to is read soon and once, and no page waits for that for long."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def test_another_key_of_the_same_account_changes_nothing(duty: Duty, change: dic
 
 
 def test_no_page_waits_for_long_until_the_account_is_read(duty: Duty) -> None:
-    """A key was rotated; whoever reads the account is slow, or died of the restart and holds the place meanwhile."""
+    """A key was rotated. The process that reads the account is slow, or died in the restart while holding the lock."""
     read()
     duty.account.api_key = KEY
     PagerRead.objects.update(reading_until=timezone.now() + refresh.LEASE)
@@ -55,7 +55,7 @@ def test_no_page_waits_for_long_until_the_account_is_read(duty: Duty) -> None:
 
 
 def test_processes_with_different_keys_do_not_read_the_account_all_the_time(duty: Duty) -> None:
-    """One by one they are restarted with another key: PagerDuty would refuse pages for what they ask for."""
+    """They are restarted one by one with another key: PagerDuty would refuse pages for what they ask for."""
     at, ours = timezone.now(), [pager_on(duty.account), pager_on(duty.account, api_url="https://proxy.example")]
     before = duty.account.calls.total
     for seconds in range(0, 60, 2):
@@ -67,7 +67,7 @@ def test_processes_with_different_keys_do_not_read_the_account_all_the_time(duty
 
 
 def test_nobody_comes_to_another_account_by_the_same_key(duty: Duty) -> None:
-    """Whoever it lists: in a small account everyone may have been exchanged, and a service deleted."""
+    """Whomever it lists: in a small account everyone may have been replaced, and a service deleted."""
     duty.house.declare(type="major")
     read()
     assert not pager_account.arrive(duty.pager, [], people=["QNEW"], at=timezone.now())
@@ -95,7 +95,7 @@ def test_it_is_read_at_once_with_another_key(duty: Duty, other: FakeAccount) -> 
 
 
 class Asked(StraightWire):
-    """Notes how many pages were open as Slack was asked which workspace it is."""
+    """Records how many pages were open when Slack was asked which workspace it is."""
 
     account: FakeAccount
     pages: int | None = None

@@ -1,4 +1,4 @@
-"""A page acknowledged from here, through the whole house: in the vendor's weather, and when others are quicker."""
+"""A page is acknowledged from here, through the whole house, despite vendor faults and others who are quicker."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.usefixtures("no_pages")
 
 
 def sent(duty: Duty) -> list[str]:
-    """Who acknowledged anything at the pager by a request of ours that was carried out."""
+    """Return the people in whose name a request of ours acknowledged a page."""
     writes = [call for call in duty.account.writes() if call.method == "PUT" and call.done]
     return [call.sender for call in writes if call.body["incident"].get("status") == "acknowledged"]
 
@@ -28,7 +28,7 @@ def ask(duty: Duty, incident: Incident, who: str = "max") -> str:
 
 
 def said(incident: Incident) -> list[tuple[str, str]]:
-    """The entries that say a page was acknowledged, each with whose it is."""
+    """Return the entries that say a page was acknowledged, each with its person."""
     entries = incident.events.filter(kind="page", data__news="acknowledged").select_related("by")
     return [(one.by.name if one.by else "", one.text) for one in entries]
 
@@ -75,7 +75,7 @@ def test_while_the_pager_is_down_it_waits_and_says_why(duty: Duty) -> None:
 
 @pytest.mark.parametrize("act", ["acknowledge", "resolve"])
 def test_whoever_is_quicker_in_the_pager_has_it_and_nothing_is_sent(duty: Duty, act: str) -> None:
-    """Nobody told us yet: it is looked at first, because the pager would open again what was resolved."""
+    """We have not been told yet, so its status is read first: the pager would reopen a page that was resolved."""
     incident = duty.house.declare(type="major")
     ask(duty, incident)
     getattr(duty.account.acts, act)("eve", 1)
@@ -108,7 +108,7 @@ def test_who_is_no_user_there_any_more_is_told_what_to_do_and_somebody_else_can(
 
 
 def test_what_is_ended_meanwhile_is_not_opened_again(duty: Duty) -> None:
-    """The incident ends between the look at the page and the request: ending it waits for that."""
+    """The incident ends between reading the page and the request; ending it waits for that."""
     incident = duty.house.declare(type="major")
     ask(duty, incident)
     reconcile.reconcile(incident.pk, at=timezone.now())
@@ -141,7 +141,7 @@ def test_a_wish_that_was_called_off_is_not_carried_out_when_it_rings_again(duty:
 
 @pytest.mark.parametrize("who", ["eve", "out", "guest"])
 def test_nobody_else_can(duty: Duty, who: str) -> None:
-    """Eve is in the pager and was not paged, and Out is not in it; a guest was paged."""
+    """Eve is in the pager but was not paged, and Out is not in it; a guest was paged."""
     incident = duty.house.declare(type="major")
     if who == "guest":
         Person.objects.filter(pk=duty.house.person("max").pk).update(is_guest=True)

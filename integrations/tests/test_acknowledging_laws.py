@@ -1,4 +1,4 @@
-"""Whoever was paged acknowledges from here: once, as themselves, whatever happens; nobody else can."""
+"""Everyone who was paged can acknowledge from here: once, as themselves, whatever happens; no one else can."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from integrations.tests.duty import ON_CALL, Duty
 from integrations.tests.test_pages_laws import ACTS, FAULTS, TYPES, Night, night
 from workflows.models import Effect, Page, PagerUser
 
-WHO = [*ON_CALL.values(), "dee", "out"]  # the last is nobody in the pager
+WHO = [*ON_CALL.values(), "dee", "out"]  # the last is not in the pager
 
 steps = st.one_of(
     st.tuples(st.just("press"), st.tuples(st.sampled_from(WHO), st.integers(0, 9), st.booleans())),
@@ -65,7 +65,7 @@ class Watch(Night):
         Person.objects.filter(pk=self.duty.house.person(who).pk).update(is_guest=True)
 
     def forget(self, which: int) -> None:
-        """A worker dies after its call and before its record."""
+        """A worker dies after its call and before recording it."""
         owed = Effect.objects.filter(incident=self.incident, kind="acknowledged", state="waiting")
         for effect in owed[which : which + 1]:
             Effect.objects.filter(pk=effect.pk).update(unsure=True)

@@ -1,4 +1,4 @@
-"""An open incident is moved to the newest version of its type as the page showed it, or not before that is read."""
+"""An open incident adopts the newest version of its type as the page showed it, or not before that was shown."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ CHANGES: Final[dict[str, Callable[[House], None]]] = {
 
 
 class Edited:
-    """The page on which a type is edited."""
+    """The page for editing a type."""
 
     ADDRESS: Final = "/types/internal/preview"
 
@@ -60,7 +60,7 @@ class Behind:
 
 
 def held(page: str) -> dict[str, str | list[str]]:
-    """What the form of a page holds."""
+    """Return the values of a page's form."""
     return dict(SHOWN.findall(page))
 
 

@@ -1,4 +1,4 @@
-"""Alerts of which no webhook tells how they went on: looks find it, and people are asked whether it is over."""
+"""Alerts whose webhooks are lost: looks find their state, and people are asked whether the incident is over."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from workflows.models import Alert, DeclareRule
 
 ALERTS = 2
 ACTS = ("acknowledge", "unacknowledge", "resolve", "reopen")
-Step = tuple[str, int, bool]  # what somebody does there, to which of them, and whether its webhook ever comes
+Step = tuple[str, int, bool]  # what someone does in the pager, to which alert, and whether its webhook ever arrives
 steps = st.tuples(st.sampled_from([*ACTS, "resolve", "look"]), st.integers(0, ALERTS - 1), st.booleans())
 
 
 def hear(duty: Duty, *, comes: bool = True, late: list[tuple[bytes, str]] | None = None) -> None:
-    """Take in what the account sends; what does not come now may come ``late``."""
+    """Receive what the account sends; what does not arrive now may arrive ``late``."""
     sent = [(one.body(), one.key) for one in duty.account.take_deliveries()]
     if comes:
         for body, key in sent:
@@ -38,13 +38,13 @@ def hear(duty: Duty, *, comes: bool = True, late: list[tuple[bytes, str]] | None
 
 
 def look() -> None:
-    """Let the next minute's look come."""
+    """Take the next minute's look."""
     Alert.objects.update(joined_at=timezone.now() - timedelta(minutes=1), looked_at=None)
     poll_alerts.look_again(at=timezone.now() + timedelta(minutes=1))
 
 
 def alarmed(duty: Duty, *, type: str = "ambiguous") -> Incident:
-    """Declare an incident by a rule from what the account opened by itself."""
+    """Declare an incident by a rule, from an alert that the account opened."""
     duty.account.add_subscription(secret="webhook-secret")
     DeclareRule.objects.create(name="Errors", type=duty.house.type(type), created_at=timezone.now())
     for n in range(ALERTS):

@@ -1,4 +1,4 @@
-"""Alerts that people merge in PagerDuty: what they were merged into goes on, and so does the incident."""
+"""Alerts that people merge in PagerDuty: the one they are merged into continues, and so does the incident."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from integrations.tests.test_alerts_looked_at import ALERTS, alarmed, hear, look
 from workflows.models import Alert, DeclareRule, Page
 from workflows.paging import poll_pages
 
-ELSEWHERE = ALERTS  # opened by a service for which no rule declares
+ELSEWHERE = ALERTS  # opened by a service without a declare rule
 OURS = ALERTS + 1  # the page that we opened
 ALL = ALERTS + 2
-Step = tuple[str, int, int, bool]  # what somebody does there, to which, into which, and whether its webhook comes
+Step = tuple[str, int, int, bool]  # what someone does there, to which, into which, and whether its webhook arrives
 steps = st.tuples(
     st.sampled_from(["merge", "merge", "resolve", "acknowledge"]),
     st.integers(0, ALL - 1),
@@ -35,7 +35,7 @@ def questions(incident: Incident) -> int:
 
 
 def of_all(duty: Duty, incident: Incident) -> list[records.Incident]:
-    """Open one more that concerns no incident here; return the account's: alerts, that one, and our page."""
+    """Open one more that concerns no incident; return the account's alerts, that one, and our page."""
     DeclareRule.objects.update(pattern="Errors")
     duty.account.acts.trigger("Major incidents service", title="A customer called")
     hear(duty)
@@ -47,7 +47,7 @@ def of_all(duty: Duty, incident: Incident) -> list[records.Incident]:
 
 
 def became(duty: Duty, one: records.Incident) -> records.Incident:
-    """Return what an incident of the account has become, after all that it was merged into."""
+    """Return what an incident of the account has become, after all its merges."""
     while one.merged_into:
         one = duty.account.account.incidents[one.merged_into]
     return one
@@ -75,7 +75,7 @@ def test_people_are_asked_whether_it_is_over_once_nothing_is_open_that_its_alert
             except NotPossible:
                 continue
             hear(duty, comes=comes)
-        for _ in range(3):  # what something was found to be merged into is looked at next
+        for _ in range(3):  # the target of a merge is read next
             poll_pages.look_again(at=timezone.now() + timedelta(minutes=5))
             look()
         goes_on = any(became(duty, there[n]).is_open for n in range(ALERTS))

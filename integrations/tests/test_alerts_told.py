@@ -1,4 +1,4 @@
-"""What people read in Slack of a storm that PagerDuty began, and what nobody reads who is not in."""
+"""What people read in Slack about a storm that PagerDuty started, and what people outside do not read."""
 
 from __future__ import annotations
 

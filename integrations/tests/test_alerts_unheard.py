@@ -1,4 +1,4 @@
-"""What the pager opened and no webhook told of: whatever became of it there, a rule declares it once, or not at all."""
+"""Alerts without webhooks: whatever happened to them in the pager, a rule declares once or not at all."""
 
 from __future__ import annotations
 
@@ -37,14 +37,14 @@ def look(minutes: float = 2) -> int:
 
 
 def opened(duty: Duty, title: str = "Errors on host 1", **how: str) -> str:
-    """Have the account open an incident of which no webhook comes."""
+    """Open an incident in the account without a webhook."""
     one = duty.account.acts.trigger(how.pop("service", SERVICES[0]), title=title, **how)
     duty.account.take_deliveries()
     return one.id
 
 
 def placed() -> dict[str, str]:
-    """Return which alert is in an incident, by its title."""
+    """Return which incident each alert is in, by title."""
     return dict(Alert.objects.exclude(incident=None).values_list("title", "incident__title"))
 
 
@@ -118,7 +118,7 @@ def test_pages_of_ours_are_no_alerts_however_they_were_sent(duty: Duty) -> None:
 
 
 def test_what_was_declared_in_moments_that_a_restore_lost_is_not_declared_again(duty: Duty) -> None:
-    """People respond to it in a channel that the database forgot."""
+    """People respond to it in a channel that the database lost."""
     ruled(duty)
     duty.house.declare()
     at = timezone.now()
@@ -139,7 +139,7 @@ def test_while_the_pager_does_not_answer_nothing_happens_and_it_is_found_later(d
     assert look() == 1
 
 
-Act = tuple[str, int, bool]  # what happens to which of them, and whether its webhook comes
+Act = tuple[str, int, bool]  # what happens to which of them, and whether its webhook arrives
 DOES: Final = ["open", "acknowledge", "resolve", "reopen", "priority", "look"]
 acts = st.tuples(st.sampled_from(DOES), st.integers(1, 3), st.booleans())
 

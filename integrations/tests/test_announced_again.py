@@ -1,4 +1,4 @@
-"""The announce channel is away while incidents go on: once it is back, what they owe it follows, once."""
+"""The announcement channel is gone for a while: once it is back, everything owed there follows, once."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from workflows.status import progress
 
 
 class Away(NamedTuple):
-    """How people lose the channel for us, and how they bring it back."""
+    """How people take the channel away, and how they bring it back."""
 
     lose: Callable[[House], object]
     mend: Callable[[House], object]
@@ -62,7 +62,7 @@ def owner(house: House) -> None:
 
 
 def look(house: House, *incidents: Incident) -> None:
-    """What every minute brings some process, and the work that it makes for another."""
+    """Do what every minute brings to some process, and the resulting work."""
     with ports.using(chat=SlackChat(house.chat.wire, identity=house.chat.identity)):
         tasks.try_announcements()
     for incident in incidents:
@@ -145,7 +145,7 @@ def test_many_that_wait_cost_as_many_questions_as_one(house: House) -> None:
 
 
 def test_what_waits_for_a_channel_that_is_gone_holds_up_no_other(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Another one was set meanwhile, say. What stands in the old one can't be changed, in however many incidents."""
+    """For example another channel was set. Messages in the old one cannot be changed, in however many incidents."""
     monkeypatch.setattr(announcements, "AT_ONCE", 2)
     stand = [house.declare(f"Checkout is slow {number}") for number in range(2 * announcements.AT_ONCE)]
     house.slack.acts.archive("dee", "incidents")
@@ -168,7 +168,7 @@ def test_what_waits_for_a_channel_that_is_gone_holds_up_no_other(house: House, m
 def test_what_may_have_been_announced_is_looked_for_past_an_archived_channel_of_that_name(
     house: House, fault: str, when: str
 ) -> None:
-    """Nobody is in one that is archived, so what stands there is not to be seen, and nobody is told by it."""
+    """An archived channel has no members, so no one sees or is notified by what is in it."""
     house.declare("Before")
     if when == "before":
         house.slack.acts.archive("dee", "incidents")
@@ -189,7 +189,7 @@ def test_what_may_have_been_announced_is_looked_for_past_an_archived_channel_of_
 
 @pytest.mark.parametrize("way", ["archived", "renamed", "replaced"])
 def test_what_may_have_been_announced_is_found_where_the_channel_was_lost_meanwhile(house: House, way: str) -> None:
-    """Its answer was lost, and it turned private before anyone looked for it."""
+    """Its answer was lost, and it became private before anyone looked for it."""
     house.slack.faults.add("drop", method="chat.postMessage")
     dee = house.person("dee")
     incident = lifecycle.declare("Keys leaked", by=dee, at=house.now(), type=house.type("ambiguous"))

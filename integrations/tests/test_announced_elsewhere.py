@@ -1,4 +1,4 @@
-"""Another announce channel is set in the middle of an incident, or none: what stands in the old one stays ours."""
+"""Another announcement channel, or none, is set during an incident: our messages in the old one stay ours."""
 
 from __future__ import annotations
 

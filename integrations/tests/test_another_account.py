@@ -1,4 +1,4 @@
-"""Another PagerDuty account is connected in the middle of incidents: pages stay in the one before, and are named."""
+"""Another PagerDuty account is connected during incidents: pages stay in the previous one, and are listed."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def titles(one: FakeAccount) -> list[str]:
 
 
 def bring(duty: Duty, incident: Incident, stands: str) -> Incident:
-    """Have the page of an incident stand like that before the switch."""
+    """Bring an incident's page into this state before the switch."""
     (page,) = duty.account.account.incidents.values()
     if stands != "ringing":
         getattr(duty.account.acts, stands.removesuffix("d"))("max", page.id)
@@ -68,7 +68,7 @@ def test_nobody_is_paged_anew_and_it_is_said_what_stands_where(duty: Duty, other
 
 
 def quiet(other: FakeAccount) -> bool:
-    """Return whether regular looks ask nothing about pages of another account, and nothing fails."""
+    """Return whether regular looks ask nothing about another account's pages, and nothing fails."""
     before = other.calls.total
     for minutes in range(2, 8):
         at = timezone.now() + timedelta(minutes=minutes)
@@ -116,7 +116,7 @@ def there(stands: str) -> str:
 def test_what_was_owed_there_is_done_to_nothing_here(
     duty: Duty, other: FakeAccount, fault: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A page was to be ended as the account was exchanged: it is said to be open still, and ended once it can be."""
+    """A page was to be resolved when the account was replaced: it is listed as open, and resolved once possible."""
     house = duty.house
     incident = house.declare(type="major")
     if fault != "before":
@@ -146,7 +146,7 @@ def test_a_page_in_doubt_there_goes_out_here_and_is_found_once_that_is_connected
     duty: Duty, other: FakeAccount
 ) -> None:
     house = duty.house
-    duty.pager.rest.fatal = "POST"  # it is opened, and nobody hears of it
+    duty.pager.rest.fatal = "POST"  # it is opened, and the answer is lost
     incident = lifecycle.declare("Down", by=house.person("dee"), at=house.now(), type=house.type("major"))
     house.settle(incident, rounds=1)
     duty.pager.rest.fatal, duty.pager.rest.is_down = "", False
@@ -206,7 +206,7 @@ def test_whoever_pages_by_hand_pages_here(duty: Duty, other: FakeAccount) -> Non
 def test_what_its_own_account_tells_of_a_page_disturbs_nothing_and_is_right_once_that_is_connected(
     duty: Duty, other: FakeAccount, monkeypatch: pytest.MonkeyPatch, to: str, act: str, heard: str
 ) -> None:
-    """Its webhooks come while another account is connected, or only after that."""
+    """Its webhooks arrive while another account is connected, or only after that."""
     given: Any = SETUP
     monkeypatch.setattr(settings, "FIREKIND", replace(settings.FIREKIND, pagerduty=given))
     duty.account.add_subscription(secret=WEBHOOKS)
@@ -241,7 +241,7 @@ def test_what_its_own_account_tells_of_a_page_disturbs_nothing_and_is_right_once
 
 
 def hear(duty: Duty) -> None:
-    """Let the webhooks of the account come, and act on them."""
+    """Deliver the account's webhooks, and process them."""
     for delivery in duty.account.take_deliveries():
         headers, body = fake.signed(delivery, [WEBHOOKS])
         answer = Client().post("/pagerduty/webhook", body, content_type="application/json", headers=headers)
@@ -255,14 +255,14 @@ def hear(duty: Duty) -> None:
 def test_a_page_by_hand_that_was_not_sent_is_said_and_sent_once_wherever(
     duty: Duty, other: FakeAccount, name: str, moment: str, again: bool
 ) -> None:
-    """It was asked for just before the exchange; another account refuses ids that it does not know."""
+    """It was requested just before the switch; another account refuses ids that it does not know."""
     house = duty.house
     incident = house.declare(type="internal")
     ask(duty, incident, name)
     if moment == "planned":
         reconcile.reconcile(incident.pk, at=timezone.now())
     with connected(duty, pager_on(other, api_key=KEY)):
-        if moment == "refused":  # it was not held for long enough
+        if moment == "refused":  # not long enough for the switch
             PagerRead.objects.update(connection="")
             house.settle(incident)
             assert Effect.objects.filter(kind="page", state="failed").exists()

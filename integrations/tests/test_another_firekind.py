@@ -1,6 +1,6 @@
-"""Staging and production in one Slack workspace, PagerDuty account and tracker, which draw the same codenames.
+"""Staging and production use one Slack workspace, PagerDuty account and tracker, and draw the same codenames.
 
-Whatever one of them does, nothing of the other is merged with it, taken for its own, changed, ended, told or shown.
+Whatever one of them does, nothing of the other is merged with it, treated as its own, changed, ended, told or shown.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ from workflows.paging import poll_pages
 from workflows.status import manual_steps, progress
 
 Clock = Callable[[], datetime]
-WORDS: Final = "Staging rehearsal"  # what is said of the other one's incident, and nowhere here
-# What became of the other one's incident, how its page went out, and what is the matter with vendors once we page.
+WORDS: Final = "Staging rehearsal"  # words about the other one's incident, which must not appear here
+# What happened to the other one's incident, how its page was sent, and the vendors' faults when we page.
 CASES: Final = (
     ("open", "rest", "rest down"),
     ("open", "events", "fine"),
@@ -42,7 +42,7 @@ CASES: Final = (
 
 @pytest.fixture
 def both(duty: Duty) -> Iterator[Duty]:
-    """A house with a pager, whose rule declares an incident for whatever alert; another Firekind is told apart."""
+    """A house with a pager and a rule that declares from every alert; another Firekind is recognised."""
     duty.account.add_integration(duty.account.service("Firekind").id, name="Firekind", key=ROUTING_KEY)
     duty.account.add_subscription(secret=SECRET)
     pager_cache.refresh(at=timezone.now())
@@ -52,7 +52,7 @@ def both(duty: Duty) -> Iterator[Duty]:
 
 
 def live(other: Duty, state: str, way: str) -> set[str]:
-    """Have the other one live through an incident; return what it opened in the pager."""
+    """Let the other one live through an incident; return what it opened in the pager."""
     other.pager.rest.is_down = way == "events"
     incident = other.house.declare(WORDS, type="major")
     other.pager.rest.is_down = False
@@ -66,7 +66,7 @@ def live(other: Duty, state: str, way: str) -> set[str]:
 
 
 def weather(duty: Duty, kind: str) -> None:
-    """Let answers be lost, or the pager's REST API be away."""
+    """Lose answers, or take the pager's REST API away."""
     if kind == "answers lost":
         for method in ("conversations.create", "chat.postMessage", "bookmarks.add"):
             duty.house.slack.faults.add("drop", method=method, times=2)
@@ -75,7 +75,7 @@ def weather(duty: Duty, kind: str) -> None:
 
 
 def meddle(duty: Duty, pages: set[str]) -> None:
-    """Let people do with the other one's pages what people do."""
+    """Let people act on the other one's pages."""
     for id in sorted(pages):
         if duty.account.account.incidents[id].is_open:
             duty.account.acts.note("eve", id, WORDS)
@@ -86,7 +86,7 @@ def meddle(duty: Duty, pages: set[str]) -> None:
 
 
 def look(duty: Duty) -> None:
-    """Hear what PagerDuty did, and look at pages, as a few minutes bring it."""
+    """Receive PagerDuty's webhooks and look at pages, as within a few minutes."""
     hear(duty)
     for n in range(2):
         poll_pages.look_again(at=timezone.now() + timedelta(minutes=n + 1))
@@ -121,7 +121,7 @@ def test_nothing_of_another_firekind_is_touched_told_or_shown(both: Duty, state:
 
 
 def assert_is_alone(duty: Duty, incident: Incident, theirs: set[str]) -> None:
-    """Nothing here knows of the other one's."""
+    """Check that nothing here knows of the other one's."""
     assert list(Incident.objects.all()) == [incident]
     assert not Alert.objects.exists()
     assert not Page.objects.filter(pager_id__in=theirs).exists()

@@ -1,4 +1,4 @@
-"""Staging and production put tickets into one project, of incidents that have the same codename: none is mixed up."""
+"""Staging and production put tickets of incidents with one codename into one project: none is mixed up."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def test_a_ticket_of_the_other_one_is_neither_taken_nor_changed(db: None, kind: 
 
 
 def once_made(make: Callable[[Clock], tuple[Board, Tracker]]) -> Callable[[Clock], tuple[Board, Tracker]]:
-    """Make one board and its tracker for whoever asks."""
+    """Create one board and its tracker for all callers."""
     made: list[tuple[Board, Tracker]] = []
 
     def make_once(clock: Clock) -> tuple[Board, Tracker]:

@@ -1,4 +1,4 @@
-"""Another Slack workspace is connected in the middle of incidents: what stands in the one before is out of reach."""
+"""Another Slack workspace is connected during incidents: what is in the previous one is out of reach."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def test_an_incident_goes_on_whatever_was_owed(
 
 
 def owe(house: House, incident: Incident, moment: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Say something before the switch that is done, or is not done by then."""
+    """Say something before the switch that is done, or not yet done, by then."""
     lifecycle.update(incident, text="Looking", by=house.person("dee"), at=house.now())
     if moment == "waiting":
         return
@@ -87,7 +87,7 @@ def owe(house: House, incident: Incident, moment: str, monkeypatch: pytest.Monke
 def test_what_turns_private_there_is_said_to_be_open_here_and_withdrawn_once_it_can_be(
     house: House, other: fake.FakeSlack, monkeypatch: pytest.MonkeyPatch, moment: str
 ) -> None:
-    """It turns private after the switch; what is owed is done, late, in doubt or failed as the token is exchanged."""
+    """It becomes private after the switch, at which what was owed is done, late, in doubt or failed."""
     incident = house.declare("Keys leaked", type="major")
     owe(house, incident, moment, monkeypatch)
     old, room = house.slack, house.channel(incident)
@@ -118,7 +118,7 @@ def test_what_turns_private_there_is_said_to_be_open_here_and_withdrawn_once_it_
 def test_a_withdrawal_that_was_owed_is_said_and_done_once_it_can_be(
     house: House, other: fake.FakeSlack, monkeypatch: pytest.MonkeyPatch, moment: str
 ) -> None:
-    """It turned private before the switch, and our words had not been withdrawn by then."""
+    """It became private before the switch, and our words had not been withdrawn by then."""
     incident = house.declare("Keys leaked", type="major")
     old = house.slack
     fault = {"unsure": "drop_before", "failed": "server_error", "waiting": "ratelimited"}[moment]
@@ -271,7 +271,7 @@ def given() -> Setup:
 def test_nobody_looks_for_our_channels_in_a_workspace_that_is_not_known_yet(
     house: House, other: fake.FakeSlack
 ) -> None:
-    """The regular look may come first, before anything that is owed tells which workspace is connected."""
+    """The regular look may come before any effect has shown which workspace is connected."""
     for type_name in ("major", "security"):
         house.settle(house.declare(type_name, type=type_name))
     before = set(Resource.objects.filter(kind="channel").values_list("pk", "state"))

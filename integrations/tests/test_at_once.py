@@ -43,7 +43,7 @@ OURS = ("audit", "evidence", "incidents", "insights", "integrations", "reviews",
 
 @pytest.fixture
 def built(erasable: None, transactional_db: None) -> Iterator[House]:
-    """A house in a database to which others write at the same time."""
+    """A house in a database that others write to concurrently."""
     with house() as made:
         yield made
 
@@ -53,7 +53,7 @@ def declared(built: House, title: str = "Slow", *, type: str = "ambiguous") -> I
 
 
 def tried(act: Callable[[], object]) -> Callable[[], str]:
-    """Return an act that answers what its person is told."""
+    """Return an act that returns what its person is told."""
 
     def answered() -> str:
         try:
@@ -83,7 +83,7 @@ def test_what_is_withdrawn_while_it_is_read_is_told_to_nobody(built: House, orde
 
 
 def test_a_duplicate_and_what_it_is_of_wait_for_nobody_in_a_circle(built: House) -> None:
-    """Whoever marks it again holds the duplicate and wants the other; whoever retypes that has it the other way."""
+    """Marking it again locks the duplicate and then the original; a retype locks them the other way round."""
     lower, higher = declared(built, "Mail is slow"), declared(built)
     dee, ann, to = built.person("dee"), built.person("ann"), built.type("security")
 
@@ -97,7 +97,7 @@ def test_a_duplicate_and_what_it_is_of_wait_for_nobody_in_a_circle(built: House)
 
 
 def test_who_is_given_a_role_is_brought_in_at_once(built: House) -> None:
-    """Who is referred to is locked as the reference is committed: whoever gives a role must not stand in its way."""
+    """A referenced person is locked when the reference commits, so giving them a role must not block that."""
     incident, at = declared(built), timezone.now()
     dee, sam = built.person("dee"), built.person("sam")
     roles.give(dee, role=Role.MANAGER, by=None)
@@ -112,7 +112,7 @@ def test_who_is_given_a_role_is_brought_in_at_once(built: House) -> None:
 
 
 def test_what_failed_is_looked_for_with_its_incident_held(built: House) -> None:
-    """Whoever has it tried again holds the incident before its effects."""
+    """A retry locks the incident before its effects."""
     incident, dee = built.settle(declared(built)), built.person("dee")
     lifecycle.update(incident, text="It is the cache", by=dee, at=timezone.now())
     reconcile.reconcile(incident.pk, at=timezone.now())
@@ -174,7 +174,7 @@ def test_a_rule_that_is_deleted_meanwhile_is_said_to_be_with_what_was_typed(buil
 
 
 def test_a_locked_row_may_still_be_referred_to() -> None:
-    """``FOR UPDATE`` makes every reference to the row wait, to be checked as its transaction commits, in any order."""
+    """``FOR UPDATE`` would make every reference to the row wait, since it is checked at commit, in any order."""
     modules = (path for folder in OURS for path in (ROOT / folder).rglob("*.py") if "tests" not in path.parts)
     calls = (call for path in modules for call in re.findall(r"select_for_update\(.*", path.read_text()))
     assert [call for call in calls if "no_key=True" not in call] == []

@@ -1,4 +1,4 @@
-"""The audit's newest hash is posted in the channel that the settings name, as verify takes it back."""
+"""The audit log's newest hash is posted in the configured channel, and verify accepts it."""
 
 from __future__ import annotations
 

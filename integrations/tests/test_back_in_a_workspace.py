@@ -1,4 +1,4 @@
-"""The Slack workspace of before is connected again: people go back to the channel that they had there, or to none."""
+"""The previous Slack workspace is connected again: people return to their channel there, or to none."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def test_a_channel_that_was_to_be_archived_is_archived_where_people_come_back_to
 
 @pytest.mark.parametrize("why", ["public", "archived", "someone left", "opened"])
 def test_people_come_back_to_no_channel_that_others_read(house: House, other: fake.FakeSlack, why: str) -> None:
-    """Nor to one that is archived: then another is asked for."""
+    """Nor to an archived channel: then they ask for a new one."""
     incident = house.declare("Keys leaked", type="major" if why == "public" else "security")
     old, room = house.slack, house.channel(incident)
     incident = elsewhere(house, other, incident, to="security" if why == "public" else "")
@@ -84,7 +84,7 @@ def test_people_come_back_to_no_channel_that_others_read(house: House, other: fa
 def test_whoever_moves_after_people_came_back_is_told_of_the_channel_that_they_left(
     house: House, other: fake.FakeSlack, back: int
 ) -> None:
-    """The newest room is not the one before: it is in the other workspace."""
+    """The newest room is not the previous one: it is in the other workspace."""
     incident = house.declare("Keys leaked", type="major")
     old, room = house.slack, house.channel(incident)
     incident = elsewhere(house, other, incident)
@@ -111,7 +111,7 @@ def test_whoever_moves_after_people_came_back_is_told_of_the_channel_that_they_l
 def test_who_is_in_the_channel_before_may_be_a_secret_and_holds_up_nothing_else(
     house: House, other: fake.FakeSlack
 ) -> None:
-    """As where the app was installed again with fewer scopes: nobody goes back there, and the rest goes on."""
+    """For example the app was reinstalled with fewer scopes: no one returns there, and everything else proceeds."""
     incident = elsewhere(house, other, house.declare("Keys leaked", type="security"))
     house.slack.faults.add("error", method="conversations.members", error="missing_scope")
     with connected(house, house.slack):

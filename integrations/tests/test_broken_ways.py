@@ -1,4 +1,4 @@
-"""The way to a vendor is broken: it ends in time, is tried again, and is said in words that name what is wrong."""
+"""The network to a vendor is broken: a request ends in time, is retried, and its error names the problem."""
 
 from __future__ import annotations
 
@@ -48,15 +48,15 @@ from workflows.ports import VendorError
 from workflows.reconcile import reconcile
 from workflows.status import progress
 
-PATIENCE_S: Final = 5  # what is wrong shows at once, on a busy machine a little later
-WAITED_S: Final = 0.2  # where it shows only by waiting
+PATIENCE_S: Final = 5  # for a fault that shows immediately, or on a busy machine a little later
+WAITED_S: Final = 0.2  # for a fault that shows only by waiting
 TOKEN: Final = "a-secret-token"
 NAME: Final = "localhost"
 
 
 @dataclass(frozen=True, slots=True)
 class Certificates:
-    """Files of certificates with their keys: one that is trusted, one that is over, of another name, and of nobody."""
+    """Files of certificates with their keys: trusted, expired, for another name, and from an unknown issuer."""
 
     good: Path
     expired: Path
@@ -96,7 +96,7 @@ def certificates(tmp_path_factory: pytest.TempPathFactory) -> Certificates:
 
 @pytest.fixture(autouse=True)
 def trusted(certificates: Certificates, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Trust all of them but the unknown one."""
+    """Trust all of them except the unknown one."""
     file = tmp_path / "trusted.pem"
     kept = (certificates.good, certificates.expired, certificates.renamed)
     file.write_bytes(b"".join(one.read_bytes().partition(b"-----BEGIN PRIVATE KEY-----")[0] for one in kept))
@@ -109,7 +109,7 @@ Serve = Callable[[socket.socket, threading.Event], None]
 
 @contextmanager
 def serving(serve: Serve) -> Iterator[str]:
-    """Answer each connection in a thread of its own; give the address."""
+    """Answer each connection in its own thread; yield the address."""
     over = threading.Event()
     threads: list[threading.Thread] = []
 
@@ -138,7 +138,7 @@ def serving(serve: Serve) -> Iterator[str]:
 
 
 def hangs(taken: socket.socket, over: threading.Event) -> None:
-    """Take the connection, and never begin TLS."""
+    """Accept the connection, and never start TLS."""
     over.wait()
 
 
@@ -154,7 +154,7 @@ def speaks_no_tls(taken: socket.socket, over: threading.Event) -> None:
 
 
 def behind(certificate: Path, serve: Serve = hangs) -> Serve:
-    """Speak TLS with a certificate, and go on inside of it."""
+    """Speak TLS with a certificate, and continue inside it."""
 
     def serve_tls(taken: socket.socket, over: threading.Event) -> None:
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
@@ -172,7 +172,7 @@ def answers_half(taken: socket.socket, over: threading.Event) -> None:
 
 
 def trickles(head: bytes, rest: bytes) -> Serve:
-    """Give the second part of a good answer byte by byte: none comes late, and the whole takes for ever."""
+    """Send the second part of a good answer byte by byte: no byte is late, but the whole takes forever."""
 
     def serve(taken: socket.socket, over: threading.Event) -> None:
         taken.recv(1 << 16)
@@ -209,7 +209,7 @@ def no_such_name() -> Iterator[str]:
 
 
 def ways(certificates: Certificates) -> dict[str, Callable[[], object]]:
-    """What is wrong with the way, by name."""
+    """Return the faults by name."""
     return {
         "nobody listens": nobody,
         "the name is not resolved": no_such_name,
@@ -252,7 +252,7 @@ def ask_tracker(url: str, s: float) -> object:
         return wire.call("tracker.open", "POST", "/", body={})
 
 
-# How long an answer is waited for comes after the address.
+# Each takes the address, and how long to wait for an answer.
 WIRES: Final[dict[str, Callable[[str, float], object]]] = {
     "a method of Slack's": lambda url, s: slack(url, s).call("chat.postMessage", channel="C1", text="x"),
     "a file to Slack": lambda url, s: slack(url, s).upload(f"{url}/file", b"1"),
@@ -264,7 +264,7 @@ WIRES: Final[dict[str, Callable[[str, float], object]]] = {
 }
 
 
-# A file is taken once its status came, whatever becomes of the rest of the answer.
+# A file is accepted once its status arrived, whatever happens to the rest of the answer.
 PAIRS: Final = [one for one in product(WRONG, WIRES) if one != ("half an answer", "a file to Slack")]
 
 
@@ -321,7 +321,7 @@ def test_the_doctor_says_it_of_each_vendor(certificates: Certificates) -> None:
 
 def test_a_page_takes_the_fallback_while_the_certificate_is_not_trusted(certificates: Certificates) -> None:
     pager = pager_on(fake.demo())
-    pager.targets()  # where the routing key leads was learnt when PagerDuty could be asked
+    pager.targets()  # learns the routing key's service while PagerDuty can be asked
     with serving(behind(certificates.expired)) as url:
         pager.wire = PagerWire(api_url=url, api_key=TOKEN, sender="a@example.com", timeout_s=PATIENCE_S)
         rung = pager.ring(PageRequest("fk-1", "policy/PEMAJORINCIDENTS", "PVFIREKIND", "Slow", "known", "link"))

@@ -1,4 +1,4 @@
-"""Steps of a move that fail for good: what is to be done by hand, and a person's word, checked before it is taken."""
+"""Steps of a move that fail for good: people do them by hand, and their word is checked before it counts."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def refuse(house: House, method: str, code: str) -> None:
 
 
 def direct(house: House, handle: str) -> str:
-    """Everything that the app wrote to somebody directly."""
+    """Return all direct messages of the app to a person."""
     person = house.slack.person(handle).id
     channels = [one for one in house.slack.workspace.channels.values() if one.kind == "im" and person in one.members]
     return " ".join(str([message.blocks, message.attachments]) for one in channels for message in one.messages.values())
@@ -199,7 +199,7 @@ def test_a_topic_that_may_not_be_cleared_is_cleared_by_hand(house: House, incide
     moved = house.retype(incident, "security")
     one = next(one for one in waiting(house, moved) if "topic" in one.what)
     assert one.how == f"Clear the topic of #{old} in Slack."
-    assert not house.slack.channel(old).is_archived  # archived, it could never be cleared
+    assert not house.slack.channel(old).is_archived  # an archived channel could never be cleared
     house.slack.faults.clear()
     house.slack.acts.set_topic("dee", old, "")
     press(house, moved, one)

@@ -1,4 +1,4 @@
-"""Captures as effects: taken once, kept as evidence, tried again while a source is busy, failed in words."""
+"""Captures as effects: taken once, stored as evidence, retried while a source is busy, failed with a message."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ pytestmark = pytest.mark.usefixtures("no_pages")
 
 @dataclass(slots=True)
 class Captures:
-    """A house whose ambiguous incidents capture CPU on declare and on mitigate, from a program that stands in."""
+    """A house whose ambiguous incidents capture CPU from a stand-in program on declare and on mitigate."""
 
     house: House
     go: fake.FakePprof
@@ -51,13 +51,13 @@ class Captures:
         )
 
     def calls(self) -> int:
-        """How often the program was asked."""
+        """Return how many profiles the program was asked for."""
         return len(self.go.asked)
 
 
 @pytest.fixture
 def captures(house: House) -> Iterator[Captures]:
-    """Put a program with net/http/pprof behind the profiler's port, and a policy that captures from it."""
+    """Put a program with net/http/pprof behind the profiler port, and add a policy that captures from it."""
     go = fake.FakePprof()
     type = house.type("ambiguous")
     asked = tuple(Capture("checkout-api", "cpu", on, 2) for on in ("declare", "mitigate"))
@@ -73,7 +73,7 @@ def owed(incident: Incident) -> Effect:
 
 
 def planned(captures: Captures) -> Incident:
-    """An incident that is planned, and whose capture nobody has taken yet."""
+    """An incident that is planned and whose capture has not been taken."""
     house = captures.house
     incident = lifecycle.declare("Slow", by=house.person("dee"), at=timezone.now(), type=house.type("ambiguous"))
     reconcile.reconcile(incident.pk, at=timezone.now())
@@ -147,7 +147,7 @@ def test_a_profile_that_cannot_be_stored_is_taken_again_later_and_the_page_says_
     incident, folder = planned(captures), Path(settings.FIREKIND.evidence_storage)
     folder.mkdir(parents=True, exist_ok=True)
     beside = folder.rename(folder.with_name("beside"))
-    folder.write_bytes(b"")  # where the folder is to be
+    folder.write_bytes(b"")  # in the place of the folder
     try:
         perform.drain(incident.pk, queue=EVIDENCE, side_by_side=False)
     finally:

@@ -1,4 +1,4 @@
-"""A claim on an effect: how long it holds, and what becomes of one that never comes to an end."""
+"""A claim on an effect: how long it holds, and what happens to one that never ends."""
 
 from __future__ import annotations
 
@@ -37,13 +37,13 @@ from workflows.status import progress
 
 @pytest.fixture(name="house")
 def own_house(db: None) -> Iterator[House]:
-    """A house of the test's own: other tests here commit, which a module's house would not survive."""
+    """A house of the test's own, because other tests here commit, which a module's house would not survive."""
     with house() as made:
         yield made
 
 
 def planned(house: House) -> Incident:
-    """An incident that is planned, and of which nothing is done yet."""
+    """A planned incident of which nothing is done yet."""
     incident = lifecycle.declare("Slow", by=house.person("dee"), at=timezone.now(), type=house.type("ambiguous"))
     reconcile.reconcile(incident.pk, at=timezone.now())
     return incident
@@ -132,7 +132,7 @@ def test_a_channel_is_not_archived_while_anything_is_still_done_in_it(house: Hou
 
 
 class Slow(StraightWire):
-    """A wire on which every call waits until it is let go."""
+    """A wire on which every call waits until it is released."""
 
     go: threading.Event
 
@@ -143,7 +143,7 @@ class Slow(StraightWire):
 
 @contextmanager
 def slow(built: House) -> Iterator[threading.Event]:
-    """Have every call to the workspace wait until the event is set."""
+    """Make every call to the workspace wait until the event is set."""
     wire = Slow(built.slack, token=TOKEN)
     wire.go = threading.Event()
     with ports.using(chat=SlackChat(wire, identity=Identity(wire))):
@@ -237,7 +237,7 @@ def _drain(incident: Incident) -> None:
 
 
 def _taken_over(incident: Incident) -> list[Work]:
-    """Claim as another worker would, once the first has had time to begin."""
+    """Claim as another worker would, once the first has had time to start."""
     if not Effect.objects.filter(incident=incident, state="running").exists():
         return []
     return effect_queue.claim(incident.pk, at=timezone.now(), limit=10)
@@ -262,7 +262,7 @@ def test_recording_waits_for_planning_without_standing_in_its_way(erasable: None
 def test_who_changes_an_incident_keeps_nobody_from_adding_what_refers_to_it(
     erasable: None, transactional_db: None
 ) -> None:
-    """Its foreign keys are checked at the commit: planning, which holds rows that a verb may want, would wait there."""
+    """Its foreign keys are checked at commit. Planning locks rows that a verb may need, so it would wait there."""
     with house() as built:
         incident = planned(built)
         refused: list[OperationalError] = []

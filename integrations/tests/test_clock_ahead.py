@@ -1,6 +1,6 @@
-"""The clock of a host was ahead and is set right: what it looked at then is looked at again, and not an hour later.
+"""A host's clock was ahead and is corrected: whatever it looked at then is looked at again, without an hour's wait.
 
-Where it was ahead by less than the time between two looks, the next one comes late by no more than that.
+If the clock was ahead by less than the interval between two looks, the next look is late by no more than that.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def test_who_was_removed_loses_the_page_as_soon_as_ever(house: House, ahead_s: f
 
 @pytest.mark.parametrize("off_s", [-60.0, 0.0, 60.0, 300.0])
 def test_hosts_whose_clocks_differ_do_not_read_in_turns(house: House, off_s: float) -> None:
-    """Each takes what the other has just looked at for looked at."""
+    """Each host accepts what the other has just looked at."""
     house.declare("keys", type="security")
     with clock_off(off_s):
         assert membership.poll(at=timezone.now()) == 1

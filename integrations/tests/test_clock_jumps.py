@@ -1,4 +1,4 @@
-"""The application's clock is an hour off and is set meanwhile: nothing happens twice, and no length is negative."""
+"""The application's clock is an hour off and then corrected: nothing happens twice, and no duration is negative."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from integrations.tests.house import House
 from workflows.reconcile import sweep
 
 HOUR_S = 3600.0
-# Beside a unit, between tags, or in a cell of a spreadsheet.
+# Next to a unit, between tags, or in a spreadsheet's cell.
 NEGATIVE = re.compile(r"(?<![\w.#-])[-−]\d+(?:\.\d+)?(?:\s?(?:s|min|h|d)\b|(?=[,<\r\n]))")
 PAGES = (
     "/incidents/{}/",
@@ -42,7 +42,7 @@ PAGES = (
 
 @contextmanager
 def clock_off(off_s: float) -> Iterator[None]:
-    """Set the clock of the application's host off, for as long as the block lasts."""
+    """Set the application host's clock off for the length of the block."""
     true_time, true_now = time.time, timezone.now
     with pytest.MonkeyPatch.context() as off:
         off.setattr(time, "time", lambda: true_time() + off_s)

@@ -1,4 +1,4 @@
-"""A private incident is a closed circle: its rules let people in as it closes, by name, and never again alone."""
+"""A private incident is a closed circle: its rules admit people by name as it closes, and never again by themselves."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from workflows.usergroups import workspace_cache
 
 @pytest.fixture
 def secret(house: House) -> Incident:
-    """A private incident of Dee's; Sam, Sia and Pat came in as it was declared."""
+    """Dee's private incident; Sam, Sia and Pat came in as it was declared."""
     return house.declare("keys", type="security")
 
 

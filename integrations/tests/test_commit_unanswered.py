@@ -1,4 +1,4 @@
-"""PostgreSQL goes away at COMMIT: nobody knows whether it was recorded, and what is sent again then is kept once."""
+"""PostgreSQL goes away at COMMIT: no one knows whether it was recorded, and what is then sent again is stored once."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ FOLDED = b"main;work 3\nmain;rest 1\n"
 
 @contextmanager
 def commits_unanswered(module: Any, verb: str) -> Iterator[None]:
-    """Have the database go away once it carried out the commit of a verb, before it said so."""
+    """Make the database go away after it carried out a verb's commit and before it said so."""
     does = getattr(module, verb)
 
     def unanswered(*given: Any, **more: Any) -> None:
@@ -48,7 +48,7 @@ def commits_unanswered(module: Any, verb: str) -> Iterator[None]:
 
 @dataclass(slots=True)
 class Sender:
-    """Ada, who sends the same thing again where it was not answered."""
+    """Ada, who sends the same thing again when it was not answered."""
 
     client: Client
     incident: Incident
@@ -57,15 +57,15 @@ class Sender:
     since: str = field(default_factory=lambda: str(int(timezone.now().timestamp())))
 
     def form(self, verb: str, **given: Any) -> Any:
-        """Send a form of the incident's page, as it stands there."""
+        """Send a form of the incident's page as shown."""
         return self.client.post(f"{self.incident.get_absolute_url()}{verb}", {"since": "1", **given})
 
     def add(self, **given: Any) -> Any:
-        """Send a form of the page of evidence, as it stands there while there is none."""
+        """Send a form of the evidence page as shown while there is none."""
         return self.client.post(f"{self.incident.get_absolute_url()}evidence/add", {"since": "0", **given})
 
     def comment(self) -> Any:
-        """Send a comment on a review as its page has it, once the incident has ended."""
+        """Send a comment on a review from its page, once the incident has ended."""
         if self.incident.is_active:
             self.incident = lifecycle.resolve(self.incident, text="", by=None, at=timezone.now())
         page = self.borne or self.client.get(f"{self.incident.get_absolute_url()}review").content.decode()
@@ -132,7 +132,7 @@ def test_what_is_sent_again_is_kept_once_and_nothing_untrue_is_said(sender: Send
     assert answer.status_code == 503, answer.content
     assert "may not have been" in answer.content.decode()
     assert kept() == 1
-    assert send(sender).status_code in {201, 302, 422}  # the last looks at what was said meanwhile
+    assert send(sender).status_code in {201, 302, 422}  # the last one checks what was said meanwhile
     assert kept() == 1
 
 

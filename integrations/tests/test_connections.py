@@ -1,4 +1,4 @@
-"""There are fewer connections to the database than threads: whoever waits for something else holds none."""
+"""There are fewer database connections than threads, so a thread that waits for anything else holds none."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def own_house(erasable: None, transactional_db: None) -> Iterator[House]:
 
 @pytest.fixture
 def few_connections(house: House) -> Iterator[None]:
-    """A pool as small beside the calls as a worker's is in a storm, which gives up soon."""
+    """A pool as small relative to the calls as a worker's is in a storm, with a short time-out."""
     options = connection.settings_dict["OPTIONS"]
     connection.close()
     options["pool"] = {"min_size": 1, "max_size": CONNECTIONS, "timeout": 2}
@@ -55,7 +55,7 @@ def few_connections(house: House) -> Iterator[None]:
 
 
 def entries(house: House) -> tuple[Incident, list[Work]]:
-    """An incident of which so many entries are to be told, all of them claimed."""
+    """Return an incident with this many entries to post, all of them claimed."""
     incident = house.declare()
     for n in range(CALLS):
         lifecycle.update(incident, text=f"Update {n}", by=house.person("dee"), at=house.now())
@@ -67,7 +67,7 @@ def entries(house: House) -> tuple[Incident, list[Work]]:
 def test_answers_that_come_together_are_all_recorded(
     few_connections: None, house: House, monkeypatch: pytest.MonkeyPatch, unsure: int
 ) -> None:
-    """However many of them were sent before, and so are looked for and noted first."""
+    """However many were sent before, and so are first searched for and recorded."""
     _, works = entries(house)
     assert len(works) == CALLS
     for work in works[:unsure]:
@@ -127,7 +127,7 @@ def test_whoever_asks_a_vendor_holds_no_connection_meanwhile(
     assert not any(held)
 
 
-@pytest.mark.parametrize("who", [who for who in ASKED if who != "an answer to an interaction"])  # of no worker's
+@pytest.mark.parametrize("who", [who for who in ASKED if who != "an answer to an interaction"])  # not from a worker
 @pytest.mark.parametrize(("ours", "wanted"), [(False, True), (True, False)])
 def test_who_stood_still_asks_no_vendor_for_what_is_no_longer_theirs_or_wanted(
     monkeypatch: pytest.MonkeyPatch, who: str, ours: bool, wanted: bool
@@ -139,7 +139,7 @@ def test_who_stood_still_asks_no_vendor_for_what_is_no_longer_theirs_or_wanted(
 
 @pytest.mark.parametrize("who", [who for who in ASKED if who != "an answer to an interaction"])
 def test_what_no_vendor_took_was_not_begun(monkeypatch: pytest.MonkeyPatch, who: str) -> None:
-    """The next request for the same, by another name say, is sent only if it is still wanted."""
+    """The next request for the same thing, for example by another name, is sent only if it is still wanted."""
 
     def refuses(self: socket.socket, address: object) -> None:
         raise ConnectionRefusedError

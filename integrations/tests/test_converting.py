@@ -1,4 +1,4 @@
-"""With an organisation's admin token the room itself is made private, where everyone in it may stay."""
+"""With an organisation admin's token the room itself is made private, and everyone in it may stay."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ CONVERT = "admin.conversations.convertToPrivate"
 
 @pytest.fixture
 def house(db: None) -> Iterator[House]:
-    """A house whose workspace belongs to an organisation, of which we hold an admin's token."""
+    """A house whose workspace belongs to an organisation whose admin token we have."""
     with building.house() as made:
         made.slack.workspace.plan = "enterprise"
         admin = StraightWire(made.slack, token="xoxp-sandbox")
@@ -39,7 +39,7 @@ def house(db: None) -> Iterator[House]:
 
 @pytest.fixture
 def incident(house: House) -> Incident:
-    return house.declare("Someone has our keys", type="internal")  # which brings nobody in
+    return house.declare("Someone has our keys", type="internal")  # brings no one in
 
 
 def lines(house: House, incident: Incident, *, bring: tuple[str, ...] = ()) -> list[str]:
@@ -118,13 +118,13 @@ def test_somebody_who_came_in_unheard_is_found_before_the_room_is_closed(house: 
 def test_somebody_who_comes_in_as_the_room_is_being_closed_is_let_into_nothing(
     house: House, incident: Incident, polls: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Between the last look at who is in it and Slack's answer that it is private, anyone may have come in."""
+    """Between our last look at its members and Slack's answer that it is private, anyone may have joined."""
     old, closes = house.channel(incident), house.chat.close
 
     def close(channel_id: str) -> Channel:
         house.slack.acts.join("out", old)
         closed = closes(channel_id)
-        if polls == "told between":  # as Slack tells of our own conversion: it was done by an admin
+        if polls == "told between":  # as Slack reports our own conversion, which an admin made
             rooms.converted(channel_id, public=False, stamp=house.now().timestamp())
             reconcile.reconcile(incident.pk, at=house.now())
         if polls.endswith("between"):
@@ -145,7 +145,7 @@ def test_somebody_who_comes_in_as_the_room_is_being_closed_is_let_into_nothing(
 
 
 def test_somebody_whose_account_was_deactivated_is_in_no_ones_way(house: House) -> None:
-    """Slack took them out of the channel: they are neither left behind in it, nor free to leave it."""
+    """Slack removed them from the channel, so they are neither left behind in it nor free to leave it."""
     incident = house.declare("Someone has our keys")  # ann, ben and lea are in it
     house.slack.acts.deactivate("lea")
     house.slack.take_deliveries()
@@ -172,7 +172,7 @@ KNOWN_BY: Final[dict[str, Callable[[House, str], object]]] = {
 def test_who_came_in_before_somebody_closed_the_room_by_hand_is_let_into_nothing(
     house: House, incident: Incident, came: str, known_by: str
 ) -> None:
-    """Anybody could come into the room until then: that it is private now says nothing of who is in it."""
+    """Anyone could join the room until then: that it is private now says nothing about who is in it."""
     channel_id = house.slack.channel(house.channel(incident)).id
     if came == "before the retype":
         house.slack.acts.join("out", channel_id)
@@ -208,7 +208,7 @@ def test_a_room_that_somebody_closes_by_hand_before_us_is_kept_where_only_its_pe
 def test_a_room_that_is_still_to_be_closed_is_not_taken_for_one_that_was_opened(
     house: House, incident: Incident
 ) -> None:
-    """Slack may limit us for as long as the next look at who is in it takes to come."""
+    """Slack may limit us until after the next look at its members."""
     house.confirm(incident, "security")
     reconcile.reconcile(incident.pk, at=timezone.now())
     membership.poll(at=timezone.now() + timedelta(minutes=1))

@@ -1,6 +1,6 @@
-"""What the plan of a declaration says is what the stand-ins' logs show afterwards, whoever declares, leads or agrees.
+"""The plan of a declaration matches the stand-ins' logs afterwards, whoever declares, leads or agrees to drills.
 
-Types ask for odd things, people are guests or have left, and somebody leads who has no account in Slack.
+Types ask for odd things, people are guests or have left, and some leads have no account in Slack.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ def leader(duty: Duty, lead: str | None) -> Person | None:
 
 
 def is_declared_as_said(duty: Duty, *, by: Person, lead: Person | None, drill: bool) -> None:
-    """Look, declare, and compare; guests read the plan without names, of which nothing could be compared."""
+    """Look, declare and compare. Guests read the plan without names, which leaves nothing to compare."""
     house, type = duty.house, duty.house.type("odd")
     shown = retyping.preview_declare(type=type, by=by, lead=lead, is_drill=drill)
     if shown.whole or by.deactivated:
@@ -89,7 +89,7 @@ def is_declared_as_said(duty: Duty, *, by: Person, lead: Person | None, drill: b
 
 
 def is_done(duty: Duty, incident: Incident, shown: Plan) -> None:
-    """What was asked of Slack and PagerDuty is what the lines say, and what is missing was said."""
+    """Check that the requests to Slack and PagerDuty match the lines, and that everything missing was said."""
     house, lines = duty.house, "\n".join(map(str, shown.lines))
     calls = [call for call in house.slack.calls if call.writes and not is_direct(call.args)]
     assert not [call for call in calls if not call.ok], lines
@@ -98,7 +98,7 @@ def is_done(duty: Duty, incident: Incident, shown: Plan) -> None:
         house.slack.person(one).handle for one in ids
     }, lines
     since = Counter(incident.events.values_list("kind", flat=True))
-    spare = {"chat.postMessage": since["gap"] + since["page"] + since["offered"]}  # said in the channel as well
+    spare = {"chat.postMessage": since["gap"] + since["page"] + since["offered"]}  # also said in the channel
     did, said = Counter(call.method for call in calls if call.method != INVITE), Counter(promised(shown))
     for method in did | said:
         assert 0 <= did[method] - said[method] <= spare.get(method, 0), (method, did, said, lines)

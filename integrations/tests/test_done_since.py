@@ -1,6 +1,6 @@
-"""The database is put back to an earlier moment: what was owed then and done since is not done again.
+"""The database is restored to an earlier moment: what was owed then and done since is not done again.
 
-Nor is what followed from it, which is planned only once it was found.
+Nor are its consequences, which are planned only once it was found.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ VERBS: Mapping[str, Verb | None] = {
 
 
 def said(at: Duty, it: Incident) -> Counter[tuple[str, str]]:
-    """Count messages by channel and words, whatever people call the incident's channel."""
+    """Count messages by channel and words, whatever the incident's channel is called."""
     channels, name = at.house.slack.workspace.channels.values(), f"inc-{it.codename}"
     every = [(one.id, message.text) for one in channels for message in one.messages.values()]
     return Counter((where, words.replace(RENAMED, name)) for where, words in every)
@@ -133,7 +133,7 @@ FORGOTTEN: Mapping[str, Verb] = {"lead": lead, "rename": rename, "update": updat
 def test_what_stands_once_is_found_though_it_was_made_with_what_is_forgotten(
     duty: Duty, type: str, was_planned: bool, forgotten: str
 ) -> None:
-    """A worker had not come to it yet when somebody did more: the first that Slack shows says what was forgotten."""
+    """Someone did more before a worker reached it, so the only version in Slack contains the forgotten change."""
     house = duty.house
     incident = lifecycle.declare("Slow", by=house.person("dee"), at=timezone.now(), type=house.type(type))
     if was_planned:
@@ -154,7 +154,7 @@ def test_what_stands_once_is_found_though_it_was_made_with_what_is_forgotten(
 
 @pytest.mark.parametrize("again", [1, 2, 3])
 def test_what_people_say_again_is_there_as_often_as_they_say_it(duty: Duty, again: int) -> None:
-    """Two of the same words were lost: what is said again is what stands there already, and the third is new."""
+    """Two identical messages were lost: what people say again is found twice, and the third time is new."""
     house = duty.house
     incident = house.declare()
     moment = transaction.savepoint()
@@ -175,7 +175,7 @@ def test_what_people_say_again_is_there_as_often_as_they_say_it(duty: Duty, agai
 
 
 def restored(duty: Duty, incident: Incident) -> None:
-    """Put the database back to this moment, of which nothing is lost but that it was."""
+    """Restore the database to this moment, with nothing lost except the knowledge that it was restored."""
     moment = transaction.savepoint()
     duty.house.settle(incident)
     transaction.savepoint_rollback(moment)
@@ -185,7 +185,7 @@ def restored(duty: Duty, incident: Incident) -> None:
 
 @pytest.mark.parametrize("fault", ["", "ratelimited"])
 def test_what_was_looked_for_once_is_as_sure_as_any(duty: Duty, fault: str) -> None:
-    """Nothing waits for a request that was answered, and what is not wanted any more is not looked for again."""
+    """An answered request is not waited for, and what is no longer wanted is not searched for again."""
     incident = duty.house.declare()
     restored(duty, incident)
     if fault:
@@ -206,7 +206,7 @@ def test_what_was_looked_for_once_is_as_sure_as_any(duty: Duty, fault: str) -> N
 
 @pytest.mark.parametrize("thing", ["announcement", "headline/1", "told"])
 def test_what_was_withdrawn_since_stays_so(duty: Duty, thing: str) -> None:
-    """Words that people took away in the moments that were lost are not said again by whoever finds them."""
+    """Words that people removed in the lost moments are not posted again when the message is found."""
     house = duty.house
     incident = lifecycle.declare("Slow", by=house.person("dee"), at=timezone.now(), type=house.type("ambiguous"))
     update(duty, incident)
@@ -225,7 +225,7 @@ def test_what_was_withdrawn_since_stays_so(duty: Duty, thing: str) -> None:
 
 
 def test_two_that_say_the_same_are_each_found_by_their_own_mark(duty: Duty) -> None:
-    """Both are looked for at once, before either is recorded."""
+    """Both are searched for at once, before either is recorded."""
     house = duty.house
     incident = house.declare()
     update(duty, incident)
@@ -257,7 +257,7 @@ SINCE: Mapping[str, Verb] = {
 
 
 def shown(at: Duty, it: Incident) -> tuple[str, str, list[str]]:
-    """Return what everyone is shown of how an incident is: the topic, the headline, and what is announced."""
+    """Return what everyone is shown of an incident's state: the topic, the headline, and the announcement."""
     slack, name = at.house.slack, at.house.channel(it)
     headline = Resource.objects.get(incident=it, key=f"headline/{it.room}").external["ts"]
     (pinned,) = [message.text for message in slack.messages(name) if message.ts == headline]
@@ -268,9 +268,9 @@ def shown(at: Duty, it: Incident) -> tuple[str, str, list[str]]:
 @pytest.mark.parametrize("since", SINCE)
 @pytest.mark.parametrize("words", ["Slow", "\N{FIRE} Slow: see https://status.example/1?a=b&c=d"])
 def test_what_is_shown_is_how_the_incident_is_known_to_be(duty: Duty, type: str, since: str, words: str) -> None:
-    """What people did in the moments that were lost, the channel and its headline would say for good.
+    """Otherwise the channel and its headline would show forever what people did in the lost moments.
 
-    Slack writes links and emoji in its own way, which is no edit of anybody's.
+    Slack rewrites links and emoji in its own way, which does not count as anyone's edit.
     """
     house = duty.house
     incident = house.declare(words, type=type)
@@ -342,7 +342,7 @@ def test_what_was_taken_away_in_what_was_lost_is_not_shown_again(duty: Duty, awa
 
 
 def test_a_request_that_is_forgotten_and_comes_late_undoes_nothing(duty: Duty) -> None:
-    """It was on its way as the database went: Slack carries it out after what is shown again."""
+    """It was under way when the database was lost, and Slack carries it out after everything is shown again."""
     house = duty.house
     incident = house.declare("Slow")
     before = shown(duty, incident)
@@ -366,7 +366,7 @@ def test_a_request_that_is_forgotten_and_comes_late_undoes_nothing(duty: Duty) -
 
 
 def test_what_was_tried_before_the_copy_was_made_is_found_with_what_it_says(duty: Duty) -> None:
-    """No answer had come when it was copied; it was found, and changed, in the moments that were lost."""
+    """There was no answer when the copy was made; it was found and changed in the lost moments."""
     house = duty.house
     incident = lifecycle.declare("Slow", by=house.person("dee"), at=timezone.now(), type=house.type("ambiguous"))
     reconcile.reconcile(incident.pk, at=timezone.now())

@@ -1,4 +1,4 @@
-"""A workspace that lets no message be edited after a while: what has to go is deleted, and nothing else is."""
+"""A workspace forbids edits after a while: messages that have to go are deleted, and nothing else is."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ SECRET = "hunter2-zebracorn"
 
 @pytest.fixture
 def incident(house: House) -> Incident:
-    """Is led by Dee, and says a secret in public that no edit can take away any more."""
+    """An incident led by Dee that says a secret in public, which no edit can remove any more."""
     found, dee = house.declare(SECRET, type="major"), house.person("dee")
     lifecycle.set_lead(found, lead=dee, by=dee, at=timezone.now())
     lifecycle.update(found, text=f"It is {SECRET}", by=dee, at=house.now())
@@ -26,7 +26,7 @@ def incident(house: House) -> Incident:
 
 
 def public(house: House) -> list[str]:
-    """What everyone reads of the secret."""
+    """Return what everyone can read about the secret."""
     channels = [one for one in house.slack.workspace.channels.values() if one.kind == "public"]
     return [text for one in channels for text in house.slack.texts(one.name) if SECRET in text]
 

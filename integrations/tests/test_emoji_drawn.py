@@ -1,4 +1,4 @@
-"""The sandbox draws every emoji that our messages use, so that nobody reads its name between colons."""
+"""The sandbox draws every emoji that our messages use, so that no one reads its name between colons."""
 
 from __future__ import annotations
 

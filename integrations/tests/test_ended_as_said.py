@@ -1,4 +1,4 @@
-"""Before anyone ends an incident they read which pages stay open and whom nobody is told, and so it is."""
+"""The form for ending an incident says which pages stay open and who is not told, and that is what happens."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A worker that is asked to end claims no more than it does: the rest is there for the next one, and was never sent."""
+"""A worker that is asked to stop claims no more than it does: the rest is left for the next one, and was never sent."""
 
 from __future__ import annotations
 

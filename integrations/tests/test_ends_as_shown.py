@@ -1,4 +1,4 @@
-"""A form that ends an incident is not carried out over what it did not show: that is said, and it may be sent again."""
+"""A form that ends an incident fails if something changed that it did not show; that is said, and it can be resent."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whatever goes wrong between a call and its record, everything ends done and nothing is there twice."""
+"""Whatever goes wrong between a call and its record, everything ends up done and nothing exists twice."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def test_a_final_error_is_told_with_a_way_to_retry_and_blocks_nothing_else(house
 
 
 def test_what_is_retried_is_what_is_wanted_by_then_whoever_comes_first(house: House) -> None:
-    """A sweep may look for what is ready before the retry was planned."""
+    """A sweep may look for ready effects before the retry was planned."""
     from incidents import lifecycle
     from workflows.performing import perform
 
@@ -106,7 +106,7 @@ def test_when_the_private_channel_cannot_be_made_nothing_new_is_said_in_public(h
     house.slack.calls.clear()
     incident = house.retype(incident, "security")
     posts = [call for call in house.slack.calls.writes() if call.method == "chat.postMessage"]
-    assert {str(call.args["channel"]) for call in posts} <= {house.slack.person("dee").id}  # told directly, no title
+    assert {str(call.args["channel"]) for call in posts} <= {house.slack.person("dee").id}  # direct, so no title
     assert "keys" not in str([call.args for call in posts])
     assert not house.slack.channel(house.channel(incident, 1)).is_archived
     assert "keys" not in " ".join([*house.slack.texts(house.channel(incident, 1)), *house.slack.texts("incidents")])

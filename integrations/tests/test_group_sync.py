@@ -1,4 +1,4 @@
-"""User groups follow who is on call: written when they differ, never emptied, put right when somebody edits them."""
+"""User groups follow who is on call: written when they differ, never emptied, corrected after someone edits them."""
 
 from __future__ import annotations
 
@@ -124,7 +124,7 @@ def test_what_a_restore_made_us_forget_is_named_before_it_is_set_again_and_nobod
 
 
 def test_two_that_follow_one_group_do_not_undo_each_other_without_end(house: House) -> None:
-    """As where another Firekind, or PagerDuty itself, keeps the same group."""
+    """For example another Firekind, or PagerDuty itself, maintains the same group."""
     turn("ann", end=at(30))
     turn("ben", at(30))
     one = rule()

@@ -1,4 +1,4 @@
-"""From the stand-in account through the cache to Slack: a hand-over at nine with an override from ten past."""
+"""From the stand-in account through the cache to Slack: a handover at nine with an override from ten past."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def at(minutes: float) -> datetime:
 
 @dataclass(slots=True)
 class Morning:
-    """The house, the account, and a clock that both go by."""
+    """The house, the account, and a clock for both."""
 
     house: House
     account: FakeAccount
@@ -36,7 +36,7 @@ class Morning:
     now: datetime
 
     def beat(self, minutes: float) -> list[str]:
-        """Let the beat's tasks run once at a moment, and tell who is in the group."""
+        """Run the beat's tasks once at a time, and return who is in the group."""
         self.now = at(minutes)
         refresh.keep(at=self.now)
         if sync.due(at=self.now):
@@ -61,7 +61,7 @@ def morning(db: None) -> Iterator[Morning]:
 
 
 def schedule(morning: Morning, *, v3: bool, attached: bool) -> str:
-    """Ann hands over to Ben at nine; a policy rings the schedule, or none does."""
+    """Ann hands over to Ben at nine; with ``attached`` a policy pages the schedule."""
     account = morning.account
     made = account.add_schedule("Support", ["ann", "ben"], start=NINE.timestamp() - 24 * HOUR_S, v3=v3)
     if attached:

@@ -1,6 +1,6 @@
-"""Into a private incident come those whom the plan named and those whom its people invite, in any order of events.
+"""A private incident admits the people its plan named and those its participants invite, in any order of events.
 
-Whoever is in a channel that is still, or again, open to everyone invites nobody into the incident.
+A person in a channel that is still, or again, open to everyone cannot invite anyone into the incident.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def came(house: House, incident: Incident, channel_id: str, who: str, *, by: str
 
 
 def telling(house: House, incident: Incident, channel_id: str) -> Mapping[str, Callable[[], object]]:
-    """Return what can be told of a channel, and what we find ourselves."""
+    """Return the possible events about a channel, and our own look."""
     tell = partial(came, house, incident, channel_id)
     return {
         JOINED: lambda: tell("out"),
@@ -58,7 +58,7 @@ def telling(house: House, incident: Incident, channel_id: str) -> Mapping[str, C
 
 
 def is_found_out(house: House, incident: Incident, *, in_room: int) -> None:
-    """In the end the conversation goes on without them."""
+    """Check that in the end the conversation continues without them."""
     membership.poll(at=soon())
     moved = house.settle(incident)
     assert moved.room == in_room

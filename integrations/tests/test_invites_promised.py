@@ -1,4 +1,4 @@
-"""Whoever a plan says it invites is invited, in any state of the workspace; who cannot be is named before, with why."""
+"""A plan's invitations happen in any state of the workspace; it names who cannot be invited, and why."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ TYPES = ["internal", "security", "major"]
 
 
 def odd(house: House, traits: dict[str, object] | None) -> Person:
-    """Someone who becomes what they are after they were met."""
+    """Return a person who got these traits after we first saw them."""
     if traits is None:
         return Person.objects.create(name="Odo", email="odo@example.com")
     house.slack.add_person("odo", name="Odo", email="odo@example.com")
@@ -50,7 +50,7 @@ def odd(house: House, traits: dict[str, object] | None) -> Person:
 
 
 def invited(plan: Plan) -> Iterator[str]:
-    """The names in lines that invite."""
+    """Yield the names in lines that invite."""
     for line in plan.lines:
         if line.sign == "+" and line.text.startswith("invite "):
             yield from line.text.removeprefix("invite ").partition(" (")[0].split(", ")

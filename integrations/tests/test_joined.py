@@ -1,4 +1,4 @@
-"""A page that went into someone else's open incident: it is said, theirs is left alone, and they can be paged again."""
+"""A page joined someone else's open incident: that is said, theirs is left alone, and people can be paged again."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def incident(grouped: Duty, theirs: TheirIncident) -> Incident:
 
 
 def texts(incident: Incident) -> list[str]:
-    """What the timeline says of pages."""
+    """Return the timeline's texts about pages."""
     return list(incident.events.filter(kind="page").order_by("n").values_list("text", flat=True))
 
 

@@ -1,4 +1,4 @@
-"""A request that nobody answered may be carried out a minute later: what it makes is made once all the same."""
+"""An unanswered request may be carried out a minute later: what it creates is still created only once."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def slow_house(db: None, late: Late, monkeypatch: pytest.MonkeyPatch) -> Iterato
 
 
 def assert_posted_once(slow_house: House, late: Late) -> None:
-    """The headline and the announcement, and each of them once."""
+    """Check that the headline and the announcement exist once each."""
     marks = [
         str(message.metadata)
         for channel in slow_house.slack.workspace.channels.values()
@@ -108,7 +108,7 @@ def test_a_message_is_posted_once_however_long_slack_holds_the_request(slow_hous
 def test_words_that_arrive_late_in_public_are_withdrawn_once_private(
     slow_house: House, late: Late, moment: str
 ) -> None:
-    """Whether it turns private while the request is held, or once what was not answered was done again."""
+    """It becomes private while the request is delayed, or once the unanswered request was repeated."""
     fates, late.fates = late.fates, []
     dee, security = slow_house.person("dee"), slow_house.type("security")
     incident = lifecycle.declare("Checkout is slow", by=dee, at=late.now, type=slow_house.type("ambiguous"))
@@ -134,7 +134,7 @@ def test_words_that_arrive_late_in_public_are_withdrawn_once_private(
 def test_words_that_arrive_late_in_a_channel_that_is_then_archived_are_named(
     slow_house: House, late: Late, archived_after_s: int
 ) -> None:
-    """Unless the channel was archived before they came: then Slack refused them."""
+    """Unless the channel was archived before they arrived, in which case Slack refused them."""
     fates, late.fates = late.fates, []
     dee, security = slow_house.person("dee"), slow_house.type("security")
     incident = lifecycle.declare("Checkout is slow", by=dee, at=late.now, type=slow_house.type("ambiguous"))
@@ -176,7 +176,7 @@ def test_what_is_wanted_again_as_it_was_before_a_late_request_stands_in_the_end(
 
 
 def break_calls(monkeypatch: pytest.MonkeyPatch, method: str, *, which: set[int]) -> None:
-    """Let the calls of a method that have these numbers break at once."""
+    """Make calls of a method with these numbers fail immediately."""
     call, seen = StraightWire.call, [0]
 
     def breaks(self: StraightWire, called: str, **arguments: Any) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Whoever a move to private leaves behind stays out, whatever was under way at that moment."""
+"""People whom a move to private leaves behind stay out, whatever was under way at that moment."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a look at an incident's progress tells while somebody else goes on between two of its statements."""
+"""What an incident's progress shows when someone changes something between two of the look's statements."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from workflows.status import progress
 
 
 class Meanwhile:
-    """Do something once, after so many statements of a block."""
+    """Do something once, after this many statements of a block."""
 
     def __init__(self, do: Callable[[], object], *, after: int) -> None:
         self._do, self._left, self.done = do, after, False
@@ -32,7 +32,7 @@ class Meanwhile:
 
 
 def looked(incident: Incident, do: Callable[[], object], *, after: int) -> tuple[progress.Progress, bool]:
-    """Look at an incident while ``do`` happens after so many statements; tell whether there were so many."""
+    """Look at an incident while ``do`` happens after this many statements; return whether there were that many."""
     meanwhile = Meanwhile(do, after=after)
     with connection.execute_wrapper(meanwhile):
         return progress.of(incident), meanwhile.done

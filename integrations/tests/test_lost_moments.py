@@ -1,7 +1,7 @@
-"""The database lost its last moments while vendors keep theirs: nothing new joins what was lost.
+"""The database lost its last moments while vendors keep theirs: nothing new is mixed up with what was lost.
 
-Numbers that were given out then are given out again; what is known outside by such a number would be taken for ours.
-What was withdrawn in public stays so, though nobody here knows any more that the incident turned private.
+Lost numbers are issued again, so something outside that is known by such a number could be mistaken for ours. What was
+withdrawn in public stays withdrawn, although no one here remembers that the incident became private.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def test_a_page_of_a_new_incident_rings_though_one_that_was_lost_is_open(duty: D
 
 
 def test_a_message_of_what_was_lost_is_not_taken_for_a_new_one(house: House) -> None:
-    """An answer is lost, too, so that the message is looked for by its mark, in a channel that both share."""
+    """An answer is lost too, so the message is searched for by its mark, in a channel that both share."""
     with lost():
         house.declare("Payments fail")
     house.slack.faults.add("drop_before", method="chat.postMessage", times=5)
@@ -51,7 +51,7 @@ def test_a_message_of_what_was_lost_is_not_taken_for_a_new_one(house: House) -> 
 
 
 def test_a_page_of_ours_that_was_lost_declares_nothing(duty: Duty) -> None:
-    """The pager tells of it again, or only now."""
+    """The pager reports it again, or only now."""
     DeclareRule.objects.create(name="Any", type=duty.house.type("ambiguous"), created_at=duty.house.now())
     with lost():
         gone = duty.house.declare("Keys leaked", type="security")
@@ -96,14 +96,14 @@ def now(incident: Incident) -> Incident:
 
 
 def rooms(house: House) -> dict[str, Counter[str]]:
-    """What stands in each channel of an incident."""
+    """Return the contents of each of an incident's channels."""
     every = house.slack.workspace.channels.values()
     return {one.id: Counter(said.text for said in one.messages.values()) for one in every if one.name != "incidents"}
 
 
 @pytest.mark.parametrize("kept", range(len(STORY)))
 def test_wherever_a_story_is_cut_what_comes_after_leaves_alone_what_was_lost(duty: Duty, kept: int) -> None:
-    """Every second time somebody says so with `manage.py restored`."""
+    """In every second case someone reports the restore with `manage.py restored`."""
     house, pages = duty.house, duty.account.account.incidents
     one: Incident | None = None
     for step in STORY[:kept]:

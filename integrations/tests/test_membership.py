@@ -1,4 +1,4 @@
-"""Who leaves the channel of a private incident loses the web within one poll, although every event was lost."""
+"""A person who leaves a private incident's channel loses web access within one poll, even if every event was lost."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ METHOD = "conversations.members"
 
 @pytest.fixture
 def secret(house: House) -> Incident:
-    """A private incident of Dee's; Sam, Sia and Pat are in its channel."""
+    """Dee's private incident; Sam, Sia and Pat are in its channel."""
     return house.declare("keys", type="security")
 
 
@@ -111,7 +111,7 @@ def test_guests_and_people_from_elsewhere_are_warned_of_once(house: House, secre
 
 
 def test_open_streams_of_who_left_are_told_to_look_again(house: House, secret: Incident) -> None:
-    """They end then, as they ask for access on every change: `incidents/tests/test_live_stream.py`."""
+    """Streams end then, because they check access on every change: `incidents/tests/test_live_stream.py`."""
     house.slack.acts.kick("dee", house.channel(secret), "sam")
     with CaptureQueriesContext(connection) as asked:
         membership.poll(at=soon())
@@ -162,7 +162,9 @@ def test_that_the_app_was_removed_is_said_once(house: House, secret: Incident) -
 
 @pytest.mark.parametrize("public", [False, True])
 def test_a_stranger_hides_nothing_while_nobody_can_be_looked_up(house: House, secret: Incident, public: bool) -> None:
-    """Somebody unknown is in the channel and Slack lists nobody now: who was removed, or that it is public, counts."""
+    """An unknown person is in the channel and Slack lists no one now; a removal, or the channel being public, still
+    counts.
+    """
     channel = house.channel(secret)
     house.slack.add_person("zed")
     house.slack.acts.invite("dee", channel, ["zed"])
@@ -181,7 +183,7 @@ def test_a_stranger_hides_nothing_while_nobody_can_be_looked_up(house: House, se
 def test_a_channel_that_was_renamed_by_hand_is_called_so_although_the_event_was_lost(
     house: House, secret: Incident, told: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What an event brought while we asked is newer than the answer."""
+    """An event that arrived while we asked is newer than the answer."""
     channel = house.slack.channel(house.channel(secret))
     house.slack.acts.rename("dee", channel.name, "war-room")
     look = house.chat.look
@@ -258,7 +260,7 @@ def test_who_is_removed_long_after_the_end_loses_it_in_turn_although_the_event_w
         house.settle(one)
     Incident.objects.update(ended_at=F("ended_at") - timedelta(days=8))
     around = math.ceil(incidents / membership.OLDER)
-    for at, name in ((soon(), "sam"), (soon() + timedelta(minutes=1), "sia")):  # once around, and once more
+    for at, name in ((soon(), "sam"), (soon() + timedelta(minutes=1), "sia")):  # once around, and again
         for one in over:
             house.slack.acts.kick("dee", house.channel(one), name)
         house.slack.take_deliveries()
@@ -283,7 +285,7 @@ def test_of_those_that_ended_lately_or_go_on_none_is_read_in_that_turn(house: Ho
 def test_who_leaves_a_public_channel_or_comes_unheard_is_known_to_in_turn(
     house: House, incidents: int, goes_on: bool
 ) -> None:
-    """So that they are invited once they are needed there."""
+    """So that they can be invited once they are needed there."""
     several = [house.declare(f"Slow {n}") for n in range(incidents)]
     lea, at = house.person("lea"), soon()
     for one in several:

@@ -27,14 +27,14 @@ def managers(house: House) -> tuple[str, str]:
 
 
 def read(house: House, handle: str) -> str:
-    """Return everything that the app wrote to somebody directly."""
+    """Return all direct messages of the app to a person."""
     person = house.slack.person(handle).id
     channels = [one for one in house.slack.workspace.channels.values() if one.kind == "im" and person in one.members]
     return "\n".join(str(message) for one in channels for message in one.messages.values())
 
 
 def miss(house: House, codename: str) -> None:
-    """Let Eve name what is not there."""
+    """Let Eve name an incident that does not exist."""
     with pytest.raises(lifecycle.Refused):
         lifecycle.break_glass(codename, by=house.person("eve"), because=BECAUSE, at=timezone.now())
 

@@ -1,4 +1,4 @@
-"""What is missing is mended by hand, and somebody's word for it is checked where it was mended."""
+"""People fix by hand what is missing, and their word for it is checked where they fixed it."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def press(house: House, incident: Incident, one: GapLine) -> str:
 
 @pytest.fixture
 def archived(house: House) -> Incident:
-    """An incident that goes on in a channel which was archived."""
+    """An open incident whose channel was archived."""
     incident = house.declare()
     lifecycle.resolve(incident, by=house.person("dee"), at=house.now(), text="It was DNS")
     lifecycle.archive_channel(house.settle(incident), by=house.person("dee"), at=house.now())

@@ -1,4 +1,4 @@
-"""Tickets that somebody moved to another project: nothing more of ours is written there, and a move is no news."""
+"""Tickets that someone moved to another project: we write nothing more there, and a move is not a change."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from workflows.models import Effect
 
 READ, UNREAD = "acme/elsewhere", "acme/hidden"
 EDITS = ("text", "due", "done")
-STAYS_THE_SAME = ("jira", "linear")  # those whose tickets keep their id wherever they are moved
+STAYS_THE_SAME = ("jira", "linear")  # trackers whose tickets keep their id when moved
 
 pytestmark = pytest.mark.django_db
 
 
 def moved(at: Desk, to: str, *, private: bool = False) -> BoardTicket:
-    """Move the ticket of the first follow-up to a project that the token can read, or to one that it cannot."""
+    """Move the first follow-up's ticket to a project that the token can read, or to one that it cannot."""
     at.board.projects = (*at.board.projects, READ)
     return at.board.move(at.ticket(private=private), to)
 
@@ -50,7 +50,7 @@ def test_nothing_of_ours_follows_a_ticket_elsewhere_and_a_move_is_no_news_of_the
             at.settle()
             assert at.ours() == ours
             assert (there.title, there.owner, there.due, there.state) == before
-        is_known = to == READ or kind not in STAYS_THE_SAME  # a hidden one looks like one that was deleted
+        is_known = to == READ or kind not in STAYS_THE_SAME  # a hidden one looks deleted
         assert {("moved" in one.error, "retry" in one.error) for one in failed()} == (
             {(True, True)} if is_known else set()
         )
@@ -61,7 +61,7 @@ def test_nothing_of_ours_follows_a_ticket_elsewhere_and_a_move_is_no_news_of_the
 def test_one_that_is_moved_before_we_know_that_it_was_opened_is_no_news_either(
     kind: str, to: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The answer that it was opened is lost, and it is looked for where it no longer is, or is closed."""
+    """The answer that it was opened is lost, and it is searched for where it no longer is, or is closed."""
     with desk(kind) as at:
         at.board.projects = (*at.board.projects, READ)
         serve, there = at.board.serve, list[BoardTicket]()
@@ -82,7 +82,7 @@ def test_one_that_is_moved_before_we_know_that_it_was_opened_is_no_news_either(
         assert at.row().state == "open"
         assert there[0].title == "Rotate the keys"
         assert there[0].state == "open"
-        if kind == "gitlab":  # the others say nothing of it, or keep it for the same one
+        if kind == "gitlab":  # the others say nothing of it, or treat it as the same ticket
             assert [one.state for one in at.board.tickets if one.project == there[0].project] == ["open"]
             assert ["moved" in one.error for one in failed()] == [True]
 

@@ -1,4 +1,4 @@
-"""Whoever a retype lets into a private incident stands in its plan, by name, whether or not a channel takes them."""
+"""Everyone a retype lets into a private incident is named in its plan, whether or not a channel takes them."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def readers(incident: Incident) -> set[str]:
 
 
 def named(plan: Plan) -> set[str]:
-    """Everyone whom the lines name as coming in."""
+    """Return everyone whom the lines name as coming in."""
     said = [line.text for line in plan.lines if line.sign == "+"]
     return {name for text in said if re.search("^invite | can see it on the web", text) for name in listed(text)}
 

@@ -1,4 +1,4 @@
-"""Whom a type names for a role is that one person, whatever others call themselves; if that is no one, it is said."""
+"""A role goes to the one person its type names, whatever others call themselves; if there is none, it is said."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from workflows.usergroups import workspace_cache
 
 ROLE = "Counsel"
 LEA = "lea@example.com"
-CALLED = {"ann": "before her", "zed": "after her"}  # whose record was made before Lea's, or after
+CALLED = {"ann": "before her", "zed": "after her"}  # whose record was created before Lea's, or after
 
 
 def named(house: House, otherwise: str) -> Incident:
-    """A private incident of a type that names a person for a role, and a schedule that nobody reads."""
+    """A private incident whose type names a person for a role, and a schedule that cannot be read."""
     policy = house.type("security").policy
     role = OneOf(ROLE, schedule="Counsel", otherwise=otherwise)
     types.edit(house.type("security"), policy=replace(policy, one_of=(role,)), by=None, at=house.now())
@@ -27,13 +27,13 @@ def named(house: House, otherwise: str) -> Incident:
 
 
 def holder(incident: Incident) -> Person | None:
-    """Who has the role."""
+    """Return the person with the role."""
     chosen = incident.events.filter(kind="chosen").last()
     return Person.objects.get(pk=chosen.data["person"]) if chosen else None
 
 
 def call(house: House, handle: str, name: str) -> None:
-    """Have someone call themselves something, as anyone may."""
+    """Let a person change their name, as anyone may."""
     house.slack.workspace.people[house.slack.person(handle).id].name = name
     workspace_cache.refresh(everybody=True)
 

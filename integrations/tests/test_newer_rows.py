@@ -1,4 +1,4 @@
-"""A process of an older version beside a newer one: rows of kinds that it does not know stop nothing that it knows."""
+"""An older process next to a newer one: rows of unknown kinds stop nothing that it knows."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ SENTENCE = "project a hologram"
 
 
 def planned(incident: Incident, state: str, *, kind: str = NEW, verb: str = "create") -> Effect:
-    """Plan something new for an incident, as a newer version does, and have it in some state."""
+    """Plan something new for an incident as a newer version does, in any state."""
     at = timezone.now()
     given: dict[str, Any] = {"key": f"{NEW}/1#1", "thing": f"{NEW}/1", "kind": kind, "verb": verb, "sign": "+"}
     given |= {"sentence": SENTENCE, "method": "holograms.project", "rank": 3, "revision": incident.revision}
@@ -35,7 +35,7 @@ def planned(incident: Incident, state: str, *, kind: str = NEW, verb: str = "cre
 
 
 def made(incident: Incident) -> Resource:
-    """Have something of a new kind stand outside."""
+    """Create a resource of a new kind."""
     room = {"room": incident.room, "label": "a hologram", "since_at": timezone.now()}
     return Resource.objects.create(incident=incident, key=f"{NEW}/1", kind=NEW, **room)
 
@@ -49,7 +49,7 @@ def test_what_only_a_newer_version_does_is_left_to_it(house: House, state: str, 
     perform.drain(incident.pk, side_by_side=False)
     assert not sweep.unsettled()
     theirs.refresh_from_db()
-    kept = "waiting" if state == "running" and kind != NEW else state  # given back, as nobody here can do it
+    kept = "waiting" if state == "running" and kind != NEW else state  # given back, since no process here can do it
     assert (theirs.state, theirs.unanswered) == (kept, 0)
     assert Resource.objects.filter(pk=stands.pk).exists()
     incident = house.retype(incident, "security")

@@ -1,4 +1,4 @@
-"""Who came or left is known as it is, whoever waited for the incident while something else was written down."""
+"""Who joined or left is recorded correctly, even if the news had to wait while something else was written."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from workflows.reconcile import retyping
 
 @pytest.fixture
 def house(erasable: None, transactional_db: None) -> Iterator[House]:
-    """A house in a database to which several write at the same time."""
+    """A house in a database with several concurrent writers."""
     with building.house() as made:
         yield made
 

@@ -1,4 +1,4 @@
-"""A workspace in which nobody can be invited to a private channel: somebody is told, and all come in once they can."""
+"""No one in the workspace can be invited to a private channel: someone is told, and all come in once they can."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def gaps(incident: Incident) -> list[str]:
 
 
 def everywhere_else(house: House, channel: str) -> str:
-    """Whatever the app says outside the private channel."""
+    """Return everything the app says outside the private channel."""
     others = [one for one in house.slack.workspace.channels.values() if one.name != channel]
     return " ".join(str([m.text, m.blocks]) for one in others for m in one.messages.values() if not m.is_system)
 

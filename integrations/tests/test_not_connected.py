@@ -1,4 +1,4 @@
-"""While Slack is not connected a plan says that alone, nothing is owed there, and what is due is done once it is."""
+"""While Slack is not connected a plan says only that, nothing is owed there, and what is due is done once it is."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the notes of a retype to private say of the old channel is what is done there, however far it had come."""
+"""A retype to private says what happens to the old channel, and that is what is done, however far it had come."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from workflows.performing import perform
 from workflows.planning import actions
 from workflows.reconcile import reconcile, retyping
 
-# What each part of the note means at Slack, and how it reads.
+# What each part of the note means in Slack, and how it reads.
 MEANS = {
     "chat.update": r"\bemptied\b",
     "conversations.setTopic": r"topic is cleared",
@@ -61,7 +61,7 @@ def test_nothing_is_said_to_happen_in_slack_while_it_is_not_connected(house: Hou
 
 
 def begun(house: House, incident: Incident, few: int) -> None:
-    """Make the channel, then do a few things more, one after the other; from six on, everything."""
+    """Create the channel, then do a few more things in order; from six on, everything."""
     reconcile.reconcile(incident.pk, at=timezone.now())
     kinds = actions.of_queue("effects", ports=["chat"])
     for _ in range(few + 1):

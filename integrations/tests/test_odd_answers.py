@@ -1,4 +1,4 @@
-"""Something else answers in a vendor's place: no call is taken for done, each is tried again or said to people."""
+"""Something else answers in a vendor's place: no call counts as done; each is retried or reported to people."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def server() -> Iterator[SameAnswer]:
 
 
 def slack(url: str) -> Calls:
-    """Every call of the chat port whose answer says something."""
+    """Return every call of the chat port whose answer matters."""
     wire = Wire(api_url=f"{url}/api/", token="xoxb-secret", timeout_s=5)
     chat = SlackChat(wire, identity=Identity(wire, team_id="T1", bot_user_id="U1"), admin=wire)
     below = Posted("C123", "1.0")
@@ -78,7 +78,7 @@ def slack(url: str) -> Calls:
 
 
 def pagerduty(url: str) -> Calls:
-    """Every call of the pager port, and both of its ways."""
+    """Return every call of the pager port, on both of its APIs."""
     pager = PagerDutyPager(Given(api_url=url, events_url=url), routes=OwnRoutes())
     ring = PageRequest(key="k", target="policy/P1", service="S1", title="t", details="d", link="l")
     return {
@@ -99,7 +99,7 @@ def pagerduty(url: str) -> Calls:
 
 
 def tracker(kind: str, url: str) -> Calls:
-    """Every call of the tracker port."""
+    """Return every call of the tracker port."""
     module, name = TRACKERS[kind]
     made = getattr(importlib.import_module(module), name)(TrackerSetup(kind, "acme/ops", "acme/private", url=url))
     fields = {"title": "Rotate the keys", "state": "open", "owner": "ann-there", "due": "2026-12-01"}
@@ -114,7 +114,7 @@ def tracker(kind: str, url: str) -> Calls:
 
 
 def profiler(kind: str, url: str) -> Calls:
-    """A capture."""
+    """Return a capture."""
     listed = Listed(name="checkout", type=kind, url=url, kinds={"cpu": "cpu"}, internal=True)
     made = ListedProfiler([listed], environ={})
     return {"capture": lambda: made.capture("checkout", "cpu", seconds=1, at=AT)}
@@ -128,7 +128,7 @@ VENDORS: Final[dict[str, Callable[[str], Calls]]] = {
 
 
 def taken_for_done(calls: Calls, server: SameAnswer, answers: Mapping[str, bytes]) -> list[str]:
-    """Return what was taken for done, by call and answer; whatever else a call raises is raised."""
+    """Return the calls that counted as done, by answer; raise any unexpected error."""
     done: list[str] = []
     for named, answer in answers.items():
         server.says = answer
@@ -138,12 +138,12 @@ def taken_for_done(calls: Calls, server: SameAnswer, answers: Mapping[str, bytes
                 done.append(f"{name}: {named}")
                 continue
             assert error.says, (name, named)
-            assert error.retryable or answer[9:10] in b"34", (name, named, error.code)  # where people have to look
+            assert error.retryable or answer[9:10] in b"34", (name, named, error.code)  # or people have to act
     return done
 
 
 def refusal(call: Callable[[], object]) -> VendorError | None:
-    """Return the error that a call is refused with; raise any other."""
+    """Return the error that refuses a call; raise any other."""
     try:
         call()
     except VendorError as error:
@@ -168,7 +168,7 @@ def test_what_a_proxy_says_is_no_profile(server: SameAnswer, kind: str) -> None:
     for named, answer in FOREIGN.items():
         server.says = answer
         if kind == "pprof" and b" 200 " in answer and b"text/html" not in answer and b"chunked" not in answer:
-            continue  # any bytes may be a profile: whether they are is told when they are read
+            continue  # any bytes may be a profile, which is found out when they are read
         with pytest.raises(VendorError) as caught:
             calls["capture"]()
         assert caught.value.says, named

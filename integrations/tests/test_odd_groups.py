@@ -1,4 +1,4 @@
-"""One odd entry of the workspace's lists keeps nothing else from being read: groups as an import leaves them, say."""
+"""One odd entry in the workspace's lists, such as groups left by an import, keeps nothing else from being read."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def test_an_odd_group_keeps_no_other_from_being_read(house: House, odd: list[dic
 def test_somebody_who_is_listed_twice_keeps_no_one_from_being_read(
     house: House, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As where somebody joins while the pages of a long list are read."""
+    """For example someone joins while the pages of a long list are being read."""
     call = type(house.chat.wire).call
 
     def twice(wire: Any, method: str, **arguments: Any) -> dict[str, Any]:

@@ -1,6 +1,6 @@
-"""While an upgrade is under way older processes make things, and may be ended before they recorded them.
+"""During an upgrade, older processes create things, and may be killed before they record them.
 
-They keep no mark with an effect, and work it out instead.
+They do not store an effect's mark, and compute it instead.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A private incident whose channel somebody makes public says nothing more there, and takes back what it said."""
+"""Someone makes a private incident's channel public: it posts nothing more there, and withdraws what it posted."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SECRET = "keys"
 
 
 def public_words(house: House) -> str:
-    """All that everyone in the workspace can read of ours."""
+    """Return everything of ours that everyone in the workspace can read."""
     channels = [one for one in house.slack.workspace.channels.values() if one.kind == "public"]
     ours = (m for one in channels for m in one.messages.values() if m.user == house.slack.bot.id and not m.is_system)
     return " ".join([*(f"{m.text}{m.blocks}{m.attachments}" for m in ours), *(one.topic.value for one in channels)])

@@ -1,4 +1,4 @@
-"""Opening up publishes one message in one new public channel and says so once; what is private stays where it is."""
+"""Opening up publishes one message in one new public channel and says so once; private content stays where it is."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def test_the_new_channel_holds_the_summary_and_nothing_else(house: House) -> Non
 
 
 def announced(house: House) -> list[str]:
-    """What the announce channel holds."""
+    """Return the messages in the announcement channel."""
     return house.slack.texts("incidents")
 
 
@@ -128,7 +128,7 @@ def test_a_summary_that_an_archived_channel_refused_follows_once_that_is_back(ho
 def test_where_it_is_published_is_said_before_and_is_where_it_is(
     house: House, channel: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """First in a new channel, which is announced where anything is, then in place of what stands there."""
+    """The first time in a new channel, which is announced where anything is; then in place of the previous summary."""
     announce_in(monkeypatch, channel)
     incident = house.declare("our keys leaked", type="security")
     says = opening.where(incident)

@@ -1,4 +1,4 @@
-"""A page that was withdrawn before anyone acknowledged is opened again when the type asks for it again; else never."""
+"""A page withdrawn before anyone acknowledged it is opened again when the type asks for it again; others never are."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from workflows.reconcile import reconcile, retyping
 
 
 def page_lines(duty: Duty, incident: Incident, to: str) -> list[str]:
-    """What the plan says of pages, before anyone confirms it."""
+    """Return the plan's lines about pages, before anyone confirms it."""
     plan = retyping.preview(incident, to=duty.house.type(to))
     return [str(line) for line in plan.lines if line.key.startswith("page")]
 
@@ -32,12 +32,12 @@ def later(duty: Duty, hours: int = 3) -> None:
 
 
 def number(duty: Duty, which: int = -1) -> int:
-    """The number that the account gave to one of its incidents."""
+    """Return the account's number of one of its incidents."""
     return list(duty.account.account.incidents.values())[which].number
 
 
 def act(duty: Duty, what: str, who: str = "max") -> None:
-    """Somebody does something with the newest page, and we look."""
+    """Do something to the newest page, and take a look."""
     getattr(duty.account.acts, what)(who, number(duty))
     look(duty)
 
@@ -224,7 +224,7 @@ def test_a_withdrawal_of_unknown_outcome_leaves_one_page_open(duty: Duty, kind: 
 def test_a_worker_that_dies_after_the_withdrawal_does_not_lose_it(duty: Duty) -> None:
     incident = duty.house.declare(type="major")
     lifecycle.retype(incident, to=duty.house.type("isolated"), by=None, at=duty.house.now())
-    duty.pager.rest.fatal = "PUT"  # done, and never answered; then nobody answers any more
+    duty.pager.rest.fatal = "PUT"  # carried out but never answered, and then nothing answers any more
     duty.house.settle(incident, rounds=1)
     assert duty.opened(incident) == ["Major incidents: resolved"]
     duty.pager.rest.fatal, duty.pager.rest.is_down = "", False

@@ -1,4 +1,4 @@
-"""Who is paged is in the channel, or a gap on the plan, with its mend: before anyone confirms it, until it closes."""
+"""Everyone paged is in the channel, or a gap on the plan with its fix, from before it is confirmed to the end."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from workflows.status import page_status, progress
 
 @pytest.fixture
 def duty(db: None) -> Iterator[Duty]:
-    """A house with a pager, in which Uma is rung as well, whom no email matches with anybody."""
+    """A house with a pager that also pages Uma, whose email matches no one."""
     with building.duty(others=["uma"]) as made:
         uma = made.account.add_user("uma-ray", name="Uma Ray", email="uma@elsewhere.example")
         for name in ("Major incidents", "Security"):
@@ -91,7 +91,7 @@ def test_a_gap_closes_by_itself_where_nothing_else_changes(duty: Duty) -> None:
     lifecycle.bring_in(incident, people=[person], by=None, at=duty.house.now())
     incident = duty.house.settle(incident)
     assert sweep.unsettled() == []
-    PagerUser.objects.filter(pk=uma().pk).update(person=person)  # as an email joins them
+    PagerUser.objects.filter(pk=uma().pk).update(person=person)  # as an email match would
     assert sweep.unsettled() == [incident.pk]
     duty.house.settle(incident)
     assert (sweep.unsettled(), gaps(incident)) == ([], [])

@@ -1,4 +1,4 @@
-"""Pages by type, through the whole house: who is rung, once, and what becomes of it when the type changes."""
+"""Pages by type, through the whole house: who is paged, once, and what happens to the page when the type changes."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def said(incident: Incident, kind: str = "page") -> list[str]:
 
 
 def awaited(incident: Incident) -> list[str]:
-    """What a latecomer is told that nobody has acknowledged."""
+    """Return what the catch-up says about unacknowledged pages."""
     return [line.text for line in catch_up_reading.of(incident).lines if line.label == "Not acknowledged"]
 
 

@@ -1,4 +1,4 @@
-"""What the plan of a retype says of pages that are owed, open or ended is what then happens at PagerDuty."""
+"""What a retype's plan says about pages that are owed, open or ended is what then happens at PagerDuty."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whoever ends a page is named, once, whatever ends it here at the same time and whenever their webhook comes."""
+"""The person who ends a page is named, once, whatever ends it here too and whenever their webhook arrives."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ ORDERS = ["told before", "told after", "told twice after", "never told", "looked
 
 
 def end_here(found: Night, how: str) -> None:
-    """Have us end the page, too."""
+    """Let us end the page too."""
     found.take(how, "internal" if how == "retype" else True)
     found.settle(3)
 
@@ -89,7 +89,7 @@ def test_a_page_that_we_end_is_said_to_be_ended_by_us_and_once(
 
 
 def ended(found: Night) -> list[tuple[str, str]]:
-    """Who is said to have ended the page, and how."""
+    """Return who ended the page according to the timeline, and how."""
     rows = Event.objects.filter(incident=found.incident, kind="page", text__contains="resolved").order_by("n")
     return [
         (event.by.name if event.by else "", event.text.split(". ")[0].removesuffix(" in PagerDuty")) for event in rows

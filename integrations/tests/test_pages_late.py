@@ -1,4 +1,4 @@
-"""A page that PagerDuty opens late: it rings once, ends if nobody wants it, and is in nobody's way before that."""
+"""PagerDuty opens a page late: it notifies once, ends if it is not wanted, and blocks nothing before that."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ from workflows.status import page_status
 
 SECRET: Final = "webhook-secret"
 HOLDS_S: Final = (11, 44, 200)
-SOON: Final = (11, 44)  # within what a request is waited for
-# What people do while the request is held, and whether the page is wanted in the end.
+SOON: Final = (11, 44)  # within the time a request is waited for
+# What people do while the request is delayed, and whether the page is wanted in the end.
 MEANWHILE: Final = {
     "stay": True,
     "retype away": False,
@@ -53,7 +53,7 @@ MEANWHILE: Final = {
 
 @pytest.fixture
 def night(db: None, late: Late, monkeypatch: pytest.MonkeyPatch) -> Iterator[Duty]:
-    """A house whose pager holds what opens a page."""
+    """A house whose pager delays requests that open a page."""
     carry = StraightTransport.handle_request
 
     def held(self: StraightTransport, request: httpx2.Request) -> httpx2.Response:
@@ -67,16 +67,16 @@ def night(db: None, late: Late, monkeypatch: pytest.MonkeyPatch) -> Iterator[Dut
         return answer
 
     monkeypatch.setattr(StraightTransport, "handle_request", held)
-    given: Any = SETUP  # has what the settings have
+    given: Any = SETUP  # has the fields of the settings
     monkeypatch.setattr(django_settings, "FIREKIND", replace(django_settings.FIREKIND, pagerduty=given))
     with on_duty() as made:
         made.account.add_subscription(secret=SECRET)
-        made.pager.setup = straight.Given(routing_key="")  # with a second way, a page does not wait for the first
+        made.pager.setup = straight.Given(routing_key="")  # with a fallback, a page does not wait for the REST API
         yield made
 
 
 def declared(night: Duty, late: Late) -> Incident:
-    """Declare a Major; the first worker sends the page, and hears nothing."""
+    """Declare a Major; the first worker sends the page, and gets no answer."""
     dee, major = night.house.person("dee"), night.house.type("major")
     incident = lifecycle.declare("Checkout is slow", by=dee, at=late.now, type=major)
     late.work_once(incident)
@@ -84,7 +84,7 @@ def declared(night: Duty, late: Late) -> Incident:
 
 
 def act(night: Duty, late: Late, incident: Incident, what: str) -> None:
-    """Let somebody do one thing."""
+    """Let someone do one thing."""
     dee, incident = night.house.person("dee"), Incident.objects.get(pk=incident.pk)
     if what == "retype away":
         lifecycle.retype(incident, to=night.house.type("internal"), by=dee, at=late.now)
@@ -99,7 +99,7 @@ def act(night: Duty, late: Late, incident: Incident, what: str) -> None:
 
 
 def live_through(night: Duty, late: Late, incident: Incident, *, hears: str) -> None:
-    """Let a quarter of an hour go by, in which we look every minute or are told what PagerDuty did."""
+    """Let fifteen minutes pass, in which we look every minute or receive PagerDuty's webhooks."""
     for _ in range(16):
         late.live_on(incident, until=late.now + timedelta(minutes=1))
         late.arrive()
@@ -112,7 +112,7 @@ def live_through(night: Duty, late: Late, incident: Incident, *, hears: str) -> 
 
 
 def hear(night: Duty, *, backwards: bool = False) -> None:
-    """Let PagerDuty's webhooks come, and act on them."""
+    """Deliver PagerDuty's webhooks, and process them."""
     deliveries = list(night.account.take_deliveries())
     for delivery in reversed(deliveries) if backwards else deliveries:
         headers, body = fake.signed(delivery, [SECRET])
@@ -122,17 +122,17 @@ def hear(night: Duty, *, backwards: bool = False) -> None:
 
 
 def still_open(night: Duty) -> list[str]:
-    """The titles of what PagerDuty still has open."""
+    """Return the titles of what PagerDuty still has open."""
     return [one.title for one in night.account.account.incidents.values() if one.is_open]
 
 
 def paged_state(incident: Incident) -> str:
-    """What is said of whether the policy of a Major is paged."""
+    """Return what is said about whether a Major's policy is paged."""
     return _choice(incident).state
 
 
 def page_by_hand(night: Duty, late: Late, incident: Incident) -> None:
-    """Somebody pages the policy of a Major."""
+    """Page a Major's policy by hand."""
     paging.ask(incident, target=_choice(incident).target, by=night.house.person("dee"), at=late.now)
 
 
@@ -142,7 +142,7 @@ def _choice(incident: Incident) -> PageChoice:
 
 
 def cases() -> Iterator[Any]:
-    """Yield each thing that people do with each delay, and the rest in turn."""
+    """Yield each act with each delay, and the other parameters in turn."""
     for n, (meanwhile, hold_s) in enumerate(product(MEANWHILE, HOLDS_S)):
         fate, pause_s = FATES[n % len(FATES)], (0, 20)[n // 2 % 2]
         hears = ("by looking", "by webhook")[n // 3 % 2]
@@ -177,7 +177,7 @@ def test_a_page_that_comes_late_rings_once_and_stays_only_where_it_is_wanted(
 @pytest.mark.parametrize("late", [(200, fate, 10.0) for fate in FATES[:2]], indirect=True)
 def test_whom_a_page_never_reached_is_paged_when_somebody_asks(night: Duty, late: Late) -> None:
     incident = declared(night, late)
-    late.held.clear()  # it never comes
+    late.held.clear()  # it never arrives
     act(night, late, incident, "retype away")
     late.live_on(incident)
     assert [paging.said(page) for page in Page.objects.filter(incident=incident)] == ["called off before it was opened"]
@@ -256,7 +256,7 @@ def test_a_page_that_comes_while_another_try_waits_is_ended_once_that_is_called_
     act(night, late, incident, "retype away")
     late.live_on(incident, until=late.now + timedelta(seconds=100))
     act(night, late, incident, "retype back")
-    reconcile.reconcile(incident.pk, at=late.now)  # and no worker comes
+    reconcile.reconcile(incident.pk, at=late.now)  # and no worker runs
     late.now += timedelta(seconds=120)
     late.arrive()
     hear(night)
@@ -270,7 +270,7 @@ def test_a_page_that_comes_while_another_try_waits_is_ended_once_that_is_called_
 
 @pytest.mark.parametrize("late", [(200, "killed", 10.0)], indirect=True)
 def test_what_calls_a_page_off_holds_the_incident_before_it_changes_effects(night: Duty, late: Late) -> None:
-    """As whoever records an effect does: the other way round they wait for each other."""
+    """Recording an effect locks in this order; the opposite order would deadlock."""
     incident = declared(night, late)
     act(night, late, incident, "retype away")
     for _ in range(9):

@@ -32,7 +32,7 @@ from workflows.paging import paging, poll_pages
 TYPES = ["ambiguous", "internal", "security", "isolated", "major", "time-bomb"]
 FAULTS: list[str] = ["ratelimited", "server_error", "error_after", "drop", "drop_before", "timeout"]
 ACTS = ["acknowledge", "unacknowledge", "resolve", "reopen"]
-# What else people do to a page there, and the news that webhooks bring of it, each told once.
+# Other things people do to a page in the pager, and the webhook news about each, told once.
 MORE = {
     "escalate": "",
     "note": "noted",
@@ -42,7 +42,7 @@ MORE = {
     "merge": "",
 }
 SECRET = "webhook-secret"
-GIVEN: Any = SETUP  # has what the settings have
+GIVEN: Any = SETUP  # has the fields of the settings
 
 steps = st.one_of(
     st.tuples(st.just("retype"), st.sampled_from(TYPES)),
@@ -71,7 +71,7 @@ class Night:
     asked: Counter[str] = field(default_factory=Counter)
 
     def take(self, verb: str, given: object) -> None:
-        """Let one thing happen; what the lifecycle or the account would refuse does not."""
+        """Let one thing happen, unless the lifecycle or the account refuses it."""
         try:
             getattr(self, verb)(given)
         except (lifecycle.Refused, NotPossible):
@@ -92,7 +92,7 @@ class Night:
             self.acts[what] += 1
 
     def more(self, given: tuple[str, str, int]) -> None:
-        """Let somebody do to one of the pages whatever else there is to do."""
+        """Let someone do any other act to one of the pages."""
         what, who, which = given
         ours, every = self._ours(), [*self.duty.account.account.incidents.values()]
         if not ours:
@@ -113,7 +113,7 @@ class Night:
             self.duty.account.acts.reassign("max", ours[which % len(ours)].number, to)
 
     def wait(self, minutes: int) -> None:
-        """Let so many minutes pass at PagerDuty: acknowledgements run out after half an hour, pages end after four."""
+        """Let minutes pass at PagerDuty: acknowledgements expire after half an hour, pages end after four hours."""
         for moved in self.duty.account.acts.pass_time(minutes):
             self.acts["unacknowledge"] += moved.log[-1].type == "unacknowledge_log_entry"
             self.acts["resolve"] += moved.log[-1].type == "resolve_log_entry"
@@ -152,7 +152,7 @@ class Night:
         self.duty.house.settle(self.incident, rounds=rounds)
 
     def forget(self, which: int) -> None:
-        """A worker dies after its call and before its record."""
+        """A worker dies after its call and before recording it."""
         done = Effect.objects.filter(incident=self.incident, kind="page", verb="create", state="waiting")
         for effect in done[which : which + 1]:
             Effect.objects.filter(pk=effect.pk).update(unsure=True)
@@ -169,7 +169,7 @@ class Night:
             self.settle(10)
             self.waiting += self.duty.account.take_deliveries()
             if not self.waiting and not self.duty.house.owed(self.incident):
-                break  # another round would find what this one did
+                break  # another round would find the same
             order.shuffle(self.waiting)
             for one in [*self.waiting, *self.waiting[:3]]:
                 self.send(one)
@@ -177,7 +177,7 @@ class Night:
         self.incident = Incident.objects.get(pk=self.incident.pk)
 
     def live_through(self, story: list[tuple[str, Any]], order: random.Random) -> None:
-        """Take one step after the other, and let everything arrive."""
+        """Take the steps one by one, and let everything arrive."""
         for verb, value in story:
             self.take(verb, value)
         self.calm(order)
@@ -189,7 +189,7 @@ class Night:
 
 @contextmanager
 def night(built: Duty, first: str) -> Iterator[Night]:
-    """One incident, declared and settled, with webhooks coming; all of it is undone afterwards."""
+    """One incident, declared and settled, with webhooks arriving; all of it is rolled back afterwards."""
     with pytest.MonkeyPatch.context() as patch, transaction.atomic():
         patch.setattr(django_settings, "FIREKIND", replace(django_settings.FIREKIND, pagerduty=GIVEN))
         with building.copied(built) as duty:
@@ -200,7 +200,7 @@ def night(built: Duty, first: str) -> Iterator[Night]:
                 last = max(last + 0.002, time.time())
                 return last
 
-            duty.account.now = clock  # no two things happen at one moment
+            duty.account.now = clock  # no two things happen at the same time
             duty.account.add_subscription(secret=SECRET)
             for service in duty.account.account.services.values():
                 service.acknowledgement_timeout = 30 * 60
@@ -239,7 +239,7 @@ def test_whatever_happens_no_more_is_paged_than_was_asked_for_and_the_timeline_i
 
 
 def _is_true(found: Night) -> None:
-    """What the timeline says was done by people was done, as often at most, and all of it is said."""
+    """Check that the timeline reports people's acts truthfully, at most as often as they happened, and completely."""
     told: Counter[str] = Counter()
     for event in Event.objects.filter(incident=found.incident, kind="page"):
         told[str(event.data.get("news", ""))] += 1

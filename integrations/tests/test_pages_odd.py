@@ -1,4 +1,4 @@
-"""What a plan says of a page in an account whose rotas are not as ours: whom it pages, and what to do if no one."""
+"""What a plan says about a page in an account with unusual rotas: whom it pages, and what to do if no one."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from integrations.tests.duty import Duty
 from workflows.oncall import pager_cache
 from workflows.reconcile import retyping
 
-GIVEN: Any = SETUP  # has what the settings have
+GIVEN: Any = SETUP  # has the fields of the settings
 UNHEARD = "The page to Major incidents notifies no one"
-POLICIES = [  # the levels of the policy, who is rung, and whether that is said to be no one
+POLICIES = [  # the levels of the policy, who is paged, and whether the plan says no one is
     ([["max"]], "max", False),
     ([["Nobody"], ["eve", "eve"], ["max"]], "eve", False),
     ([["Nobody"], ["firekind"]], "", True),

@@ -1,4 +1,4 @@
-"""A page that somebody reopens in PagerDuty, of which no webhook ever tells: looks find it, and it ends in time."""
+"""Someone reopens a page in PagerDuty without a webhook: looks find it, and it ends in time."""
 
 from __future__ import annotations
 
@@ -26,19 +26,19 @@ steps = st.sampled_from([*ACTS, "reopen", "resolve", "look", "work", "over"])
 
 
 def look(duty: Duty) -> None:
-    """Let the next minute's look come."""
+    """Take the next minute's look."""
     Page.objects.update(looked_at=timezone.now() - timedelta(minutes=1))
     poll_pages.look_again(at=timezone.now())
 
 
 def work(duty: Duty, incident: Incident) -> None:
-    """Let workers do what is known to wait, and plan nothing that nobody asked to have planned."""
+    """Let workers do what is known to wait, without planning anything that was not requested."""
     if Unplanned.objects.filter(incident=incident).exists() or sweep.due(at=timezone.now(), kinds=HASTY):
         duty.house.settle(incident)
 
 
 def take(duty: Duty, incident: Incident, what: str) -> None:
-    """Let one thing happen, as far as it can."""
+    """Let one thing happen, as far as possible."""
     (theirs,) = duty.account.account.incidents.values()
     try:
         if what in ACTS:
@@ -53,7 +53,7 @@ def take(duty: Duty, incident: Incident, what: str) -> None:
     except (NotPossible, lifecycle.Refused):
         return
     finally:
-        duty.account.take_deliveries()  # none of them comes
+        duty.account.take_deliveries()  # none of them arrives
 
 
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -117,7 +117,7 @@ def test_each_ended_page_has_its_turn_and_those_that_ended_long_ago_have_none(du
         keys = {"key": f"page/{n}", "dedup_key": f"firekind-{n}", "pager_id": f"PI{n}"}
         Page.objects.create(**ended, **keys, status_at=at - timedelta(hours=20))
     Page.objects.create(**ended, key="page/old", pager_id="PI", dedup_key="old", status_at=at - timedelta(hours=25))
-    looks = 3  # and some that the incident itself opened
+    looks = 3  # including some that the incident itself opened
     for n in range(looks):
         poll_pages.look_again(at=at + timedelta(minutes=n))
     assert [one.key for one in Page.objects.filter(looked_at=None)] == ["page/old"]

@@ -1,4 +1,4 @@
-"""A page that PagerDuty has open on two services: whatever people do to the two, one is left, and it is the page."""
+"""PagerDuty has a page open on two services: whatever people do to the two, one is left, and it is the page."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ Sent = Callable[[StraightTransport, httpx2.Request], httpx2.Response]
 
 @dataclass(slots=True)
 class Twice:
-    """A page of which both are open: the one that it is known by, and the other."""
+    """A page that is open twice: the one we know it by, and the other."""
 
     night: Duty
     late: Late
@@ -47,27 +47,27 @@ class Twice:
     second: PagerIncident
 
     def look(self, times: int = 3) -> None:
-        """Let minutes go by, in each of which we look."""
+        """Let minutes pass, with a look in each."""
         for _ in range(times):
             self.late.live_on(self.incident, until=self.late.now + timedelta(minutes=1))
             poll_pages.look_again(at=timezone.now())
         self.page.refresh_from_db()
 
     def later(self, **passed: float) -> None:
-        """Let time go by in which nothing is done."""
+        """Let time pass without doing anything."""
         self.late.now += timedelta(**passed)
 
     def do(self, verb: str, which: str, *more: str) -> None:
-        """Let whoever is paged do something to one of the two in PagerDuty, five seconds later."""
+        """Let the paged person do something to one of the two in PagerDuty, five seconds later."""
         self.later(seconds=5)
         getattr(self.night.account.acts, verb)("max", which, *more)
 
     def open_ones(self) -> list[PagerIncident]:
-        """What PagerDuty has open."""
+        """Return what PagerDuty has open."""
         return [one for one in self.night.account.account.incidents.values() if one.is_open]
 
     def told(self) -> list[str]:
-        """What the timeline says of its being opened twice."""
+        """Return what the timeline says about its being opened twice."""
         events = Event.objects.filter(incident=self.incident, kind="page", text__contains=" twice, ")
         return list(events.values_list("text", flat=True))
 
@@ -135,7 +135,7 @@ def test_the_one_that_people_chose_is_the_page(twice: Twice, people: Callable[[T
 @pytest.mark.parametrize("twice", ["Security service"], indirect=True)
 @pytest.mark.parametrize("what", ["private", "rename"])
 def test_the_one_that_becomes_the_page_is_called_as_the_page_is(twice: Twice, what: str) -> None:
-    """Also where the page was renamed before somebody acknowledged the second one."""
+    """Even if the page was renamed before someone acknowledged the second one."""
     house, late = twice.night.house, twice.late
     incident = Incident.objects.get(pk=twice.incident.pk)
     if what == "private":
@@ -174,7 +174,7 @@ def test_an_incident_that_is_resolved_while_we_look_leaves_neither(
 
 @pytest.mark.parametrize(("night", "late"), LOST, indirect=True)
 def test_news_of_the_one_that_was_the_page_are_not_news_of_the_page(twice: Twice) -> None:
-    """A look, or an acknowledgement from here, that began before the other one became the page."""
+    """A look, or an acknowledgement from here, that started before the other one became the page."""
     before = match_page.with_incidents(Page.objects.all()).get(pk=twice.page.pk)
     twice.do("acknowledge", twice.second.id)
     twice.look(2)
@@ -204,7 +204,7 @@ def test_one_that_never_came_is_not_looked_for_for_good(twice: Twice) -> None:
 def test_a_request_that_a_gateway_gave_up_on_is_carried_out_late(
     night: Duty, late: Late, heard_first: str, held_s: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    late.now += timedelta(seconds=10)  # it is up again
+    late.now += timedelta(seconds=10)  # the REST API is up again
     lost: list[httpx2.Request] = []
 
     def gave_up(transport: StraightTransport, request: httpx2.Request) -> httpx2.Response:
@@ -320,7 +320,7 @@ def test_the_second_of_one_page_is_not_taken_for_another_page_of_the_same_incide
 def test_whom_pagerduty_says_the_fallback_paged_is_who_was_paged(
     night: Duty, late: Late, heard_first: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Whatever we had read of the rota before somebody overrode it."""
+    """Whatever we had read of the rota before someone overrode it."""
     pia = night.account.user("pia").id
     for level in night.account.policy("Major incidents").levels:
         level.targets[:] = [pia]
@@ -357,7 +357,7 @@ def test_who_was_meant_comes_in_and_is_not_said_to_have_been_paged(night: Duty, 
 
 
 def _unless(refused: Callable[[httpx2.Request], Any], *, status: int = 0) -> Sent:
-    """Carry what is not refused: nobody answers that, or it is denied."""
+    """Send what is not refused; a refused request is not answered, or denied."""
 
     def carry(transport: StraightTransport, request: httpx2.Request) -> httpx2.Response:
         if not refused(request):

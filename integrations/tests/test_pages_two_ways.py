@@ -1,7 +1,7 @@
-"""A page that went two ways, by PagerDuty's REST API and as an event of the fallback: one of the two is left, or none.
+"""A page was sent two ways, by PagerDuty's REST API and as an event of the fallback: one of the two is left, or none.
 
-PagerDuty merges what has one key within one service alone. So where the fallback leads to another service than the
-page, and a request is carried out that nobody heard of, it pages twice.
+PagerDuty merges one key only within one service. So if the fallback leads to another service than the page's, and an
+unanswered request was carried out, it pages twice.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ from workflows.models import Alert, DeclareRule, Effect, Page
 from workflows.oncall import pager_cache
 from workflows.paging import paging, poll_pages
 
-LEADS_TO: Final = ("Firekind", "Engineering service")  # where pages go that have no service, and another one
-# What the REST API does: refuse connections for so many seconds, or take a request, and refuse the next to open a page.
+LEADS_TO: Final = ("Firekind", "Engineering service")  # the service for pages without one of their own, and another one
+# What the REST API does: refuse connections for some seconds, or take a request and refuse the next to open a page.
 WEATHER: Final = {"down for 5 s": 5, "down for 30 s": 30, "a request lost, the next refused": 0}
 TARGETS: Final = ("Major incidents", "Security service")
 ENDS: Final = ("resolve", "retype away", "resolved there", "")
@@ -40,7 +40,7 @@ HOLDS_S: Final = (11, 44, 200)
 
 @dataclass(slots=True)
 class TwoWays:
-    """What becomes of each request: ``late`` holds what may be held, the REST API is down for ``down_s`` seconds."""
+    """Decides each request's fate: ``late`` delays some, and the REST API is down for ``down_s`` seconds."""
 
     late: Late
     down_s: int
@@ -48,7 +48,7 @@ class TwoWays:
     opened: int = 0
 
     def carry(self, transport: StraightTransport, request: httpx2.Request) -> httpx2.Response:
-        """Carry a request, or hold it, or refuse the connection."""
+        """Send a request, delay it, or refuse the connection."""
         self.late.arrive()
         is_event, opens = request.url.path.endswith(fake.ENQUEUE), request.method == "POST"
         self.opened += opens and request.url.path == "/incidents"
@@ -69,9 +69,9 @@ CARRY: Final = StraightTransport.handle_request
 
 @pytest.fixture
 def night(db: None, late: Late, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> Iterator[Duty]:
-    """A house whose fallback leads to a service, where a rule declares an incident for whatever is opened there."""
+    """A house whose fallback leads to a service where a rule declares an incident for whatever is opened there."""
     leads_to, weather = request.param
-    given: Any = SETUP  # has what the settings have
+    given: Any = SETUP  # has the fields of the settings
     monkeypatch.setattr(django_settings, "FIREKIND", replace(django_settings.FIREKIND, pagerduty=given))
     with on_duty() as made:
         service = made.account.service(leads_to)
@@ -89,7 +89,7 @@ def night(db: None, late: Late, monkeypatch: pytest.MonkeyPatch, request: pytest
 
 
 def declared(night: Duty, late: Late, *, target: str) -> Incident:
-    """Declare a Major, which pages its policy, or something else that pages nobody, and page a service by hand."""
+    """Declare a Major, which pages its policy, or a type that pages no one, then page a service by hand."""
     dee = night.house.person("dee")
     slug = "major" if target in TARGETS[:1] else "isolated"
     incident = lifecycle.declare("Checkout is slow", by=dee, at=late.now, type=night.house.type(slug))
@@ -101,7 +101,7 @@ def declared(night: Duty, late: Late, *, target: str) -> Incident:
 
 
 def live_through(night: Duty, late: Late, incident: Incident, *, hears: bool) -> None:
-    """Let some minutes go by, in each of which we look, and may hear what PagerDuty did."""
+    """Let some minutes pass, with a look in each, and perhaps PagerDuty's webhooks."""
     for _ in range(6):
         late.live_on(incident, until=late.now + timedelta(minutes=1))
         late.arrive()
@@ -113,7 +113,7 @@ def live_through(night: Duty, late: Late, incident: Incident, *, hears: bool) ->
 
 
 def end(night: Duty, late: Late, incident: Incident, ends: str) -> None:
-    """Let somebody end the page, as soon as there is one or after 20 seconds, or nobody."""
+    """Let someone end the page, as soon as there is one or after 20 seconds, or not at all."""
     if ends == "resolved there":
         for _ in range(9):
             late.live_on(incident, until=late.now + timedelta(seconds=5))
@@ -128,7 +128,7 @@ def end(night: Duty, late: Late, incident: Incident, ends: str) -> None:
 
 
 def cases() -> Iterator[Any]:
-    """Yield each weather with each service to which the fallback leads and each end; the rest in turn."""
+    """Yield each fault with each fallback service and each end, and the other parameters in turn."""
     for n, (leads_to, weather, ends) in enumerate(product(LEADS_TO, WEATHER, ENDS)):
         target, fate = TARGETS[(n + n // 4) % 2], ("timed out", "killed")[(n + n // 8) % 2]
         hold_s, hears = HOLDS_S[(n + n // 4) % 3], bool((n + n // 2) % 2)
@@ -177,7 +177,7 @@ def test_of_a_page_that_went_two_ways_one_is_left_or_none(
 def test_each_of_several_pages_through_the_fallback_is_known_as_itself(
     night: Duty, late: Late, backwards: bool
 ) -> None:
-    """All of them are on the fallback's service then, under one title, whichever services they were meant for."""
+    """All of them are then on the fallback's service under one title, whichever services they were meant for."""
     incident = declared(night, late, target="Major incidents")
     for choice in paging.choices(incident):
         if choice.name.endswith(" service"):

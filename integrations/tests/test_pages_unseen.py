@@ -1,4 +1,4 @@
-"""A page that may have notified nobody is said to be one: PagerDuty accepts an event before it looks at it."""
+"""A page that may have notified no one is said to be one, because PagerDuty accepts an event before processing it."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ LATER = timedelta(minutes=5)
 
 @pytest.fixture
 def found(built_duty: Duty, db: None) -> Iterator[Night]:
-    """An incident that pages nobody, and a fallback."""
+    """An incident that pages no one, and a fallback."""
     with night(built_duty, "internal") as one:
         one.duty.account.add_integration("Firekind", key=one.duty.account.routing_key)
         pager_cache.refresh(at=timezone.now())
@@ -34,7 +34,7 @@ def found(built_duty: Duty, db: None) -> Iterator[Night]:
 
 
 def page_through_the_fallback(found: Night, *, to: str = "major") -> None:
-    """Retype to what pages somebody, while PagerDuty's REST API is away; it comes back."""
+    """Retype to a type that pages someone while PagerDuty's REST API is away; then it comes back."""
     found.away(True)
     found.take("retype", to)
     found.settle(3)
@@ -42,21 +42,21 @@ def page_through_the_fallback(found: Night, *, to: str = "major") -> None:
 
 
 def look(found: Night, *, after: timedelta) -> None:
-    """Let the workers look at open pages, once so much later."""
+    """Let the workers look at open pages, this much later."""
     Page.objects.update(looked_at=None)
     poll_pages.look_again(at=timezone.now() + after)
     found.settle(3)
 
 
 def sent_again(found: Night) -> dict[str, object]:
-    """An event as the fallback sent it."""
+    """Return an event as the fallback sent it."""
     about = {"summary": f"Checkout is slow ({found.incident.codename})", "source": "firekind", "severity": "critical"}
     key, to = Page.objects.get().dedup_key, found.duty.account.routing_key
     return {"routing_key": to, "dedup_key": key, "event_action": "trigger", "payload": about}
 
 
 def told(found: Night) -> list[str]:
-    """What is said of the page, without how it was sent."""
+    """Return what is said about the page, without how it was sent."""
     rows = Event.objects.filter(incident=found.incident, kind="page").order_by("n")
     return [one.text for one in rows if not one.text.startswith("paged ")]
 

@@ -1,4 +1,4 @@
-"""Paging by hand through each door, until somebody's phone rings: from Slack, and from a terminal."""
+"""Paging by hand through each door, until someone is notified: from Slack, and from a terminal."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def door(duty: Duty) -> Iterator[Door]:
 
 @pytest.fixture
 def incident(duty: Duty) -> Incident:
-    """One that pages nobody by itself."""
+    """An incident that pages no one by itself."""
     return duty.house.declare()
 
 

@@ -1,7 +1,7 @@
-"""Who is in, and why: laws over stories of anybody doing anything in any order.
+"""Who is in, and why: laws over stories of anyone doing anything in any order.
 
-Whoever retypes is drawn from everybody, and hardly ever leads. Groups and schedules change between a confirmed plan and
-its being carried out, workers stop half-way; people come, leave, acknowledge and are removed by hand.
+The person who retypes is drawn from everyone, and is rarely the lead. Groups and schedules change between a confirmed
+plan and its execution, and workers stop half-way. People come, leave, acknowledge and are removed by hand.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ agreeing = st.tuples(st.just("agree"), anybody, st.booleans())
 
 @dataclass
 class Story:
-    """One incident among people who do things to it, by turns."""
+    """One incident, and people who act on it in turn."""
 
     duty: Duty
     incident: Incident
@@ -102,9 +102,9 @@ class Story:
         before, room = self.inside(), self.incident.room
         promised: set[str] | None = getattr(self, f"by_{door}")(by, to, list(dict.fromkeys(bring)), come)
         if promised is None:
-            return  # refused, as it is to whoever may not see it
+            return  # refused, as for a person who may not see it
         self.incident.refresh_from_db()
-        if self.incident.private:  # in public, groups are followed while people respond
+        if self.incident.private:  # while people respond in public, groups are followed
             self.group("security", "out")
             self.shift("Platform leadership", "out")
         event(f"retyped {'to private ' if moves else ''}by the {door}")
@@ -185,14 +185,14 @@ class Story:
         workspace_cache.refresh()
 
     def shift(self, name: str, who: str) -> None:
-        """Somebody else is on call from now on, as the cache of the pager has it."""
+        """Put another person on call from now on, in the pager cache."""
         target, person = PagerTarget.objects.get(name=name), self.person(who)
         given = {"pager_id": f"PU{person.pk}", "name": person.name, "matched": PagerUser.Matched.HAND}
         user, _ = PagerUser.objects.get_or_create(person=person, defaults=given)
         Shift.objects.filter(subject=target.pager_id).update(user=user.pager_id)
 
     def answer(self, by: str, yes: bool) -> None:
-        """Somebody answers the oldest request there is."""
+        """Answer the oldest access request."""
         waiting = access.waiting(self.incident)
         if waiting and self.sees(by):
             answered = lifecycle.let_in if yes else lifecycle.turn_away
@@ -210,7 +210,7 @@ class Story:
         Person.objects.filter(pk=self.person(who).pk).update(agrees_to_drills=agrees)
 
     def half(self, few: int) -> None:
-        """A worker plans and does a little of it."""
+        """Let a worker plan, and do a little of it."""
         reconcile.reconcile(self.incident.pk, at=timezone.now())
         for work in effect_queue.claim(
             self.incident.pk, at=timezone.now(), limit=few, kinds=actions.of_queue("effects", ports=["chat"])
@@ -225,19 +225,19 @@ class Story:
         return str(found.external["name"]) if found else ""
 
     def inside(self) -> set[str]:
-        """Handles of those in the channel where people talk now, our app aside."""
+        """Return the handles of people in the current channel, without our app."""
         name = self.channel()
         return set(self.duty.house.slack.members(name)) - {"firekind"} if name else set()
 
 
 def named(lines: Iterable[str]) -> set[str]:
-    """Handles of those whom a plan names as coming in."""
+    """Return the handles of people whom a plan names as coming in."""
     found = [match["names"] for text in lines if (match := INVITED.fullmatch(unescape(text)))]
     return {name.casefold() for names in found for name in names.split(", ")}
 
 
 def account(person: Person) -> User:
-    """The account of somebody on the web."""
+    """Return a person's web account."""
     user, _ = User.objects.get_or_create(username=person.name)
     Person.objects.filter(pk=person.pk).update(user=user)
     return user
@@ -252,9 +252,9 @@ def built_duty(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Ite
 
 @contextmanager
 def story(built: Duty, first: str, declarer: str, *, is_drill: bool = False, converts: bool = False) -> Iterator[Story]:
-    """An incident declared and settled; all of it is undone afterwards.
+    """An incident declared and settled; all of it is rolled back afterwards.
 
-    Everybody agrees to drills at first; where it ``converts``, a room itself can be made private.
+    At first everyone agrees to drills; with ``converts``, a room itself can be made private.
     """
     with transaction.atomic():
         with (
@@ -271,7 +271,7 @@ def story(built: Duty, first: str, declarer: str, *, is_drill: bool = False, con
 
 
 def check(found: Story) -> None:
-    """Hold what is so of everybody once a story has settled."""
+    """Check what must be true of everyone once a story has settled."""
     found.settle()
     incident, house, inside = found.incident, found.duty.house, found.inside()
     told = {one["name"].casefold(): one for one in terminal.about(incident, reader=visibility.OPERATOR)["people"]}
@@ -298,7 +298,7 @@ def check(found: Story) -> None:
 
 
 def plan_says(found: Story) -> dict[str, str]:
-    """What the plan of no change at all says of each who is in already: why, or nothing where nothing asks for them."""
+    """Return what the plan of no change says about each person already in: why, or nothing if nothing asks for them."""
     known = load_facts.one(found.incident)
     outside = list(found.incident.effects.order_by("pk")), list(found.incident.resources.order_by("pk"))
     about_people = load_facts.of_people(found.incident, *outside)

@@ -1,4 +1,4 @@
-"""Another Slack workspace is connected: people are who they were, under ids of that one, and nobody else is."""
+"""Another Slack workspace is connected: people are the same people, under its ids, and no one else is."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ __all__ = ["other"]  # a fixture
 
 
 def test_people_are_the_same_people_there(house: House, other: fake.FakeSlack) -> None:
-    """Who has an address there is who had it here: what they lead, and may see, is theirs from their first command."""
+    """A person is recognised there by email address: what they lead and may see is theirs from their first command."""
     incident = house.declare("Keys leaked", type="security")
     people = Person.objects.filter(is_bot=False).count()
     known = {one.name: one.pk for one in Person.objects.filter(is_bot=False)}
     lifecycle.set_lead(incident, lead=house.person("dee"), by=house.person("dee"), at=house.now())
     with connected(house, other):
-        Person.objects.create(chat_id="U9DEE", name="U9DEE")  # a door met Dee before anyone had looked
+        Person.objects.create(chat_id="U9DEE", name="U9DEE")  # a door saw Dee before anyone had looked
         incident = settle(house, incident)
         assert {one.name: one.pk for one in Person.objects.exclude(chat_id=None).filter(is_bot=False)} == known
         assert Person.objects.get(chat_id="U9DEE").pk == known["Dee"] == incident.lead_id
@@ -48,7 +48,7 @@ def test_people_are_the_same_people_there(house: House, other: fake.FakeSlack) -
 
 
 def test_people_are_said_to_be_what_they_are_in_each_workspace(house: House) -> None:
-    """Of someone from a third one, whom no workspace lists, that does not change."""
+    """For a person from a third workspace, whom no workspace lists, that does not change."""
     other = another_workspace.workspace([one for one in another_workspace.handles(house.slack) if one != "out"])
     stranger = Person.objects.create(chat_id="U0STRANGER", name="Wim", is_external=True)
     out, dee = house.person("out"), house.person("dee")
@@ -119,7 +119,7 @@ def test_a_guest_with_the_address_of_someone_is_not_taken_for_them(house: House,
 def test_a_workspace_that_joins_an_organisation_keeps_its_channels_and_nobody_is_shut_out(
     house: House, team: str, named: str
 ) -> None:
-    """Channels and messages stay, while people get ids of the organisation; Slack may name another workspace of it."""
+    """Channels and messages stay; people get ids of the organisation, and Slack may name another of its workspaces."""
     shown = house.declare("Checkout is slow", type="major")
     incident = house.declare("Keys leaked", type="security")
     before, entries = inside(incident), incident.events.count()
@@ -144,7 +144,7 @@ def test_a_workspace_that_joins_an_organisation_keeps_its_channels_and_nobody_is
 
 
 def renumber(slack: fake.FakeSlack) -> None:
-    """Give everyone who is no bot an id of an organisation's, wherever they are."""
+    """Give everyone except bots an id of the organisation, everywhere."""
     workspace = slack.workspace
     new = {one.id: f"W{one.id[1:]}" for one in workspace.people.values() if not one.is_bot}
     for one in list(workspace.people.values()):

@@ -1,4 +1,4 @@
-"""Pictures below the messages that tell of evidence: text first, shown once, gone when the talk turns private."""
+"""Images below messages about evidence: text first, shown once, deleted when the incident becomes private."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ STEPS = ["files.getUploadURLExternal", "files.upload", "files.completeUploadExte
 
 @pytest.fixture(autouse=True)
 def drawn(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """Draw nothing: what is drawn is tested where it is drawn. Returns the numbers that were asked for."""
+    """Draw nothing, because drawing has its own tests. Returns the numbers whose image was requested."""
     asked: list[int] = []
 
     def draw(incident_id: int, n: int) -> Picture:
@@ -43,7 +43,7 @@ def drawn(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
 
 def measured(house: House, incident: Incident) -> Evidence:
-    """A profile that was read."""
+    """Return a profile that was read."""
     found = Evidence(
         incident=incident,
         kind=Kind.PROFILE,
@@ -61,7 +61,7 @@ def measured(house: House, incident: Incident) -> Evidence:
 
 
 def shown(house: House, channel: str) -> list[Message]:
-    """Messages of the channel that hold a file which was not deleted."""
+    """Return the channel's messages with a file that was not deleted."""
     messages = house.slack.messages(channel)
     return [one for one in messages if any(file.get("mode") == "hosted" for file in one.extra.get("files", []))]
 
@@ -116,7 +116,7 @@ def test_a_worker_that_dies_between_the_call_and_its_record_shows_nothing_twice(
     for kind, queue in (("upload", EVIDENCE), ("picture", "effects")):
         _until_ready(house, incident, kind)
         (work,) = effect_queue.claim(incident.pk, at=timezone.now(), limit=1, kinds=[kind])
-        perform._outcome(house.chat, work)  # the call is made, and its record never written
+        perform._outcome(house.chat, work)  # the call is made, but never recorded
         house.hurry(incident)
         perform.drain(incident.pk, queue=queue, side_by_side=False)
     incident = house.settle(incident)
@@ -132,14 +132,14 @@ def test_a_picture_that_slack_is_still_sharing_is_not_shown_again(house: House, 
     (work,) = effect_queue.claim(incident.pk, at=timezone.now(), limit=1, kinds=["picture"])
     perform._outcome(house.chat, work)
     (file,) = house.slack.workspace.files.values()
-    file.shares, file.channels = {}, []  # what the file says of itself comes late
+    file.shares, file.channels = {}, []  # Slack updates the file's own data late
     incident = house.settle(incident)
     assert len(shown(house, house.channel(incident))) == 1
     assert drawn == [1]
 
 
 def _until_ready(house: House, incident: Incident, kind: str) -> None:
-    """Do everything but what is of this kind."""
+    """Do everything except this kind."""
     reconcile.reconcile(incident.pk, at=timezone.now())
     kinds = [name for name in effect_queue.HASTY if name != kind]
     while claimed := effect_queue.claim(incident.pk, at=timezone.now(), limit=1, kinds=kinds):

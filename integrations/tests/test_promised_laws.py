@@ -1,9 +1,9 @@
-"""What a plan says is what the stand-ins' logs show afterwards, both ways, for types that ask for odd things.
+"""What a plan says matches the stand-ins' logs afterwards, in both directions, for types that ask for odd things.
 
-Somebody looks at the plan, something happens, and the same person or somebody else confirms it: either they are shown
-another one, or nothing but what it said is done. Types have groups with nobody in them, or that nobody made, several
-that page the same, or nobody; channels are archived and deleted by hand, people leave for good. Slack and PagerDuty
-refuse some of what is asked of them, and then take it again.
+Someone looks at the plan, something happens, and the same person or someone else confirms it: either they are shown a
+new plan, or exactly what it said is done. Types have groups that are empty or do not exist, several that page the same,
+or none; channels are archived and deleted by hand, people leave for good. Slack and PagerDuty refuse some requests, and
+later accept them.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ from workflows.usergroups import workspace_cache
 EVERYBODY: Final = sorted({*HANDLES, *(one for some in GROUPS.values() for one in some)})
 INVITE: Final = "conversations.invite"
 ODD: Final = ("odd-1", "odd-2", "odd-3")
-# What lines of a plan with small steps begin with, and by which call each is done.
+# The beginnings of a plan's lines with small steps, and the call that carries out each.
 SMALL: Final = {
     "pin the": "pins.add",
     "bookmark": "bookmarks.add",
@@ -83,7 +83,7 @@ happens = st.one_of(
     st.tuples(st.sampled_from(["lead", "role", "bring", "invite"]), anybody, anybody),
     st.tuples(st.sampled_from(["leave", "end", "reopen", "say", "gone"]), anybody),
     st.tuples(st.just("group"), st.sampled_from(["security", "support", "incident-response"]), anybody),
-    # Of those whom no page goes to: the pager's own rota stays, and rings whoever it says.
+    # From among people who are not paged: the pager's own rota stays, and pages whoever it says.
     st.tuples(st.just("shift"), st.just("Platform leadership"), anybody),
     st.tuples(st.sampled_from(["archived", "unarchived", "deleted"])),
     st.tuples(st.just("another"), anybody),
@@ -91,8 +91,8 @@ happens = st.one_of(
 refused = st.sampled_from(["conversations.create", INVITE, "chat.postMessage", "pins.add", "pager"])
 fails = st.tuples(st.just("fails"), refused)
 slugs = st.sampled_from([*ODD, "ambiguous", "security", "major"])
-# Mostly whoever looked confirms it: what somebody else is shown is another plan, as they come along themselves.
-by_chance = st.sampled_from([True, True, True, False])  # `one_of` would draw each of what `happens` as often as a look
+# Usually the person who looked confirms it: someone else is shown another plan, because they come along themselves.
+by_chance = st.sampled_from([True, True, True, False])  # `one_of` would draw each item of `happens` as often as a look
 who_looks = by_chance.flatmap(lambda same: anybody.map(lambda one: (one, one)) if same else st.tuples(anybody, anybody))
 nothing_else = by_chance.flatmap(lambda calm: st.none() if calm else happens)
 looked_at = st.builds(
@@ -109,7 +109,7 @@ class Promised(Story):
     """A story in which people look at plans, and others confirm them."""
 
     def fails(self, what: str) -> None:
-        """Have something refused for good until somebody looks at a plan."""
+        """Make something be refused for good until someone looks at a plan."""
         refuse(self.duty, what)
 
     def mended(self) -> None:
@@ -120,7 +120,7 @@ class Promised(Story):
         lifecycle.update(self.incident, text="half are back", by=self.person(by), at=self.duty.house.now())
 
     def gone(self, who: str) -> None:
-        """Somebody leaves the workspace for good."""
+        """Let a person leave the workspace for good."""
         self.duty.house.slack.person(who).deleted = True
         workspace_cache.refresh(everybody=True)
 
@@ -173,7 +173,7 @@ class Promised(Story):
         return str(found.external["name"]) if found else ""
 
     def look(self, who: str, by: str, to: str, bring: list[str], come: bool, meanwhile: Any) -> None:
-        """Somebody looks, something may happen, and somebody confirms what was looked at."""
+        """Someone looks, something may happen, and someone confirms what was looked at."""
         self.settle()
         self.mended()
         house, type = self.duty.house, self.duty.house.type(to)
@@ -205,26 +205,26 @@ class Promised(Story):
         self.is_done(shown, pages=pages, last=last, owed=owed)
 
     def owed(self) -> Counter[str]:
-        """What waits already, by the call that it takes: for a channel that could not be opened, say."""
+        """Return what already waits, by the call it takes: for example, for a channel that could not be opened."""
         return Counter(self.incident.effects.filter(state="waiting").values_list("method", flat=True))
 
     def pages(self) -> dict[str, str]:
         return {id: one.status for id, one in self.duty.account.account.incidents.items()}
 
     def is_planned_so(self, shown: Plan) -> None:
-        """The plan of the incident as it is now is the one that was shown of it as it would be."""
+        """Check that the incident's plan now equals the one that was shown in advance."""
         known = load_facts.one(self.incident)
         now = plan(desired_state(known.facts), known.observed)
-        again = {key.rpartition("#")[0] for key in shown.retries}  # with the words that it has by now
+        again = {key.rpartition("#")[0] for key in shown.retries}  # with its current words
         then, since = ([one for one in some if one.thing not in again] for some in (shown.actions, now.actions))
         assert steps(then) == steps(since)
         assert {gap.key for gap in now.gaps} <= {gap.key for gap in shown.gaps}
         assert not participation.of(known.facts).coming, "whom the plan named came in as it was confirmed"
 
     def is_done(self, shown: Plan, *, pages: dict[str, str], last: int, owed: Counter[str]) -> None:
-        """What was asked of Slack and PagerDuty is what the lines say, and all of it.
+        """Check that the requests to Slack and PagerDuty are exactly what the lines say.
 
-        What is missing, paged, or asked of people inside is said in the channel as well, in words of its own. What was
+        What is missing, paged, or asked of people inside is also said in the channel, in words of its own. What was
         ``owed`` before may be done by now.
         """
         lines = "\n".join(map(str, shown.lines))
@@ -254,7 +254,7 @@ def refuse(duty: Duty, what: str) -> None:
 
 
 def steps(actions: Iterable[Action]) -> Counter[tuple[object, ...]]:
-    """What is done, whatever the words and the numbers of entries and rooms that nobody knew yet."""
+    """Return the actions without their words, or the numbers of entries and rooms that were not known yet."""
     found: Counter[tuple[object, ...]] = Counter()
     for one in actions:
         if one.kind == "member":
@@ -266,7 +266,7 @@ def steps(actions: Iterable[Action]) -> Counter[tuple[object, ...]]:
 
 
 def promised(shown: Plan) -> Iterator[str]:
-    """The calls that a plan's lines stand for, but for invitations."""
+    """Yield the calls that a plan's lines stand for, except invitations."""
     for line in shown.lines:
         if line.key == "small":
             for text in line.text.split(", "):
@@ -285,7 +285,7 @@ def is_direct(args: Any) -> bool:
 
 @pytest.fixture(scope="module")
 def built_duty(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[Duty]:
-    """A house with a pager, two more people, and a group with nobody in it. Built once for all stories."""
+    """A house with a pager, two more people, and an empty group. Built once for all stories."""
 
     @contextmanager
     def laid() -> Iterator[Duty]:
@@ -332,7 +332,7 @@ def test_what_a_plan_says_is_done_and_nothing_else(
             organisation(duty.house, pager=duty.pager) if converts else nullcontext(),
         ):
             house = duty.house
-            house.clock = timezone.now()  # what comes after a retype came after it
+            house.clock = timezone.now()  # whatever follows a retype has a later time
             for slug, about in zip(ODD, asked, strict=True):
                 body = {"slug": slug, "name": slug.title(), "says": "Odd", **about}
                 types.add(Policy.from_dict(body), by=None, at=house.now())

@@ -1,4 +1,4 @@
-"""A token is revoked in the middle of an incident, or a vendor is away for long: once it is well all follows, once."""
+"""A token is revoked during an incident, or a vendor is away for long: once it is back everything follows, once."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from workflows.models import Effect, Resource
 from workflows.status import progress
 
 CODES = ["token_revoked", "invalid_auth", "account_inactive", "token_expired"]
-# Nor does a token help whose workspace takes no call from this network, or from this app or person.
+# The same applies to a token whose workspace accepts no calls from this network, this app or this person.
 SHUT = ["accesslimited", "team_access_not_granted", "two_factor_setup_required"]
 AWAY = {
     "server_error": "",
@@ -27,7 +27,7 @@ AWAY = {
 
 
 def nothing_waits(incident: Incident) -> bool:
-    """Whether all is done but for what nobody has to be told any more."""
+    """Return whether everything is done, except messages that no one needs any more."""
     left = Effect.objects.filter(incident=incident).exclude(state="done")
     return not left.exclude(state="cancelled", kind__in=["direct", "post"]).exists()
 
@@ -119,7 +119,7 @@ def test_a_channel_that_may_have_been_made_is_known_though_its_incident_is_over(
 
 @pytest.mark.parametrize("fault", AWAY)
 def test_what_a_long_outage_held_up_follows_by_itself_and_once(house: House, fault: str) -> None:
-    """Slack was away for an hour and more: every step was tried until it was given up, and told."""
+    """Slack was away for more than an hour: every step was retried until it was given up and reported."""
     house.slack.faults.add(AWAY[fault] or fault, **({"error": fault} if AWAY[fault] else {}))
     incident = house.declare("Checkout is slow")
     house.settle(incident, rounds=2 * failures.ATTEMPTS)

@@ -1,4 +1,4 @@
-"""What the lead redacts is nowhere any more that is ours; that it was, and by whom, is sealed, and the chain holds."""
+"""Redacted words are gone from everything of ours; that they were redacted, and by whom, is sealed in the chain."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ SAID = f"The root password is {SECRET} and everybody saw it, so look at what it 
 
 @pytest.fixture
 def incident(house: House) -> Incident:
-    """Is led by Dee."""
+    """An incident led by Dee."""
     found = house.declare()
     lifecycle.set_lead(found, lead=house.person("dee"), by=house.person("dee"), at=timezone.now())
     return house.settle(found)
 
 
 def captured(incident: Incident, by: Person) -> None:
-    """Put a message on the timeline, which its author edits and then deletes."""
+    """Capture a message on the timeline, which its author edits and then deletes."""
     at = timezone.now()
     event = lifecycle.capture(incident, text=SAID, author="Ann", ref="C1:1", by=by, at=at, recorded_at=at)
     lifecycle.edit(incident, n=event.n, text=f"{SAID}!", by=None, at=at)
@@ -59,7 +59,7 @@ def renamed(incident: Incident, by: Person) -> None:
 
 
 def edited(incident: Incident, by: Person) -> None:
-    """Write an update, then another one in its place, then take that back with a reason."""
+    """Write an update, edit it, then retract it with a reason."""
     lifecycle.update(incident, text=SAID, by=by, at=timezone.now())
     n = Event.objects.filter(incident=incident, kind="updated").latest("n").n
     lifecycle.edit(incident, n=n, text=f"Sorry: {SAID}", by=by, at=timezone.now())
@@ -67,7 +67,7 @@ def edited(incident: Incident, by: Person) -> None:
 
 
 def stepped(incident: Incident, by: Person) -> None:
-    """State a next step with an update, which a message of ours tells."""
+    """State a next step in an update, which one of our messages shows."""
     lifecycle.update(incident, text="we look", next_step=SAID, by=by, at=timezone.now())
 
 
@@ -97,7 +97,7 @@ def retyped(house: House) -> Way:
 
 
 def claimed(incident: Incident, by: Person) -> None:
-    """Say what it may be, and twice what came of that."""
+    """State a hypothesis, and two verdicts on it."""
     finding = findings.claim(incident, text=SAID, by=by, at=timezone.now())
     findings.judge(finding, verdict="partial", text="it was seen there", by=by, at=timezone.now())
     findings.judge(finding, verdict="root_cause", by=by, at=timezone.now())
@@ -141,7 +141,7 @@ WAYS: dict[str, Callable[[House], Way]] = {
 
 
 def test_every_kind_that_holds_what_someone_typed_is_walked() -> None:
-    """Edits and retractions go with what they are about; the others that are left out have tests of their own below."""
+    """Edits and retractions go with their entry; the other kinds left out have tests of their own below."""
     left_out = {"edited", "retracted", "declared", "paged", "replayed", "would_do", "alert"}
     left_out |= {"asked_in", "glass", "opening"}  # of private incidents: test_redaction_private
     assert event_kinds.TYPED.keys() - left_out == WAYS.keys()
@@ -167,7 +167,7 @@ def test_what_a_replay_showed_goes_with_what_it_showed(house: House, incident: I
 
 
 def kept(word: str) -> Iterator[str]:
-    """Name every table of ours that holds a word in any of its columns."""
+    """Yield the names of our tables that contain a word in any column."""
     tables = sorted({model._meta.db_table for model in apps.get_models() if model._meta.managed})
     with connection.cursor() as cursor:
         for table in tables:
@@ -177,13 +177,13 @@ def kept(word: str) -> Iterator[str]:
 
 
 def posted(house: House) -> list[str]:
-    """Return what stands in the workspace that holds the word."""
+    """Return what in the workspace contains the word."""
     slack = house.slack.workspace
     return [str(one) for channel in slack.channels.values() for one in channel.messages.values() if SECRET in str(one)]
 
 
 def of(incident: Incident, kind: str) -> int:
-    """Return the number of the entry that holds the word."""
+    """Return the number of the entry that contains the word."""
     events = [one for one in Event.objects.filter(incident=incident, kind=kind) if SECRET in f"{one.text}{one.data}"]
     return events[0].n
 
@@ -194,7 +194,7 @@ def test_what_was_redacted_is_nowhere_and_the_chain_holds(
     house: House, incident: Incident, salted: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if not salted:
-        monkeypatch.setattr(redacting, "salt", lambda: None)  # as entries of before have none
+        monkeypatch.setattr(redacting, "salt", lambda: None)  # like older entries, which have none
     dee = house.person("dee")
     for kind, way in WAYS.items():
         way(house)(incident, dee)

@@ -1,4 +1,4 @@
-"""What an alert was called is nowhere once it is redacted, whichever entry tells it, and if none does."""
+"""An alert's title is gone everywhere once it is redacted, whichever entry has it, or even if none does."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def test_an_alert_that_is_called_otherwise_keeps_its_name(house: House) -> None:
 
 
 def test_what_another_alert_of_a_storm_was_called_is_redacted_where_it_is_shown(house: House) -> None:
-    """No entry tells it, so that it goes from the list of alerts, and from pages that are open."""
+    """No entry has it, so it is removed from the list of alerts and from open pages."""
     dee, at = house.person("dee"), timezone.now()
     alerted.ruled(house.type("ambiguous"))
     alerted.hear(*(alerted.said(f"Q{n}", title=title, minute=n) for n, title in enumerate(["p95", SAID, SAID, "p99"])))

@@ -1,4 +1,4 @@
-"""What the database and the chain allow of a redaction: its one change, seen for good, by whoever did it."""
+"""What the database and the chain allow of a redaction: one change, visible for good, with who did it."""
 
 from __future__ import annotations
 
@@ -88,14 +88,14 @@ def test_what_is_left_of_a_redacted_entry_is_still_checked(
 
 
 def owners(table: str) -> None:
-    """Switch off the triggers of a table, as only its owner can."""
+    """Disable a table's triggers, as only its owner can."""
     with connection.cursor() as cursor:
         cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")
         cursor.execute(f"ALTER TABLE {table} DISABLE TRIGGER USER")
 
 
 def test_words_that_nobody_redacted_are_found_missing(house: House, incident: Incident) -> None:
-    """Whoever owns the tables can empty a row, and even say so: then it says so for good, and by whom."""
+    """The tables' owner can empty a row. To hide that they would have to record a redaction, which names them."""
     note = lifecycle.note(incident, text=SAID, by=house.person("dee"), at=timezone.now())
     sealing.seal(at=timezone.now())
     owners("incidents_event")
@@ -108,7 +108,7 @@ def test_words_that_nobody_redacted_are_found_missing(house: House, incident: In
 
 
 def test_nobody_finds_the_words_out_by_trying(house: House, incident: Incident) -> None:
-    """The hash that stays of a PIN is salted, and the salt is gone: ten thousand tries find nothing."""
+    """The hash that remains of a PIN is salted, and the salt is deleted, so ten thousand guesses find nothing."""
     from audit.sealed import chain
 
     dee = house.person("dee")
@@ -125,7 +125,7 @@ def test_nobody_finds_the_words_out_by_trying(house: House, incident: Incident) 
 def test_an_application_that_is_not_the_owner_redacts_and_changes_nothing_else(
     house: House, incident: Incident, request: pytest.FixtureRequest
 ) -> None:
-    """The grants allow the columns with words to be written, the trigger one change of them."""
+    """The grants allow writing the columns with words, and the trigger allows one change of them."""
     dee = house.person("dee")
     note = lifecycle.note(incident, text=SAID, by=dee, at=timezone.now())
     request.getfixturevalue("as_application")

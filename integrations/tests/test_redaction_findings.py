@@ -1,4 +1,4 @@
-"""A hypothesis or a verdict's reason that was redacted is nowhere either, and what else is known of both stays."""
+"""A redacted hypothesis or reason of a verdict is gone everywhere, and everything else about both stays."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SEEN: Final = "it was seen in the logs"
 
 @pytest.fixture
 def incident(house: House) -> Incident:
-    """Is led by Dee."""
+    """An incident led by Dee."""
     found = house.declare()
     lifecycle.set_lead(found, lead=house.person("dee"), by=house.person("dee"), at=timezone.now())
     return house.settle(found)
@@ -40,7 +40,7 @@ def entry(incident: Incident, kind: str, nth: int = 0) -> int:
 
 
 def shown(house: House, incident: Incident) -> dict[str, str]:
-    """Read every page and answer that tells of findings, as Dee."""
+    """Read every page and answer about findings, as Dee."""
     client, door = signed_in(house.person("dee")), Door(house)
     home, read = incident.get_absolute_url(), dict[str, str]()
     for path in ("", "findings/", "timeline?q=password", "review"):

@@ -1,4 +1,4 @@
-"""What the lead redacts of a private incident is nowhere either: its public summary, and why someone wanted in."""
+"""What the lead redacts of a private incident is gone too: its public summary, and reasons of access requests."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Way = Callable[[House, Incident], None]
 
 @pytest.fixture
 def incident(house: House) -> Incident:
-    """Is private, and led by Dee; Sam takes part."""
+    """A private incident led by Dee; Sam takes part."""
     found = house.declare("our keys leaked", type="security")
     lifecycle.set_lead(found, lead=house.person("dee"), by=None, at=timezone.now())
     return house.settle(found)

@@ -1,7 +1,7 @@
-"""Slack refuses one method for good, with an error of its reference, at any moment of a move into a private channel:
-nothing more is said in public, somebody is told what to do, nobody is asked again, and all follows once it is mended.
+"""Slack refuses one method for good, with a documented error, at any point of a move into a private channel.
 
-An error that says that it is so already, or speaks of one person alone, is looked at elsewhere.
+Nothing more is posted in public, someone is told what to do, nothing is requested again, and all follows once it is
+fixed. Other tests cover errors that mean *it already is so*, or that are about one person.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ MOMENTS: Final = (from_the_start, once_confirmed, half_carried_out)
 
 
 def an_error(method: str, moment: str) -> str:
-    """One of those that the method may answer for good, another one at each moment."""
+    """Return one of the method's final errors, a different one at each moment."""
     every = (RULES[method].errors | COMMON_ERRORS) - SO_ALREADY - RETRYABLE - recovering.REFUSED
     return random.Random(f"{method} {moment}").choice(sorted(every))
 
@@ -112,7 +112,7 @@ def test_whatever_slack_refuses_a_move_stays_private_is_told_and_follows_once_it
 
 
 def said_in_public(house: House, before: int) -> list[str]:
-    """What was written where everyone can read it, since some call."""
+    """Return what was posted where everyone can read it, since a call."""
     open_ones = {one.id for one in house.slack.workspace.channels.values() if one.kind == "public"}
     open_ones |= {f"#{one.name}" for one in house.slack.workspace.channels.values() if one.kind == "public"}
     calls = [one for one in house.slack.calls.since(before) if RULES[one.method].writes]
@@ -120,7 +120,7 @@ def said_in_public(house: House, before: int) -> list[str]:
 
 
 def stands(house: House, incident: Incident) -> None:
-    """Assert that people are in a private channel that has everything, and nothing of it is public."""
+    """Check that people are in a complete private channel, and that none of it is public."""
     assert not Effect.objects.filter(incident=incident).exclude(state__in=["done", "cancelled"]).exists()
     slack, name = house.slack, house.channel(incident)
     assert slack.channel(name).is_private

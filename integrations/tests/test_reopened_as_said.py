@@ -1,4 +1,4 @@
-"""Before anyone reopens an incident they read whom that pages and brings in, and that is what happens."""
+"""The form for reopening says whom that pages and brings in, and that is what happens."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def in_slack(duty: Duty, incident: Incident) -> str:
 
 
 class OnThePage:
-    """The form of the web, opened by Dee."""
+    """The web form, opened by Dee."""
 
     def __init__(self, duty: Duty, incident: Incident) -> None:
         self.client, self.path = Client(), f"/incidents/{incident.codename}/reopen"
@@ -65,7 +65,7 @@ class OnThePage:
 
 
 class InSlack:
-    """The modal of Slack, opened by Dee."""
+    """Slack's modal, opened by Dee."""
 
     def __init__(self, duty: Duty, incident: Incident) -> None:
         self.duty, self.door = duty, Door(duty.house)

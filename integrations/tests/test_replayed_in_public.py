@@ -1,4 +1,4 @@
-"""A public replay keeps nothing of what it replays once that is private, whenever that happens."""
+"""A public replay keeps nothing of its original once that is private, whenever that happens."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MINUTES = 12  # after which the replay is over
 
 
 def posted(house: House) -> list[str]:
-    """Return what stands in public channels that holds the word."""
+    """Return what in public channels contains the word."""
     channels = [one for one in house.slack.workspace.channels.values() if not one.is_private]
     return [str(one) for channel in channels for one in channel.messages.values() if SECRET in str(one)]
 

@@ -1,4 +1,4 @@
-"""Why a request for access needs no answer any more is said as it is: a rule, the type, or a role that is taken."""
+"""The reason why an access request needs no answer any more is stated correctly: a rule, the type, or a taken role."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The database is put back to an earlier moment while Slack is ahead of it: nothing is done twice."""
+"""The database is restored to an earlier moment while Slack is ahead of it: nothing is done twice."""
 
 from __future__ import annotations
 
@@ -131,7 +131,7 @@ def test_who_turned_private_since_is_named_before_anybody_may_look(
 def test_who_may_read_what_is_private_is_known_before_anybody_may_look(
     house: House, did: str, by: str, *, may: bool
 ) -> None:
-    """What was done in its channel since was told to nobody here, and is not told again."""
+    """What was done in its channel since then was never reported here, and is not reported again."""
     incident = house.declare("keys", type="security")
     who = house.person("out" if did == "invite" else "sam")
     room, acts = house.channel(incident), house.slack.acts
@@ -170,7 +170,7 @@ def test_firekind_says_that_those_are_in_a_channel_who_are(house: House, type: s
 def test_who_left_a_public_channel_since_is_known_though_slack_does_not_tell_at_once(
     house: House, monkeypatch: pytest.MonkeyPatch, held_up: str, ago: int, told: int
 ) -> None:
-    """Slack tells of so many channels and then no more, or a clock was ahead when they were noted to come in."""
+    """Slack lists only so many channels, or a clock was ahead when their arrival was recorded."""
     incidents = [house.declare(title) for title in ("Slow", "Slower")]
     for model in (Participant, Resource):
         model.objects.update(since_at=timezone.now() - timedelta(minutes=ago))
@@ -208,7 +208,7 @@ def test_who_left_a_public_channel_since_is_known_though_slack_does_not_tell_at_
 def test_channels_that_slack_does_not_tell_of_hold_no_others_up_and_are_asked_for_again(
     house: House, monkeypatch: pytest.MonkeyPatch, code: str, healthy: int
 ) -> None:
-    """However many looks it takes: those that fail each time are the first, and then among the others."""
+    """However many looks it takes: channels that fail each time come first, then in turn with the others."""
     incidents = [house.declare(f"Slow {n}") for n in range(healthy + 3)]
     settled_long_ago()
     with lost():
@@ -249,7 +249,7 @@ def test_after_a_limit_nobody_is_asked_before_it_is_over(house: House) -> None:
 def test_nobody_is_let_in_who_came_before_an_incident_turned_private_while_slack_is_asked(
     house: House, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """With an organisation's token the channel stays, and who came into it in the lost moments is unknown here."""
+    """With an organisation's token the channel stays, and who joined it in the lost moments is not known here."""
     with organisation(house):
         incident, out = house.declare("Keys", type="internal"), house.person("out")
         settled_long_ago()
@@ -270,7 +270,7 @@ def test_nobody_is_let_in_who_came_before_an_incident_turned_private_while_slack
 
 
 def settled_long_ago() -> None:
-    """A copy is older than an invitation takes to arrive."""
+    """Make the copy older than an invitation takes to arrive."""
     for model in (Participant, Resource):
         model.objects.update(since_at=timezone.now() - timedelta(minutes=5))
 
@@ -290,7 +290,7 @@ def test_where_slack_does_not_say_who_is_in_it_is_to_be_asked_again(
 
 @pytest.mark.parametrize("why", ["restored", "drop_before", "drop"])
 def test_who_is_wanted_still_is_invited_where_others_of_the_same_invitation_are_not(house: House, why: str) -> None:
-    """Nobody knows whether it was sent: whoever is in by now is looked for, and the rest is planned again."""
+    """No one knows whether it was sent: people already in are found, and the rest are planned again."""
     kind, method = ("error", "*") if why == "restored" else (why, "conversations.invite")
     house.slack.faults.add(kind, method=method, error="token_revoked")
     incident = lifecycle.declare("Slow", by=house.person("dee"), at=house.now(), type=house.type("ambiguous"))
@@ -313,7 +313,7 @@ def test_who_is_wanted_still_is_invited_where_others_of_the_same_invitation_are_
 
 @pytest.mark.parametrize("commands", [(), ("restored",)], ids=["nobody-says-so", "restored"])
 def test_what_was_to_change_and_was_never_made_is_made(house: House, commands: tuple[str, ...]) -> None:
-    """A message was under way when its words changed; nothing of it is found, so that nothing is there to change."""
+    """A message was under way when its words changed. It is not found, so there is nothing to change."""
     house.slack.faults.add("drop_before", method="chat.postMessage")
     incident = lifecycle.declare("Slow", by=house.person("dee"), at=house.now(), type=house.type("major"))
     incident = house.settle(incident, rounds=1)
@@ -331,7 +331,7 @@ def test_what_was_to_change_and_was_never_made_is_made(house: House, commands: t
 
 
 def test_whose_channel_was_archived_before_is_named_as_well(house: House, capsys: pytest.CaptureFixture[str]) -> None:
-    """Nothing in Slack tells it from one that stayed public; where people respond no more, that is how it ends."""
+    """Nothing in Slack tells it from one that stayed public; one where no one responds any more ends like that."""
     open_one, ended = house.declare("Archived by hand"), house.declare("Over")
     house.settle(lifecycle.resolve(ended, text="", by=house.person("dee"), at=house.now()))
     for one in (open_one, ended):

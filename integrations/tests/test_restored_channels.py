@@ -1,4 +1,4 @@
-"""Channels that a restore made us forget, or that it had us look for in vain: named, and nothing waits for them."""
+"""Channels that a restore made us forget, or search for in vain: they are listed, and nothing waits for them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The database is put back while PagerDuty is ahead of it: whoever restores is told what nobody here knows of."""
+"""The database is restored while PagerDuty is ahead of it: the person who restores is told what is not known here."""
 
 from __future__ import annotations
 

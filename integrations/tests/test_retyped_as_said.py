@@ -1,4 +1,4 @@
-"""What a retype does is on its plan: each message that is written over, whatever it is written over for."""
+"""What a retype does is in its plan, including each message that is overwritten, for whatever reason."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ pytestmark = pytest.mark.usefixtures("no_pages")
 
 
 def confirmed(house: House, incident: Incident, to: str, *bring: str) -> tuple[Plan, list[str]]:
-    """Look at a retype, confirm it, and return its plan and the calls that it led to."""
+    """Look at a retype, confirm it, and return its plan and the resulting calls."""
     incident.refresh_from_db()
     before = len(house.writes())
     plan = house.confirm(incident, to, bring=bring)

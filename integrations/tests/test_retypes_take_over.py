@@ -1,4 +1,4 @@
-"""A retype's plan tells of what failed before and of what is still under way, and that is what is then carried out."""
+"""A retype's plan shows what failed before and what is still under way, and that is what is then carried out."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the channel is told of a review: where to open it once the incident ended, and that it was published."""
+"""What the channel is told about a review: where to open it once the incident ended, and that it was published."""
 
 from __future__ import annotations
 
@@ -20,6 +20,6 @@ def test_the_channel_offers_the_review_and_hears_when_it_is_published(house: Hou
 
 
 def _saying(house: House, words: str) -> set[str]:
-    """Return the channels in which a message holds some words."""
+    """Return the channels with a message that contains some words."""
     channels = house.slack.workspace.channels.values()
     return {one.name for one in channels if any(words in str(message) for message in one.messages.values())}

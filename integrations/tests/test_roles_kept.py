@@ -1,4 +1,4 @@
-"""Whoever was chosen for a role keeps it when only the channel is another one, as the plan says, on shift or not."""
+"""A person chosen for a role keeps it when only the channel is replaced, as the plan says, on shift or not."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from integrations.tests.test_people_laws import Story, named
 from workflows.channels import rooms
 from workflows.reconcile import retyping
 
-ONE = (OneOf("Boss", schedule="Platform leadership"),)  # Pia is on call, until somebody else is
+ONE = (OneOf("Boss", schedule="Platform leadership"),)  # Pia is on call, until someone else is
 
 
 def lost(house: House, incident: Incident) -> Incident:
-    """Somebody deletes the channel."""
+    """Delete the channel."""
     channel = house.slack.channel(house.channel(incident))
     house.slack.person("dee").is_admin = True
     house.slack.acts.delete_channel("dee", channel.name)
@@ -26,13 +26,13 @@ def lost(house: House, incident: Incident) -> Incident:
 
 
 def another(house: House, incident: Incident) -> Incident:
-    """Somebody asks for a new channel."""
+    """Ask for a new channel."""
     rooms.open_another(lost(house, incident), by=house.person("dee"), at=house.now())
     return house.settle(incident)
 
 
 def retyped(house: House, incident: Incident) -> Incident:
-    """Somebody retypes it, and so gets a new channel: exactly those whom the plan names come into it."""
+    """Retype it, and so get a new channel, which exactly the people named in the plan join."""
     incident = lost(house, incident)
     plan = retyping.preview(incident, to=house.type("other"), by=house.person("dee"))
     incident = house.retype(incident, "other")

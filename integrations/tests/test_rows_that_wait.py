@@ -1,4 +1,4 @@
-"""Rows that are locked while somebody else changes them are read as they are afterwards, with all that is joined."""
+"""Rows that are locked while someone else changes them are read in their new state, with everything joined."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from workflows.oncall.pager_events import PagerEvent, PagerIncident
 
 @pytest.fixture
 def built(erasable: None, transactional_db: None) -> Iterator[House]:
-    """A house in a database to which others write at the same time."""
+    """A house in a database that others write to concurrently."""
     with house() as made:
         yield made
 

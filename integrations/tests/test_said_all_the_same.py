@@ -1,4 +1,4 @@
-"""What failed, and was said all the same because only its answer was lost, is withdrawn once it is private."""
+"""A post that counts as failed but only lost its answer is withdrawn once the incident is private."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ METHODS = {"announcement": "chat.postMessage", "headline/1": "chat.postMessage",
 
 @pytest.fixture
 def said(house: House, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> Incident:
-    """Slack carries everything out and does not answer, for longer than a step is tried."""
+    """Slack carries everything out without answering, for longer than a step is retried."""
     monkeypatch.setattr(failures, "ATTEMPTS", 1)
     house.slack.faults.add("drop", method=METHODS[request.param])
     incident = lifecycle.declare("Keys leaked", by=house.person("dee"), at=house.now(), type=house.type("major"))
@@ -33,14 +33,14 @@ def said(house: House, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureR
 
 
 def answered_again(house: House, incident: Incident) -> Incident:
-    """Let Slack answer, and what failed be tried again."""
+    """Let Slack answer, and retry what failed."""
     house.slack.faults.clear()
     tasks.recover()
     return house.settle(incident)
 
 
 def public(house: House) -> str:
-    """Everything of ours that anyone in the workspace can read."""
+    """Return everything of ours that anyone in the workspace can read."""
     rooms = [one for one in house.slack.workspace.channels.values() if not one.is_private]
     return str([(one.topic, house.slack.texts(one.name)) for one in rooms])
 
@@ -119,7 +119,7 @@ def test_what_could_not_be_looked_for_keeps_its_channel_open_until_it_can_be(hou
 
 
 def test_so_does_what_told_there_of_a_failure(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nothing more is told where that fails, but it is known."""
+    """Nothing more is reported where that fails, but it is known."""
     monkeypatch.setattr(failures, "ATTEMPTS", 1)
     incident = house.declare("Keys leaked", type="major")
     house.slack.faults.add("error", method="conversations.setTopic", error="missing_scope")

@@ -1,4 +1,4 @@
-"""Settings change while an incident is open, and the processes are restarted: what was begun ends as it should."""
+"""Settings change during an incident and the processes are restarted: what was started ends as it should."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_titles_of_pages_are_neutral_once_pagerduty_is_connected_again(duty: Dut
 
 
 def test_while_pagerduty_is_not_connected_nothing_of_a_page_is_forgotten(duty: Duty) -> None:
-    """Who came in by being paged stays in, and what stands is neither ended nor ended again."""
+    """A person who came in by being paged stays in, and existing pages are not ended, nor ended again."""
     house = duty.house
     incident = house.declare(type="major")
     inside = set(Participant.objects.filter(incident=incident, left_at=None).values_list("person__name", flat=True))
@@ -92,7 +92,7 @@ def test_a_plan_says_when_pages_are_resolved(duty: Duty, connected: bool) -> Non
 def test_what_was_said_is_found_after_secret_key_was_changed(
     duty: Duty, monkeypatch: pytest.MonkeyPatch, private: bool
 ) -> None:
-    """Workers are killed as the key is rotated, and leave messages whose answers nobody saw."""
+    """Workers are killed when the key is rotated, and leave messages whose answers were lost."""
     house = duty.house
     house.slack.faults.add("drop", method="chat.postMessage")
     incident = lifecycle.declare("Keys leaked", by=house.person("dee"), at=house.now(), type=house.type("major"))

@@ -1,4 +1,4 @@
-"""A vendor who says nothing holds up only what that vendor is asked for, however many incidents wait for an answer."""
+"""A silent vendor delays only what that vendor is asked for, however many incidents wait for an answer."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from workflows.performing import perform
 from workflows.planning.actions import EFFECTS, KINDS, of_queue
 from workflows.reconcile import reconcile, sweep
 
-CONNECTIONS, THREADS = 20, 16  # as a worker has
+CONNECTIONS, THREADS = 20, 16  # as in a worker
 INCIDENTS: Final = max(THREADS, *perform.IN_FLIGHT.values()) + 20  # more than there are threads
 PATIENCE_S: Final = 60
 ASKED: Final = {"chat": (StraightWire, "call"), "pager": (StraightTransport, "handle_request")}
@@ -32,7 +32,7 @@ ASKED: Final = {"chat": (StraightWire, "call"), "pager": (StraightTransport, "ha
 
 @pytest.fixture(name="duty")
 def own_duty(erasable: None, transactional_db: None) -> Iterator[Duty]:
-    """A house whose rows other threads see, which have as many connections as those of a worker."""
+    """A house whose rows other threads see; they have as many connections as a worker's."""
     with duty() as made:
         options = connection.settings_dict["OPTIONS"]
         connection.close()
@@ -49,7 +49,7 @@ def owed(*ports: str) -> list[str]:
 
 
 def is_done(*ports: str, look: Callable[[], None] = lambda: None) -> bool:
-    """Wait until every incident was planned and nothing that these ports are asked for is owed."""
+    """Wait until every incident is planned and nothing is owed to these ports."""
     for _ in range(PATIENCE_S * 5):
         if Planned.objects.count() == INCIDENTS and not owed(*ports):
             return True

@@ -1,4 +1,4 @@
-"""What the pager and the workspace say of themselves may take minutes to read: what is older never replaces newer."""
+"""Reading the pager or the workspace may take minutes: an older answer never replaces newer data."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ NOON, LATER = hours(3), hours(3) + refresh.LEASE + timedelta(minutes=1)
 
 @dataclass(slots=True, eq=False, weakref_slot=True)
 class Slowly:
-    """Somebody outside whose answer to one question is on its way for so long that something happens meanwhile."""
+    """A vendor whose answer to one request takes so long that something happens meanwhile."""
 
     asked: Any
     question: str
@@ -77,7 +77,7 @@ def test_an_answer_of_the_pagers_that_came_after_a_newer_one_changes_nothing(
     def meanwhile() -> None:
         change(pager)
         with ports.using(pager=pager):
-            refresh.keep(at=LATER)  # by another worker, as the first one's time was over
+            refresh.keep(at=LATER)  # by another worker, when the first one's time was over
         assert shown(pager) == newer
 
     with ports.using(pager=Slowly(pager, question, meanwhile)):
@@ -119,7 +119,7 @@ def test_groups_that_were_read_before_a_newer_look_are_not_taken(house: House) -
 
 
 def test_whoever_left_while_everyone_was_read_has_left(house: House) -> None:
-    """Slack's event about it is newer than the answer that was on its way; older it would let them in again."""
+    """Slack's event about it is newer than the answer on its way, which would otherwise let them in again."""
     at, ben = timezone.now(), house.person("ben")
     (known,) = (one for one in house.chat.people() if one.chat_id == ben.chat_id)
 
@@ -137,7 +137,7 @@ def test_whoever_left_while_everyone_was_read_has_left(house: House) -> None:
 def test_whoever_is_given_an_address_while_everyone_was_read_is_not_taken_for_who_had_it(
     house: House, joins: bool
 ) -> None:
-    """Ben is given another address, and Zed, who is new, his: the answer on its way says Ben's of before."""
+    """Ben gets a new address, and newcomer Zed gets Ben's old one, which the answer on its way still calls Ben's."""
     at, ben = timezone.now(), house.person("ben")
     (known,) = (one for one in house.chat.people() if one.chat_id == ben.chat_id)
     zed = replace(known, chat_id="U0ZED", name="Zed")

@@ -1,4 +1,4 @@
-"""The way to a vendor is slow at each of its steps: a request ends in time, and none is sent that came too late."""
+"""The connection to a vendor is slow at each step: a request ends in time, and none is sent too late."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ BEGINNINGS: Final = {"the head trickles": broken.STATUS, "the answer trickles": 
 
 
 def told(serve: Serve, ends: list[str]) -> Serve:
-    """Note where whoever is served listened to the end."""
+    """Record each connection whose client listened to the end."""
 
     def serve_and_tell(taken: socket.socket, over: threading.Event) -> None:
         serve(taken, over)
@@ -104,7 +104,7 @@ def test_a_proxy_that_trickles_before_it_leads_on_is_not_listened_to_for_long(
 
 
 def counts(sent: list[bytes], *, then: Callable[[], object] = lambda: None) -> Serve:
-    """Give a good answer, once the handshake is over and something else has happened meanwhile."""
+    """Give a good answer after the handshake, and after something else happened meanwhile."""
 
     def serve(taken: socket.socket, over: threading.Event) -> None:
         then()
@@ -119,7 +119,7 @@ def counts(sent: list[bytes], *, then: Callable[[], object] = lambda: None) -> S
 def test_what_nobody_wants_any_more_once_there_is_a_connection_is_not_sent(
     certificates: Certificates, wire: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It turned private while the vendor's name was being resolved: nothing of it is said in public."""
+    """It became private while the vendor's name was being resolved: nothing of it is said in public."""
     sent: list[bytes] = []
     wanted, resolve = [True], socket.getaddrinfo
 
@@ -142,7 +142,7 @@ BOUNDED: Final = tuple(broken.WIRES)
 
 @pytest.fixture
 def now(monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
-    """A clock for bounds that the test sets."""
+    """A clock for deadlines that the test controls."""
     clock = SimpleNamespace(at_s=0.0)
     monkeypatch.setattr(bounded, "time", SimpleNamespace(monotonic=lambda: clock.at_s))
     return clock
@@ -171,7 +171,7 @@ def test_after_a_resolver_that_took_too_long_nothing_is_sent(
 def test_the_addresses_of_a_name_share_what_is_left(
     certificates: Certificates, now: SimpleNamespace, wire: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """None of them answers, as behind a network that swallows packets: they are not waited for one after the other."""
+    """None of them answers, as when a network drops packets: they do not each get the full time-out."""
     tried: list[float] = []
 
     def many(*asked: Any, **more: Any) -> Any:
@@ -194,7 +194,7 @@ def test_the_addresses_of_a_name_share_what_is_left(
 def test_a_body_that_is_accepted_slowly_is_sent_in_time_or_not_at_all(
     certificates: Certificates, now: SimpleNamespace
 ) -> None:
-    """TLS takes it piece by piece, and each has a time-out of its own."""
+    """TLS takes it in pieces, each with a time-out of its own."""
     ending = bounded.Ending(bounded.TIMES)
     taken: list[int] = []
 

@@ -1,4 +1,4 @@
-"""A row at which something of ours breaks, again and again, keeps no other row from its turn."""
+"""A row on which our code fails again and again keeps no other row from its turn."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from workflows.usergroups import workspace_cache
 
 
 def ended() -> OperationalError:
-    """What a row ends in that always takes longer than the database gives it."""
+    """Return the error of a row that always takes longer than the database allows."""
     error = OperationalError("canceling statement due to statement timeout")
     error.__cause__ = psycopg.errors.QueryCanceled("canceling statement due to statement timeout")
     return error
@@ -36,10 +36,10 @@ BREAKS = [ValueError("a fault of ours"), Incident.DoesNotExist("gone"), RuntimeE
 
 @dataclass(frozen=True, slots=True)
 class Queue:
-    """Rows that a look acts on: how two of them come to be, where it breaks, and whether the later one was acted on."""
+    """Rows that a look acts on: how to create two, where it fails, and whether the later one was processed."""
 
     filled: Callable[[House], object]
-    breaks: str  # the function that acts on one, by its full name
+    breaks: str  # the full name of the function that acts on one
     look: Callable[[], object]
     is_done: Callable[[], bool]
 
@@ -148,7 +148,7 @@ def test_what_a_sweep_carries_goes_on_where_one_of_it_breaks(house: House, monke
 
 
 def test_the_sweep_asks_no_vendor(house: House) -> None:
-    """One that is silent would hold up what lost hints were about for as long as it is."""
+    """A silent vendor would otherwise delay, for as long as it is silent, what lost hints were about."""
     for filled in (_overdue, _knocks, _notices, _misses):
         filled(house)
     workspace_cache.mark_stale()

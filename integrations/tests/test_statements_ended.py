@@ -1,4 +1,4 @@
-"""Whichever statement PostgreSQL ends, and why: whoever asked is told what to do, and nothing is half done."""
+"""Whichever statement PostgreSQL aborts, and why: the person is told what to do, and nothing is half done."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ from integrations.tests.test_faults import nothing_twice
 
 @dataclass(slots=True)
 class Place:
-    """An incident of Ann's, and everyone at its doors."""
+    """Ann's incident, and everyone at its doors."""
 
     door: Door
     pager: posted.Door
@@ -203,7 +203,7 @@ def test_at_every_door_it_is_said_and_nothing_is_half_done(place: Place, state: 
         ask = opened(place)
         with ended(state, at=at) as seen:
             answer = ask()
-        transaction.set_rollback(False)  # of a statement that has no transaction of its own outside of tests
+        transaction.set_rollback(False)  # from a statement that outside of tests has no transaction of its own
         if not seen.happened:
             break
         assert told(answer), f"statement {at}: {getattr(answer, 'content', answer)!r}"

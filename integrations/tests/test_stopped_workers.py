@@ -1,6 +1,6 @@
-"""A worker may be stopped before any of its requests, and go on when another has done its work: nothing is done twice.
+"""A worker may be suspended before any request and resume after another did its work: nothing is done twice.
 
-A host that is suspended, moved, or out of memory does that; so does SIGSTOP.
+That happens to a host that is suspended, moved, or out of memory; SIGSTOP does the same.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ REQUESTS = range(20)  # more than any of the stories has
 
 @dataclass(slots=True)
 class Stopped:
-    """Which request a worker is stopped before, for how long, and how many there were."""
+    """The request before which a worker is suspended, for how long, and how many requests there were."""
 
     late: Late
     before: int
@@ -37,7 +37,7 @@ class Stopped:
     happened: bool = False
 
     def pass_by(self) -> None:
-        """Stop whoever asks, if it is this request, while others go on."""
+        """Suspend the caller at the chosen request, while others continue."""
         if self.incident is None or self.happened:
             return
         self.seen += 1
@@ -129,14 +129,14 @@ def test_what_turned_private_meanwhile_is_not_said_in_public(
 
 
 def said_in_public(at: House, since: list[int]) -> str:
-    """Return all that was sent to public channels, by their ids or names, since the first of these calls."""
+    """Return everything that was sent to public channels, by id or name, since the first of these calls."""
     public = [one for one in at.slack.workspace.channels.values() if not one.is_private]
     named = {*(one.id for one in public), *(f"#{one.name}" for one in public)}
     calls = list(at.slack.calls)[since[0] :] if since else []
     return str([call.args for call in calls if call.args.get("channel") in named])
 
 
-# How the channel for announcements stands, and how many requests a declaration then takes.
+# The state of the announcement channel, and how many requests a declaration then takes.
 BEFORE_IT: dict[str, tuple[Callable[[House], object], int]] = {
     "as-it-should": (lambda at: None, 7),
     "not-joined": (lambda at: at.slack.acts.kick("dee", "incidents", "firekind"), 10),
@@ -153,7 +153,7 @@ STOPPED = [
 def test_what_turns_private_while_it_is_announced_is_not_said_in_public_after_that(
     stopped: tuple[House, Stopped], late: Late, before: str
 ) -> None:
-    """A request that Slack refused did nothing, and what it asked for may be wanted no more by the next one."""
+    """A request that Slack refused did nothing, and what it was for may no longer be wanted at the next one."""
     at, about = stopped
     BEFORE_IT[before][0](at)
     dee = at.person("dee")

@@ -30,7 +30,7 @@ RENAMED = """
 
 
 def copies(incident: Incident, count: int) -> None:
-    """Make settled look-alikes of a settled incident, row by row as it was written."""
+    """Create settled copies of a settled incident, row by row as it was written."""
     names = [f"twin-{incident.pk}-{number}" for number in range(count)]
     given = {name: getattr(incident, name) for name in _columns(Incident)}
     Incident.objects.bulk_create(Incident(**given | {"codename": name}) for name in names)
@@ -42,7 +42,7 @@ def copies(incident: Incident, count: int) -> None:
             table = sql.Identifier(model._meta.db_table)
             cursor.execute(sql.SQL(TWINS).format(table=table, columns=columns), [names, incident.pk])
         cursor.execute(RENAMED, [incident.codename, names])
-        cursor.execute("ANALYZE")  # what autovacuum would do by the time that there are so many
+        cursor.execute("ANALYZE")  # autovacuum would have done so by the time there are this many
 
 
 def _columns(model: type[Model]) -> list[str]:
@@ -94,7 +94,7 @@ KIND_OF: Final = {KINDS[kind].port: kind for kind in HASTY}
 
 
 def owe(incident: Incident, kind: str) -> None:
-    """Let an effect of a kind wait that is due."""
+    """Add a due effect of a kind."""
     at = timezone.now()
     state = {"state": "waiting", "due_at": at, "created_at": at, "rank": 1, "revision": incident.revision}
     Effect.objects.create(incident=incident, key=f"{kind}/drawn", thing=kind, kind=kind, verb="create", **state)
@@ -104,7 +104,7 @@ def owe(incident: Incident, kind: str) -> None:
 def test_what_waits_for_one_port_hides_nothing_that_others_are_asked_for(
     house: House, monkeypatch: pytest.MonkeyPatch, port: str
 ) -> None:
-    """However many wait, and for however long: a vendor may be silent for hours, or have been disconnected."""
+    """However many wait, and for however long: a vendor may be silent for hours, or disconnected."""
     monkeypatch.setattr(sweep, "AT_MOST", 4)
     first = house.declare()
     owe(first, KIND_OF[port])

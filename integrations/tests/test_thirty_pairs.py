@@ -1,4 +1,4 @@
-"""Every ordered pair of the six types: the workspace ends as desired, by the smallest number of calls."""
+"""Every ordered pair of the six types: the workspace reaches the desired state with the fewest calls."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ PAIRS = list(permutations(POLICIES, 2))
 
 
 def people_of(policy: Policy, *, present: frozenset[str] = frozenset()) -> set[str]:
-    """Who a policy brings in, worked out from the table and the test's groups alone."""
+    """Return the people a policy brings in, computed only from the table and the test's groups."""
     found = {member for group in policy.invite for member in GROUPS[group]}
     for one in policy.one_of:
         members = sorted(GROUPS[one.group])
@@ -50,7 +50,7 @@ def test_a_retype_ends_as_desired_by_the_fewest_calls(house: House, before: str,
 
 
 def in_place(house: House, incident: Incident, first: Policy, then: Policy, here: frozenset[str]) -> None:
-    """The channel stays: new people come, nobody goes, and what names the type is brought up to date."""
+    """Check a retype in place: new people come, no one leaves, and everything that names the type is updated."""
     wanted = here | people_of(then, present=here)
     room = house.channel(incident)
     assert house.slack.members(room) == wanted | {"firekind"}
@@ -75,7 +75,7 @@ def in_place(house: House, incident: Incident, first: Policy, then: Policy, here
 
 
 def to_private(house: House, incident: Incident, first: Policy, then: Policy, here: frozenset[str]) -> None:
-    """The talk moves: only the actor and the new policy's people come along, and our words are taken back."""
+    """Check a move: only the actor and the new policy's people come along, and our words are withdrawn."""
     old, new = house.channel(incident, 1), house.channel(incident, 2)
     assert house.slack.members(new) == {"dee", "firekind"} | people_of(then, present=frozenset({"dee"}))
     assert house.slack.channel(new).is_private
@@ -88,10 +88,10 @@ def to_private(house: House, incident: Incident, first: Policy, then: Policy, he
         {
             "conversations.create": 1,
             "conversations.invite": 1,
-            "conversations.setTopic": 2,  # the new one, the old one cleared
+            "conversations.setTopic": 2,  # set on the new channel, cleared on the old one
             "bookmarks.add": 1,
             "bookmarks.remove": 1,
-            "chat.postMessage": 4,  # headline, hand-over, what happened; the neutral line in the old channel
+            "chat.postMessage": 4,  # headline, handover message, what happened; the neutral line in the old channel
             "pins.add": 1,
             "chat.update": 1 + first.announce,  # the old headline and the announcement withdrawn
             "conversations.archive": 1,

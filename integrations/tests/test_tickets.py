@@ -1,4 +1,4 @@
-"""Follow-ups and their tickets: made once whatever goes wrong, in step both ways, and none of a private incident's."""
+"""Follow-ups and tickets: created once whatever goes wrong, in sync both ways, and none for a private incident."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from workflows.tickets import looks
 
 
 class Killed(BaseException):
-    """The worker is killed here."""
+    """Kills the worker at this point."""
 
 
 THERE = ("title", "assign", "unassign", "day", "close", "open")
@@ -40,7 +40,7 @@ PHASES = st.sampled_from(["during", "afterwards"])
 
 
 def play(at: Desk, steps: list[str]) -> None:
-    """Do each step; edits that the verbs refuse are left out."""
+    """Do each step; edits that the verbs refuse are skipped."""
     for n, step in enumerate(steps):
         if step in {"lost", "down", "refused", "limited"}:
             at.board.faults.add(step, times=1)
@@ -117,7 +117,7 @@ class TestAnyOrder(TestCase):
             at.board.faults.clear()
             at.settle()
             assert Incident.objects.get(pk=at.incident.pk).private
-            # What somebody wrote there since is theirs.
+            # What someone has written there since is theirs.
             allowed = {NEUTRAL_TITLE, *(f"Theirs {n}" for n in range(len(before) + 2, len(steps)))}
             assert {one.title for one in at.board.there("acme/ops")} <= allowed
             kept = Ticket.objects.filter(incident=at.incident, key=wanted.key(1, private=True)).first()
@@ -201,7 +201,7 @@ def test_the_newer_of_two_edits_stands(office: Desk) -> None:
     edit_here(office, "text", 1)
     edit_there(office, "title", 2)
     office.settle()
-    assert office.ours()["title"] == "Ours 1"  # planned after theirs, which nobody had looked at
+    assert office.ours()["title"] == "Ours 1"  # planned after their edit, which we had not read yet
     edit_here(office, "text", 3)
     reconcile.reconcile(office.incident.pk, at=office.now())
     edit_there(office, "title", 4)
@@ -212,7 +212,7 @@ def test_the_newer_of_two_edits_stands(office: Desk) -> None:
 
 @pytest.mark.parametrize("kind", sorted(VENDORS))
 def test_an_edit_of_ours_that_overtakes_a_list_of_what_changed_stands(kind: str, db: None) -> None:
-    """The list says how a ticket was before our edit reached it, and is compared after."""
+    """The list shows a ticket before our edit reached it, and is compared afterwards."""
     with desk(kind) as at:
         at.add()
         at.settle()
@@ -262,7 +262,7 @@ def test_one_that_the_tracker_refuses_to_show_holds_up_no_other_and_is_asked_for
 def test_one_that_is_refused_has_no_more_listed_again_than_is_read_at_once(
     office: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A tracker lists a thousand changes: whatever came after those would wait for a day."""
+    """A tracker lists at most a thousand changes, so later ones would wait for a day."""
     monkeypatch.setattr(looks, "REFUSED_AMONG", 2)
     for text in ("Rotate the keys", "Write a test", "Look at it"):
         office.add(text)
@@ -357,7 +357,7 @@ def test_a_ticket_that_an_expired_token_held_up_is_opened_once_the_token_works_a
 
 def test_a_project_may_have_a_long_path(db: None) -> None:
     with desk("gitlab") as at:
-        long = "acme/" + "/".join(["of-a-group-in-a-group"] * 11)  # GitLab allows 255 letters
+        long = "acme/" + "/".join(["of-a-group-in-a-group"] * 11)  # GitLab allows 255 characters
         at.tracker._projects[False] = long  # type: ignore[attr-defined]
         at.board.projects = (*at.board.projects, long)
         at.add("Rotate the leaked keys")

@@ -1,4 +1,4 @@
-"""A ticket that was opened and is not seen yet is waited for, and not opened again."""
+"""A ticket that was opened but cannot be found yet is waited for, and not opened again."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from workflows.reconcile import reconcile
 @pytest.mark.parametrize("method", ["POST *", "GET *"])
 @pytest.mark.django_db
 def test_one_that_is_found_late_is_not_opened_twice(kind: str, fault: str, method: str) -> None:
-    """Jira's search finds a new issue only seconds after it was made: where the answer was lost, that is waited for.
+    """Jira's search finds a new issue only seconds after it was created: if the answer was lost, we wait for that.
 
-    So it is where what follows goes wrong, as that it is read.
+    The same applies if a later request, such as reading it, fails.
     """
     with desk(kind) as at:
         if isinstance(at.board, FakeJira):

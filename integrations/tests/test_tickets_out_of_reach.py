@@ -1,4 +1,4 @@
-"""Tickets that are not ours to change: of a project that is not set any more, and of what the database lost."""
+"""Tickets that are not ours to change: in a project that is no longer configured, or lost by the database."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def test_a_ticket_in_a_project_that_is_not_set_any_more_is_said_to_stay(office: 
 
 @pytest.mark.parametrize("commands", [(), ("restored",)], ids=["nobody-says-so", "restored"])
 def test_a_ticket_of_what_the_database_lost_is_not_taken_for_ours(office: Desk, commands: tuple[str, ...]) -> None:
-    """Numbers that were given out then are given out again, and the answer that would tell is lost."""
+    """Lost numbers are issued again, and the answer that would show it is lost."""
     about, by, first = office.incident.type, office.people[0], office.incident
     with lost():
         office.incident = lifecycle.declare("Payments fail", type=about, by=by, at=office.now())

@@ -1,4 +1,4 @@
-"""Tickets of what is redacted or turns private: none of its words stays where others read it."""
+"""Tickets of something redacted or private: none of its words stays where others can read it."""
 
 from __future__ import annotations
 

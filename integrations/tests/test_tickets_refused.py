@@ -1,4 +1,4 @@
-"""What a tracker refuses of a ticket: the rest is written all the same, and its reason reaches people."""
+"""A tracker refuses part of a ticket: the rest is still written, and people are told its reason."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from integrations.trackers.fake.board import Answered, Asked
 from integrations.trackers.fake.jira import FakeJira
 from workflows.models import Effect
 
-SPARE = ("assignee", "duedate")  # without which a ticket is a ticket still
+SPARE = ("assignee", "duedate")  # a ticket without these is still a ticket
 
 pytestmark = pytest.mark.django_db
 
 
 def some(*names: str) -> list[frozenset[str]]:
-    """Every choice of these, one at least."""
+    """Return every non-empty choice of these."""
     return [frozenset(chosen) for n in range(1, len(names) + 1) for chosen in combinations(names, n)]
 
 

@@ -13,13 +13,13 @@ from workflows.status import manual_steps, progress
 
 
 def titles(duty: Duty, incident: Incident) -> dict[str, str]:
-    """What the account shows of an incident's pages, by name."""
+    """Return the account's titles of an incident's pages, by name."""
     names = {page.pager_id: page.name for page in Page.objects.filter(incident=incident)}
     return {names[key]: one.title for key, one in duty.account.account.incidents.items() if key in names}
 
 
 def ended(duty: Duty, incident: Incident) -> None:
-    """Let somebody resolve the page in the pager, and hear of it."""
+    """Resolve the page in the pager, and receive the webhook."""
     page = Page.objects.get(incident=incident)
     duty.account.acts.resolve("max", page.number or 0)
     Page.objects.filter(pk=page.pk).update(status=Page.Status.RESOLVED)
@@ -73,7 +73,7 @@ def test_the_title_of_a_page_that_ended_is_tried_once_and_listed_where_the_pager
     incident = duty.house.declare("Someone has our keys", type="major")
     ended(duty, incident)
     moved = duty.house.retype(incident, "security")
-    assert "keys" in titles(duty, moved)["Major incidents"]  # the pager takes no change of a page that has ended
+    assert "keys" in titles(duty, moved)["Major incidents"]  # the pager accepts no change of a page that has ended
     assert progress.of(moved).stays[0] == (
         "PagerDuty rejected the new title for the resolved page to Major incidents: the old one stays."
     )

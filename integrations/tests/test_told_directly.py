@@ -1,4 +1,4 @@
-"""What waits for a hand while the app may write to nobody directly: on the page, and by email where that is set."""
+"""Work that waits for a person while the app cannot send direct messages: shown on the page, and emailed if set up."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ from workflows.status import progress
 
 @pytest.fixture
 def tabless(house: House) -> House:
-    """A workspace whose app was installed with its messages tab off, and which lets nobody make channels."""
+    """A workspace whose app was installed with its messages tab off, and where no one can create channels."""
     house.slack.app_home["messages_tab_enabled"] = False
     return house
 
 
 def moved(house: House, *, to: str = "security", declare_by: str = "dee") -> Incident:
-    """An incident that turned private where no private channel can be made."""
+    """Return an incident that became private where no private channel can be created."""
     incident = house.declare("Someone has our keys", by=declare_by)
     refuse(house, "conversations.create", "restricted_action")
     return house.retype(incident, to)
@@ -38,7 +38,7 @@ def moved(house: House, *, to: str = "security", declare_by: str = "dee") -> Inc
 
 @pytest.fixture
 def mailed(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A mail server is set."""
+    """Configure a mail server."""
     server: Any = object()
     monkeypatch.setattr(settings, "FIREKIND", replace(settings.FIREKIND, mail=server))
 

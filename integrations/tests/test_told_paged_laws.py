@@ -1,4 +1,4 @@
-"""Whoever was paged and has not acknowledged is told so on the incident's page: as the pager itself has it."""
+"""A person who was paged and has not acknowledged is told so on the incident's page, in agreement with the pager."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ steps = st.one_of(
 
 
 def told(found: Night, handle: str) -> list[str] | None:
-    """What the incident's page says at its top to someone that they were paged for; None where they may not see it."""
+    """Return what the top of the incident's page says a person was paged for; None if they may not see it."""
     person = found.duty.house.person(handle)
     if person.user is None:
         person.user = User.objects.create_user(handle)
@@ -44,7 +44,7 @@ def told(found: Night, handle: str) -> list[str] | None:
 
 
 def as_the_pager_has_it(found: Night, handle: str) -> list[str]:
-    """What the account says: which of our pages ring, whom they page now, and whom they paged."""
+    """Return the account's state: which of our pages are open, whom they page now, and whom they paged."""
     account = {one.key: one for one in found.duty.account.account.incidents.values()}
     user = found.duty.account.user(handle).id
     rang = {one.incident for one in found.duty.account.rang if one.user == user}

@@ -1,4 +1,4 @@
-"""One trace from a command to its last effect, through the rows and not through messages; and no words in it."""
+"""One trace from a command to its last effect, carried by rows and not by messages, with no one's words in it."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def spans() -> Iterator[list[CommandSpan]]:
 def test_all_that_follows_from_a_command_is_in_its_trace(house: House, spans: list[CommandSpan]) -> None:
     with tracing.span("slack POST", kind=tracing.SERVER):
         incident = lifecycle.declare("Zebras on fire", by=house.person("dee"), at=house.now(), type=house.type("major"))
-    house.settle(incident)  # no hint carries anything: the rows do
+    house.settle(incident)  # no hint carries the trace: the rows do
 
     command, *rest = spans
     assert {one.trace for one in rest} == {command.trace}

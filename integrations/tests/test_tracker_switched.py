@@ -1,4 +1,4 @@
-"""Tickets that nobody knows of, or that stand where nothing is connected now: withdrawn, and no stranger's touched."""
+"""Tickets that are forgotten, or not connected any more: withdrawn when possible, without touching a stranger's."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ MEANWHILE = ["waiting", "unsure", "failed"]
 
 @contextmanager
 def switched(at: Desk, kind: str) -> Iterator[Desk]:
-    """Connect another tracker, or another project of the same, in which others' tickets bear the same numbers."""
+    """Connect another tracker, or another project in the same one, in which others' tickets have the same numbers."""
     board, tracker = VENDORS[kind](at.now)
     for private in (False, True):
         there = tracker.place(private=private).partition(":")[2]
@@ -43,7 +43,7 @@ def switched(at: Desk, kind: str) -> Iterator[Desk]:
 
 
 def open_without_answer(at: Desk, how: str) -> BoardTicket:
-    """Have a ticket opened whose answer is lost, so that its step is unsure, or failed; return the ticket."""
+    """Open a ticket whose answer is lost, so that its step is unsure or failed; return the ticket."""
     at.board.faults.add("lost", times=99)
     with patch.object(failures, "ATTEMPTS", 1 if how == "failed" else failures.ATTEMPTS):
         at.add("Rotate the leaked keys")
@@ -54,7 +54,7 @@ def open_without_answer(at: Desk, how: str) -> BoardTicket:
 
 
 def owe(at: Desk, what: str, how: str) -> None:
-    """Owe an edit or a withdrawal that is not done before the processes are restarted."""
+    """Leave an edit or a withdrawal undone when the processes are restarted."""
     at.add("Rotate the leaked keys")
     at.settle()
     if what == "edit":
@@ -163,7 +163,7 @@ def test_one_that_was_opened_all_the_same_is_withdrawn(db: None, monkeypatch: py
 def test_one_that_may_have_been_opened_is_told_of_and_withdrawn_once_its_project_is_connected_again(
     db: None, how: str, turns: str
 ) -> None:
-    """It turns private before, or after, another project was set and the follow-up may have got a ticket there."""
+    """It becomes private before, or after, another project was set and the follow-up may have got a ticket there."""
     with desk() as at:
         public = open_without_answer(at, how)
         if turns == "before":

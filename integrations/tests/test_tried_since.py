@@ -1,4 +1,4 @@
-"""After the database was put back: what is tried, or tried again, is done once, whatever was lost and not answered."""
+"""After a database restore: what is tried or retried is done once, whatever was lost and not answered."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ __all__ = ["own_duty"]  # the fixture
 def test_what_is_done_and_not_answered_after_a_restore_is_done_once(
     duty: Duty, type: str, times: int, fault: str
 ) -> None:
-    """It was looked for among what was lost before it was done; from then on it may be what was done here."""
+    """It was searched for among the lost things before it was done; from then on a find may be what was done here."""
     house = duty.house
     incident = house.declare()
     restored(duty, incident)
@@ -57,7 +57,7 @@ def again_by_somebody(at: Duty, it: Incident) -> None:
 def test_what_had_failed_and_was_done_once_tried_again_is_not_done_again(
     duty: Duty, type: str, since: Verb, again: Verb
 ) -> None:
-    """The database remembers that it failed, and nothing of the try in which it was done."""
+    """The database remembers that it failed, but not the retry that succeeded."""
     house = duty.house
     incident = house.declare(type=type)
     house.slack.faults.add("error", method="*", error="token_revoked")

@@ -63,7 +63,7 @@ def test_who_the_plan_says_comes_in_and_loses_access_does_and_nobody_else(
 
 
 def lived_through(house: House, chance: random.Random, *, is_drill: bool) -> Incident:
-    """Declare with groups of anyone, let people join by hand, then have some no longer agree to drills."""
+    """Declare with arbitrary groups, let people join by hand, then let some stop agreeing to drills."""
     for group in ("security", "incident-response"):
         house.slack.acts.set_group(group, chance.sample(HANDLES, 3))
     workspace_cache.refresh()
@@ -76,7 +76,7 @@ def lived_through(house: House, chance: random.Random, *, is_drill: bool) -> Inc
         house.slack.acts.join(one, room)
         lifecycle.joined(incident, person=house.person(one), room=1, inviter=None, at=house.now())
     house.slack.take_deliveries()
-    if chance.random() < 0.7:  # else hardly anybody's room is kept
+    if chance.random() < 0.7:  # otherwise hardly anyone's room is kept
         house.slack.acts.set_group("security", sorted(inside(house, incident) - {"dee"}) or ["sam"])
         workspace_cache.refresh()
     for one in chance.sample(HANDLES, 3):
@@ -89,7 +89,7 @@ def inside(house: House, incident: Incident) -> set[str]:
 
 
 def named(said: list[str], verb: str) -> set[str]:
-    """Read off the plan's words whom it names after a verb, without the reasons in brackets."""
+    """Return whom the plan's words name after a verb, without the reasons in brackets."""
     found = [re.sub(r" \(.*?\)", "", line.removeprefix(verb)) for line in said if line.startswith(verb)]
     return {one.lower() for line in found for one in line.split(", ")}
 
@@ -103,7 +103,7 @@ STOPPED: Final[dict[str, dict[str, Any]]] = {
 
 @pytest.mark.parametrize("stopped", STOPPED)
 def test_what_was_still_to_be_said_waits_until_the_room_is_private(house: House, stopped: str) -> None:
-    """It was owed when the room was public to stay; it may have been tried, and nobody knows how that ended."""
+    """It was owed when the room was to stay public; it may have been tried, with an unknown outcome."""
     incident = house.declare("Keys")
     house.slack.acts.set_group("security", sorted(inside(house, incident) - {"dee"}))
     workspace_cache.refresh()

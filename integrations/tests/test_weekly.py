@@ -1,4 +1,4 @@
-"""Owners of late follow-ups get one message a week, whatever fails, and private incidents are not named in it."""
+"""Owners of late follow-ups get one message a week, whatever fails, and it names no private incident."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ WEEK = timedelta(weeks=1)
 
 
 def late(house: House, incident: Incident, *, owner: str = "ben", due: date = date(2026, 11, 20)) -> int:
-    """Give somebody something whose day is over."""
+    """Give a person a follow-up that is past its due day."""
     what: dict[str, Any] = {"text": "write the hidden-words runbook", "owner": house.person(owner), "due_on": due}
     return lifecycle.add_followup(incident, by=house.person("dee"), at=WEDNESDAY, **what).n
 
 
 def messages(house: House, handle: str) -> int:
-    """Count what the app wrote to somebody directly."""
+    """Count the app's direct messages to a person."""
     person = house.slack.person(handle).id
     found = [one for one in house.slack.workspace.channels.values() if one.kind == "im" and person in one.members]
     return sum(len(one.messages) for one in found)
@@ -72,7 +72,7 @@ def test_a_week_lies_between_two_whenever_the_first_is_sent_and_clocks_are_set(
 
 @pytest.mark.parametrize("zone", ["Pacific/Kiritimati", "Pacific/Niue", "", "Nowhere/At_All"])
 def test_a_day_is_over_where_its_owner_is_whoever_says_so(house: House, zone: str, settings: LazySettings) -> None:
-    settings.ROOT_URLCONF = "config.urls"  # its pages are asked, too
+    settings.ROOT_URLCONF = "config.urls"  # its pages are requested too
     incident, now = house.declare(), timezone.now()
     days = {"ann": -1, "ben": 0, "eve": 1}
     here = now.astimezone(ZoneInfo(zone if zone.startswith("Pacific") else "UTC")).date()
@@ -87,7 +87,7 @@ def test_a_day_is_over_where_its_owner_is_whoever_says_so(house: House, zone: st
 
 
 def on_the_page(person: Person, zone: str) -> bool:
-    """Whether the page that a reminder leads to lists anything in a browser there."""
+    """Return whether the page that a reminder links to lists anything in a browser with this time zone."""
     person.user = User.objects.create_user(person.name)
     person.save()
     browser = Client()
@@ -97,13 +97,13 @@ def on_the_page(person: Person, zone: str) -> bool:
 
 
 class Dying:
-    """The chat, for a process that dies once it was told."""
+    """The chat of a process that dies right after sending."""
 
     def __init__(self, chat: Chat) -> None:
         self.chat = chat
 
     def tell(self, person: str, card: Card, *, mark: str) -> None:
-        """Post it, and die before anybody writes that down."""
+        """Send it, and die before it is recorded."""
         self.chat.tell(person, card, mark=mark)
         raise KeyboardInterrupt
 

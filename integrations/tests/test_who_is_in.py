@@ -1,4 +1,4 @@
-"""Who is in, and why: the plan's word, the list of people, the channel and what anybody may see are one."""
+"""Who is in, and why: the plan, the list of people, the channel and everyone's access agree."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from workflows.usergroups import workspace_cache
 
 
 def told(incident: Incident) -> dict[str, dict[str, object]]:
-    """Those whom the terminal's JSON lists, by handle."""
+    """Return the people in the terminal's JSON, by handle."""
     return {one["name"].casefold(): one for one in terminal.about(incident, reader=visibility.OPERATOR)["people"]}
 
 

@@ -1,4 +1,4 @@
-"""A desk: one incident, its follow-ups, and the tracker's board that their tickets stand on."""
+"""A desk: one incident, its follow-ups, and the tracker's board with their tickets."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ from workflows.reconcile import reconcile, retyping, sweep
 from workflows.tickets import looks
 from workflows.tracker_port import Tracker
 
-COURSE = ("end", "end", "again")  # of the incident: what is left of its tasks when it ends is for afterwards
+COURSE = ("end", "end", "again")  # of the incident; what remains of its tasks when it ends becomes follow-ups
 
 
 @dataclass(slots=True)
 class Desk:
-    """An incident, its follow-ups and the board that their tickets stand on. No chat: nothing else is done."""
+    """An incident, its follow-ups and the board with their tickets. Without a chat, so nothing else is done."""
 
     board: Board
     tracker: Tracker
@@ -39,7 +39,7 @@ class Desk:
     people: list[Person] = field(default_factory=list)
 
     def now(self) -> datetime:
-        """A second later than the last time, on both sides."""
+        """Return a time one second after the previous one, on both sides."""
         self.clock += timedelta(seconds=1)
         return self.clock
 
@@ -48,7 +48,7 @@ class Desk:
         return lifecycle.add_followup(self.incident, text=text, by=self.people[0], at=self.now(), **more).n
 
     def settle(self) -> None:
-        """Do what is owed, and look once more, as the worker and the beat would."""
+        """Do what is owed and take another look, as the worker and the beat would."""
         for _ in range(8):
             self.work()
             Limit.objects.all().delete()
@@ -58,7 +58,7 @@ class Desk:
         raise AssertionError("it does not settle")
 
     def work(self) -> None:
-        """Plan, and perform what is ready; nothing waits."""
+        """Plan, and perform what is ready, without waiting."""
         with patch("django.utils.timezone.now", self.now):
             reconcile.reconcile(self.incident.pk, at=self.now())
             past = self.clock - timedelta(seconds=60)
@@ -70,42 +70,42 @@ class Desk:
             perform.drain(self.incident.pk, side_by_side=False)
 
     def owed(self) -> list[str]:
-        """Effects that have not ended."""
+        """Return the effects that have not ended."""
         return list(Effect.objects.filter(state__in=["waiting", "running"]).values_list("key", flat=True))
 
     def row(self, n: int = 1) -> Followup:
-        """A follow-up as it is."""
+        """Return a follow-up in its current state."""
         return Followup.objects.select_related("owner").get(incident=self.incident, n=n)
 
     def ticket(self, n: int = 1, *, private: bool = False) -> BoardTicket:
-        """What stands for it on the board."""
+        """Return its ticket on the board."""
         key = f"ticket/{n}/private" if private else f"ticket/{n}"
         kept = Ticket.objects.get(incident=self.incident, key=key)
         project = kept.place.partition(":")[2]
         return next(one for one in self.board.tickets if one.project == project and kept.ref in {str(one.n), one.id})
 
     def ours(self, n: int = 1) -> dict[str, str]:
-        """A follow-up by the fields of a ticket."""
+        """Return a follow-up as a ticket's fields."""
         row = self.row(n)
         owner = PEOPLE[row.owner.email] if row.owner else ""
         due = row.due_on.isoformat() if row.due_on else ""
         return {"title": row.text, "state": row.state, "owner": owner, "due": due}
 
     def theirs(self, n: int = 1, *, private: bool = False) -> dict[str, str]:
-        """A ticket as the tracker shows it, by the fields that it keeps."""
+        """Return a ticket as the tracker shows it, with the fields that it stores."""
         kept = Ticket.objects.get(incident=self.incident, key=wanted.key(n, private=private))
         found = self.tracker.look_at_ticket(kept.ref, private=private)
         assert found is not None
         return dict(found.fields)
 
     def turn_private(self) -> None:
-        """Retype it to what is private, as a person does."""
+        """Retype it to a private type, as a person does."""
         to, by = IncidentType.objects.get(slug="security"), self.people[0]
         plan = retyping.preview(self.incident, to=to, by=by)
         self.incident = retyping.confirm(self.incident, to=to, by=by, at=self.now(), digest=plan.digest)
 
     def assert_in_step(self, n: int = 1, *, private: bool = False) -> None:
-        """Both sides say the same, as far as the tracker keeps it."""
+        """Check that both sides agree, as far as the tracker stores the fields."""
         ours, theirs = self.ours(n), self.theirs(n, private=private)
         if theirs["state"] == "closed":
             assert ours["state"] != "open"
@@ -131,7 +131,7 @@ def desk(kind: str = "github", *, type: str = "major") -> Iterator[Desk]:
 
 
 def edit_here(at: Desk, step: str, n: int) -> None:
-    """Edit the follow-up, or end or reopen its incident, as a person does here; ``n`` tells edits apart."""
+    """Edit the follow-up, or end or reopen its incident, as a person does here; ``n`` makes edits distinct."""
     about: dict[str, Any] = {"by": at.people[0], "at": at.now()}
     if step == "text":
         lifecycle.edit(at.incident, n=at.row().entry_n, text=f"Ours {n}", **about)

@@ -28,8 +28,7 @@ def get(sandbox: Sandbox, path: str) -> tuple[int, bytes]:
 
 
 def shares(sandbox: Sandbox, tmp_path: Path) -> tuple[dict[str, float], int]:
-    """Take a profile and read it with our own reader: each function's share with the functions it calls, and the
-    samples.
+    """Take a profile; return each function's share with the functions it calls, and the number of samples.
 
     A busy machine takes fewer samples.
     """

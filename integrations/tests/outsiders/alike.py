@@ -1,4 +1,4 @@
-"""What somebody gets for a question, in a form that two answers can be compared in."""
+"""A response to a person's request, in a form that can be compared with another response."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ NAME: Final = "the-name"
 
 @dataclass(frozen=True, slots=True)
 class Got:
-    """An answer, without the name that was asked for; ``queries`` stand for the time it took."""
+    """A response without the requested name; ``queries`` represents the time it took."""
 
     status: int
     body: str
@@ -38,7 +38,7 @@ def ask(
     sent: bytes | None = None,
     token: str = "",
 ) -> Got:
-    """Ask an address by a method, and return what came with ``name`` taken out of it."""
+    """Request a path with a method, and return the response with ``name`` removed from it."""
     given = {"Authorization": f"Bearer {token}"} if token else {}
     with CaptureQueriesContext(connection) as asked:
         if method == "POST" and sent is None:
@@ -52,7 +52,7 @@ def ask(
 
 
 def text(response: HttpResponseBase) -> str:
-    """Return what an answer says; a file is read to its end."""
+    """Return the text of a response; a file is read to its end."""
     if isinstance(response, HttpResponse):
         return response.content.decode(errors="replace")
     assert isinstance(response, StreamingHttpResponse)
@@ -60,7 +60,7 @@ def text(response: HttpResponseBase) -> str:
 
 
 def without(said: str, name: str) -> str:
-    """Take a name, and what is drawn anew for each page, out of what was said."""
+    """Remove a name, and whatever differs each time a page is drawn."""
     return TOKEN.sub(r"\1", said.replace(name, NAME))
 
 

@@ -14,13 +14,13 @@ from integrations.tests.outsiders.scene import Scene
 
 @pytest.fixture(autouse=True)
 def kept_connection(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let a stream's door keep the connection, which is the test's own here."""
+    """Let a stream's door keep the connection, which here is the test's own."""
     monkeypatch.setattr(live_stream, "let_go", lambda: None)
 
 
 @pytest.fixture(scope="module")
 def laid(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[Laid[Incident]]:
-    """An incident that was public, and has everything; then it was retyped to security. Built once for a module."""
+    """An incident that was public and has some of everything, then retyped to security. Built once per module."""
     with laying.laid(django_db_blocker, turned_private) as made:
         yield made
 
@@ -33,7 +33,7 @@ def turned_private(scene: Scene) -> Incident:
 
 @pytest.fixture
 def copied(laid: Laid[object], db: None) -> Iterator[Laid[object]]:
-    """What the module laid out, as nobody has touched it."""
+    """What the module laid out, untouched by other tests."""
     with laying.copied(laid) as made:
         yield made
 
@@ -46,5 +46,5 @@ def scene(copied: Laid[object]) -> Scene:
 
 @pytest.fixture
 def hidden(copied: Laid[Incident]) -> Incident:
-    """The incident that is private now."""
+    """The incident that is now private."""
     return copied[1]

@@ -1,4 +1,4 @@
-"""Everything that Slack and PagerDuty hold, piece by piece, as whoever searches all of it would read it."""
+"""Everything that Slack and PagerDuty store, piece by piece, as someone who searches all of it would read it."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ Piece = tuple[str, str]
 
 
 def workspace(slack: chat.FakeSlack, *, but: str, seeing: frozenset[str], since: str) -> Iterator[Piece]:
-    """Yield what is in a workspace: but one channel, and what those who are ``seeing`` it have on their own screens.
+    """Yield the contents of a workspace, except one channel and the screens of people who are ``seeing`` it.
 
-    What somebody alone was shown before ``since`` is on their screen until they load it anew, and nowhere else.
+    An ephemeral message from before ``since`` is on its reader's screen until they reload, and nowhere else.
     """
     held = slack.workspace
     for one in held.channels.values():
@@ -48,7 +48,7 @@ def channel(slack: chat.FakeSlack, channel: chat.Channel) -> Iterator[Piece]:
 
 
 def account(of: pager.FakeAccount) -> Iterator[Piece]:
-    """Yield what is in an account, with each line of each incident's log by itself."""
+    """Yield the contents of an account, with each log entry of each incident separately."""
     held = plain(of.account)
     for incident in held.pop("incidents").values():
         for line in incident.pop("log"):
@@ -58,11 +58,11 @@ def account(of: pager.FakeAccount) -> Iterator[Piece]:
 
 
 def asked(of: pager.FakeAccount, *, since: int) -> Iterator[Piece]:
-    """Yield what the pager was asked from the nth request on."""
+    """Yield the requests to the pager from number ``since`` on."""
     for call in of.calls.since(since):
         yield f"{call.method} {call.path}", written({"query": list(call.query), "body": call.body})
 
 
 def written(record: Any) -> str:
-    """Write a record as one line, its bytes as they are read."""
+    """Write a record as one line, with its bytes as text."""
     return json.dumps(plain(record), default=vars, ensure_ascii=False)

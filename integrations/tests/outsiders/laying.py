@@ -1,4 +1,4 @@
-"""A scene with something laid out in it, built once for a module."""
+"""A scene with something laid out in it, built once per module."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Laid = tuple[Scene, Made]
 
 @contextmanager
 def laid(blocker: DjangoDbBlocker, lay: Callable[[Scene], Made]) -> Iterator[Laid[Made]]:
-    """Build a scene, and lay something out in it, for as long as the block lasts."""
+    """Build a scene and lay something out in it, for the length of the block."""
 
     @contextmanager
     def build() -> Iterator[Laid[Made]]:
@@ -34,7 +34,7 @@ def laid(blocker: DjangoDbBlocker, lay: Callable[[Scene], Made]) -> Iterator[Lai
 
 @contextmanager
 def copied(of: Laid[Made]) -> Iterator[Laid[Made]]:
-    """Give a copy of a scene, behind its doors for as long as the block lasts."""
+    """Return a copy of a scene, behind its doors for the length of the block."""
     scene, found = once.copied(of)
     scene.duty.pager = pager_on(scene.duty.account)  # PagerDuty's own client cannot be copied
     with ports.using(chat=scene.house.chat, pager=scene.duty.pager), current.using(building.chat_of(scene.door)):

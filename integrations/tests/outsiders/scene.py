@@ -1,4 +1,4 @@
-"""A private incident with all that an incident can have, and everyone who may not know of it."""
+"""A private incident with everything an incident can have, and everyone who may not know of it."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ GUEST, EXTERNAL, GONE, MANAGER, AUDITOR = "gus", "ext", "zoe", "mia", "aud"
 FLAGS = {GUEST: {"is_guest": True}, EXTERNAL: {"is_external": True}, GONE: {"deactivated": True}}
 ROLES = {MANAGER: "manager", AUDITOR: "auditor"}
 ANONYMOUS = ""
-# Who may know nothing of the incident, and what they are to it.
+# Everyone who may know nothing of the incident, and their relation to it.
 OUTSIDERS = {
     ANONYMOUS: "somebody unknown",
     OUTSIDER: "an outsider",
@@ -50,12 +50,12 @@ OUTSIDERS = {
 }
 PROFILE = b"main;leaked_token_handler;rotate 70\nmain;rest 30\n"
 BENCHES = b"BenchmarkRotate-8 100 5000 ns/op\nBenchmarkRotate-8 100 5100 ns/op\n"
-WORD = "xylographic"  # stands in everything that people or machines wrote about the incident
+WORD = "xylographic"  # in everything that people or machines wrote about the incident
 
 
 @dataclass(slots=True)
 class Scene:
-    """A house with its doors open, and the browsers of its people."""
+    """A house with its doors open, and its people's browsers."""
 
     door: Door
     duty: building.Duty
@@ -67,11 +67,11 @@ class Scene:
         return self.duty.house
 
     def person(self, who: str) -> Person:
-        """Somebody of the cast."""
+        """Return a member of the cast."""
         return self.house.person(who)
 
     def browser(self, who: str) -> Client:
-        """Give the browser of one of the cast; that of somebody unknown when no name is given."""
+        """Return a cast member's browser; without a name, an unknown person's."""
         if who not in self.browsers:
             self.browsers[who] = Client()
             if who:
@@ -81,25 +81,25 @@ class Scene:
         return self.browsers[who]
 
     def token(self, who: str, *, incident: Incident | None = None) -> str:
-        """Give a token of somebody, or what is none for somebody unknown."""
+        """Return a person's token; for an unknown person, an invalid one."""
         if not who:
             return "fk_unknown"
         scopes = None if incident else Scope.values
         made = tokens.issue(self.person(who), at=timezone.now(), scopes=scopes)
-        Token.objects.filter(pk=made.token.pk).update(incident=incident)  # as if made while everybody could see it
+        Token.objects.filter(pk=made.token.pk).update(incident=incident)  # as if created while everyone could see it
         return made.secret
 
     def declare(self, title: str, *, type: str = "ambiguous") -> Incident:
-        """Declare an incident as its member, and let everything happen that follows."""
+        """Declare an incident as its member, and carry out everything that follows."""
         return self.house.declare(title, type=type, by=MEMBER)
 
     def furnish(self, incident: Incident, word: str = WORD) -> Incident:
-        """Give an incident some of everything, each with the word in it."""
+        """Give an incident some of everything, each containing the word."""
         dee = self.person(MEMBER)
         lifecycle.describe(incident, summary=f"The {word} summary", by=dee, at=self.house.now())
         lifecycle.update(incident, text=f"The {word} update", by=dee, at=self.house.now())
         lifecycle.note(incident, text=f"The {word} note", by=dee, at=self.house.now())
-        owner = None if incident.private else self.person(FORMER)  # who owns it still when they are shut out
+        owner = None if incident.private else self.person(FORMER)  # still its owner when they are shut out
         late: dict[str, Any] = {"text": f"The {word} follow-up", "owner": owner, "due_on": date(2026, 1, 1)}
         lifecycle.add_followup(incident, by=dee, at=self.house.now(), **late)
         told = PROFILE.replace(b"token", word.encode())
@@ -116,7 +116,7 @@ class Scene:
         return self.house.settle(incident)
 
     def retype(self, incident: Incident) -> Incident:
-        """Retype to security with one brought along; another joined too, and has left since."""
+        """Retype to security, bringing one person along; another had joined and has since left."""
         because = f"The {WORD} is somebody's secret"
         incident = self.house.retype(incident, "security", by=MEMBER, bring=[BROUGHT, LEFT], because=because)
         room = self.house.slack.channel(self.house.channel(incident)).id
@@ -124,7 +124,7 @@ class Scene:
         return self.house.settle(incident)
 
     def alarm(self, incident: Incident, word: str = WORD, *, count: int = 1) -> None:
-        """Let an alert of the pager join it."""
+        """Let a pager alert join it."""
         for n in range(count):
             page = PagerIncident(
                 f"Q{word}{n}", title=f"{word} alert {n}", service_id="S1", service="checkout", priority="P1"
@@ -167,13 +167,13 @@ def scene() -> Iterator[Scene]:
 
 
 def chat_of(door: Door) -> SlackChat:
-    """Give the workspace as the doors reach it."""
+    """Return the workspace as the doors reach it."""
     wire = DoorWire(door.slack, token=TOKEN)
     return SlackChat(wire, identity=Identity(wire))
 
 
 def _account(person: Person) -> None:
-    """Let somebody sign in, as what they are."""
+    """Create an account for a person to sign in with."""
     who = person.name.lower()
     user = User.objects.create_user(who, password="of-no-use-elsewhere")
     known = {one.name for one in Person._meta.get_fields()}

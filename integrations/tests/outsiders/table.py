@@ -1,8 +1,8 @@
-"""Every address of the project, and what an outsider may find there. A new address needs its row here.
+"""Every path of the project, and what an outsider may find there. A new path needs a row here.
 
-An address that has an incident's codename in it goes to ``OF_INCIDENTS``: the walk asks it by every method and as
-everyone, for a private incident and for none, and nothing may differ but the name. All others go to ``OF_NONE``, with
-what is asked of them: pages of those must not change by a byte when a private incident comes to be.
+A path with an incident's codename goes into ``OF_INCIDENTS``: the test requests it with every method and as everyone,
+for a private incident and for a missing one, and only the name may differ. All others go into ``OF_NONE``, with what is
+requested of them: those pages must not change by a byte when a private incident is created.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ HOW: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """How an address is walked: values of what else stands in it, queries, and forms that are posted to it.
+    """How a path is tested: values for its other parameters, queries, and forms that are posted to it.
 
-    ``answers`` are the statuses that somebody known may get; ``is_public`` ones answer anybody.
+    ``answers`` are the statuses a known person may get; ``is_public`` paths answer anyone.
     """
 
     fill: Mapping[str, Sequence[str]] | None = None
@@ -35,7 +35,7 @@ class Row:
     is_public: bool = False
 
     def addresses(self, route: str, codename: str = "") -> Iterator[str]:
-        """Give the addresses of a route, for one incident if a codename stands in it."""
+        """Yield the paths of a route, for one incident if it contains a codename."""
         found = [route.replace("<slug:codename>", codename)]
         for name, values in (self.fill or {}).items():
             found = [one.replace(name, value) for one in found for value in values]
@@ -100,7 +100,7 @@ OF_INCIDENTS: Final[Mapping[str, Row]] = {
     f"{BASE}findings/": Row(posts=({}, {"claim": "It is the cache"})),
     f"{BASE}findings/<int:n>/": Row(N, posts=({}, {"verdict": "supported", "text": "Look"})),
     f"{BASE}findings/about/<int:n>/": Row(N),
-    # Asking to be let in says the same of any codename; breaking the glass, with a reason, tells and is told.
+    # An access request gets the same answer for any codename; breaking the glass, with a reason, is reported.
     "access/<slug:codename>": Row(answers=SAME_FOR_ALL, posts=({}, {"because": ""})),
     "access/<slug:codename>/now": Row(answers=SAME_FOR_ALL, posts=({}, {"because": "please"})),
     "summaries/<slug:codename>": Row(),
@@ -111,11 +111,11 @@ OF_INCIDENTS: Final[Mapping[str, Row]] = {
     f"{API}evidence/<int:n>": Row(N),
 }
 
-# These a member gets by a token, as a stream that stays open, or once something was published.
+# A member gets these with a token, as a stream that stays open, or only after something is published.
 NOT_BY_PAGE: Final = frozenset(
     {one for one in OF_INCIDENTS if one.startswith("api/")} | {f"{BASE}stream", "summaries/<slug:codename>"}
 )
-# speedscope styles itself from its script: its page alone, in a frame of its own, may do that.
+# speedscope sets its styles from its script, which only its own page, in a frame of its own, may do.
 POLICY_OF_THEIR_OWN: Final = frozenset({f"{EVIDENCE}<int:n>/speedscope/app"})
 
 INSIGHTS: Final = ("types", "response", "interruptions", "evidence", "follow-ups")
@@ -134,7 +134,7 @@ FIGURES: Final = (
 )
 PK: Final = {"<int:pk>": ("1", "999")}
 PUBLIC: Final = Row(is_public=True)
-# ``{}`` stands for the codename of the private incident, WORD for what is written all over it.
+# ``{}`` stands for the private incident's codename, WORD for a word in everything written about it.
 LOOKED_FOR: Final = ("", "?q={}", "?q=WORD", "?q=private", "?type=security", "?status=active", "?me=in", "?me=lead")
 NARROWED: Final = (
     *(
@@ -152,9 +152,9 @@ NARROWED: Final = (
 OF_NONE: Final[Mapping[str, Row]] = {
     "closings/stream": Row(asks=("", "?of={}&now", "?of=no-such")),
     "health": PUBLIC,
-    "ready": PUBLIC,  # tells how its parts are, and of no incident
-    "metrics": PUBLIC,  # closed but to a token; not found where none is set
-    "slack/events": PUBLIC,  # signed: what comes in by it is walked in test_slack
+    "ready": PUBLIC,  # reports the state of the service's parts, and no incident
+    "metrics": PUBLIC,  # requires a token; not found when none is configured
+    "slack/events": PUBLIC,  # signed; test_slack covers what arrives through it
     "pagerduty/webhook": PUBLIC,  # signed
     "tracker/webhook": PUBLIC,  # signed
     "sign-in/": PUBLIC,
@@ -164,7 +164,7 @@ OF_NONE: Final[Mapping[str, Row]] = {
     "sign-in/again": Row(),
     "sign-in/again/code": Row(),
     "sign-in/again/key": Row(),
-    "sign-in/code": PUBLIC,  # the second step of somebody who is not known yet
+    "sign-in/code": PUBLIC,  # the second step, for someone not yet signed in
     "sign-out/": PUBLIC,
     "account/": Row(),
     "account/drills": Row(posts=({}, {"agrees": "1"})),
@@ -221,7 +221,7 @@ OF_NONE: Final[Mapping[str, Row]] = {
     "proposals/<slug:ref>/<slug:verb>": Row({"<slug:ref>": ("no-such",), "<slug:verb>": ("confirm", "no-such")}),
     "tokens/": Row(),
     "tokens/<int:pk>/revoke": Row(PK),
-    "api/v1/openapi.json": PUBLIC,  # what the API is, and nothing of what is in it
+    "api/v1/openapi.json": PUBLIC,  # describes the API, and nothing in it
     "api/<rest:elsewhere>": Row({"<rest:elsewhere>": ("no-such",)}, is_public=True),  # nothing is looked up
     "api/v1/incidents": Row(asks=LOOKED_FOR),
     "v1development/profiles": Row(),
@@ -245,7 +245,7 @@ OF_NONE: Final[Mapping[str, Row]] = {
 
 
 def routes(patterns: list[URLPattern | URLResolver] | None = None, before: str = "") -> Iterator[str]:
-    """Give the route of every address of the project."""
+    """Yield the route of every path in the project."""
     for one in get_resolver().url_patterns if patterns is None else patterns:
         assert isinstance(one.pattern, RoutePattern), f"{one.pattern}: write it with path(), so that it can be walked"
         route = before + str(one.pattern)

@@ -1,4 +1,4 @@
-"""Every address by every method, and every address as everybody: a private incident is as one that does not exist."""
+"""Every path with every method and as everyone: a private incident looks like one that does not exist."""
 
 from __future__ import annotations
 
@@ -29,15 +29,16 @@ def test_an_address_with_a_codename_is_one_of_an_incident() -> None:
 
 
 def there(rows: Mapping[str, Row]) -> list[tuple[str, Row]]:
-    """The rows whose address there is."""
+    """Return the rows whose path exists."""
     found = {*table.routes()}
     return [(route, row) for route, row in rows.items() if route in found]
 
 
 def questions(row: Row, *, who: str, turn: int) -> Iterator[Question]:
-    """What somebody asks of an address: the outsider all there is, everyone else a look and, by turns, another method.
+    """Yield a person's requests to a path: everything for the outsider; for others a GET and one further method in
+    turn.
 
-    There are more of them than methods, so that each address meets all of these.
+    There are more people than methods, so each path gets every method.
     """
     if who == OUTSIDER:
         yield from (("GET", query, None) for query in row.asks)
@@ -50,7 +51,7 @@ def questions(row: Row, *, who: str, turn: int) -> Iterator[Question]:
 
 
 def allowed(who: str, row: Row) -> frozenset[int]:
-    """The statuses that somebody may get: whoever is unknown is sent to sign in, who has left is told so."""
+    """Return the statuses a person may get: an unknown person is sent to sign in, a person who has left is told so."""
     if who == ANONYMOUS:
         return frozenset({302, 401, 405})
     return frozenset({401, 403, 405}) if who == GONE else row.answers
@@ -72,13 +73,13 @@ def test_nobody_outside_tells_a_private_incident_from_none(scene: Scene, hidden:
 
 
 def test_nobody_outside_tells_them_apart_by_a_token(scene: Scene, hidden: Incident) -> None:
-    """At each address by its route; what the API describes is asked with everyone's tokens in ``test_api``."""
+    """At each path by its route; ``test_api`` requests what the API describes with everyone's tokens."""
     none, client = alike.absent(hidden.codename), scene.browser(ANONYMOUS)
     for who in (ANONYMOUS, OUTSIDER, FORMER):
         for token in (scene.token(who), scene.token(who, incident=hidden)):
             client.get(
                 f"/api/v1/incidents/{none}", headers={"Authorization": f"Bearer {token}"}
-            )  # its first use is kept
+            )  # its first use is stored
             for route, row in there(OF_INCIDENTS):
                 if not route.startswith("api/"):
                     continue
@@ -87,11 +88,11 @@ def test_nobody_outside_tells_them_apart_by_a_token(scene: Scene, hidden: Incide
                         known = ask(client, method, one, name=hidden.codename, token=token)
                         unknown = ask(client, method, other, name=none, token=token)
                         assert known == unknown, f"{method} {one} as {OUTSIDERS[who]}"
-                        assert known.status in table.NOT_THERE | {403}  # it is not for that, whatever is asked
+                        assert known.status in table.NOT_THERE | {403}  # not what the token is for
 
 
 def test_members_find_something_at_each_of_them_and_nothing_is_kept(scene: Scene, hidden: Incident) -> None:
-    """What is walked is there; and no browser keeps it, lets a script into it, or tells others of it."""
+    """The tested paths exist; and no browser stores them, runs scripts in them, or reveals them to other sites."""
     for route, row in there(OF_INCIDENTS):
         if route in table.NOT_BY_PAGE:
             continue
@@ -103,14 +104,14 @@ def test_members_find_something_at_each_of_them_and_nothing_is_kept(scene: Scene
 
 
 def test_head_is_answered_as_get_is_without_what_it_shows(scene: Scene, hidden: Incident) -> None:
-    """What monitors, previews of links and ``curl -I`` ask; a stream is not opened for them."""
+    """As monitors, link previews and ``curl -I`` ask; HEAD opens no stream."""
     token = scene.token(MEMBER)
     for route, row in (*there(OF_INCIDENTS), *there(OF_NONE)):
         for address in row.addresses(route, hidden.codename):
             given = {"Authorization": f"Bearer {token}"} if route.startswith("api/") else {}
             shown, asked = (scene.browser(MEMBER).generic(one, address, headers=given) for one in ("GET", "HEAD"))
             if not getattr(shown, "is_async", False):
-                alike.text(shown)  # which closes the file that it is read from
+                alike.text(shown)  # closes the file that it is read from
             assert asked.status_code == shown.status_code, address
             assert not alike.text(asked), address
             assert asked.headers.get("Content-Type") == shown.headers.get("Content-Type"), address
@@ -128,7 +129,7 @@ def test_other_pages_are_as_guarded(who: str, scene: Scene) -> None:
 
 
 def held(headers: Mapping[str, str], address: str, *, relaxed: bool) -> None:
-    """Hold the headers of an answer: kept nowhere, no script or style that stands in the page, no address told on."""
+    """Check a response's headers: not cached, no inline script or style, no referrer."""
     policy = headers.get("Content-Security-Policy", "")
     assert "no-store" in headers.get("Cache-Control", ""), address
     assert headers.get("Referrer-Policy") in {"same-origin", "no-referrer"}, address

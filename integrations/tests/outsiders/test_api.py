@@ -1,4 +1,4 @@
-"""Every operation of the API, as its description has them, by every token: a private incident is as none."""
+"""Every operation in the API's description with every token: a private incident looks like a missing one."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ IN_PATH: Final = {"n": "1"}
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """What may be asked: by which method, of which address, with which queries, and whether something is sent."""
+    """A possible request: its method, its path, its queries, and whether a body is sent."""
 
     method: str
     address: str
@@ -29,13 +29,13 @@ class Operation:
 
     @property
     def is_of_an_incident(self) -> bool:
-        """Whether a codename stands in its address."""
+        """Whether its path contains a codename."""
         return "{codename}" in self.address
 
 
 @pytest.fixture
 def operations(scene: Scene) -> list[Operation]:
-    """Every operation, read from the description as anybody gets it."""
+    """Return every operation, read from the description as anyone gets it."""
     document = scene.browser(ANONYMOUS).get(DESCRIPTION).json()
     return list(_operations(document))
 
@@ -54,7 +54,7 @@ def _operations(document: Mapping[str, Any]) -> Iterator[Operation]:
 
 
 def _values(parameter: Mapping[str, Any]) -> Sequence[str]:
-    """Return values to ask with: each of those that there are, else a number, or words that find the incident."""
+    """Return values to send: each allowed one, otherwise a number, or words that find the incident."""
     schema = parameter["schema"]
     if "enum" in schema:
         return list(schema["enum"])
@@ -63,7 +63,7 @@ def _values(parameter: Mapping[str, Any]) -> Sequence[str]:
 
 
 def held(scene: Scene, who: str, hidden: Incident, elsewhere: Incident) -> Iterator[str]:
-    """Give the tokens that somebody may hold: of their own, for another incident, and one for this from before."""
+    """Yield the tokens a person may hold: their own, one for another incident, and an earlier one for this incident."""
     for incident in (None, elsewhere, hidden):
         yield scene.token(who, incident=incident)
 
@@ -83,14 +83,14 @@ def test_nobody_outside_tells_a_private_incident_from_none(
 
 
 def first_used(scene: Scene, token: str) -> None:
-    """Use a token, so that what is written down about its first use is not told apart."""
+    """Use a token, so that the record of its first use does not make responses differ."""
     scene.browser(ANONYMOUS).get(
         DESCRIPTION.replace("openapi.json", "incidents"), headers={"Authorization": f"Bearer {token}"}
     )
 
 
 def alike_for(scene: Scene, hidden: Incident, one: Operation, query: str, *, who: str, token: str) -> None:
-    """Ask for an incident that is hidden and for one that is not there, and hold the answers against each other."""
+    """Request an incident that is hidden and one that does not exist, and compare the responses."""
     client, none = scene.browser(ANONYMOUS), alike.absent(hidden.codename)
     known, unknown = (
         alike.ask(
@@ -122,7 +122,7 @@ def test_no_list_has_it(scene: Scene, hidden: Incident, operations: list[Operati
 
 
 def test_a_member_finds_something_at_each(scene: Scene, hidden: Incident, operations: list[Operation]) -> None:
-    """What is walked is there."""
+    """The tested operations return something to a member."""
     client, token = scene.browser(ANONYMOUS), scene.token(MEMBER)
     for one in operations:
         if one.method == "GET":

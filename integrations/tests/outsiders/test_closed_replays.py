@@ -1,4 +1,4 @@
-"""A public replay turns private with what it replays: whatever hides an incident hides it, whenever that happens."""
+"""A public replay becomes private with its incident, however and whenever that is hidden."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from integrations.tests.outsiders import scene as building
 from integrations.tests.outsiders.scene import BROUGHT, FORMER, MEMBER, OUTSIDER, WORD, Scene
 from workflows.reconcile import retyping
 
-LATER = "zebracorn"  # what is written in it once it is hidden
+LATER = "zebracorn"  # written in it once it is hidden
 STATES = ("runs", "is over", "has ended")
 
 
@@ -31,7 +31,7 @@ def scene(db: None) -> Iterator[Scene]:
 
 
 def replayed(scene: Scene, state: str) -> tuple[Incident, Incident]:
-    """What ended in public, and a replay of it, with people in it who will and who will not see both."""
+    """Return an incident that ended in public and its replay, with people who will and will not see both."""
     dee = scene.person(MEMBER)
     past = scene.house.settle(lifecycle.resolve(scene.declare(f"The {WORD} leaks"), by=dee, at=scene.house.now()))
     drill = scene.house.settle(replays.start(past, by=dee, at=timezone.now(), speed=600))
@@ -53,7 +53,7 @@ def replayed(scene: Scene, state: str) -> tuple[Incident, Incident]:
 
 
 def turned_private(scene: Scene, past: Incident) -> None:
-    """Reopen and retype it; the plan says so of each replay, and of nothing once they are private."""
+    """Reopen and retype it; the plan names each replay, and none once they are private."""
     past = scene.house.settle(lifecycle.reopen(past, by=scene.person(MEMBER), at=scene.house.now()))
     says = "1 drill that replays it turns private too and stops. Only people who can see both stay in it."
     plan = retyping.preview(past, to=scene.house.type("security"), by=scene.person(MEMBER))
@@ -89,7 +89,7 @@ def test_it_is_hidden_through_every_door_from_then_on(scene: Scene, state: str) 
 
 
 def _write(scene: Scene, drill: Incident) -> None:
-    """Let somebody who is in it write, and post its link where others read along."""
+    """Let a participant write, and post its link where others read along."""
     slack, dee = scene.house.slack, scene.person(MEMBER)
     slack.unfurl_domains = frozenset({urlsplit(setup.base_url()).hostname or ""})
     slack.add_channel("team", members=[MEMBER, OUTSIDER, "firekind"])
@@ -103,7 +103,7 @@ def _write(scene: Scene, drill: Incident) -> None:
 
 
 def _look(scene: Scene, drill: Incident) -> None:
-    """Let its page be looked at by who may and who may not: it is kept by nobody, and noted as a private one is."""
+    """Look at its page as people who may and may not: it is never cached, and is recorded like a private one."""
     page = scene.browser(MEMBER).get(drill.get_absolute_url())
     assert (page.status_code, "no-store" in page.headers["Cache-Control"]) == (200, True)
     assert Entry.objects.filter(kind="read", about=drill.codename).exists()

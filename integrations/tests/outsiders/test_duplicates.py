@@ -1,4 +1,4 @@
-"""Through no door does a reader of a duplicate find the private original of it: whoever sees both is told which."""
+"""No door reveals a private original to a reader of its duplicate; a person who sees both is told which it is."""
 
 from __future__ import annotations
 
@@ -24,24 +24,24 @@ from workflows.status import progress
 READERS = (OUTSIDER, FORMER)
 NAMING = {"page", "live", "earlier", "api", "api events", "/incident timeline", "terminal", "terminal --json"}
 CHANNEL = "its channel"
-OPEN = {"/incident list", "the Home tab"}  # they list what is open, and so the original, to those who may see it
+OPEN = {"/incident list", "the Home tab"}  # these list open incidents, including the original for those who may see it
 
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """A duplicate, and its original."""
+    """A duplicate and its original."""
 
     double: Incident
     original: Incident
 
     def named_in(self, text: str) -> list[str]:
-        """Which of the original's names, old and new, and whether its title, stand in a text."""
+        """Return which of the original's names, old and new, and its title are in a text."""
         names = Codename.objects.filter(incident=self.original).values_list("name", flat=True)
         return [name for name in (*names, WORD) if name in text]
 
 
 def turned_later(scene: Scene) -> Pair:
-    """Both public, and the original named wherever the duplicate is shown; then the original turns private."""
+    """Both are public, with the original named wherever the duplicate is shown; then the original becomes private."""
     original = scene.declare(f"The {WORD} printer leaks")
     double = scene.furnish(scene.declare("Paper is out"), "ordinary")
     for who in READERS:
@@ -55,7 +55,7 @@ def turned_later(scene: Scene) -> Pair:
 
 
 def both_private(scene: Scene) -> Pair:
-    """A private duplicate, with readers who are not in the private original."""
+    """A private duplicate, whose readers are not in the private original."""
     original = scene.declare(f"The {WORD} printer leaks", type="security")
     double = scene.furnish(scene.declare("Paper is out"), "ordinary")
     double = scene.house.retype(double, "security", by=MEMBER, bring=READERS)
@@ -63,7 +63,7 @@ def both_private(scene: Scene) -> Pair:
 
 
 def marked(scene: Scene, double: Incident, original: Incident) -> Incident:
-    """Mark one a duplicate of another, as its member, and let everything happen that follows."""
+    """Mark one as a duplicate of another, as its member, and carry out everything that follows."""
     lifecycle.duplicate(double, of=original, by=scene.person(MEMBER), at=timezone.now())
     return scene.house.settle(double)
 
@@ -72,19 +72,19 @@ def marked(scene: Scene, double: Incident, original: Incident) -> Incident:
 def laid(
     request: pytest.FixtureRequest, django_db_setup: None, django_db_blocker: DjangoDbBlocker
 ) -> Iterator[Laid[Pair]]:
-    """A duplicate that its readers may see, of an original that they may not. Built once for all that look at it."""
+    """A duplicate that its readers may see, of an original they may not. Built once for all readers."""
     with laying.laid(django_db_blocker, request.param) as made:
         yield made
 
 
 @pytest.fixture
 def pair(copied: Laid[Pair]) -> Pair:
-    """The two, as nobody has touched them."""
+    """The two, untouched by other tests."""
     return copied[1]
 
 
 def told(scene: Scene, pair: Pair, who: str) -> Iterator[tuple[str, str]]:
-    """What somebody reads of how it ended."""
+    """Yield what a person reads about how it ended."""
     yield from _pages(scene, pair, who)
     yield from _api(scene, pair, who)
     yield from _slack(scene, pair, who)
@@ -131,7 +131,7 @@ def _shown(pair: Pair, *words: str) -> str:
 
 
 def walked(scene: Scene, pair: Pair, who: str) -> Iterator[tuple[str, str]]:
-    """Every page of the duplicate, and every page of no incident."""
+    """Yield every page of the duplicate, and every page about no incident."""
     browser, there = scene.browser(who), {*routes()}
     for route, row in (*OF_INCIDENTS.items(), *OF_NONE.items()):
         if route in there and route not in NOT_BY_PAGE and not row.is_public:

@@ -1,4 +1,4 @@
-"""Guests learn no names by any address, command or modal: they know those they respond with, and nobody else."""
+"""Guests learn no names at any path, command or modal, except those of people they respond with."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from workflows.models import PagerUser
 
 GUESTS = (GUEST, EXTERNAL)
 KNOWN = (MEMBER, *GUESTS)
-STRANGE = "Qzx"  # stands before everybody's name
+STRANGE = "Qzx"  # in front of everyone's name
 NAMED = re.compile(rf"{STRANGE}-\w+")
 MORE = {
     "people": ("?q=qzx", "?q=qzx&as=lead", "?people={pk}", "?as=lead&lead={pk}"),
@@ -38,7 +38,7 @@ VERBS = ("bring", "lead", "role", "fill", "describe", "resolve")
 
 @pytest.fixture(scope="module")
 def laid(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[Laid[Incident]]:
-    """An open incident of which nobody but its declarer and the guests are a part."""
+    """An open incident with only its declarer and the guests in it."""
     with laying.laid(django_db_blocker, _with_guests) as made:
         yield made
 
@@ -57,12 +57,12 @@ def _with_guests(scene: Scene) -> Incident:
 
 
 def strangers(scene: Scene, said: str) -> set[str]:
-    """Return whom an answer names of those that no guest responds with."""
+    """Return the people an answer names with whom no guest responds."""
     return set(NAMED.findall(said)) - {scene.person(who).name for who in KNOWN}
 
 
 def addresses(scene: Scene, incident: Incident) -> Iterator[str]:
-    """Give everything that can be asked of the project, about the guests' own incident where it is about one."""
+    """Yield every path, with the guests' own incident where one is needed."""
     stranger = scene.person(OUTSIDER).pk
     for route, row in (*OF_INCIDENTS.items(), *OF_NONE.items()):
         fill = {**(row.fill or {}), **({"<slug:verb>": VERBS} if route.endswith("<slug:verb>") else {})}
@@ -82,7 +82,7 @@ def test_no_address_names_a_stranger_to_a_guest(scene: Scene, hidden: Incident, 
 
 
 def test_the_walk_meets_names(scene: Scene, hidden: Incident) -> None:
-    """What is walked names people to members: a law over nothing holds nothing."""
+    """The tested paths show names to members, so the law is not empty."""
     client, met = scene.browser(MEMBER), set[str]()
     for address in ("/people?q=qzx", "/declare/plan?type=security", f"/incidents/{hidden.codename}/retype?to=major"):
         met |= strangers(scene, text(client.get(address)))
@@ -147,7 +147,7 @@ def test_no_command_and_no_modal_names_a_stranger_to_a_guest(scene: Scene, hidde
 
 
 def _chosen(door: Door, who: str) -> str:
-    """Choose a type in the modal that is open, where it has one to choose; return what it says then."""
+    """Choose a type in the open modal, if it has a choice; return its text then."""
     modal = door.slack.modal(who)
     for action_id, value in (("firekind:declare-type", "security"), ("firekind:retype-type", "major")):
         if modal is not None and action_id in str(modal):

@@ -1,4 +1,4 @@
-"""Whatever shows or gives away evidence of a private incident is in the audit, by whatever address it leaves."""
+"""Whatever shows or exports evidence of a private incident is in the audit log, whatever path it leaves by."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Noted = list[tuple[str, dict[str, Any]]]
 
 @pytest.fixture
 def noted(monkeypatch: pytest.MonkeyPatch) -> Noted:
-    """Hear what is noted, also what was noted within this hour before."""
+    """Collect audit entries, including repeats within the hour."""
     heard: Noted = []
     note, once = audit_notes.note, audit_notes.once
 
@@ -46,7 +46,7 @@ def noted(monkeypatch: pytest.MonkeyPatch) -> Noted:
 
 
 def addresses(codename: str) -> Iterator[str]:
-    """Give every address that is about a piece of evidence, or several."""
+    """Yield every path about one or several pieces of evidence."""
     for route in OF_ONE:
         for n in NUMBERS:
             row = table.Row({"<int:n>": (n,), "<str:name>": SPEEDSCOPE})
@@ -57,7 +57,7 @@ def addresses(codename: str) -> Iterator[str]:
 
 
 def is_file(response: HttpResponseBase) -> bool:
-    """Return whether an answer is a file to take along, or a picture."""
+    """Return whether a response is a download or an image."""
     kind = response.headers["Content-Type"]
     attached = "attachment" in response.headers.get("Content-Disposition", "")
     return attached or kind.startswith(("image/", "application/octet-stream", "text/csv", "text/plain"))

@@ -1,4 +1,4 @@
-"""Whatever lists, counts, searches or suggests: for an outsider nothing changes when a private incident comes to be."""
+"""Lists, counts, searches and suggestions do not change for an outsider when a private incident is created."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from workflows.models import DeclareRule
 
 WHO = (OUTSIDER, GUEST, EXTERNAL, MANAGER, AUDITOR)
 UNSEEN = alike.absent("amber-otter")
-# Auditors read in it that something happened on an incident, by codename: that is what it is for.
+# Auditors read in it, by codename, that something happened on an incident: that is its purpose.
 FOR_AUDITORS = "audit"
 FEW = 2
 LIMITS: Final = (
@@ -42,7 +42,7 @@ LIMITS: Final = (
     (listing, "LATELY"),
     (read, "CONSIDERED"),
 )
-OF_ONESELF = ("sign-in/", "account/")  # drawn anew each time, with a challenge in it
+OF_ONESELF = ("sign-in/", "account/")  # drawn differently each time, with a challenge in it
 
 
 @pytest.fixture
@@ -54,7 +54,7 @@ def scene(db: None) -> Iterator[Scene]:
 
 @pytest.fixture(autouse=True)
 def few(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Have every list end after two: what is cut off has to be counted among what somebody sees, and not before."""
+    """Limit every list to two entries: the cut-off ones must be counted among what the person may see, not before."""
     for module, name in LIMITS:
         assert getattr(module, name) > FEW
         monkeypatch.setattr(module, name, FEW)
@@ -62,7 +62,7 @@ def few(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def known(scene: Scene) -> Incident:
-    """A public incident that looks like the private one, others that have ended, and a rule that takes alerts."""
+    """A public incident similar to the private one, others that have ended, and a rule that declares from alerts."""
     ended(scene, "ambiguous")
     DeclareRule.objects.create(
         name="Checkout", type=scene.house.type("ambiguous"), created_at=scene.house.now(), active=False
@@ -71,17 +71,17 @@ def known(scene: Scene) -> Incident:
 
 
 def ended(scene: Scene, type: str) -> None:
-    """Let as many as a list shows be over."""
+    """Let as many incidents end as a list shows."""
     for n in range(FEW):
         one = scene.declare(f"Tap {n} drips", type=type)
         scene.house.settle(lifecycle.resolve(one, by=scene.person(MEMBER), at=scene.house.now()))
 
 
 def looks(who: str, known: Incident) -> Iterator[str]:
-    """Every address that names no incident, with what is asked there; then all there is of the public one.
+    """Yield every path that names no incident, with its queries, then every path of the public incident.
 
-    An outsider of the house asks everything. Others ask for each address once, and whatever names the word or the
-    incident: lists are narrowed alike for everybody.
+    An outsider from the house requests everything. Others request each path once, plus whatever contains the word or
+    the name, because lists are narrowed in the same way for everyone.
     """
     there = {*routes()}
     for route, row in OF_NONE.items():
@@ -108,7 +108,7 @@ def looks(who: str, known: Incident) -> Iterator[str]:
 
 
 def seen(scene: Scene, who: str, known: Incident, name: str) -> dict[str, str]:
-    """What somebody reads at each of them, on their Home tab, and after ``/incident list``."""
+    """Return what a person reads at each of them, on their Home tab, and after ``/incident list``."""
     browser = scene.browser(who)
     pages = {one: alike.text(browser.get(one.replace("{}", name))) for one in looks(who, known)}
     said = scene.door.command(who, "list")
@@ -118,7 +118,7 @@ def seen(scene: Scene, who: str, known: Incident, name: str) -> dict[str, str]:
 
 @pytest.fixture
 def wordy() -> Iterator[set[str]]:
-    """The questions that brought along what the search keeps of an incident: as much as its timeline, for nobody."""
+    """Collect queries that load an incident's search text, which is as large as its timeline and which no one uses."""
     found: set[str] = set()
 
     def noted(execute: Callable[..., object], sql: str, *given: object) -> object:
@@ -150,10 +150,10 @@ def test_nothing_changes_for_an_outsider_when_a_private_incident_comes_to_be(
 def _at_one_moment(
     scene: Scene, known: Incident, monkeypatch: pytest.MonkeyPatch, *, name: str, now: datetime
 ) -> dict[str, dict[str, str]]:
-    """Look as everybody while the clock stands still: pages say how long ago things were, and what is on from now."""
+    """Look as everyone while the clock is stopped, because pages say how long ago things were and what is on now."""
     with monkeypatch.context() as stopped:
         stopped.setattr(timezone, "now", lambda: now)
-        # By the real clock sessions would have ended: all that anyone sees would be the way to the sign-in page.
+        # By the real clock sessions would have expired, and everyone would only see redirects to the sign-in page.
         stopped.setattr(visiting, "time", SimpleNamespace(time=now.timestamp))
         scene.browsers.clear()
         return {who: seen(scene, who, known, name) for who in WHO}

@@ -1,4 +1,4 @@
-"""What turns private while it is being read: whoever is shut out by then gets the answer for none that exists."""
+"""An incident becomes private while it is being read: people who are then shut out get the not-found answer."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from integrations.tests.outsiders.scene import ANONYMOUS, FORMER, OUTSIDER, WORD
 from integrations.tests.outsiders.table import OF_INCIDENTS
 
 SAID = frozenset({404, 405})
-# These say nothing of what was found: they lead elsewhere, or answer without a word.
+# These reveal nothing about what was found: they redirect, or have no body.
 WORDLESS = frozenset({204, 302, 304})
-# Streams ask again by themselves, before each word: `incidents/tests/test_live_stream.py`.
+# Streams check again before each event: `incidents/tests/test_live_stream.py`.
 STREAM = f"{table.BASE}stream"
 
 
 @pytest.fixture
 def closing(hidden: Incident, monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
-    """Open it to everyone up to the moment in which somebody finds it: from then on it is private."""
+    """Keep it open to everyone until someone finds it, then make it private."""
     read = audit_notes.read
 
     def closed(incident: Incident, *, by: Person) -> None:
@@ -75,7 +75,7 @@ def test_no_answer_to_a_token_that_was_being_made_says_anything(
 
 @pytest.fixture
 def closing_in_slack(hidden: Incident, monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
-    """Open it to everyone up to the moment in which Slack's door finds it: from then on it is private."""
+    """Keep it open to everyone until Slack's door finds it, then make it private."""
     one = visibility.one
 
     def closed(actor: Actor, where: str, params: Sequence[int | str]) -> Incident | None:

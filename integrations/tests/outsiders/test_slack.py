@@ -1,4 +1,4 @@
-"""Every command, button, modal, shortcut and event of Slack, as everybody outside: a private incident is as none."""
+"""Every command, button, modal, shortcut and event of Slack as every outsider: a private incident looks missing."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ HOW: Final = (
     "add it to integrations/tests/outsiders/test_slack.py, with a value that names an incident: THAT is its codename"
 )
 N: Final = {"n": 1}
-# What a button carries; None where it names no incident.
+# The value of each button; None if it names no incident.
 BUTTONS: Final[Mapping[str, str | None]] = {
     "firekind:declare": None,
     "firekind:declare-lead": None,
@@ -63,7 +63,7 @@ BUTTONS: Final[Mapping[str, str | None]] = {
 }
 TEXT: Final = {"text": {"text": {"type": "plain_text_input", "value": "hello"}}}
 TO: Final = {"type": {"firekind:retype-type": {"type": "static_select", "selected_option": {"value": "major"}}}}
-# What a modal keeps, and what is filled in; None where it names no incident.
+# The values stored in each modal, and its input; None if it names no incident.
 MODALS: Final[Mapping[str, tuple[Mapping[str, Any], Mapping[str, Any]] | None]] = {
     "firekind:declare": None,
     "firekind:retype": ({"i": "THAT", "n": 1, "t": "major", "d": "x"}, TO),
@@ -87,8 +87,8 @@ MODALS: Final[Mapping[str, tuple[Mapping[str, Any], Mapping[str, Any]] | None]] 
     "firekind:confirm-summary": ({"i": "THAT", "s": 1}, {}),
     "firekind:finding": ({"i": "THAT"}, {"claim": {"claim": {"type": "plain_text_input", "value": "It is the cache"}}}),
 }
-# What is typed after a command that is about no incident.
-FAR: Final = "z" * 60  # with it, no name is spelled like a schedule's, which would be suggested
+# The words after a command that is about no incident.
+FAR: Final = "z" * 60  # long enough that no schedule's name is similar and gets suggested
 ALONE: Final[Mapping[str, str]] = {
     "declare": "",
     "drill": "",
@@ -97,16 +97,16 @@ ALONE: Final[Mapping[str, str]] = {
     "list": "THAT",
     "help": "THAT",
     "access": "THAT because I must look",
-    "break-glass": "THAT because help",  # with a whole sentence it is the one way to learn it: test_misses
+    "break-glass": "THAT because help",  # with a whole sentence this is the one way to find out: test_misses
 }
 SHORTCUTS: Final = {"firekind:declare", "firekind:declare-from", "firekind:capture-this", "firekind:task-of"}
-# What else an event holds beside its channel and who did it; None where it names neither channel nor incident.
+# An event's values apart from its channel and user; None if it names neither channel nor incident.
 EVENTS: Final[Mapping[str, Mapping[str, Any] | None]] = {
-    "app_home_opened": None,  # what is shown there: test_lists
+    "app_home_opened": None,  # test_lists covers what is shown there
     "channel_archive": {},
     "channel_deleted": {},
     "channel_id_changed": None,  # workspaces merge
-    "channel_left": None,  # tells of the app itself
+    "channel_left": None,  # about the app itself
     "channel_rename": None,
     "channel_unarchive": {},
     "group_archive": {},
@@ -134,7 +134,7 @@ NUMBERS: Final = re.compile(r"pick:\d+|\bV\w+|\d{10}\.\d+")
 
 @dataclass(frozen=True, slots=True)
 class Heard:
-    """What somebody gets for an act in Slack, without the name; ``queries`` stand for the time it took."""
+    """The response to a person's act in Slack, without the name; ``queries`` represents the time it took."""
 
     status: int
     body: str
@@ -145,12 +145,12 @@ class Heard:
 
 @pytest.fixture(autouse=True)
 def no_sweep(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Leave what is done with every two-hundredth delivery out of the counts."""
+    """Disable the clean-up at every two-hundredth delivery, which would change the counts."""
     monkeypatch.setattr(inbox, "SWEEP_EVERY", 1 << 60)
 
 
 def send(scene: Scene, who: str, kind: Any, type: str, payload: dict[str, Any], *, name: str) -> Heard:
-    """Send one thing to the door as Slack would, and return what comes of it."""
+    """Send one thing to the door as Slack would, and return the response."""
     slack = scene.house.slack
     slack.workspace.modals.pop(slack.person(who).id, None)
     filled = json.loads(json.dumps(payload).replace("THAT", name)) if name else payload
@@ -187,7 +187,7 @@ def test_everything_that_slack_may_send_has_its_row() -> None:
 
 
 def command(scene: Scene, who: str, text: str, *, name: str, channel: str = "lobby") -> Heard:
-    Knock.objects.all().delete()  # one may ask once in a while, whatever for
+    Knock.objects.all().delete()  # people may ask only once in a while, whatever it is for
     slack = scene.house.slack
     where = slack.channel(channel)
     given = {
@@ -249,7 +249,7 @@ def press(scene: Scene, who: str, action_id: str, value: str, *, name: str) -> H
         command(scene, who, "update hello", name="")
         action |= {"block_id": f"firekind:pick:{_waiting()}", "selected_option": {"value": value}}
     payload = base(scene, who, "block_actions") | {"actions": [action]}
-    if "THAT" not in value:  # a choice in an open modal, which keeps the codename
+    if "THAT" not in value:  # a choice in an open modal, which stores the codename
         callback = "firekind:page" if "page" in action_id else "firekind:retype"
         payload["view"] = view(callback)
     return send(scene, who, "interaction", "block_actions", payload, name=name)
@@ -306,8 +306,8 @@ def test_no_event_of_an_outsider_writes_on_it_or_is_answered_otherwise(scene: Sc
     elsewhere = slack.add_channel("elsewhere").id
     old = slack.channel(scene.house.channel(hidden, 1)).id
     verbs = ("archive", "deleted", "unarchive")
-    quiet = {f"{kind}_{verb}" for kind in ("channel", "group") for verb in verbs}  # noted for its people
-    looks = {f"{kind}_unarchive" for kind in ("channel", "group")}  # whether we are to go in again
+    quiet = {f"{kind}_{verb}" for kind in ("channel", "group") for verb in verbs}  # recorded for its people
+    looks = {f"{kind}_unarchive" for kind in ("channel", "group")}  # whether we should join again
     for n, (type, rest) in enumerate(EVENTS.items()):
         if rest is None or type not in listeners.EVENTS:
             continue
@@ -329,5 +329,5 @@ def test_no_event_of_an_outsider_writes_on_it_or_is_answered_otherwise(scene: Sc
 
 
 def test_who_is_unknown_or_gone_has_no_client() -> None:
-    """Whom Slack does not know sends no signed request; who left there has no way to."""
+    """A person unknown to Slack sends no signed request, and one who left there has no client."""
     assert {ANONYMOUS, GONE}.isdisjoint(WHO)

@@ -1,4 +1,4 @@
-"""Whatever a member types into whichever field of whichever form: it is taken, or refused in words."""
+"""Whatever a member types into any field of any form is accepted, or refused with a message."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ TAG: Final = re.compile(r"<(form|input|textarea|select|option|button)\b([^>]*)>"
 GIVEN: Final = re.compile(r'\b(action|hx-post|method|name|value|type)="([^"]*)"')
 OUT: Final = re.compile(r"/sign-out/|/sign-in/")
 FIELDS: Final = frozenset({"textarea", "select", "input", "button"})
-Form = tuple[str, str, QueryDict]  # its method, where it is sent, and what stands in it
+Form = tuple[str, str, QueryDict]  # its method, its target and its fields
 
 
 def addresses(codename: str) -> Iterator[str]:
-    """Every page that may have a form, for one incident where a codename stands in its address."""
+    """Yield every page that may have a form, for one incident if the path contains a codename."""
     for route, row in (*OF_INCIDENTS.items(), *OF_NONE.items()):
         if route in table.routes() and "stream" not in route and not route.startswith("api/"):
             yield from (address + query for address in row.addresses(route, codename) for query in row.asks)
@@ -37,7 +37,7 @@ def addresses(codename: str) -> Iterator[str]:
 
 
 def forms(page: str, address: str) -> Iterator[Form]:
-    """The forms of a page, as a browser would send them with nothing changed."""
+    """Yield a page's forms as a browser would send them unchanged."""
     for part in page.split("</form>"):
         begins = part.rfind("<form")
         if begins < 0:
@@ -55,7 +55,7 @@ def forms(page: str, address: str) -> Iterator[Form]:
 
 
 def send(client: Client, form: Form, changed: QueryDict) -> int:
-    """Send a form, and undo what it did; return the status."""
+    """Send a form and undo its effect; return the status."""
     method, to, _ = form
     with transaction.atomic():
         if method == "post":

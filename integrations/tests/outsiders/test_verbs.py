@@ -1,4 +1,4 @@
-"""Every verb asks access itself, under the incident's lock: to whoever is shut out there is no such incident."""
+"""Every verb checks access itself, under the incident's lock: for a person who is shut out the incident is missing."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ OURS = ("audit", "evidence", "incidents", "reviews", "slack", "workflows")
 
 
 class Profiler:
-    """Lists one source, and is never asked for a profile."""
+    """Lists one source, which is never asked for a profile."""
 
     def sources(self) -> list[ProfileSource]:
-        """What the operator named."""
+        """Return the operator's source."""
         return [ProfileSource("checkout-api", ("cpu",))]
 
 
@@ -82,7 +82,7 @@ def test_nor_does_any_of_them_say_that_it_is_a_drill(scene: Scene, hidden: Incid
 
 
 def test_they_do_for_those_who_take_part(scene: Scene, hidden: Incident, profiled: None) -> None:
-    """The same calls get past the question: what may stand in their way then is something else."""
+    """The same calls pass the access check for participants; other errors are possible."""
     case = case_of(scene, MEMBER, hidden, scene.declare("Mail is late", type="security"))
     before = marks(hidden)
     for verb in {**ACTED, **ELSEWHERE}.values():
@@ -113,7 +113,7 @@ def test_what_firekind_writes_later_for_somebody_shut_out_is_kept(scene: Scene, 
 
 def case_of(scene: Scene, who: str, hidden: Incident, other: Incident) -> Case:
     seen = copy.copy(hidden)
-    seen.private, seen.room = False, 1  # as it was read, before
+    seen.private, seen.room = False, 1  # as it was read before
     evidence = Evidence.objects.select_related("incident").get(incident=hidden, n=1)
     finding = Finding.objects.select_related("incident").get(incident=hidden, n=1)
     person = scene.person(who)
@@ -129,13 +129,13 @@ def refused(name: str, who: str, verb: Verb, case: Case) -> None:
 
 
 def marks(incident: Incident) -> tuple[Any, ...]:
-    """What every verb moves, quick to read."""
+    """Return what every verb changes, quick to read."""
     found = Incident.objects.values_list("revision", "last_n", "status", "lead", "type").get(pk=incident.pk)
     return (*found, Participant.objects.filter(left_at=None).count(), Evidence.objects.count())
 
 
 def everything() -> tuple[dict[str, list[str]], list[str]]:
-    """Every row of every table of ours, and every file that is stored."""
+    """Return every row of all our tables, and every stored file."""
     rows = {one.__name__: sorted(map(repr, one._default_manager.values_list())) for one in models()}
     files = sorted(str(one) for one in Path(settings.FIREKIND.evidence_storage).rglob("*") if one.is_file())
     return rows, files

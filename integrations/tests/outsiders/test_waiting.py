@@ -1,4 +1,4 @@
-"""Who waits for the lock while an incident turns private is shut out, or gets through as ever; nobody gets a 500."""
+"""People who wait for the lock while an incident becomes private are shut out or proceed; no one gets a 500."""
 
 from __future__ import annotations
 
@@ -56,14 +56,14 @@ POSTS: Final[tuple[tuple[str, Form], ...]] = (
 
 @pytest.fixture
 def scene(erasable: None, transactional_db: None) -> Iterator[Scene]:
-    """The house with its doors open, in a database to which others write at the same time."""
+    """The house with its doors open, in a database that others write to concurrently."""
     with building.scene() as made:
         yield made
 
 
 @pytest.fixture
 def public(scene: Scene) -> Incident:
-    """A public incident that has some of everything."""
+    """A public incident with some of everything."""
     return scene.furnish(scene.declare("The printer leaks"))
 
 
@@ -163,7 +163,7 @@ def test_the_terminal_knows_no_such_codename(scene: Scene, public: Incident) -> 
 
 
 def known(scene: Scene, public: Incident) -> Mapping[str, str]:
-    """Return what a form holds that is only known here."""
+    """Return the values of form fields that are only known here."""
     form = PageForm(among=paging.choices(public))
     target = next(one for one, choice in form.among.items() if not choice.state)
     form.data = {"target": target}
@@ -172,7 +172,7 @@ def known(scene: Scene, public: Incident) -> Mapping[str, str]:
 
 
 def filled(form: Form, values: Mapping[str, str]) -> dict[str, Any]:
-    """Fill a form in, with a file for what is no text."""
+    """Fill in a form; a value that is not text becomes a file."""
     return {
         name: SimpleUploadedFile("mine.folded", value) if isinstance(value, bytes) else values.get(value, value)
         for name, value in form.items()
@@ -180,7 +180,7 @@ def filled(form: Form, values: Mapping[str, str]) -> dict[str, Any]:
 
 
 def browser(scene: Scene, who: str) -> Client:
-    """Give a browser of its own, which shows a 500 as one."""
+    """Return a new browser that reports a 500 as a response."""
     client = Client(raise_request_exception=False)
     user = scene.person(who).user
     assert user is not None
@@ -189,6 +189,6 @@ def browser(scene: Scene, who: str) -> Client:
 
 
 def got(response: HttpResponseBase, name: str) -> Answer:
-    """Return what came back, without the name that was asked for."""
+    """Return the response without the requested name."""
     headers = {key: alike.without(value, name) for key, value in response.headers.items()}
     return response.status_code, alike.without(alike.text(response), name), headers

@@ -1,4 +1,4 @@
-"""A word that stands all over an incident: once that is private, it is nowhere outside that we wrote it."""
+"""A word that is in everything about an incident: once that is private, nothing we wrote outside it has the word."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ from workflows.models import Effect, Page
 from workflows.status import progress
 
 NOWHERE = "z" * len(WORD)
-# Tables that hold what the incident itself holds, and nobody else is shown: each is read under ``visible_to`` alone.
+# Tables with the incident's own contents, shown to no one else: each is read only under ``visible_to``.
 OF_THE_INCIDENT = {
     "incidents_incident",
     "incidents_event",
@@ -65,7 +65,7 @@ OF_THE_INCIDENT = {
 
 @dataclass(frozen=True, slots=True)
 class Moved:
-    """The incident, up to where workspace and account were before it was retyped, and what was logged meanwhile."""
+    """The incident, the positions of workspace and account before it was retyped, and what was logged since."""
 
     incident: Incident
     ts: str
@@ -74,27 +74,27 @@ class Moved:
 
 
 class Kept(logging.Handler):
-    """Keeps every line of the log."""
+    """Collects every log record."""
 
     def __init__(self) -> None:
         super().__init__(logging.DEBUG)
         self.lines: list[logging.LogRecord] = []
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Keep one."""
+        """Keep one record."""
         self.lines.append(record)
 
 
 @pytest.fixture(scope="module")
 def laid(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[Laid[Moved]]:
-    """An incident that everybody saw and wrote about, retyped to security and worked on after that. Built once."""
+    """An incident that everyone saw and wrote about, retyped to security and then continued. Built once."""
     with laying.laid(django_db_blocker, move) as made:
         yield made
 
 
 @pytest.fixture
 def moved(copied: Laid[Moved]) -> Moved:
-    """The incident, as nobody has touched it."""
+    """The incident, untouched by other tests."""
     return copied[1]
 
 
@@ -129,7 +129,7 @@ def _moved(scene: Scene) -> tuple[Incident, str, int]:
 
 
 def _seen_by_all(scene: Scene, incident: Incident) -> None:
-    """Let people look at it in Slack while it is public, pass its link on, and write about it themselves."""
+    """Let people read it in Slack while it is public, share its link, and write about it themselves."""
     acts, channel = scene.house.slack.acts, scene.house.channel(incident)
     for who in (OUTSIDER, FORMER, MEMBER):
         acts.open_home(who)
@@ -147,7 +147,7 @@ def _seen_by_all(scene: Scene, incident: Incident) -> None:
 
 
 def listed(scene: Scene, moved: Moved) -> str:
-    """What those who may see it read of how far it is, and of what stays in public."""
+    """Return what people who may see it read about its progress, and about what stays public."""
     return unescape(alike.text(scene.browser(BROUGHT).get(f"{moved.incident.get_absolute_url()}progress")))
 
 
@@ -198,7 +198,7 @@ def test_no_line_of_the_log_has_a_name_or_what_opens_a_door(scene: Scene, moved:
 
 
 def _secrets() -> dict[str, str]:
-    """Return what opens a door of ours or of a vendor's, by its setting."""
+    """Return the secrets of our doors and the vendors', by setting."""
     given = {"SECRET_KEY": settings.SECRET_KEY, "bot token": TOKEN}
     for part in (settings.FIREKIND, settings.FIREKIND.slack, settings.FIREKIND.pagerduty):
         for one in dataclasses.fields(part) if part else ():
@@ -220,17 +220,17 @@ def test_no_figure_has_it_nor_its_codename_nor_a_name(moved: Moved, monkeypatch:
 
 
 def _has(cursor: Any, table: str) -> bool:
-    """Tell whether any row of a table has the word in it."""
+    """Return whether any row of a table contains the word."""
     name = connection.ops.quote_name(table)
     cursor.execute(f"SELECT EXISTS (SELECT FROM {name} one WHERE one::text LIKE %s)", [f"%{WORD}%"])  # noqa: S608 (a table of ours)
     return bool(cursor.fetchone()[0])
 
 
 def test_no_page_of_anybody_outside_has_it(scene: Scene, moved: Moved, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Those with an incident's codename in their address are walked in ``test_addresses``; here are all others."""
+    """``test_addresses`` covers paths with an incident's codename; these are all the others."""
     now = scene.house.clock + timedelta(days=2)
     monkeypatch.setattr(timezone, "now", lambda: now)  # pages say how long ago things were
-    monkeypatch.setattr(visiting, "time", SimpleNamespace(time=now.timestamp))  # or every session would have ended
+    monkeypatch.setattr(visiting, "time", SimpleNamespace(time=now.timestamp))  # or every session would have expired
     scene.browsers.clear()
     assert scene.browser(OUTSIDER).get("/").status_code == 200
     there = {*routes()}
@@ -243,7 +243,7 @@ def test_no_page_of_anybody_outside_has_it(scene: Scene, moved: Moved, monkeypat
 
 
 def _nothing_at(scene: Scene, who: str, address: str, token: str) -> None:
-    """Hold that an address answers nothing that has the word, and knows it no better than one that is nowhere."""
+    """Check that a path returns nothing with the word, and the same as for a missing incident."""
     browser = scene.browser(ANONYMOUS if address.startswith("/api/") else who)
     given = {"Authorization": f"Bearer {token}"} if address.startswith("/api/") else {}
     where = f"{address} as {OUTSIDERS[who]}"

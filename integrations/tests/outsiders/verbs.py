@@ -1,7 +1,7 @@
-"""Every verb that changes an incident, with what an outsider would send. A new verb needs its row here.
+"""Every verb that changes an incident, with what an outsider would send. A new verb needs a row here.
 
-``ACTED`` holds the verbs by which a person changes an incident that they must be able to see. ``UNASKED`` are those of
-``incidents.lifecycle`` that ask nobody's access, each with why. ``ELSEWHERE`` are the verbs of other packages.
+``ACTED`` are the verbs by which a person changes an incident that they must be able to see. ``UNASKED`` are those of
+``incidents.lifecycle`` that check no one's access, with the reason. ``ELSEWHERE`` are the verbs of other packages.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ LINK: Final = "https://example.com/graph"
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """Somebody outside, and a private incident as they had read it before."""
+    """An outsider, and a private incident as they had read it before."""
 
     by: Person
     incident: Incident
@@ -131,7 +131,7 @@ ELSEWHERE: Final[Mapping[str, Verb]] = {
     ),
     "evidence.intake.receiving.read_again": lambda a: receiving.read_again(a.evidence, by=a.by),
     "evidence.intake.receiving.receive": lambda a: receiving.receive(
-        # Different each time: a file that a test before left without its row would be tidied up here.
+        # Different each time, because a file that an earlier test left without its row would be deleted here.
         a.incident,
         body=io.BytesIO(f"main;mine_{uuid4().hex} 1\n".encode()),
         title="Mine",
@@ -171,13 +171,13 @@ READS: Final[Mapping[str, str]] = {
 
 
 def of_lifecycle() -> dict[str, FunctionType]:
-    """Return what the domain offers to be called, by name."""
+    """Return the domain's public verbs by name."""
     offered = {name: getattr(lifecycle, name) for name in lifecycle.__all__}
     return {name: one for name, one in offered.items() if inspect.isfunction(one)}
 
 
 def of_packages() -> dict[str, FunctionType]:
-    """Return every function of evidence, workflows, reviews and drills that is told who acts on which incident."""
+    """Return every function of evidence, workflows, reviews and drills that takes an actor and an incident."""
     return {name: one for package in PACKAGES for name, one in _functions(package) if _acts(one)}
 
 

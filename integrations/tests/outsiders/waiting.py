@@ -1,4 +1,4 @@
-"""Somebody waits for an incident's lock while it turns private: held open for as long as everybody needs to come."""
+"""Make people wait for an incident's lock while it becomes private; the lock is held until all of them have arrived."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ T = TypeVar("T")
 PATIENCE_S: Final = 30
 OF_THE_RETYPE: Final = ("retyped", "admitted", "chosen")
 BY_HAND: Final = ("picked", "lead", "role", "let-in")
-# In this database: other tests wait for locks of their own on the same server, at the same time. Whoever waits holds
-# some lock in theirs; what PostgreSQL says of sessions would be the same for as long as the transaction lasts.
+# In this database, because other tests wait for their own locks on the same server. A waiting session holds some lock
+# in its database; PostgreSQL's view of sessions would not change during the transaction.
 WAITING: Final = """
     SELECT count(DISTINCT pid) FROM pg_locks WHERE NOT granted AND pid IN (
         SELECT l.pid FROM pg_locks l JOIN pg_database d ON d.oid = l.database WHERE d.datname = current_database())
@@ -28,13 +28,13 @@ WAITING: Final = """
 
 
 def meanwhile(scene: Scene, incident: Incident, *acts: Callable[[], T]) -> list[T]:
-    """Let every act wait for the incident's lock while its member retypes it, and return what each came to."""
+    """Make every act wait for the incident's lock while its member retypes it, and return their results."""
     to, by = scene.house.type("security"), scene.person(MEMBER)
     return behind(lambda: lifecycle.retype(incident, to=to, by=by, at=timezone.now(), because="It is a secret"), *acts)
 
 
 def behind(first: Callable[[], object], *acts: Callable[[], T]) -> list[T]:
-    """Do something, and let every act wait, in their order, for the rows that it changed before that is committed."""
+    """Do something, and make every act wait, in order, for the rows that it changed before it commits."""
     begun: list[Future[T]] = []
     with ThreadPoolExecutor(len(acts)) as pool:
         with transaction.atomic():
@@ -46,7 +46,7 @@ def behind(first: Callable[[], object], *acts: Callable[[], T]) -> list[T]:
 
 
 def done_to(incident: Incident) -> list[Any]:
-    """Return what people did to an incident, but for the retype and those whom it lets in."""
+    """Return what people did to an incident, except the retype and the people it lets in."""
     events = Event.objects.filter(incident=incident).exclude(kind__in=OF_THE_RETYPE).order_by("n")
     by_hand = Participant.objects.filter(incident=incident, reason__in=BY_HAND).order_by("pk")
     evidence = Evidence.objects.filter(incident=incident).order_by("n")

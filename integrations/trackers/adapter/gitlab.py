@@ -75,8 +75,9 @@ class GitLabIssues:
         return self._status(self._wire.call(CHANGE, "PUT", path, body=self._sent(fields)), private)
 
     def withdraw_ticket(self, ref: str) -> None:
-        """Replace our words in an issue of the open project, unassign it and close it; a moved one raises
-        ``VendorError``.
+        """Replace our words in an issue of the open project, unassign it and close it.
+
+        Raises ``VendorError`` for a moved issue, because its copy keeps our words.
         """
         fields = self._sent({"title": NEUTRAL_TITLE, "state": "dropped", "owner": "", "due": ""})
         path, sent = f"{self._path(False)}/{ref}", {"description": NEUTRAL_TEXT, **fields}
