@@ -83,7 +83,7 @@ def _evidence() -> int:
 def check(path: str, *, authorization: str, cookie: str) -> HttpResponse | None:
     """Refuse senders without permission before anything is stored.
 
-    Returns None for everyone else, whom the view then checks.
+    Returns None for all other requests; the view then checks further.
     """
     if path == DESCRIPTION:
         return None

@@ -1,4 +1,4 @@
-"""What the sandbox is told at start: by flags, else by the environment."""
+"""Run the sandbox with settings from flags or else from the environment."""
 
 from __future__ import annotations
 

@@ -58,7 +58,7 @@ class StandInState(Generic[Delivery, Fault]):
         return self._deliveries
 
     def queue(self, *deliveries: Delivery) -> None:
-        """Queue deliveries until they are taken, and notify whoever carries them."""
+        """Queue deliveries until they are taken, and notify the courier."""
         self._outbox.extend(deliveries)
         if self.on_delivery:
             self.on_delivery()

@@ -43,7 +43,7 @@ def own_house(db: None) -> Iterator[House]:
 
 
 def planned(house: House) -> Incident:
-    """A planned incident of which nothing is done yet."""
+    """A planned incident with nothing done yet."""
     incident = lifecycle.declare("Slow", by=house.person("dee"), at=timezone.now(), type=house.type("ambiguous"))
     reconcile.reconcile(incident.pk, at=timezone.now())
     return incident

@@ -1,4 +1,4 @@
-"""The plan of a declaration matches the stand-ins' logs afterwards, whoever declares, leads or agrees to drills.
+"""The plan of a declaration matches the stand-ins' logs afterwards, for any declarer, lead and consent to drills.
 
 Types ask for odd things, people are guests or have left, and some leads have no account in Slack.
 """

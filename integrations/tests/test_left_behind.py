@@ -1,4 +1,4 @@
-"""People whom a move to private leaves behind stay out, whatever was under way at that moment."""
+"""People left behind by a move to private stay out, whatever was under way at that moment."""
 
 from __future__ import annotations
 

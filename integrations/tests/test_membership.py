@@ -162,9 +162,7 @@ def test_that_the_app_was_removed_is_said_once(house: House, secret: Incident) -
 
 @pytest.mark.parametrize("public", [False, True])
 def test_a_stranger_hides_nothing_while_nobody_can_be_looked_up(house: House, secret: Incident, public: bool) -> None:
-    """An unknown person is in the channel and Slack lists no one now; a removal, or the channel being public, still
-    counts.
-    """
+    """Slack cannot look up an unknown person in the channel: a removal, or that it is public, still counts."""
     channel = house.channel(secret)
     house.slack.add_person("zed")
     house.slack.acts.invite("dee", channel, ["zed"])

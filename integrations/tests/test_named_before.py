@@ -73,7 +73,7 @@ def readers(incident: Incident) -> set[str]:
 
 
 def named(plan: Plan) -> set[str]:
-    """Return everyone whom the lines name as coming in."""
+    """Return everyone that the lines name as coming in."""
     said = [line.text for line in plan.lines if line.sign == "+"]
     return {name for text in said if re.search("^invite | can see it on the web", text) for name in listed(text)}
 

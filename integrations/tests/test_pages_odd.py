@@ -1,4 +1,4 @@
-"""What a plan says about a page in an account with unusual rotas: whom it pages, and what to do if no one."""
+"""What a plan says about a page in an account with unusual rotas: who is paged, and what to do if no one is."""
 
 from __future__ import annotations
 

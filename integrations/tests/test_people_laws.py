@@ -231,7 +231,7 @@ class Story:
 
 
 def named(lines: Iterable[str]) -> set[str]:
-    """Return the handles of people whom a plan names as coming in."""
+    """Return the handles of people that a plan names as coming in."""
     found = [match["names"] for text in lines if (match := INVITED.fullmatch(unescape(text)))]
     return {name.casefold() for names in found for name in names.split(", ")}
 

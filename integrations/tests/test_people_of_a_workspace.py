@@ -48,7 +48,7 @@ def test_people_are_the_same_people_there(house: House, other: fake.FakeSlack) -
 
 
 def test_people_are_said_to_be_what_they_are_in_each_workspace(house: House) -> None:
-    """For a person from a third workspace, whom no workspace lists, that does not change."""
+    """For a person from a third workspace, who is in no workspace's list, that does not change."""
     other = another_workspace.workspace([one for one in another_workspace.handles(house.slack) if one != "out"])
     stranger = Person.objects.create(chat_id="U0STRANGER", name="Wim", is_external=True)
     out, dee = house.person("out"), house.person("dee")

@@ -83,7 +83,7 @@ happens = st.one_of(
     st.tuples(st.sampled_from(["lead", "role", "bring", "invite"]), anybody, anybody),
     st.tuples(st.sampled_from(["leave", "end", "reopen", "say", "gone"]), anybody),
     st.tuples(st.just("group"), st.sampled_from(["security", "support", "incident-response"]), anybody),
-    # From among people who are not paged: the pager's own rota stays, and pages whoever it says.
+    # From among people who are not paged: the pager's own rota stays, and pages the people on it.
     st.tuples(st.just("shift"), st.just("Platform leadership"), anybody),
     st.tuples(st.sampled_from(["archived", "unarchived", "deleted"])),
     st.tuples(st.just("another"), anybody),

@@ -1,4 +1,4 @@
-"""Redacted words are gone from everything of ours; that they were redacted, and by whom, is sealed in the chain."""
+"""Redacted words are gone from everything of ours; the redaction and its author are sealed in the chain."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The form for reopening says whom that pages and brings in, and that is what happens."""
+"""The form for reopening says who that pages and brings in, and that is what happens."""
 
 from __future__ import annotations
 

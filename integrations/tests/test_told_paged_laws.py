@@ -44,7 +44,7 @@ def told(found: Night, handle: str) -> list[str] | None:
 
 
 def as_the_pager_has_it(found: Night, handle: str) -> list[str]:
-    """Return the account's state: which of our pages are open, whom they page now, and whom they paged."""
+    """Return the account's state: which of our pages are open, who they page now, and who they paged before."""
     account = {one.key: one for one in found.duty.account.account.incidents.values()}
     user = found.duty.account.user(handle).id
     rang = {one.incident for one in found.duty.account.rang if one.user == user}

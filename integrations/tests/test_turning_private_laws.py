@@ -1,4 +1,4 @@
-"""Laws of a retype to a private type, for drills and incidents, whoever is in, agrees to drills or comes along."""
+"""Laws of a retype to a private type, for drills and incidents: anyone is in, agrees to drills or comes along."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def inside(house: House, incident: Incident) -> set[str]:
 
 
 def named(said: list[str], verb: str) -> set[str]:
-    """Return whom the plan's words name after a verb, without the reasons in brackets."""
+    """Return the people that the plan names after a verb, without the reasons in brackets."""
     found = [re.sub(r" \(.*?\)", "", line.removeprefix(verb)) for line in said if line.startswith(verb)]
     return {one.lower() for line in found for one in line.split(", ")}
 

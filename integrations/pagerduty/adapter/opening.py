@@ -1,4 +1,4 @@
-"""The request that opens a page as an incident: whom it pages, and on which service."""
+"""The request that opens a page as an incident: its target and its service."""
 
 from __future__ import annotations
 

@@ -85,7 +85,7 @@ class Schedule:
 
 @dataclass(slots=True)
 class Level:
-    """A level of an escalation policy: whom it pages (ids of users and schedules) and how long it waits."""
+    """A level of an escalation policy: the users and schedules it pages (ids) and how long it waits."""
 
     targets: list[str]
     delay_min: int = 30

@@ -1,4 +1,4 @@
-"""People whom a page reached: named, brought in where they may see the incident, else shown with how to fix it."""
+"""People reached by a page: named, brought in where they may see the incident, else shown with how to fix it."""
 
 from __future__ import annotations
 

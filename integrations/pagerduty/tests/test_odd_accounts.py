@@ -24,7 +24,7 @@ from workflows.pager_port import PageRequest
 from workflows.planning.pages import Callee
 from workflows.ports import VendorError
 
-GIVEN: Any = SETUP  # has what the settings have
+GIVEN: Any = SETUP  # has the fields of the settings
 
 
 def read(account: FakeAccount) -> StraightPager:

@@ -124,7 +124,7 @@ def test_news_that_come_before_the_answer_find_the_page_by_its_key(door: Door, i
 def test_what_the_fallback_opened_is_known_by_the_sign_of_its_key(
     door: Door, incident: Incident, sign: str | None, *, known: bool
 ) -> None:
-    """An older process gave pages no sign, so such a page is looked at."""
+    """An older process gave pages no sign, so a look checks such a page."""
     page = paged(incident, pager_id="", via="events", service_id="PS1", looked_at=timezone.now())
     title = f"{key_sign(page.dedup_key) if sign is None else sign}Checkout is slow ({incident.codename})"
     hear(door, event("triggered", posted.incident("PNEW", title=title, incident_key=None), agent=None))

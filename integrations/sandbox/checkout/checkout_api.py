@@ -1,8 +1,8 @@
 """A small service that really burns CPU, and samples itself while it does.
 
-`python -m integrations.sandbox.checkout.checkout_api --seconds 5` writes a pprof profile to its output, and on its
-error stream how its time was truly divided, as JSON. Most of the time goes to matching discount rules, one by one,
-against every basket; with `--fixed` they are looked up. Nothing but Python's own library: it starts in a blink.
+`python -m integrations.sandbox.checkout.checkout_api --seconds 5` writes a pprof profile to its output, and to its
+error stream how its time was really divided, as JSON. Most of the time goes into matching discount rules, one by one,
+with every basket; with `--fixed` they are looked up. It uses only Python's own library, so it starts immediately.
 """
 
 from __future__ import annotations

@@ -20,7 +20,7 @@ from workflows.status import page_status, progress
 
 ENTRIES: Final = 12
 LISTED: Final = 20
-CONSIDERED: Final = 200  # the newest open ones, of which the most urgent are listed
+CONSIDERED: Final = 200  # the newest open ones; the most urgent of them are listed
 BARE: Final = frozenset({"updated", "noted"})  # kinds whose sentence is a person's own words, without a verb in front
 
 

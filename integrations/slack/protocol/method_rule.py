@@ -41,9 +41,9 @@ second line last while Slack moves a workspace into an organisation, or a shared
 
 @dataclass(frozen=True, slots=True)
 class MethodRule:
-    """One method: its tier, its scopes (any one suffices), its arguments and the errors of its own.
+    """One method: its tier, its scopes (any one suffices), its arguments and its specific errors.
 
-    ``scopes`` are those of a bot, where bots may call it at all.
+    ``scopes`` are those of a bot, if bots may call it at all.
     """
 
     tier: Tier
@@ -55,7 +55,7 @@ class MethodRule:
     tokens: frozenset[str] = field(default=frozenset({"bot", "user"}))
 
     def scopes_of(self, caller: str) -> frozenset[str]:
-        """Return the scopes of which a ``bot``, ``user`` or ``app`` token needs one; empty if it needs none."""
+        """Return the scopes that allow a ``bot``, ``user`` or ``app`` token to call it; any one of them suffices."""
         if caller not in self.tokens:
             return frozenset()
         return frozenset(AS_PERSON.get(one, one) for one in self.scopes) if caller == "user" else self.scopes

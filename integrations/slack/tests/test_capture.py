@@ -19,13 +19,13 @@ def captured(incident: Incident) -> Event:
 
 
 def reads(incident: Incident) -> list[str]:
-    """What the captured messages say by now; one that was retracted says nothing."""
+    """Return the current text of the captured messages; a retracted one is left out."""
     entries = timeline.latest(incident, limit=99, reader=None)
     return [one.text for one in entries if one.event.kind == "captured" and one.retracted is None]
 
 
 def pinned(door: Door, channel: str, *, text: str = "customers call", author: str = "ben", by: str = "ann") -> str:
-    """Say something, and have somebody put it on the timeline."""
+    """Post a message, and let someone capture it."""
     ts = door.slack.acts.say(author, channel, text)
     door.slack.acts.react(by, channel, ts, "pushpin")
     assert set(door.deliver()) == {200}
@@ -140,7 +140,7 @@ def test_a_deletion_is_followed_whatever_was_answered_to_it(
     assert reads(incident) == []
     because = "" if undone else "deleted in Slack"
     assert [one.text for one in incident.events.filter(kind="retracted")] == [because]
-    for reply in replies:  # with the last of them, what was left of the message is deleted as well
+    for reply in replies:  # deleting the last reply also deletes what was left of the message
         acts.delete("ann", channel, reply)
     assert set(door.deliver()) <= {200}
     assert reads(incident) == []

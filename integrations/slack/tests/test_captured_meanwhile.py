@@ -1,4 +1,4 @@
-"""What becomes of a message while it is put on the timeline is followed, though news of it find no entry yet."""
+"""Changes of a message while it is being captured are followed, although the events find no timeline entry yet."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ ORDERS = [
 
 
 def act(door: Door, channel: str, ts: str, what: str) -> None:
-    """Let somebody do one thing to the message."""
+    """Return an act on the message by a person."""
     acts = door.slack.acts
     if what.startswith("edit"):
         acts.edit("ben", channel, ts, what)
@@ -47,13 +47,13 @@ def act(door: Door, channel: str, ts: str, what: str) -> None:
 
 
 def words(incident: Incident) -> list[str]:
-    """What captured messages say by now."""
+    """Return the current text of the captured messages."""
     entries = timeline.latest(incident, limit=99, reader=None)
     return [one.text for one in entries if one.event.kind == "captured" and one.retracted is None]
 
 
 def once_read(monkeypatch: pytest.MonkeyPatch, then: Callable[[], object]) -> None:
-    """Let something happen between the first reading of the message and what follows from it."""
+    """Make something happen between the first reading of the message and its capture."""
     read = meanwhile.read
 
     def reads(*args: str) -> Any:
@@ -66,7 +66,7 @@ def once_read(monkeypatch: pytest.MonkeyPatch, then: Callable[[], object]) -> No
 
 
 def news(door: Door, channel: str, ts: str, story: str) -> list[PendingDelivery]:
-    """Let a story happen, and return what Slack tells of it."""
+    """Play a story, and return the events that Slack sends about it."""
     told = []
     for what in story.split(", "):
         act(door, channel, ts, what)
@@ -121,7 +121,7 @@ MOMENTS = [(0.7, 0.8, 0.9), (0.7, 1.1, 1.2), (0.7, 1.2, 2.1), (0.7, 0.9, 1.0)]
 def test_edits_are_followed_however_fast_they_come_and_in_whatever_order_they_are_told(
     door: Door, incident: Incident, monkeypatch: pytest.MonkeyPatch, at: tuple[float, ...], order: tuple[int, ...]
 ) -> None:
-    """Slack says of an edit in which second it was, which may be that of the message, or of another edit."""
+    """Slack gives the second of an edit, which can equal that of the message or of another edit."""
     channel, began = door.house.channel(incident), float(int(door.slack.now()) + 10)
     posted, *edited = (began + one for one in at)
     monkeypatch.setattr(door.slack, "now", lambda: posted)

@@ -35,8 +35,7 @@ def there(rows: Mapping[str, Row]) -> list[tuple[str, Row]]:
 
 
 def questions(row: Row, *, who: str, turn: int) -> Iterator[Question]:
-    """Yield a person's requests to a path: everything for the outsider; for others a GET and one further method in
-    turn.
+    """Yield a person's requests to a path: all for the outsider; for others a GET and one further method in turn.
 
     There are more people than methods, so each path gets every method.
     """

@@ -57,7 +57,7 @@ def _with_guests(scene: Scene) -> Incident:
 
 
 def strangers(scene: Scene, said: str) -> set[str]:
-    """Return the people an answer names with whom no guest responds."""
+    """Return the people named in an answer who respond with none of the guests."""
     return set(NAMED.findall(said)) - {scene.person(who).name for who in KNOWN}
 
 

@@ -130,7 +130,7 @@ def _open_already(choice: PageChoice, incident: Incident) -> str:
 
 
 def _choices(incident: Incident, *, by: Person) -> list[PageChoice]:
-    """Return whom an incident can page. Raises ``Refused`` with the reason when that is no one."""
+    """Return everyone an incident can page. Raises ``Refused`` with the reason when that is no one."""
     if not incident.is_active:
         raise lifecycle.Refused(f"{incident.codename} is {incident.status}; reopen it before you page someone for it.")
     if ports.pager() is None:

@@ -209,7 +209,7 @@ def _form(verb: Verb, incident: Incident, *, by: Person) -> VerbForm:
 
 
 def _reach(verb: Verb, incident: Incident, *, by: Person) -> str:
-    """Say whom a reopening verb pages and brings in, for the typed command, which has no form; empty for no one."""
+    """Say who would be paged and brought in by a reopening verb that was typed, without a form; empty for no one."""
     form = _form(verb, incident, by=by) if verb.explains else None
     reach = form.reaches if isinstance(form, ReopenForm) else ""
     return "" if reach == f"{NO_ONE}." else reach

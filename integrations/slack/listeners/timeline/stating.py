@@ -74,7 +74,7 @@ def post(incident: Incident, said: UpdateDraft, asked: SlackRequest, **rest: Any
 
 
 def next_step(asked: SlackRequest, incident: Incident) -> Answer:
-    """State what is done next, and by whom; *none* clears it."""
+    """State what is done next and who does it; *none* clears it."""
     if not asked.words:
         now = last_said.of([incident]).get(incident.pk, {}).get("next_step")
         said = f"Next step: {mrkdwn.escape(mrkdwn.cut(now.text, 300))}" if now else "No next step is stated."
