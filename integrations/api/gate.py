@@ -22,7 +22,7 @@ SENT: Final = re.compile(r"/api/v1/incidents/[^/]+/evidence/?|/v1development/pro
 NOTHING_SENT: Final = ("/health", "/ready", settings.STATIC_URL)
 MIB: Final = 1 << 20
 MARGIN: Final = 64 * 1024  # for the form around the file
-ORDINARY: Final = MIB + MARGIN  # Django's limit for forms is 1 MiB, and Slack's and PagerDuty's doors have the same
+ORDINARY: Final = MIB + MARGIN  # Django's form limit is 1 MiB, and Slack's and PagerDuty's doors take no more
 RETRY_S: Final = 5
 
 

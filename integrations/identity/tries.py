@@ -33,7 +33,7 @@ class TryLimit:
 # Per client address and account; per client address; per account; per account in a browser that it has used before.
 PAIR, PLACE = TryLimit("pair", 5, 60), TryLimit("place", 50, 300)
 ACCOUNT, KNOWN = TryLimit("account", 20, 60), TryLimit("known", 10, 60)
-# Codes of someone half signed in; passwords of someone signed in; visits to a provider per client address.
+# Codes of someone half or fully signed in; passwords of someone signed in; visits to a provider per client address.
 CODE, AGAIN, BEGIN = TryLimit("code", 5, 300), TryLimit("again", 5, 60), TryLimit("begin", 30, 60)
 REUSE = TryLimit("reuse", 1, 120)  # a code is accepted only once
 

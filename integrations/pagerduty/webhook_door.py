@@ -1,8 +1,8 @@
 """The one endpoint for PagerDuty. A webhook is stored and acknowledged, then processed.
 
 The answer decides what PagerDuty does next (https://developer.pagerduty.com/docs/webhooks-behavior): 2xx within five
-seconds is accepted, 5xx is sent again for two days, any other 4xx drops the webhook, and three drops in a row disable
-the subscription for a day. So only a request that is not PagerDuty's gets a 4xx, whatever else goes wrong.
+seconds is accepted, 5xx and 429 are sent again for two days, any other 4xx drops the webhook, and three drops in a row
+disable the subscription for a day. So only a request that is not PagerDuty's gets a 4xx, whatever else goes wrong.
 """
 
 from __future__ import annotations

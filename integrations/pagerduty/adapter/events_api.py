@@ -12,7 +12,7 @@ SOURCE: Final = "firekind"
 
 
 def trigger(ring: PageRequest) -> dict[str, Any]:
-    """Build the event that opens a page, which says who was meant, because the routing key's service decides."""
+    """Build the event that opens a page; it says who was meant, as the routing key's service decides who is paged."""
     return {
         "event_action": "trigger",
         "dedup_key": _key(ring.key),

@@ -67,7 +67,7 @@ def _counted(wire: Wire, id: str, *, key: str, count: int | None) -> tuple[list[
 
 
 def _began_with(wire: Wire, incident: Mapping[str, Any], *, key: str) -> bool:
-    """Return whether an incident began with our alert, because our event may have joined another Firekind's incident.
+    """Return whether an incident began with our alert: our event may have joined another Firekind's, of our codename.
 
     An incident has the title of the alert it began with, unless someone has changed the title since.
     """

@@ -1,4 +1,4 @@
-"""Answer deliveries that have no consequence before a Django request is created: most of Slack's deliveries are such.
+"""Answer deliveries without consequences, most of what Slack sends, before a Django request is created for them.
 
 One declaration causes some twenty deliveries: invitations, joins, and posts. Middleware and Bolt took three quarters of
 their cost, at the expense of people who had pages open.

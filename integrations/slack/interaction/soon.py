@@ -17,7 +17,7 @@ from workflows.ports import VendorError
 
 log = logging.getLogger(__name__)
 
-WAIT_S: Final = 0.8  # of Slack's three seconds; the rest is for the database
+WAIT_S: Final = 0.8  # of Slack's three seconds; the database may take more than this
 AT_ONCE: Final = 24  # calls that may wait while Slack is slow; further ones fail at once
 
 T = TypeVar("T")

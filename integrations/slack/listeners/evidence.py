@@ -35,7 +35,7 @@ def command(asked: SlackRequest, incident: Incident) -> Answer:
 
 
 def _linked(said: str) -> tuple[str, str]:
-    """Split a link off what was typed, and return a title for it; without other words, that is the link's own label."""
+    """Split a link off what was typed, and return it with a title: the other words, or else the link's own label."""
     word, rest = incident_lookup.parted(said)
     given = mrkdwn.LINK.fullmatch(word)
     if given is None:

@@ -32,13 +32,13 @@ def escape(text: str) -> str:
 
 
 def bold(text: str) -> str:
-    """Write plain text in bold on one line, because an asterisk or a line break in it would end the bold early."""
+    """Write plain text in bold, on one line and with its asterisks replaced, as either would end the bold early."""
     said = " ".join(text.split()).replace("*", STAR)
     return f"*{escape(said)}*" if said else ""
 
 
 def bold_link(url: str, label: str) -> str:
-    """Write a link in bold; an asterisk in its label would end the bold early."""
+    """Write a link in bold, with asterisks in its label replaced, because one would end the bold early."""
     return f"*{link(url, label.replace('*', STAR))}*"
 
 

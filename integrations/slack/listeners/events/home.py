@@ -7,7 +7,7 @@ from integrations.slack.listeners import home_tab
 
 
 def opened(told: SlackEvent) -> Deed | None:
-    """Draw the tab when someone opens it. Drawing it twice does no harm, so no delivery is recorded."""
+    """Draw the tab when someone opens it. Drawing it twice does no harm, so nothing has to be recorded."""
     if told.text("tab") == "home":
         home_tab.draw(told.text("user"))
     return None

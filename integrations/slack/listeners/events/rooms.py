@@ -73,7 +73,7 @@ def left(told: SlackEvent) -> Deed | None:
 
 
 def shut_out(told: SlackEvent) -> Deed | None:
-    """Check whether we were removed from a channel, since Slack tells only us that, and the others that someone left.
+    """Check whether we were removed from a channel. Slack tells only us; those who stay learn that someone left.
 
     An archived channel has no apps in it, which is not a removal: https://github.com/elastic/connectors/issues/1972.
     """
@@ -96,7 +96,7 @@ def _look_inside(channel_id: str, *, stamp: float) -> None:
 
 
 def archived(told: SlackEvent) -> Deed | None:
-    """Record that someone, or we, archived the channel, because earlier news may arrive later."""
+    """Record that someone archived the channel; also if we did it, because earlier news may arrive later."""
     channel_id = told.text("channel")
     if told.text("user") == told.bot_user_id:
         ours = partial(rooms.archived_by_us, channel_id, at=told.at, stamp=told.stamp)

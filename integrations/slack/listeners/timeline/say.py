@@ -38,7 +38,7 @@ class Verb:
     bare: bool = True
     checks: bool = True  # fails if someone else changed the same thing in the meantime
     states: bool = False  # also asks for impact and the next step
-    explains: bool = False  # says what it does, like its page
+    explains: bool = False  # explains what it does, as its page does
 
 
 VERBS: Final[Mapping[str, Verb]] = {
