@@ -107,7 +107,7 @@ def plan_meeting(
         if review.state == ReviewState.PUBLISHED:
             raise Refused("This review is already published. Make it a draft again before you plan its meeting.")
         if seen not in {None, review.standing}:
-            raise Refused("Somebody planned the meeting after you opened this page. Nothing was changed.")
+            raise Refused("Someone planned the meeting after you opened this page. Nothing was changed.")
         review.state, review.meeting_at = ReviewState.MEETING, on
         _moved(review, now, "review_meeting", {"meeting": on.astimezone(UTC).isoformat()}, by=by, at=at)
     return review
@@ -125,7 +125,7 @@ def publish(incident: Incident, *, by: Person | None, at: datetime, seen: str | 
         if review.state == ReviewState.PUBLISHED:
             raise Refused("This review is already published.")
         if seen is not None and seen != ("" if is_new else review.newest):
-            raise Refused("Somebody changed this review after you opened this page. Read it, then publish it.")
+            raise Refused("Someone changed this review after you opened this page. Read it, then publish it.")
         review.state, review.published_at = ReviewState.PUBLISHED, at
         # An archived channel accepts no messages.
         room = 0 if now.archive_asked else now.room

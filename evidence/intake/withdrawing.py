@@ -104,7 +104,7 @@ def forget(original: str, tree: str) -> bool:
             if key:
                 _drop_unused(field, key)
     except StorageError as error:
-        log.warning("a file that nobody has any more is still stored: %s", error)
+        log.warning("a file that no one has any more is still stored: %s", error)
         return False
     return True
 

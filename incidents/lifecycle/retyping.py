@@ -157,7 +157,7 @@ def _shut_out_who_came_in(incident: Incident, *, since: datetime) -> None:
         return
     Participant.objects.filter(pk__in=[one.pk for one in came]).update(left_at=F("since_at"))
     names = sentences.enumerated([isolated(one.person.name) for one in came])
-    text = f"{names} came into the channel while it was open to everyone. Nobody let them in, so they lost access."
+    text = f"{names} came into the channel while it was open to everyone. No one let them in, so they lost access."
     timeline.append(incident, "warned", at=since, text=text, data={"about": "opened", "room": incident.room})
 
 

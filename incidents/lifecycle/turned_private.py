@@ -13,7 +13,7 @@ from incidents.models import Incident, Participant, Replay
 
 CLOSED: Final = ("private", "closed_at", "lead", "roles", "room", "archive_asked")
 WHY: Final = "what it replays is private now."
-NOBODY: Final = "Nobody is in it who may see what it replays."
+NOBODY: Final = "No one in it is allowed to see the incident that it replays."
 
 
 def follow(incident: Incident, *, at: datetime) -> None:

@@ -124,8 +124,8 @@ FIGURES = (
     InsightFigure(
         "picked",
         "People brought in by name",
-        "How many people a colleague brought into an incident, beside those its type, a page or a rota brought in. "
-        "Whether they were on call elsewhere is not recorded.",
+        "How many people a colleague brought into an incident, in addition to those its type, a page or a rota "
+        "brought in. Whether they were on call elsewhere is not recorded.",
         COUNTS,
         picked,
         needs=("picked",),

@@ -98,7 +98,7 @@ FIGURES = (
         "held",
         "Time in each type",
         "How long a type was kept, each time an incident had it, until it was retyped or ended. One that was reopened "
-        "had it once more.",
+        "had it again.",
         TIMES,
         held,
         needs=("steps", "rests"),

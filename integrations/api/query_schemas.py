@@ -55,7 +55,7 @@ FILTERS: Final = (
     asked("lead", "Part of the lead's name.", text(200)),
     asked("person", "Part of the name of someone who takes part.", text(200)),
     asked("service", "Part of the name of an affected service.", text(200)),
-    asked("group", "The handle of a user group that brought somebody in.", text(200)),
+    asked("group", "The handle of a user group that brought someone in.", text(200)),
     asked("since", "The first day of declaration, in UTC.", DAY),
     asked("until", "The last day of declaration, in UTC.", DAY),
     asked("drills", "1 lists drills instead of real incidents.", one_of(["1"])),

@@ -25,7 +25,7 @@ OLD: Final = "The app was installed from a manifest that is older than this Fire
 NEW: Final = "Paste the output of `manage.py slack_manifest` into the app's *App Manifest* page and reinstall the app."
 CONVERTS: Final = "admin.conversations:write"
 VERIFY: Final = (
-    "If the app's page says under *Event Subscriptions* that the address is not verified, press Retry beside it: no "
+    "If the app's page says under *Event Subscriptions* that the address is not verified, press Retry next to it: no "
     "event comes before that."
 )
 

@@ -60,7 +60,7 @@ def test_whoever_leads_is_told_once_and_all_come_in_once_they_can(house: House, 
     incident = act(house)
     channel = house.channel(incident)
     assert house.slack.members(channel) == {"firekind"}
-    assert direct(house, whom).count("so nobody can read it") == 1
+    assert direct(house, whom).count("so no one can read it") == 1
     assert channel in direct(house, whom)
     assert "keys" not in everywhere_else(house, channel)
     (key,) = gaps(incident)
@@ -76,7 +76,7 @@ def test_whoever_leads_is_told_once_and_all_come_in_once_they_can(house: House, 
     incident = house.settle(incident)
     assert {"dee", "sam", "sia", "pat"} <= house.slack.members(channel)
     assert not gaps(incident)
-    assert direct(house, whom).count("so nobody can read it") == 1
+    assert direct(house, whom).count("so no one can read it") == 1
 
 
 def test_whoever_comes_in_by_hand_ends_it(house: House) -> None:

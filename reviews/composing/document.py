@@ -35,7 +35,7 @@ SECTIONS: Final = (
         "What was hard",
         asking.hard,
         "What surprised you? Where did you have to guess? What did you work around? Which tool or page did you miss? "
-        "What went well that nobody would notice?",
+        "What went well that no one would notice?",
     ),
     SectionKind("people", "Who was pulled in", reached.people, "Who was missing, and who could have slept?"),
     SectionKind("pages", "Pages", reached.pages, "Did they reach the right people?", "No one was paged."),

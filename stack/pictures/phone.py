@@ -124,7 +124,7 @@ def _retype() -> ChannelPost:
 
 
 def _missing() -> ChannelPost:
-    return _post("gap", "Nobody is on call for Scribe. Choose someone.", ask="fill|Scribe")
+    return _post("gap", "No one is on call for Scribe. Choose someone.", ask="fill|Scribe")
 
 
 def _evidence() -> ChannelPost:

@@ -21,7 +21,7 @@ from reviews import editing
 from stack.samples.sample_file import SampleIncident, SampleStep
 from stack.story import profiles
 
-MARK = "(Sample data: the demo wrote this. Nobody did any of it.)"
+MARK = "(Sample data: the demo wrote this. No one did any of it.)"
 
 
 def make(incidents: Iterable[SampleIncident], *, now: datetime) -> list[Incident]:

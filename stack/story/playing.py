@@ -15,7 +15,7 @@ from stack.supervisor.running import Stack
 from stack.terminal import paint
 
 Say = Callable[[str], None]
-PLAYED = "  The story was played here before; `make demo STORY=again` plays it once more."
+PLAYED = "  The story was played here before; `make demo STORY=again` plays it again."
 OTHERS = "More stories: `make demo STORY={}`."
 
 

@@ -14,7 +14,7 @@ GROUP, SCHEDULE = "platform-leadership", "Platform leadership"
 TITLE = "Checkout is slow for everyone"
 UPDATE = "Card authorisation takes 4 s instead of 0.3 s since half past. Rolling basket 4.12 back."
 BECAUSE_MAJOR = "half of all card payments fail"
-BECAUSE_SECURITY = "basket 4.12 sends card numbers to an address nobody knows"
+BECAUSE_SECURITY = "basket 4.12 sends card numbers to an address no one knows"
 MITIGATED = "the address is blocked and all keys are new"
 RESOLVED = "basket 4.12 is gone from the registry, payments are back to normal"
 FOLLOWUPS = {
@@ -22,7 +22,7 @@ FOLLOWUPS = {
     "farah": "Alert when a service calls a host that is not on its list",
 }
 HARD = (
-    "It looked like load for far too long, because all that we had on the screen was about time. Nobody looks at where "
+    "It looked like load for far too long, because all that we had on the screen was about time. No one looks at where "
     "basket sends things. Mateo asked the right question in the channel, almost in passing."
 )
 CLUE = "The slow call is not ours: basket waits for a host that I have never seen."

@@ -178,7 +178,7 @@ def _is_fit(chat: Chat, room: Resource) -> bool:
     except VendorError as error:
         if error.retryable:
             raise
-        log.warning("could not look at an earlier channel, so nobody goes back to it: %s", error)
+        log.warning("could not look at an earlier channel, so no one goes back to it: %s", error)
         return False
 
 

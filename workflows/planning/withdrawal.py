@@ -108,7 +108,7 @@ def direct(facts: Facts) -> Iterator[Thing]:
     whom = _at_hand(facts)
     if whom is not None and is_empty(facts):
         spec = {"person": whom.chat_id, "card": cards.nobody_invited(facts).as_dict()}
-        yield Thing(f"direct/empty/{facts.room}", "direct", spec, f"{whom.name} directly that nobody could be invited")
+        yield Thing(f"direct/empty/{facts.room}", "direct", spec, f"{whom.name} directly that no one could be invited")
     if whom is None or facts.is_there(f"channel/{facts.room}"):
         return
     if facts.active and facts.room_of(facts.room).gone:

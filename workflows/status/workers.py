@@ -144,7 +144,7 @@ _untold: dict[datetime, frozenset[int]] = {}  # those who lead, by since when no
 def _card(since: datetime) -> Card:
     return Card(
         kind="workers-gone",
-        title="Firekind pages and invites nobody right now",
+        title="Firekind pages and invites no one right now",
         text=("Its workers have been gone since ", when(since), f". Page and invite people yourself meanwhile. {MEND}"),
         link=settings.FIREKIND.base_url,
         link_label="Open Firekind",

@@ -1,4 +1,4 @@
-"""Incidents by REST: what the API returns, to whom, and that a hidden incident answers exactly as a missing one."""
+"""Incidents by REST: what the API returns to which caller; a hidden incident answers exactly as a missing one."""
 
 from __future__ import annotations
 

@@ -95,7 +95,7 @@ def drills(request: Request) -> HttpResponse:
 
 
 def _user(request: HttpRequest) -> User:
-    assert isinstance(request.user, User), "signed_in lets nobody else come here"
+    assert isinstance(request.user, User), "signed_in lets no one else come here"
     return request.user
 
 

@@ -19,7 +19,7 @@ log = logging.getLogger(__name__)
 STAMP: Final = "X-Slack-Request-Timestamp"
 SIGNATURE: Final = "X-Slack-Signature"
 SKEW_S: Final = 5 * 60
-CLOCK: Final = "set the clock by NTP, and see manage.py doctor, unless somebody sent an old request again"
+CLOCK: Final = "set the clock by NTP, and see manage.py doctor, unless someone sent an old request again"
 SECONDS: Final = re.compile(r"[0-9]{1,12}", re.ASCII)
 
 

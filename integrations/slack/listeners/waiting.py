@@ -65,10 +65,10 @@ def _unanswered(viewer: Person) -> Iterator[WaitingItem]:
     pages = list(known.defer("incident__words"))
     incidents = {page.incident_id: page.incident for page in pages}
     for one in waiting_pages.among(pages):
-        paged = f"*You were paged* {_ago(one.since)}, and nobody has acknowledged it"
+        paged = f"*You were paged* {_ago(one.since)}, and no one has acknowledged it"
         if viewer.pk not in one.now:
             whom = mrkdwn.escape(one.rings) or "someone else"
-            paged = f"*You were paged*, nobody has acknowledged it, and it now pages {whom}"
+            paged = f"*You were paged*, no one has acknowledged it, and it now pages {whom}"
         incident = incidents[one.incident_id]
         asked = _asked(one, viewer)
         says = f"{paged}: {mrkdwn.escape(one.name)}{asked}"

@@ -177,13 +177,13 @@ def opened() -> Iterator[None]:
 
 def moved(name: str, verb: str) -> VendorError:
     """Return the error for a ticket that someone moved to another project."""
-    says = f"Somebody moved this ticket to another project in {name}, so it is no longer kept in step with its"
+    says = f"Someone moved this ticket to another project in {name}, so it is no longer kept in step with its"
     return VendorError(f"{says} follow-up. Edit it there, or move it back and retry.", code=MOVED, method=verb)
 
 
 def moved_with_words(name: str) -> VendorError:
     """Return the error for a ticket that was moved to where our words cannot be removed."""
-    says = f"Somebody moved this ticket to another project in {name}, where it still has its title. Empty it there."
+    says = f"Someone moved this ticket to another project in {name}, where it still has its title. Empty it there."
     return VendorError(says, code=MOVED, method=CHANGE)
 
 

@@ -80,7 +80,7 @@ futex calls of firecracker during one pause, by operation and who calls
 FUTEX_WAIT_BITSET_PRIVATE  fc_api   woken by fc_vmm, after the pause
 FUTEX_WAIT_BITSET_PRIVATE  fc_vcpu  woken by fc_vmm, after the pause
 FUTEX_WAKE_PRIVATE         fc_vmm   once the pause is over
-Nobody waits for a lock that another holds: all of them wait for the one that works.
+No one waits for a lock that another holds: all of them wait for the one that works.
 """
 
 

@@ -70,7 +70,7 @@ class Command(BaseCommand):
         declare.add_argument("title")
         declare.add_argument("--type", metavar="SLUG")
         declare.add_argument("--summary", default="")
-        declare.add_argument("--drill", action="store_true", help="for practice: nobody is paged, nothing announced")
+        declare.add_argument("--drill", action="store_true", help="for practice: no one is paged, nothing announced")
         replay = verb("replay", "Play an ended incident again in a drill.")
         replay.add_argument("--speed", type=int, default=replays.SPEED, help="how many times as fast as it was")
         retype = verb("retype", "Retype the incident and print the plan.")

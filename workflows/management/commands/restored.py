@@ -21,7 +21,7 @@ from workflows.usergroups import groups, sync
 from workflows.usergroups.history import Look
 
 UNSEEN: Final = (
-    "Slack is not connected, so nobody knows which incidents turned private since. Connect it, and run this again."
+    "Slack is not connected, so no one knows which incidents turned private since. Connect it, and run this again."
 )
 AGAIN: Final = "Slack could not be asked about every channel. Run this again once it can."
 NONE: Final = "Every channel of a public incident is open in Slack, so none turned private since."
@@ -31,19 +31,19 @@ UNREAD: Final = (
 )
 PAGES: Final = (
     "These pages are open in PagerDuty, and nothing here knows of them, so nothing here resolves them. Resolve them "
-    "there once nobody needs them."
+    "there once no one needs them."
 )
 ALERTS: Final = (
     "These were opened in PagerDuty after that moment, and a rule takes them. If they declared an incident, it is lost "
-    "here, and none is declared for them again: see that somebody responds, or declare one."
+    "here, and none is declared for them again: see that someone responds, or declare one."
 )
 UNASKED: Final = "PagerDuty could not be asked what was opened there since. Run this again once it can."
 CHANNELS: Final = (
     "Firekind made these channels in Slack after that moment, and nothing here knows of them. See whether people still "
-    "respond there, and declare their incidents again; archive the channels once nobody needs them."
+    "respond there, and declare their incidents again; archive the channels once no one needs them."
 )
 GROUPS: Final = (
-    "The workers set these user groups to what their rules say here. If somebody changed or paused a rule after that "
+    "The workers set these user groups to what their rules say here. If someone changed or paused a rule after that "
     "moment, do it again before you start the workers."
 )
 SOME: Final = (

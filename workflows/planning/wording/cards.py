@@ -122,9 +122,9 @@ def nobody_invited(facts: Facts) -> Card:
     """Tell whoever leads that nobody could be invited to the private channel: nothing that says what it is about."""
     return Card(
         kind="warned",
-        title=f"{facts.codename}: nobody could be invited",
+        title=f"{facts.codename}: no one could be invited",
         text=empty(facts),
-        context=("You got this directly because nobody is in the private channel.",),
+        context=("You got this directly because no one is in the private channel.",),
         link=facts.url,
         link_label=PAGE,
         tone="red",
@@ -134,8 +134,8 @@ def nobody_invited(facts: Facts) -> Card:
 def empty(facts: Facts) -> str:
     """Say that nobody is in the private channel, why, and what to do about it."""
     shown = facts.room_of(facts.room).shown
-    says = f"Nobody could be invited to #{shown}, so nobody can read it. {facts.uninvited}"
-    return f"{says} Once apps may invite people, press Mark as done beside this on the incident page."
+    says = f"No one could be invited to #{shown}, so no one can read it. {facts.uninvited}"
+    return f"{says} Once apps may invite people, press Mark as done next to this on the incident page."
 
 
 def gone(facts: Facts) -> str:
