@@ -6,7 +6,7 @@ class WorkflowsConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        """Begin to listen for incidents that changed."""
+        """Start listening for incidents that changed."""
         from audit.sealed import heads
         from evidence.intake import hints
         from incidents.audited import copies

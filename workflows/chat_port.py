@@ -1,4 +1,4 @@
-"""What the workflows ask of a chat: channels, people in them, and what is posted there."""
+"""The chat port: channels, the people in them, and the messages posted there."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ UNTELLABLE: Final = frozenset({"messages_tab_disabled"})
 
 @dataclass(frozen=True, slots=True)
 class Channel:
-    """A place to talk, as the vendor knows it; ``inside`` says that we are in it."""
+    """A channel, as the vendor knows it; ``inside`` says that we are in it."""
 
     id: str
     name: str
@@ -28,7 +28,7 @@ class Channel:
 
 @dataclass(frozen=True, slots=True)
 class Remains:
-    """What others posted in a channel: how many messages by each author's id, how many files; ``more`` than counted."""
+    """What others posted: messages per author id, and how many files; ``more`` means that counting stopped early."""
 
     authors: Mapping[str, int] = field(default_factory=dict)
     files: int = 0
@@ -36,13 +36,13 @@ class Remains:
 
     @property
     def messages(self) -> int:
-        """How many messages."""
+        """How many messages in all."""
         return sum(self.authors.values())
 
 
 @dataclass(frozen=True, slots=True)
 class Posted:
-    """A message that stands in a channel; ``ts`` names it there."""
+    """A posted message; ``ts`` identifies it within its channel."""
 
     channel_id: str
     ts: str
@@ -51,7 +51,7 @@ class Posted:
 
 @dataclass(frozen=True, slots=True)
 class Invited:
-    """What came of an invitation; ``refused`` maps a person's id to why, in words."""
+    """The result of an invitation; ``refused`` maps a person's id to the reason, in words."""
 
     invited: tuple[str, ...] = ()
     already: tuple[str, ...] = ()
@@ -60,55 +60,55 @@ class Invited:
 
 @dataclass(frozen=True, slots=True)
 class UserGroup:
-    """A user group and the ids of its members, everyone included."""
+    """A user group and the ids of its members."""
 
     handle: str
     chat_id: str
     name: str
     members: tuple[str, ...]
-    channels: tuple[str, ...] = ()  # those that its members are put into
+    channels: tuple[str, ...] = ()  # the channels that its members are added to
 
 
 class Chat(Protocol):
-    """Where people talk. Every call may raise ``VendorError``; none of them retries."""
+    """The chat. Every call may raise ``VendorError``; none retries."""
 
     def open_channel(self, name: str, *, private: bool) -> Channel:
         """Make a channel; a name that is taken raises ``VendorError(code="name_taken")``."""
 
     def find_channel(self, name: str, *, since: datetime) -> Channel | None:
-        """Look for a channel that has or had that name and that we made after ``since``."""
+        """Look for a channel that has or had that name and that we created after ``since``."""
 
     def channels_made(self, *, since: datetime) -> Sequence[Channel]:
-        """List the channels in use that we made after ``since``, and are in."""
+        """List the channels in use that we created after ``since`` and are in."""
 
     def invite(self, channel_id: str, people: Sequence[str]) -> Invited:
-        """Invite at most 100 people; those who cannot be are named, the rest come in."""
+        """Invite at most 100 people; those who cannot be invited are named, the rest are added."""
 
     def members(self, channel_id: str) -> frozenset[str]:
         """Return the ids of everyone in the channel."""
 
     def has_topic(self, channel_id: str, text: str) -> bool:
-        """Return whether the topic reads as a text does."""
+        """Return whether the topic equals a text."""
 
     def set_topic(self, channel_id: str, text: str) -> None:
-        """Set the topic; the caller compared first."""
+        """Set the topic; the caller has compared it first."""
 
     def add_bookmark(self, channel_id: str, *, title: str, link: str) -> str:
         """Add a link to the channel's bar and return its id."""
 
     def find_bookmark(self, channel_id: str, *, link: str) -> str | None:
-        """Look for our bookmark by its link."""
+        """Find our bookmark by its link."""
 
     def edit_bookmark(self, channel_id: str, bookmark_id: str, *, title: str, link: str) -> None:
         """Change a bookmark."""
 
     def remove_bookmark(self, channel_id: str, bookmark_id: str) -> None:
-        """Take a bookmark away; one that is gone already is fine."""
+        """Remove a bookmark; one that is already gone is fine."""
 
     def post(self, channel: str, card: Card, *, mark: str, alike: str = "") -> Posted:
-        """Post a card in a channel (an id, or a name for the announce channel), marked so that it can be found.
+        """Post a card in a channel (an id, or a name for the announcement channel), marked so that it can be found.
 
-        ``alike`` is the mark that it shares with what would say the same.
+        ``alike`` is a mark that it shares with messages that would say the same.
         """
 
     def find_post(
@@ -122,87 +122,87 @@ class Chat(Protocol):
         but_not: Collection[str] = (),
         goes_on: bool = False,
     ) -> Posted | None:
-        """Look for our message by its own marks among those posted after ``since``, and until then.
+        """Find our message by its own marks among those posted after ``since`` and before ``until``.
 
-        One that shares ``alike`` will do if it was not posted at any of the times in ``but_not``. Where it ``goes_on``
-        without it, a channel that shows us nothing is passed over.
+        A message that shares ``alike`` also counts unless it was posted at one of the times in ``but_not``. With
+        ``goes_on``, a channel that shows us nothing is skipped.
         """
 
     def edit_post(self, channel_id: str, ts: str, card: Card) -> None:
-        """Change one of our messages; one already deleted is fine."""
+        """Edit one of our messages; one that is already deleted is fine."""
 
     def pin(self, channel_id: str, ts: str) -> None:
-        """Pin a message; one that is pinned already is fine."""
+        """Pin a message; one that is already pinned is fine."""
 
     def archive(self, channel_id: str) -> None:
-        """Archive a channel; one that is archived already is fine."""
+        """Archive a channel; one that is already archived is fine."""
 
     @property
     def self_id(self) -> str:
-        """The id under which we are in channels ourselves."""
+        """Our own user id, under which we are in channels."""
 
     @property
     def workspace_id(self) -> str:
-        """Return the id of the workspace that the app is in; asks for it once."""
+        """Return the id of the workspace that the app is in; asks the vendor once."""
 
     @property
     def is_introduced(self) -> bool:
-        """Whether the workspace's id is known, so that nobody is asked for it."""
+        """Whether the workspace's id is known, so that reading it costs no call."""
 
     @property
     def converts(self) -> bool:
-        """Whether ``close`` may succeed here at all."""
+        """Whether ``close`` can succeed here at all."""
 
     def close(self, channel_id: str) -> Channel:
-        """Make a public channel private; returns only once the vendor shows it as private. Twice is fine."""
+        """Make a public channel private; returns only once the vendor shows it as private. Safe to repeat."""
 
     def enter(self, channel_id: str) -> None:
-        """Go into a channel that is open to all; being in it already is fine."""
+        """Join a public channel; being in it already is fine."""
 
     def look(self, channel_id: str) -> Channel | None:
-        """Return how a channel stands; None when it is gone, or closed to us."""
+        """Return the state of a channel; None if it is gone or closed to us."""
 
     def is_open(self, channel: str) -> bool:
-        """Return whether we may post in a channel, an id or a name, as far as can be seen without posting."""
+        """Return whether we may post in a channel (an id or a name), as far as that can be seen without posting."""
 
     def room(self, *names: str) -> Channel | None:
-        """Find a channel of the first of these names that one has, among those we are in, no matter who created it."""
+        """Find a channel with the first of these names that exists among those we are in, whoever created it."""
 
     def is_anothers(self, channel_id: str) -> bool:
-        """Return whether another Firekind posted in a channel."""
+        """Return whether another Firekind has posted in a channel."""
 
     def is_posted(self, channel_id: str, ts: str) -> bool:
-        """Return whether a message still stands."""
+        """Return whether a message still exists."""
 
     def says(self, channel_id: str, ts: str, card: Card) -> bool:
-        """Return whether one of our messages says what a card does, as a notification says it."""
+        """Return whether one of our messages says the same as a card, compared by its notification text."""
 
     def shown(self, channel_id: str, ts: str) -> str | None:
-        """Return what one of our messages says, as a notification says it; None when it stands no more."""
+        """Return the notification text of one of our messages; None if it no longer exists."""
 
     def remains(self, channel_id: str) -> Remains:
-        """Count what others posted in a channel, without their words."""
+        """Count what others posted in a channel, without reading the text."""
 
     def tell(self, person: str, card: Card, *, mark: str) -> Posted:
-        """Post a card to one person directly."""
+        """Send a card to one person as a direct message."""
 
     def upload(self, name: str, content: bytes, *, alt: str) -> str:
-        """Send a file up, with words for who cannot see it, and return its id; nobody sees it until it is shared."""
+        """Upload a file with alt text, and return its id; no one sees it until it is shared."""
 
     def share(self, file_id: str, *, title: str, below: Posted) -> None:
-        """Show an uploaded file below a message; shown before is fine. ``file_not_found`` is one that is gone."""
+        """Share an uploaded file in a message's thread; repeating it is fine. ``file_not_found``: it is gone."""
 
     def is_shared(self, file_id: str, *, below: Posted) -> bool:
-        """Return whether one of our files is shown where that message is."""
+        """Return whether one of our files is shared in that message's thread."""
 
     def delete_file(self, file_id: str) -> None:
-        """Delete one of our files; one already deleted is fine."""
+        """Delete one of our files; one that is already deleted is fine."""
 
     def groups(self) -> Sequence[UserGroup]:
-        """Read every user group that is in use, with its members: one call."""
+        """Read every active user group with its members, in one call."""
 
     def set_group(self, chat_id: str, people: Sequence[str]) -> None:
-        """Make these the members of a user group, all of them; there must be at least one."""
+        """Set all members of a user group; there must be at least one."""
 
     def people(self) -> Sequence[ChatProfile]:
         """Read everyone in the workspace, page by page."""

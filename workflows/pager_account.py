@@ -1,7 +1,7 @@
-"""Which account the pager is connected to: pages, people and targets are known by ids that mean something there alone.
+"""Which account the pager is connected to. Ids of pages, people and targets are valid only in that account.
 
-Once another one is connected, pages stay open in the one before, and nobody is paged anew by that. Once that one is
-connected again, they go on as they are.
+When another account is connected, pages stay open in the previous one, and that alone pages no one again. When the
+previous one is connected again, they continue as they are.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from workflows.pager_port import Pager
 from workflows.planning.actions import KINDS
 
 PAGER: Final = tuple(name for name, kind in KINDS.items() if kind.port == "pager")
-# A page is where its service is, or whom it pages: both were listed there.
+# A page is in the account that lists its service or its target.
 MOVE: Final = """
     UPDATE workflows_page SET elsewhere = NOT elsewhere
     WHERE elsewhere = (service_id = ANY(%(listed)s) OR split_part(target, '/', 2) = ANY(%(listed)s))
 """
 
-HELD_AT_MOST: Final = timedelta(seconds=20)  # what is to be paged, while it is read
-READ_AGAIN: Final = timedelta(minutes=2)  # at most so often because of other settings: processes may differ in them
+HELD_AT_MOST: Final = timedelta(seconds=20)  # how long pages are held back while the account is read
+READ_AGAIN: Final = timedelta(minutes=2)  # at most this often for changed settings: processes may differ in them
 
 _known: Final[WeakSet[Pager]] = WeakSet()
 _held: Final[WeakKeyDictionary[Pager, datetime]] = WeakKeyDictionary()  # since when
@@ -37,9 +37,9 @@ _read: Final[WeakKeyDictionary[Pager, datetime]] = WeakKeyDictionary()
 
 
 def is_known(pager: Pager, *, at: datetime) -> bool:
-    """Return whether pages may be opened and changed: not before an account that may be another one was read.
+    """Return whether pages may be opened and changed; False until an account that may be a different one is read.
 
-    Whoever is to be paged does not wait for that while it cannot be read, nor for long: mostly it is the same account.
+    Paging does not wait if the account cannot be read, nor for long: it is nearly always the same account.
     """
     if pager in _known:
         return True
@@ -52,21 +52,21 @@ def is_known(pager: Pager, *, at: datetime) -> bool:
 
 
 def is_another(pager: Pager, read: PagerRead) -> bool:
-    """Return whether other settings lead to the pager than those by which it was read."""
+    """Return whether the pager's settings differ from those with which it was last read."""
     return read.connection not in {"", pager.connection}
 
 
 def is_unread(pager: Pager, read: PagerRead, *, at: datetime) -> bool:
-    """Return whether people and targets are to be read because of other settings, and this process has not just."""
+    """Return whether people and targets must be read because settings changed; not if this process just did."""
     last = _read.get(pager)
     return is_another(pager, read) and (last is None or at - last >= READ_AGAIN)
 
 
 def arrive(pager: Pager, listed: Collection[str], *, people: Collection[str], at: datetime) -> bool:
-    """Note which pages are in another account, given what the pager lists now; return whether it is another one.
+    """Record which pages are in another account, given what the pager lists now; return whether the account changed.
 
-    In the caller's transaction, before what was listed before is forgotten. An account never exchanges all its people,
-    and a key is never one of another account.
+    Runs in the caller's transaction, before the previous listing is forgotten. An account never replaces all its
+    people, and a key always belongs to one account.
     """
     _read[pager] = at
     if PagerRead.objects.filter(connection=pager.connection).exists():

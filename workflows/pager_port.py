@@ -1,4 +1,4 @@
-"""What the domain asks of a pager: its people, targets and shifts, and pages."""
+"""The pager port: its people, targets and shifts, and pages."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ class PagerPerson:
 class Target:
     """An escalation policy, a service or a schedule (``kind``), as the pager knows it.
 
-    ``service`` is where a page to it is opened: of a policy, one of its services; empty when it has none. ``policy`` is
-    who that pages; ``levels`` counts a policy's, and ``schedules`` are those that each of them pages. ``paused`` is a
-    service in a maintenance window: what is opened there may notify no one.
+    ``service`` is where a page to it is opened; for a policy, one of its services, or empty if it has none. ``policy``
+    is the policy that this pages; ``levels`` counts a policy's levels, and ``schedules`` holds the schedules that each
+    level pages. ``paused`` marks a service in a maintenance window: pages opened there may notify no one.
     """
 
     kind: str
@@ -40,7 +40,7 @@ class Target:
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """Someone's turn on call: for a schedule (level 0) or a level of an escalation policy. None: without end."""
+    """Someone's turn on call: for a schedule (level 0) or a level of an escalation policy. None means no end."""
 
     subject: str
     level: int
@@ -50,22 +50,21 @@ class Turn:
 
 
 def key_sign(key: str) -> str:
-    """Return the sign of its key that a page sent as an event has before its title: a webhook shows no key of it."""
+    """Return the key prefix in the title of a page sent as an event, because webhooks do not include its key."""
     return f"[{key[-4:]}] "
 
 
 def unsigned(title: str, *, key: str) -> str:
-    """Return a title without the sign of a key: it is no part of what a page is called."""
+    """Return a title without the key prefix, which is not part of a page's name."""
     return title.removeprefix(key_sign(key))
 
 
 @dataclass(frozen=True, slots=True)
 class PageRequest:
-    """A page to be opened: who (``policy/P1``, ``service/P2``, ``user/P3``), on which service, and what it says.
+    """A page to open: its target (``policy/P1``, ``service/P2``, ``user/P3``), its service, and what it says.
 
-    ``key`` is the opaque name by which it is found again, whichever way it was sent. ``unsure`` says that an earlier
-    try may have opened it, so that no other way is taken which could ring twice. ``codename`` stands in every title of
-    ours.
+    ``key`` is the opaque name by which it is found again, however it was sent. ``unsure`` says that an earlier try may
+    have opened it, so it must not be sent another way, which could page twice. ``codename`` is in every title of ours.
     """
 
     key: str
@@ -80,7 +79,7 @@ class PageRequest:
 
 @dataclass(frozen=True, slots=True)
 class MergedInto:
-    """What the pager's people merged one of its incidents into; what is not said of it is empty."""
+    """The incident that one of the pager's incidents was merged into by hand; unknown fields are empty."""
 
     id: str
     title: str = ""
@@ -92,11 +91,11 @@ class MergedInto:
 class PageStatus:
     """A page as the pager knows it.
 
-    ``status`` is triggered, acknowledged or resolved, ``by`` who made it so (``by_id`` where that is a person),
-    ``via`` how it was sent (rest, events). ``id`` is empty while only the fallback knows of it. ``assigned`` are those
-    who are paged now, since ``assigned_at``; empty where the pager does not say. ``service`` is the one that the
-    fallback opened it on, which decides who is paged first; empty where it is not known. ``doubted`` says that a
-    request that was not answered may open it a second time. ``into`` is what it ended by being merged into.
+    ``status`` is triggered, acknowledged or resolved, ``by`` is who set it (``by_id`` if that is a person), ``via`` is
+    how the page was sent (rest, events). ``id`` is empty while only the fallback knows it. ``assigned`` are those paged
+    now, since ``assigned_at``; empty if the pager does not say. ``service`` is the one that the fallback opened it on,
+    which decides who is paged first; empty if unknown. ``doubted`` says that a request without a response may still
+    open it a second time. ``into`` is the incident that it was merged into, which ended it.
     """
 
     id: str
@@ -120,7 +119,7 @@ class PageStatus:
 
 @dataclass(frozen=True, slots=True)
 class OpenIncident:
-    """What is open in the pager, whoever opened it: as much of it as rules look at, and who made it so as it is."""
+    """An open incident in the pager, whoever opened it: the fields that rules look at, and who set its status."""
 
     id: str
     status: str
@@ -138,11 +137,11 @@ class OpenIncident:
 
 
 class Pager(Protocol):
-    """Pages people. Every call may raise ``VendorError``; none of them retries."""
+    """Pages people. Every call may raise ``VendorError``; none retries."""
 
     @property
     def connection(self) -> str:
-        """An opaque name of the settings by which the pager is connected: another one may lead to another account."""
+        """An opaque name for the connection's settings; a different one may mean a different account."""
 
     def ring(self, ring: PageRequest) -> PageStatus:
         """Open a page, or return the one already opened with its key, in any status."""
@@ -151,37 +150,37 @@ class Pager(Protocol):
         """Find a page by its key, in any status."""
 
     def twins(self, id: str, *, key: str, since: datetime) -> Sequence[PageStatus]:
-        """Find what else is open under a page's key, because requests went two ways and both were carried out.
+        """Find other pages open under a page's key: requests went two ways, and both were carried out.
 
-        What has something of anyone else's in it is left out.
+        Leaves out any that contain alerts or changes by others.
         """
 
     def open_incidents(self, *, since: datetime) -> Sequence[OpenIncident]:
-        """List what was opened since a moment and is open, whoever opened it."""
+        """List what was opened since a moment and is still open, whoever opened it."""
 
     def look(self, id: str) -> PageStatus | None:
-        """Return how a page stands; None when the pager has none of that id."""
+        """Return the status of a page; None if the pager has none with that id."""
 
     def retitle(self, id: str, title: str, *, key: str = "", codename: str = "") -> bool:
-        """Change a page's title; return whether that was taken: not once it ended, nor where it is someone else's."""
+        """Change a page's title; return False if that was not accepted: it has ended, or is someone else's."""
 
     def fallback_service(self) -> str:
-        """Return the id of the service that the fallback opens pages on; empty when that is not known. Asks nobody."""
+        """Return the id of the service that the fallback opens pages on; empty if unknown. Makes no request."""
 
     def resolve(self, id: str, *, key: str, via: str, codename: str = "") -> bool:
-        """End a page; one that ended already is fine. Without an id it is ended the way it was sent, by its key.
+        """End a page; one that has already ended is fine. Without an id it is ended the way it was sent, by its key.
 
-        Return False where it was left open, because alerts of others are in its incident.
+        Return False if it was left open because its incident contains other alerts.
         """
 
     def acknowledge(self, id: str, *, by: str) -> PageStatus:
-        """Acknowledge a page in someone's name, by their email there; return how it stands then.
+        """Acknowledge a page in someone's name, by their email there; return its status afterwards.
 
-        One that someone else acknowledged, or that ended, is left as it is.
+        One that someone else acknowledged, or that has ended, is left unchanged.
         """
 
     def note(self, id: str, text: str) -> None:
-        """Write a note on a page."""
+        """Add a note to a page."""
 
     def people(self) -> Sequence[PagerPerson]:
         """Read everyone who can be paged."""
@@ -195,4 +194,4 @@ class Pager(Protocol):
         """Read who is on call when, overrides applied, for these policies (each level) and schedules."""
 
     def overrides(self, *, schedules: Sequence[str], since: datetime, until: datetime) -> Sequence[Turn]:
-        """Read which turns of these schedules are overrides; what one of them covers may have been overridden again."""
+        """Read which turns of these schedules are overrides; part of one may have been overridden again."""

@@ -1,4 +1,4 @@
-"""What stands behind the ports, and how a call to it fails; ``integrations`` builds it, ``config`` hands it in."""
+"""The ports and how calls to them fail; ``integrations`` builds the adapters, ``config`` connects them."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ RETRIED: Final = re.compile(r"(?:Checking and r|R)etrying automatically\.$")
 class VendorError(Exception):
     """A vendor did not do what was asked.
 
-    ``says`` is for a tired person and names the next step. ``retryable`` errors are tried again, after
-    ``retry_after`` seconds when the vendor asked for that. ``unknown`` ones may have happened all the same: look
-    before you act again. ``lingers`` is said of a request that was sent and not answered in time: it may still be
-    carried out, later than a look that is taken at once. ``looking`` is said of what could not be looked at, to see
-    whether an earlier try went through. ``method`` is what a rate limit applies to.
+    ``says`` is for a tired person and names the next step. ``retryable`` errors are tried again, after ``retry_after``
+    seconds if the vendor asked for that. ``unknown`` means that it may have happened all the same: look before acting
+    again. ``lingers`` means that the request was sent but got no response in time, so it may still be carried out after
+    an immediate look. ``looking`` means that the check whether an earlier try succeeded failed. ``method`` is what a
+    rate limit applies to.
     """
 
     def __init__(
@@ -51,16 +51,16 @@ class VendorError(Exception):
 
     @property
     def says_once(self) -> str:
-        """What it says to whoever waits for the answer, as of a check or a button: nobody tries that again for them."""
+        """What it says to someone waiting for the response, as of a check or a button: no one retries that for them."""
         return RETRIED.sub("Try again in a moment.", self.says)
 
 
 @dataclass(slots=True)
 class Captured:
-    """A profile as a source gave it, in a file that is gone once it is closed.
+    """A profile as a source returned it, in a file that is deleted when it is closed.
 
-    ``query`` is what the source was asked, ``link`` where people see the same there. ``unit`` is what it counts,
-    where the file itself does not say.
+    ``query`` is what the source was asked, ``link`` is where people see the same there. ``unit`` is what it counts, if
+    the file itself does not say.
     """
 
     body: BinaryIO
@@ -72,13 +72,13 @@ class Captured:
 
 
 class Profiler(Protocol):
-    """Where profiles come from: the operator's list of sources. Nothing that is not on it can be asked."""
+    """The profiler: the operator's list of profile sources. Only sources on the list can be asked."""
 
     def sources(self) -> Sequence[ProfileSource]:
-        """Return the sources, in the order of the list; asks nobody."""
+        """Return the sources, in the order of the list; makes no request."""
 
     def capture(self, source: str, kind: str, *, seconds: int, at: datetime) -> Captured:
-        """Take a profile, which may last as many seconds; raises ``VendorError``."""
+        """Take a profile, which may take that many seconds; raises ``VendorError``."""
 
 
 @dataclass(slots=True)
@@ -93,17 +93,17 @@ _ports = _Ports(chat=lambda: None, profiler=lambda: None, pager=lambda: None, tr
 
 
 def chat() -> Chat | None:
-    """Return the chat that stands behind the port, or None when none is connected."""
+    """Return the connected chat, or None."""
     return _ports.chat()
 
 
 def profiler() -> Profiler | None:
-    """Return where profiles come from, or None when no source is named."""
+    """Return the profiler, or None if no source is configured."""
     return _ports.profiler()
 
 
 def connected() -> dict[str, Chat | Profiler | Pager | Tracker]:
-    """Return everything that stands behind a port, by the port's name."""
+    """Return everything that is connected, by the port's name."""
     found: dict[str, Chat | Profiler | Pager | Tracker | None] = {
         "chat": chat(),
         "profiler": profiler(),
@@ -114,12 +114,12 @@ def connected() -> dict[str, Chat | Profiler | Pager | Tracker]:
 
 
 def pager() -> Pager | None:
-    """Return who rings people, or None when no pager is connected."""
+    """Return the connected pager, or None."""
     return _ports.pager()
 
 
 def tracker() -> Tracker | None:
-    """Return where follow-ups become tickets, or None when no tracker is connected."""
+    """Return the connected tracker, or None."""
     return _ports.tracker()
 
 
@@ -130,7 +130,7 @@ def connect(
     pager: Callable[[], Pager | None] = lambda: None,
     tracker: Callable[[], Tracker | None] = lambda: None,
 ) -> None:
-    """Say what stands behind the ports; called once, by ``config``, at start."""
+    """Connect the ports; called once, by ``config``, at start."""
     _ports.chat = chat
     _ports.profiler = profiler
     _ports.pager = pager
@@ -145,7 +145,7 @@ def using(
     pager: Pager | None = None,
     tracker: Tracker | None = None,
 ) -> Iterator[None]:
-    """Put something else behind the ports for the length of a block, or nothing."""
+    """Replace what is behind the ports, or disconnect it, for the length of a block."""
     before = _ports.chat, _ports.profiler, _ports.pager, _ports.tracker
     _ports.chat, _ports.profiler, _ports.pager = lambda: chat, lambda: profiler, lambda: pager
     _ports.tracker = lambda: tracker

@@ -1,4 +1,4 @@
-"""Celery's part: a few lines each. Messages are hints that carry an id; losing one loses nothing."""
+"""The Celery tasks: a few lines each. Messages are hints that carry an id; losing one loses nothing."""
 
 from __future__ import annotations
 
@@ -44,8 +44,8 @@ log = logging.getLogger(__name__)
 
 LONG_AGO = datetime.min.replace(tzinfo=UTC)
 PAUSE_S = 15
-PATIENCE_S = 5  # for the first look at a workspace, without which nobody can be brought in
-# Incidents for which one worker asks at once, by who is asked: messages and looks only say which incident it is.
+PATIENCE_S = 5  # for the first read of a workspace, without which no one can be brought in
+# Incidents that one worker handles at once, per port: messages and sweeps only say which incident it is.
 LANES: Final = {"chat": 16, "pager": 8, "tracker": 4}
 TICKETS_AT_ONCE: Final = 2
 CAPTURES_AT_ONCE = 12  # incidents that one evidence worker captures for; each mostly waits for its source
@@ -61,7 +61,7 @@ def reconcile(incident_id: int) -> None:
     with log_ids.of(incident=incident_id):
         try:
             plan = reconciling.reconcile(incident_id, at=timezone.now())
-        except Incident.DoesNotExist:  # the database was put back, and the broker remembers
+        except Incident.DoesNotExist:  # the database was restored, and the broker remembers
             log.info("a hint is about an incident that is not there")
             return
     if any(KINDS[action.kind].queue == EVIDENCE for action in plan.actions):
@@ -71,33 +71,33 @@ def reconcile(incident_id: int) -> None:
 
 @shared_task
 def drain(incident_id: int) -> None:
-    """Begin what is ready of an incident that was planned already, in threads of who is asked for it."""
+    """Start what is ready of an incident that is already planned, in one thread per port."""
     for port in perform.asked(incident_id):
         _lanes[port].ask(incident_id)
 
 
 def _perform(port: str, incident_id: int) -> None:
     if "member" in perform.drain(incident_id, port=port):
-        keep_groups()  # those who belong in them were invited already
+        keep_groups()  # members were already invited
 
 
 @shared_task
 def measure(incident_id: int) -> None:
-    """Begin what is ready of an incident's effects that take their time, in threads of who is asked for it."""
+    """Start an incident's ready long-running effects, in one thread per port."""
     for port in perform.asked(incident_id, queue=EVIDENCE):
         _measuring[port].ask(incident_id)
 
 
 def _measure(port: str, incident_id: int) -> None:
     perform.drain(incident_id, queue=EVIDENCE, port=port)
-    _send(drain, incident_id)  # what waited for it
+    _send(drain, incident_id)  # effects that waited for it
 
 
 _lanes: Final = {port: Lane(partial(_perform, port), at_once=most, name=f"{port} lane") for port, most in LANES.items()}
 _measuring: Final = {port: Aside(partial(_measure, port), at_once=CAPTURES_AT_ONCE) for port in perform.IN_FLIGHT}
 
 
-# What a sweep does beside effects, by the name of what it waits for.
+# What a sweep does besides effects, by the name of what is waiting.
 CARRIED: Final[Mapping[str, Callable[..., int]]] = {
     "overdue": sweeping.fall_due,
     "replays": replays.advance,
@@ -112,9 +112,9 @@ CARRIED: Final[Mapping[str, Callable[..., int]]] = {
     effects=lambda now: effect_queue.ready(now, effect_queue.HASTY),
 )
 def sweep() -> None:
-    """Have done what no message brought about, lost or late as it may be; a worker does it itself.
+    """Do what no message triggered because it was lost or late; the worker does it itself.
 
-    Nothing here asks a vendor, who may be silent for as long as it likes: that has looks of its own.
+    Nothing here calls a vendor, which may not respond for a long time: vendors have looks of their own.
     """
     at = timezone.now()
     waiting = sweeping.waiting(at=at)
@@ -130,7 +130,7 @@ def sweep() -> None:
 @shared_task
 @acts_on(workspace=workspace_cache.known_old)
 def follow_workspace() -> None:
-    """Read a new workspace, or one that said it changed: it does not wait for the regular look."""
+    """Read a workspace that is new or reported a change, without waiting for the regular look."""
     if workspace_cache.is_known_old():
         refresh_directory()
 
@@ -138,24 +138,24 @@ def follow_workspace() -> None:
 @shared_task
 @acts_on(misses=lambda now: misses.to_tell(now.own))
 def tell_of_misses() -> None:
-    """Tell managers who broke glass in vain."""
+    """Tell managers about attempts to break glass on incidents that do not exist."""
     missed.tell_managers(at=timezone.now())
 
 
 @shared_task
 @acts_on(captures=lambda now: effect_queue.ready(now, effect_queue.SLOW))
 def sweep_captures() -> None:
-    """Begin the captures that are due, in a worker of evidence."""
+    """Start the captures that are due, in an evidence worker."""
     for incident_id in sweeping.due(at=timezone.now(), kinds=effect_queue.SLOW):
         measure(incident_id)
 
 
 @shared_task
 def watch_members() -> None:
-    """Read who is in channels, and how these stand: neither rests on events alone.
+    """Read who is in channels, and the channels' state: neither relies on events alone.
 
-    People who left lose access even without an event, and what waits for a channel goes on. A workspace that has just
-    been connected is asked which one it is first: channels of another one would seem to be gone in it.
+    People who left lose access even if the event was lost, and steps that wait for a channel continue. A newly
+    connected workspace is identified first: channels of the previous one would seem to be gone in it.
     """
     chat = ports.chat()
     if chat is None or not workspaces.follow(chat, at=timezone.now()):
@@ -168,7 +168,7 @@ def watch_members() -> None:
 
 @shared_task
 def look_at_pages() -> None:
-    """Ask the pager about open pages, alerts of active incidents, and what is open, that nobody told us about."""
+    """Poll the pager for open pages, alerts of active incidents, and open incidents that no webhook reported."""
     poll_pages.look_again(at=timezone.now())
     poll_alerts.look_again(at=timezone.now())
     poll_unheard.look(at=timezone.now())
@@ -176,13 +176,13 @@ def look_at_pages() -> None:
 
 @shared_task
 def look_at_tickets() -> None:
-    """Ask the issue tracker which tickets were changed, in case a webhook was lost."""
+    """Ask the issue tracker which tickets have changed, in case a webhook was lost."""
     looks.look_again(at=timezone.now())
 
 
 @shared_task
 def look_at_ticket(ticket_id: int) -> None:
-    """Look at a ticket that a webhook told of, soon: trackers send many at once."""
+    """Look at a ticket that a webhook reported, after a short delay: trackers send many at once."""
     _looking.ask(ticket_id)
 
 
@@ -198,13 +198,13 @@ _looking: Final = Lane(_look_at, at_once=TICKETS_AT_ONCE, name="tickets")
 
 @shared_task
 def recover() -> None:
-    """Have what failed because of a vendor as a whole done once that vendor is well again."""
+    """Retry what failed because of a vendor as a whole, once it works again."""
     recovering.retry(at=timezone.now())
 
 
 @shared_task
 def try_announcements() -> None:
-    """Have what the announce channel is owed done once we may post in it again."""
+    """Retry what the announcement channel is owed, once we may post in it again."""
     announcements.retry(at=timezone.now())
 
 
@@ -216,26 +216,26 @@ def forget_alerts() -> None:
 
 @shared_task
 def remind() -> None:
-    """Remind owners of late follow-ups, once a week."""
+    """Remind owners of overdue follow-ups, once a week."""
     weekly.remind(at=timezone.now())
 
 
 @shared_task
 def audit() -> None:
-    """Plan every active incident afresh and hint those where something differs."""
+    """Plan every active incident from scratch and send a hint for those where something differs."""
     for incident_id in sweeping.unsettled():
         hint(incident_id)
 
 
 @shared_task
 def refresh_directory() -> None:
-    """Read the workspace's groups and people again when that is due; a vendor that is down is asked again later."""
+    """Read the workspace's groups and people if that is due; a vendor that is down is asked again later."""
     at, chat = timezone.now(), ports.chat()
     if chat is None or at < _pause.until or not (workspaces.follow(chat, at=at) and workspace_cache.is_old(at=at)):
         return
     spare_connections.give_back()
     if not _reading.acquire(timeout=PATIENCE_S if workspace_cache.never_read() else 0):
-        return  # a large workspace takes longer than it is until the next look
+        return  # a large workspace takes longer than the interval between looks
     try:
         if not workspace_cache.is_old(at=at):
             return  # someone else has just read it
@@ -253,7 +253,7 @@ def refresh_directory() -> None:
 @shared_task
 @acts_on(pager=refresh.may_be_due)
 def refresh_on_call() -> None:
-    """Read what is due of the pager; when someone else is on call, or is known now, look at every incident."""
+    """Read what is due from the pager; if on-call has changed, or more people are known, look at every incident."""
     if refresh.keep(at=timezone.now()):
         audit()
         _sync_groups()
@@ -262,7 +262,7 @@ def refresh_on_call() -> None:
 @shared_task
 @acts_on(groups=sync.worth_a_look)
 def keep_groups() -> None:
-    """Let user groups follow who is on call; one query while no group is due for a look."""
+    """Keep user groups in line with on-call; one query while no group is due."""
     if ports.chat() is not None and sync.due(at=timezone.now()):
         _sync_groups()
 
@@ -274,7 +274,7 @@ def _sync_groups() -> None:
 
 @dataclass(slots=True)
 class _Pause:
-    """Until when this process leaves a workspace alone that could not be read, and whether it ever looked."""
+    """Until when this process leaves a workspace that could not be read alone, and whether it was ever read."""
 
     read: bool = False
     until: datetime = LONG_AGO
@@ -285,7 +285,7 @@ _reading = threading.Lock()
 
 
 def hint(incident_id: int) -> None:
-    """Ask a worker to reconcile an incident soon. When the broker is away the sweep finds it instead."""
+    """Ask a worker to reconcile an incident soon. If the broker is down, the sweep finds it instead."""
     _send(reconcile, incident_id)
 
 

@@ -1,4 +1,4 @@
-"""What the terminal prints: a plan in colour, an incident as JSON or as a page of text."""
+"""What the terminal prints: a plan in color, an incident as JSON or as text."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from workflows.status import page_status, progress
 
 
 def plan_lines(plan: Plan, *, style: Style) -> Iterator[str]:
-    """Say a plan with its ``+ ~ - = !`` lines, then what cannot be undone."""
+    """Yield a plan's ``+ ~ - = !`` lines, then what cannot be undone."""
     paints = {"+": style.SUCCESS, "~": style.WARNING, "-": style.ERROR, "!": style.NOTICE}
     for line in plan.lines:
         yield paints.get(line.sign, str)(f"{line.sign} {line.text}")
@@ -73,7 +73,7 @@ def whole(incident: Incident, *, reader: Actor) -> dict[str, Any]:
 
 
 def about(incident: Incident, *, reader: Actor, now: progress.Progress | None = None) -> dict[str, Any]:
-    """Return what is so of an incident now: the row, and its words, channel, people and gaps."""
+    """Return the current state of an incident: the row, and its words, channel, people and gaps."""
     now = now or progress.of(incident)
     channel, original = now.channel, visibility.original(reader, incident)
     stated = last_said.of([incident]).get(incident.pk, {})
@@ -125,7 +125,7 @@ def _person(one: progress.PersonLine) -> dict[str, Any]:
 
 
 def page(incident: Incident, *, reader: Actor, style: Style) -> Iterator[str]:
-    """Say an incident as lines of text: what it is, who is there, what is owed, what happened."""
+    """Yield an incident as lines of text: what it is, who is there, what is owed, what happened."""
     now = progress.of(incident)
     yield style.MIGRATE_HEADING(f"{incident.codename}  {incident.title}")
     lead = incident.lead.name if incident.lead else "no one yet"
@@ -156,7 +156,7 @@ def _marks(incident: Incident) -> str:
 
 
 def listing(incidents: Iterable[Incident]) -> Iterator[str]:
-    """Say incidents one a line."""
+    """Yield incidents, one per line."""
     for incident in incidents:
         private = " (private)" if incident.private else ""
         drill = " (drill)" if incident.is_drill else ""

@@ -1,4 +1,4 @@
-"""What the terminal prints of who is on call: a table, or JSON."""
+"""What the terminal prints about on-call: a table, or JSON."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ HEAD = ("WHAT", "LEVEL", "NOW", "UNTIL", "NEXT", "FROM")
 
 
 def table(entries: Iterable[RosterEntry], fresh: Freshness, *, at: datetime) -> Iterator[str]:
-    """Say who is on call, one line a person, in columns; last how old that is."""
+    """Yield who is on call, one line per person, in columns; the last line says how old that is."""
     rows = [HEAD, *(row for entry in entries for line in entry.lines for row in _rows(entry, line))]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     if len(rows) > 1:

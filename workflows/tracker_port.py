@@ -1,4 +1,4 @@
-"""What the domain asks of an issue tracker: tickets that stand for follow-ups."""
+"""The tracker port: tickets that stand for follow-ups."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ MOVED: Final = "moved"
 
 @dataclass(frozen=True, slots=True)
 class TicketDraft:
-    """A ticket to be opened. ``fields`` as in ``TicketStatus``; ``body`` holds no words of people's.
+    """A ticket to open. ``fields`` as in ``TicketStatus``; ``body`` contains none of people's words.
 
     ``mark`` is the opaque name by which it is found again; ``private`` says that only the incident's people may read
     it.
@@ -29,9 +29,9 @@ class TicketDraft:
 class TicketStatus:
     """A ticket as the tracker shows it: ``ref`` is its id for calls, ``label`` its name for people.
 
-    ``fields`` are those of title, state, owner and due that this tracker keeps. ``state`` is open, done or dropped, or
-    closed where the tracker does not tell those two apart; ``owner`` the account of someone known here, or empty;
-    ``due`` an ISO date, or empty. ``at`` is when it was last changed there.
+    ``fields`` are those of title, state, owner and due that this tracker supports. ``state`` is open, done or dropped,
+    or closed if the tracker does not distinguish those two; ``owner`` is the account of someone known here, or empty;
+    ``due`` is an ISO date, or empty. ``at`` is when it last changed there.
     """
 
     ref: str
@@ -42,42 +42,42 @@ class TicketStatus:
 
 
 class Tracker(Protocol):
-    """Where follow-ups become tickets. Every call may raise ``VendorError``; none of them retries."""
+    """Where follow-ups become tickets. Every call may raise ``VendorError``; none retries."""
 
     @property
     def name(self) -> str:
-        """What people call it."""
+        """Its name, as people know it."""
 
     def place(self, *, private: bool = False) -> str:
-        """Return the project that tickets are opened in; empty where there is none for private ones."""
+        """Return the project that tickets are opened in; empty if there is none for private ones."""
 
     def account(self, email: str) -> str:
-        """Return someone's account there, or nothing; asks nobody."""
+        """Return someone's account there, or nothing; makes no request."""
 
     def email(self, account: str) -> str:
-        """Return the email of an account's owner, or nothing; asks nobody."""
+        """Return the email of an account's owner, or nothing; makes no request."""
 
     def open_ticket(self, draft: TicketDraft) -> TicketStatus:
         """Open a ticket."""
 
     def find_ticket(self, mark: str, *, private: bool, since: datetime) -> TicketStatus | None:
-        """Look for a ticket by its mark among those opened after ``since``."""
+        """Find a ticket by its mark among those opened after ``since``."""
 
     def look_at_ticket(self, ref: str, *, private: bool = False) -> TicketStatus | None:
-        """Return how a ticket stands; None when it was deleted.
+        """Return the state of a ticket; None if it was deleted.
 
-        One that somebody moved to another project raises ``VendorError`` with the code ``MOVED``: who reads that one is
-        not who was to read it, and so nothing more of ours is written there.
+        A ticket that someone moved to another project raises ``VendorError`` with the code ``MOVED``: other people read
+        that project, so nothing more of ours is written there.
         """
 
     def change_ticket(self, ref: str, fields: Mapping[str, str], *, private: bool = False) -> TicketStatus:
-        """Change these fields of a ticket and no others; return how it stands now."""
+        """Change these fields of a ticket and no others; return its state afterwards."""
 
     def withdraw_ticket(self, ref: str) -> None:
-        """Replace our words in a ticket by a neutral line and close it; one that was deleted is fine.
+        """Replace our words in a ticket with a neutral line and close it; one that was deleted is fine.
 
-        Raises ``VendorError`` with the code ``MOVED`` where they stand in another project, out of reach.
+        Raises ``VendorError`` with the code ``MOVED`` if they are in another project, out of reach.
         """
 
     def changed_tickets(self, since: datetime, *, private: bool = False) -> Sequence[TicketStatus]:
-        """Return tickets that were changed since then, the oldest change first; those of others may be among them."""
+        """Return tickets changed since then, oldest change first; may include those of others."""

@@ -1,1 +1,1 @@
-"""What the pager opened by itself: alerts that declare an incident by a rule, or join one."""
+"""Alerts are incidents that the pager opened itself: a rule declares an incident for them, or they join one."""

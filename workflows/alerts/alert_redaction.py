@@ -1,4 +1,4 @@
-"""Redact what an alert is called, where no entry of the timeline tells it."""
+"""Redact the title of an alert that no timeline entry mentions."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from workflows.models import Alert
 
 @transaction.atomic
 def redact(incident: Incident, *, pager_id: str, by: Person | None, at: datetime, source: str = Source.WEB) -> None:
-    """Take the title of an alert out for good, and that of every other one that is called just that.
+    """Remove the title of an alert for good, and of every other alert with the same title.
 
-    The entry that tells it, if one does, goes with it. Raises ``Refused`` unless ``by`` leads the incident, and for a
-    title that still is the incident's.
+    The timeline entry that quotes it, if any, is redacted too. Raises ``Refused`` unless ``by`` leads the incident, and
+    while the incident still has that title.
     """
     now = rules.held(incident, by=by)
     if not redaction.is_lead(now, by):

@@ -1,4 +1,4 @@
-"""What the timeline says of alerts: the first of a storm, how many there are so far, and whether it is over."""
+"""What the timeline says about alerts: the first of a storm, how many have arrived, and whether it is over."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from workflows.models import Alert
 
 
 def first(incident: Incident, alert: Alert, *, declared: bool, at: datetime) -> None:
-    """Write what began it, where people talk too."""
+    """Write the entry for the alert that started it; it is also posted in the channel."""
     about = ", ".join(filter(None, (alert.service, alert.priority)))
     came = f"Alert from {about}: {alert.title}" if about else f"Alert: {alert.title}"
     why = f" (declared by the rule “{alert.rule}”)" if declared else ""
@@ -18,13 +18,13 @@ def first(incident: Incident, alert: Alert, *, declared: bool, at: datetime) -> 
 
 
 def count(incident: Incident, alert: Alert, *, count: int, at: datetime) -> None:
-    """Write how far the storm has grown, for the record alone."""
+    """Write how large the storm has become; this entry is not posted in the channel."""
     last = f", the latest from {alert.service}" if alert.service else ""
     _write(incident, f"{count:,} alerts so far{last}", happened_at=alert.at, at=at, data={"room": 0, "count": count})
 
 
 def ask(incident: Incident, *, count: int, elsewhere: bool, ended_at: datetime, at: datetime) -> None:
-    """Ask where people talk whether it is over, now that all alerts have ended or go on ``elsewhere``."""
+    """Ask in the channel whether it is over, now that every alert has ended or continues ``elsewhere``."""
     said = f"All {count:,} alerts are resolved" if count > 1 else "The alert is resolved"
     text = f"{said} in PagerDuty. Is the incident over?"
     if elsewhere:

@@ -1,4 +1,4 @@
-"""Rules by which the pager's incidents declare one here: write, order, and try them on past alerts."""
+"""Declare rules decide which of the pager's incidents declare one here. They can be tried on past alerts."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ SAID: Final = ("name", "service_id", "priority", "pattern", "type_id", "window_m
 
 
 class RuleOvertaken(Refused):
-    """Somebody changed a rule while a form of it was open; ``now`` is what it is."""
+    """Someone else changed the rule while its form was open; ``now`` is the current rule."""
 
     def __init__(self, now: DeclareRule) -> None:
         super().__init__(f"The rule “{now.name}” changed while you wrote. Review it, then save again.")
@@ -34,12 +34,12 @@ class RuleOvertaken(Refused):
 
 
 def said(rule: DeclareRule) -> str:
-    """Return what a rule asks for, as a form bears it: it tells whether that is so still."""
+    """Return a rule as its form submits it, to detect whether the rule has changed since."""
     return json.dumps([getattr(rule, name) for name in SAID])
 
 
 def add(asked: dict[str, Any], *, by: Person, at: datetime) -> DeclareRule:
-    """Write a rule after all others; ``asked`` holds its fields."""
+    """Add a rule after all others; ``asked`` holds its fields."""
     with transaction.atomic():
         last = _held().aggregate(last=Max("position"))["last"]
         position = 0 if last is None else last + 1
@@ -50,10 +50,10 @@ def add(asked: dict[str, Any], *, by: Person, at: datetime) -> DeclareRule:
 
 @transaction.atomic
 def edit(rule: DeclareRule, asked: dict[str, Any], *, by: Person, seen: str = "") -> None:
-    """Change what a rule asks for; storms that it began go on.
+    """Change a rule; storms that it has already started are unaffected.
 
-    ``seen`` is what it said as its form was opened, if any. Raises ``RuleOvertaken`` where it says something else now,
-    and ``Refused`` where it was deleted.
+    ``seen`` is what the rule said when the form was opened, if known. Raises ``RuleOvertaken`` if it says something
+    else now, and ``Refused`` if it was deleted.
     """
     now = _held().select_related("type__current").filter(pk=rule.pk).first()
     if now is None:
@@ -76,7 +76,7 @@ def switch(rule: DeclareRule, *, on: bool, by: Person) -> None:
 
 
 def move(rule: DeclareRule, *, step: int, by: Person) -> None:
-    """Move a rule that many places down, or up when negative, as far as there are places."""
+    """Move a rule down by ``step`` places, or up when negative; it stops at either end of the list."""
     with transaction.atomic():
         order = list(_held())
         place = next((n for n, one in enumerate(order) if one.pk == rule.pk), None)
@@ -91,7 +91,7 @@ def move(rule: DeclareRule, *, step: int, by: Person) -> None:
 
 @transaction.atomic
 def remove(rule: DeclareRule, *, by: Person) -> None:
-    """Delete a rule. What it declared stays, and so do its alerts."""
+    """Delete a rule. The incidents it declared and their alerts stay."""
     if _held().filter(pk=rule.pk).exists():
         _note(rule, by=by, did="deleted")
         rule.delete()
@@ -102,9 +102,9 @@ def _note(rule: DeclareRule, *, by: Person, did: str, **said: Any) -> None:
 
 
 def _held() -> QuerySet[DeclareRule]:
-    """Return every rule in order, as they are for the rest of the caller's transaction: others who change any wait.
+    """Return every rule in order, locked until the caller's transaction ends; other writers wait.
 
-    A lock on rows would let two in who add the first one.
+    A row lock would not do: two writers could both add the first rule.
     """
     turns.take("workflows.alerts.declare_rules")
     return DeclareRule.objects.all()
@@ -112,7 +112,7 @@ def _held() -> QuerySet[DeclareRule]:
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """Something that came: ``first`` is the rule before this one that takes it instead."""
+    """A past alert that the rule fits; ``first`` is the earlier rule that takes it instead, if any."""
 
     alert: Alert
     first: DeclareRule | None = None
@@ -120,9 +120,9 @@ class Taken:
 
 @dataclass(frozen=True, slots=True)
 class Tried:
-    """What a rule would have taken of what came in the last 30 days: ``heard`` in all, ``fit`` of them.
+    """What a rule would have taken in the last 30 days: ``heard`` alerts in all, ``fit`` that the rule fits.
 
-    ``shown`` are the newest of those; ``others`` counts those which a rule before it takes.
+    ``shown`` holds the newest of those; ``others`` counts the ones that an earlier rule takes.
     """
 
     heard: int
@@ -132,7 +132,7 @@ class Tried:
 
 
 def tried(rule: DeclareRule, *, by: Person, at: datetime) -> Tried:
-    """Try a rule, saved or not, on the alerts of the last 30 days that this person may know of."""
+    """Try a rule, saved or not, on the alerts of the last 30 days that this person may see."""
     recent = _recent(by, at=at)
     before = _before(rule)
     fit = [Taken(one, matching.first(before, one)) for one in recent if matching.fits(rule, one)]
@@ -141,7 +141,7 @@ def tried(rule: DeclareRule, *, by: Person, at: datetime) -> Tried:
 
 
 def _before(rule: DeclareRule) -> Sequence[DeclareRule]:
-    """Return the rules that are asked before this one; a new one comes last."""
+    """Return the rules that are tried before this one; a new rule comes last."""
     rules = storms.rules()
     place = next((n for n, one in enumerate(rules) if one.pk == rule.pk), None)
     if place is not None or rule.pk is None:

@@ -1,4 +1,4 @@
-"""Handle incidents the pager opened: a rule declares one here, or they join one as alerts."""
+"""Handle incidents that the pager opened: a rule declares one here, or they join one as alerts."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from workflows.oncall.pager_events import RANK, RESOLVED, TRIGGERED, PagerEvent,
 from workflows.pager_port import MergedInto
 
 PRIORITY = "priority"
-OPENS = frozenset({TRIGGERED, "reopened", "moved", PRIORITY})  # the kinds of news after which a rule may take it
+OPENS = frozenset({TRIGGERED, "reopened", "moved", PRIORITY})  # the kinds of news that make a rule consider the alert
 COUNTED = frozenset({10, 100, 1_000, 10_000})
-SEEN_ONE_BY_ONE = 100  # of more than so many, open pages see the next when they poll
-LATE = timedelta(minutes=2)  # then it may be over, and the news of that still on their way
-KEPT = timedelta(days=31)  # those that concern no incident
+SEEN_ONE_BY_ONE = 100  # beyond this many alerts, open pages see the next one when they poll
+LATE = timedelta(minutes=2)  # older news may be about an alert that is over; the news of that may still be on its way
+KEPT = timedelta(days=31)  # how long alerts without an incident are kept
 
-# Written out because a storm does each a thousand times.
+# Written as SQL because a storm runs each of these a thousand times.
 NOTE = f"""
     INSERT INTO workflows_alert (pager_id, number, title, service_id, service, priority, url, status, status_at,
                                  status_by, at)
@@ -43,11 +43,11 @@ JOIN = """
 
 
 def hear(news: PagerEvent, *, at: datetime, later: Sequence[PagerEvent] = (), asks: bool = False) -> bool:
-    """Apply what the pager says of an incident that is not one of our pages; return whether it concerns one here.
+    """Apply the pager's news about an incident that is not one of our pages; return whether it concerns one here.
 
-    One transaction. What is heard twice or late changes nothing. What was never heard of is recorded, and when it
-    has just begun it joins the incident of its storm, or a rule declares one: unless it is over by ``later`` news.
-    Raises ``MayBeOver`` where it ``asks`` and old news would declare one.
+    One transaction. News that is repeated or late changes nothing. An unknown alert is recorded; if it has just been
+    triggered, it joins the incident of its storm or a rule declares one, unless ``later`` news says that it is over.
+    With ``asks``, raises ``MayBeOver`` instead of declaring an incident for old news.
     """
     with transaction.atomic(savepoint=False):
         alert = _held(news)
@@ -69,21 +69,21 @@ def hear(news: PagerEvent, *, at: datetime, later: Sequence[PagerEvent] = (), as
 
 
 def take_over(incident: Incident, news: PagerEvent, *, at: datetime) -> None:
-    """Have what a page of an incident was merged into concern that incident, unless it concerns one already.
+    """Attach to an incident the alert that one of its pages was merged into, unless that alert belongs to an incident.
 
-    In the caller's transaction, which holds the incident.
+    Runs in the caller's transaction, which holds the incident.
     """
     if news.into is not None and incident.is_active and merged.is_an_alert(news.into):
         merged.join(_noted(_first_of(news, news.into)), incident, at=at)
 
 
 def forget(*, at: datetime) -> int:
-    """Delete what concerns no incident and is a month old; return how many there were."""
+    """Delete alerts without an incident that are a month old; return how many there were."""
     return Alert.objects.filter(incident=None, at__lt=at - KEPT).delete()[0]
 
 
 def _held(news: PagerEvent) -> Alert:
-    """Return the pager's incident as we know it, and hold what it was merged into, too: each in the order of ids."""
+    """Return our row for the pager's incident, locked; also lock the one it was merged into, in the order of ids."""
     told = {news.page.id: news}
     if news.into is not None and news.into.id != news.page.id and merged.is_an_alert(news.into):
         told[news.into.id] = _first_of(news, news.into)
@@ -91,13 +91,13 @@ def _held(news: PagerEvent) -> Alert:
 
 
 def _first_of(news: PagerEvent, into: MergedInto) -> PagerEvent:
-    """Return what news say of another than they are about: it is open, and no more."""
+    """Return what the news says about the incident that another was merged into: that it is open, and no more."""
     page = PagerIncident(into.id, title=into.title, url=into.url, number=into.number)
     return replace(news, page=page, kind=TRIGGERED, by=None, into=None)
 
 
 def _noted(news: PagerEvent) -> Alert:
-    """Return the pager's incident as we know it, held for this transaction; recorded when it is new."""
+    """Return our row for the pager's incident, locked for this transaction; create it if it is new."""
     title = f"An alert of {_line(news.page.service, chars=200) or 'the pager'}"
     new = {"title": title, "number": None, "service_id": "", "service": "", "priority": "", "url": ""} | _said(news)
     new |= {
@@ -111,7 +111,7 @@ def _noted(news: PagerEvent) -> Alert:
 
 
 def _said(news: PagerEvent) -> dict[str, Any]:
-    """Return what news say of the pager's incident, fit to keep; what they leave out is not in it."""
+    """Return the fields that the news gives, trimmed to what we store; fields that it leaves out are absent."""
     page = news.page
     said = {
         "number": page.number,
@@ -125,15 +125,15 @@ def _said(news: PagerEvent) -> dict[str, Any]:
 
 
 def _follow(alert: Alert, news: PagerEvent) -> bool:
-    """Take over what news say, unless they are older than what is known; return whether that changed anything.
+    """Apply the news unless it is older than what is known; return whether anything changed.
 
-    When it was so is kept although nothing changed by it: what was so in between may still be told.
+    Its time is stored even if nothing changed, because news about an earlier state may still arrive.
     """
     changed = {name: value for name, value in _new_in(alert, news).items() if getattr(alert, name) != value}
     if not (changed or (_status(news) and news.at > alert.status_at)):
         return False
     if alert.incident_id is not None:
-        timeline.hold(alert.incident_id)  # the last two that end must not each take the other for open
+        timeline.hold(alert.incident_id)  # otherwise the last two alerts to end could each see the other as still open
     written = changed | {"status_at": max(alert.status_at, news.at)}
     written |= {"status_by": _who(news)} if "status" in changed else {}
     for name, value in written.items():
@@ -145,16 +145,16 @@ def _follow(alert: Alert, news: PagerEvent) -> bool:
 def _new_in(alert: Alert, news: PagerEvent) -> dict[str, Any]:
     status, said = _status(news) or alert.status, _said(news)
     if (news.at, RANK[status]) < (alert.status_at, RANK[alert.status]):
-        return {} if alert.service_id else said  # the first that was heard may have said little
+        return {} if alert.service_id else said  # the first news of this alert may have left fields out
     if alert.title == copies.STANDS:
-        said.pop("title", None)  # it was redacted: the pager says it again with each of its news
+        said.pop("title", None)  # it was redacted, and the pager repeats it with every event
     none = {"priority": ""} if news.kind == PRIORITY or news.page.status else {}  # all of it was told: there is none
     into = {"merged_into": news.into.id[:64] if news.into and status == RESOLVED else ""} if _status(news) else {}
     return none | said | into | {"status": status}
 
 
 def _ask_if_over(alert: Alert, incident: Incident, *, at: datetime) -> None:
-    """Ask people whether it is over when the last of its alerts has ended."""
+    """Ask in the channel whether the incident is over when the last of its alerts has ended."""
     every = Alert.objects.filter(incident=incident)
     if not incident.is_active or every.exclude(status=RESOLVED).exists():
         return
@@ -165,7 +165,7 @@ def _ask_if_over(alert: Alert, incident: Incident, *, at: datetime) -> None:
 
 
 def _place(alert: Alert, news: PagerEvent, *, at: datetime, asks: bool) -> None:
-    """Put an alert where it belongs, and say so there: of the first, and of every tenfold of it."""
+    """Assign an alert to its incident. Write an entry for the first one and at every power of ten."""
     alert.at = news.page.opened_at or news.at if news.kind == TRIGGERED else news.at
     place = storms.find(alert, at=at, asks=asks)
     alert.ruled_at = clock.at(at)
@@ -183,7 +183,7 @@ def _place(alert: Alert, news: PagerEvent, *, at: datetime, asks: bool) -> None:
 
 
 def _joined(alert: Alert) -> int:
-    """Record where an alert belongs; return how many its incident now has. The caller holds the incident."""
+    """Record an alert's incident; return how many alerts it has now. The caller holds the incident."""
     with connection.cursor() as cursor:
         given = [alert.incident_id, alert.rule_id, alert.joined_at, alert.at]
         given += [alert.ruled_at, alert.pk, alert.incident_id]
@@ -203,7 +203,7 @@ def _who(news: PagerEvent) -> str:
 
 
 def _line(text: str, *, chars: int) -> str:
-    """Return text as one line fit to keep; PostgreSQL refuses NUL, and other control characters confuse readers."""
+    """Return text as one storable line; PostgreSQL rejects NUL, and other control characters confuse readers."""
     kept = "".join(" " if one.isspace() else one for one in text if one.isspace() or _shown(one))
     return " ".join(kept.split())[:chars].rstrip()
 

@@ -1,4 +1,4 @@
-"""Which rule matches an incident from the pager. Pure."""
+"""Find the rule that matches an incident from the pager. Pure."""
 
 from __future__ import annotations
 
@@ -12,23 +12,23 @@ COMPILED = 256
 
 
 class AlertSubject(Protocol):
-    """What a rule looks at of an incident of the pager."""
+    """The fields of a pager incident that rules look at."""
 
     @property
     def service_id(self) -> str:
-        """On which service it is."""
+        """The id of its service."""
 
     @property
     def priority(self) -> str:
-        """How it is called there; empty for none."""
+        """The name of its priority; empty for none."""
 
     @property
     def title(self) -> str:
-        """What it is called."""
+        """Its title."""
 
 
 class AlertRule(Protocol):
-    """What a rule asks for; each left empty fits any."""
+    """What a rule asks for; an empty field matches anything."""
 
     service_id: str
     priority: str
@@ -39,12 +39,12 @@ AnyRule = TypeVar("AnyRule", bound=AlertRule)
 
 
 def first(rules: Iterable[AnyRule], seen: AlertSubject) -> AnyRule | None:
-    """Return the first rule that fits, in the order given."""
+    """Return the first rule that matches, in the order given."""
     return next((rule for rule in rules if fits(rule, seen)), None)
 
 
 def fits(rule: AlertRule, seen: AlertSubject) -> bool:
-    """Return whether a rule takes this: its service, its priority whatever the case, its pattern found in the title."""
+    """Return whether a rule matches: same service, same priority ignoring case, and its pattern found in the title."""
     return (
         rule.service_id in {"", seen.service_id}
         and rule.priority.casefold() in {"", seen.priority.casefold()}
@@ -56,5 +56,5 @@ def fits(rule: AlertRule, seen: AlertSubject) -> bool:
 def _finder(pattern: str) -> Callable[[str], bool]:
     try:
         return searching.regular(pattern, any_case=True)
-    except searching.BadPattern:  # the form refuses these: one that came another way must not stop what is heard
+    except searching.BadPattern:  # the form refuses these; one stored another way must not stop intake
         return lambda title: False

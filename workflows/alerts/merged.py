@@ -1,4 +1,4 @@
-"""What became of alerts that people merged at the pager: what they were merged into goes on in their place."""
+"""Alerts that people merged in the pager: the incident that they were merged into continues in their place."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from workflows.models import Alert, Page
 from workflows.oncall.pager_events import RESOLVED, PagerIncident
 from workflows.pager_port import MergedInto
 
-CHAIN: Final = 20  # merges into merges; nobody makes more of them
+CHAIN: Final = 20  # merges into merges; no one chains more than this
 
 
 class GoesOn(Enum):
-    """Where something that the ended alerts of an incident became is still open."""
+    """Whether what this incident's ended alerts were merged into is still open, and where."""
 
     NOWHERE = auto()
     HERE = auto()
@@ -25,7 +25,7 @@ class GoesOn(Enum):
 
 
 def is_an_alert(into: MergedInto) -> bool:
-    """Return whether what something was merged into is none of our pages."""
+    """Return whether something was merged into an alert and not into one of our pages."""
     return (
         not own_pages.is_a_page(PagerIncident(into.id, title=into.title))
         and not Page.objects.filter(pager_id=into.id).exists()
@@ -33,9 +33,9 @@ def is_an_alert(into: MergedInto) -> bool:
 
 
 def bring_along(alert: Alert, incident: Incident, *, at: datetime) -> None:
-    """Have what an alert was merged into, and that in turn, concern an incident, unless it concerns one already.
+    """Attach to an incident what an alert was merged into, and so on, up to the first that belongs to an incident.
 
-    In the caller's transaction, which holds the incident.
+    Runs in the caller's transaction, which holds the incident.
     """
     one = _next(alert)
     while one is not None and join(one, incident, at=at):
@@ -43,7 +43,7 @@ def bring_along(alert: Alert, incident: Incident, *, at: datetime) -> None:
 
 
 def join(alert: Alert, incident: Incident, *, at: datetime) -> bool:
-    """Have an alert that concerns no incident concern this one, by no rule; return whether it concerned none."""
+    """Attach an alert to this incident, without a rule; return False if it already belongs to one."""
     if alert.incident_id is not None:
         return False
     alert.incident, alert.joined_at = incident, at
@@ -53,7 +53,7 @@ def join(alert: Alert, incident: Incident, *, at: datetime) -> bool:
 
 
 def goes_on(incident: Incident) -> GoesOn:
-    """Return where something is still open that the alerts of an incident were merged into, all of which have ended."""
+    """Return where something is still open that this incident's alerts, all ended, were merged into."""
     found = GoesOn.NOWHERE
     left = set(Alert.objects.filter(incident=incident).exclude(merged_into="").values_list("merged_into", flat=True))
     for _ in range(CHAIN):

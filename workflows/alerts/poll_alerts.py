@@ -1,6 +1,7 @@
-"""Ask the pager how alerts of active incidents stand, for news that never came: nobody would ask whether it is over.
+"""Poll the pager for the alerts of active incidents, in case a webhook was lost.
 
-Open ones are looked at each minute. Ended ones that somebody may have reopened have their turn after each other.
+Without it, no one would be asked whether the incident is over. Open alerts are polled every minute. Ended ones, which
+someone may have reopened, take turns.
 """
 
 from __future__ import annotations
@@ -25,14 +26,14 @@ from workflows.ports import VendorError
 
 log = logging.getLogger(__name__)
 
-EVERY: Final = timedelta(seconds=55)  # a little less than a minute, so that none is left out every other time
-AT_ONCE: Final = 60  # calls a minute of the 960 that PagerDuty grants a key; pages have their own
-ENDED_AT_ONCE: Final = 10  # hardly any of them was reopened
+EVERY: Final = timedelta(seconds=55)  # a little less than a minute, so that no alert is skipped every other time
+AT_ONCE: Final = 60  # calls a minute, of the 960 that PagerDuty grants a key; pages have a budget of their own
+ENDED_AT_ONCE: Final = 10  # few of them are ever reopened
 SHOWN_WITHIN: Final = timedelta(seconds=10)
 
 
 def look_again(*, at: datetime) -> int:
-    """Look at alerts not heard of for a minute; return how many had changed."""
+    """Poll alerts that we have not heard of for a minute; return how many had changed."""
     pager = ports.pager()
     if pager is None:
         return 0
@@ -52,9 +53,9 @@ def look_again(*, at: datetime) -> int:
 
 
 def _newest(news: PagerEvent, alert: Alert, *, at: datetime) -> PagerEvent:
-    """Return what was found as newer than all that was known by then, although it may have come about in its second.
+    """Return the polled state as news newer than all that was known when we asked, even within the same second.
 
-    The pager may tell of a change before it shows it: what was heard just now is left to the next look.
+    The pager may send a change before its API shows it, so anything heard just now is left to the next poll.
     """
     if clock.at(at) - alert.status_at < SHOWN_WITHIN:
         return news
@@ -62,7 +63,7 @@ def _newest(news: PagerEvent, alert: Alert, *, at: datetime) -> PagerEvent:
 
 
 def as_news(id: str, found: PageStatus | None) -> PagerEvent | None:
-    """Return how an alert was found to stand as news of it; None where the pager does not say."""
+    """Return the polled state of an alert as news; None if the pager does not say."""
     if found is None or found.at is None:
         return None
     by = Who(found.by_id, found.by) if found.by_id else None
@@ -70,12 +71,12 @@ def as_news(id: str, found: PageStatus | None) -> PagerEvent | None:
 
 
 def open_ones(*, at: datetime) -> QuerySet[Alert]:
-    """Return alerts that are open as far as we know, not looked at lately, oldest look first."""
+    """Return alerts that we believe are open and have not polled lately, oldest poll first."""
     return _not_lately(at=at).exclude(status=RESOLVED)
 
 
 def ended(*, at: datetime) -> QuerySet[Alert]:
-    """Return alerts that have ended as far as we know, not looked at lately, oldest look first."""
+    """Return alerts that we believe have ended and have not polled lately, oldest poll first."""
     return _not_lately(at=at).filter(status=RESOLVED)
 
 

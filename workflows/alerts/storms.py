@@ -1,6 +1,6 @@
-"""Where an alert belongs: the open incident of its storm, a new one that its rule declares, or nowhere.
+"""Decide where an alert belongs: in the open incident of its storm, in a new one that its rule declares, or nowhere.
 
-A storm is what one rule took of one service, each within the rule's window of another.
+A storm is the alerts that one rule took from one service, each within the rule's window of the one before.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from workflows.alerts import matching
 from workflows.models import Alert, DeclareRule
 
 ANY: Final = Q()
-SERVICE_CHARS = 80  # of a service's name on an incident
+SERVICE_CHARS = 80  # how much of a service's name an incident's title shows
 
-# The incident to which the last of a rule's alerts of a service went within the window, locked as writing an entry
-# locks it, so that it cannot end in the meantime. One that ended still takes what was opened before it ended and heard
-# late. One that was cancelled as nothing also keeps the rest of the storm, for as long as the window is, lest it be
-# declared over and over. What a rule for a private type takes stays out of public incidents, as when the rule was
-# changed meanwhile. Written out because a storm asks it a thousand times.
+# The incident that the rule's last alert from this service joined within the window. It is locked as writing an entry
+# locks it, so that it cannot end meanwhile. An ended incident still takes alerts that were opened before it ended and
+# arrived late. An incident that was cancelled as no incident also keeps the rest of its storm for the length of the
+# window; otherwise it would be declared over and over. What a rule for a private type takes stays out of public
+# incidents, for example after the rule was changed. Written as SQL because a storm runs it a thousand times.
 STORM = """
     SELECT incident.id
       FROM workflows_alert alert
@@ -46,7 +46,7 @@ STORM = """
 
 @dataclass(frozen=True, slots=True)
 class AlertDestination:
-    """Where an alert belongs; ``rule`` took it, if any, and ``declared`` the incident just now."""
+    """Where an alert belongs. ``rule`` took it, if any; ``declared`` says that the incident is new."""
 
     incident: Incident
     rule: DeclareRule | None
@@ -54,14 +54,14 @@ class AlertDestination:
 
 
 class MayBeOver(Exception):
-    """An incident would be declared for an alert that may be over by now: the pager is to be asked first."""
+    """The alert that would declare an incident may be over by now; ask the pager first."""
 
 
 def find(alert: Alert, *, at: datetime, asks: bool = False) -> AlertDestination | None:
-    """Return where an alert belongs, declared now if need be; None when no rule takes it and no storm is near.
+    """Return where an alert belongs, declaring an incident if needed; None if no rule takes it and no storm is near.
 
-    In the caller's transaction, in which the incident stays locked until the alert is written. Raises ``MayBeOver``
-    in place of declaring one where it ``asks``.
+    Runs in the caller's transaction, in which the incident stays locked until the alert is written. With ``asks``,
+    raises ``MayBeOver`` instead of declaring an incident.
     """
     rule = matching.first(rules(), alert)
     if rule is None:
@@ -79,12 +79,12 @@ def find(alert: Alert, *, at: datetime, asks: bool = False) -> AlertDestination 
 
 
 def rules() -> list[DeclareRule]:
-    """Return the rules that are on, in their order; none that would declare an archived type."""
+    """Return the enabled rules in their order, without those that would declare an archived type."""
     return list(DeclareRule.objects.filter(active=True, type__archived_at=None))
 
 
 def _hold(rule: DeclareRule, service_id: str) -> None:
-    """Let one transaction at a time look for a storm and declare it, until it commits."""
+    """Serialize looking for a storm and declaring it: one transaction at a time, until it commits."""
     with connection.cursor() as cursor:
         key = f"{rule.pk}:{service_id}"
         cursor.execute("SELECT pg_advisory_xact_lock(hashtext('workflows.alerts.storms'), hashtext(%s))", [key])
@@ -98,7 +98,7 @@ def _joined(rule: DeclareRule, alert: Alert) -> Incident | None:
 
 
 def _original(rule: DeclareRule, alert: Alert) -> Incident | None:
-    """Return what the storm's incident was marked a duplicate of, while people respond to that."""
+    """Return the incident that the storm's incident is a duplicate of, if it is active."""
     around = (alert.at - _window(rule), alert.at + _window(rule))
     storm = Alert.objects.filter(rule=rule, service_id=alert.service_id, at__range=around)
     # What a rule for a private type takes stays out of public incidents.
@@ -107,11 +107,11 @@ def _original(rule: DeclareRule, alert: Alert) -> Incident | None:
 
 
 def _led_to(newest_first: QuerySet[Alert], only: Q = ANY) -> Incident | None:
-    """Return what people respond to in place of the incident of the last of some alerts that is a duplicate's."""
+    """Follow the duplicate that the last of these alerts belongs to; return the active incident it leads to."""
     last = newest_first.filter(incident__status=Status.DUPLICATE).select_related("incident").first()
     if last is None or last.incident is None:
         return None
-    # That may be a duplicate itself by now, and so on: of all of them people respond to one at most.
+    # That one may be a duplicate too, and so on; at most one incident of the chain is active.
     return _locked(Incident.objects.filter(only, pk__in=ending.originals(last.incident), active=True))
 
 
@@ -124,7 +124,7 @@ def _locked(incidents: QuerySet[Incident]) -> Incident | None:
 
 
 def _beside(alert: Alert) -> Incident | None:
-    """Return the open incident of a storm of the same service, for an alert that no rule takes: it may be related."""
+    """Return the open incident of a storm of the same service, for an alert that no rule takes; it may be related."""
     ruled = Alert.objects.filter(service_id=alert.service_id, rule__isnull=False).order_by("-at")
     active = _last_near(ruled.filter(incident__active=True), alert)
     if active is not None:
@@ -134,7 +134,7 @@ def _beside(alert: Alert) -> Incident | None:
 
 
 def _last_near(newest_first: QuerySet[Alert], alert: Alert) -> Alert | None:
-    """Return the last of some alerts that rules took, where this one is within that rule's window of it."""
+    """Return the last of these alerts if this one is within the window of the rule that took it."""
     last = newest_first.select_related("rule").first()
     is_near = last is not None and last.rule is not None and abs(alert.at - last.at) <= _window(last.rule)
     return last if is_near else None

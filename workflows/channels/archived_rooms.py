@@ -1,6 +1,6 @@
-"""Archived rooms that somebody was asked to unarchive.
+"""Archived rooms that someone was asked to unarchive.
 
-What waits for it is what responders are told there, and that our words are withdrawn from where everyone reads them.
+Two things wait for it: what responders are told there, and withdrawing our words from where everyone can read them.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from incidents.models import Incident
 
-LATELY: Final = timedelta(days=7)  # what ended longer ago is asked about where somebody says that it was done
+LATELY: Final = timedelta(days=7)  # rooms of incidents that ended earlier are checked when someone says it was done
 ASKED_FOR: Final = """
     WITH among AS MATERIALIZED ({among})
     SELECT c.external_id FROM among i
@@ -34,7 +34,7 @@ OF_ALL: Final = ASKED_FOR.format(
 
 
 def asked_for(incident: Incident | None = None) -> list[str]:
-    """Return the ids of channels that somebody was asked to unarchive, of one incident or of all."""
+    """Return the ids of channels that someone was asked to unarchive, for one incident or for all."""
     with connection.cursor() as cursor:
         if incident is not None:
             cursor.execute(OF_ONE, {"incident": incident.pk})

@@ -1,4 +1,4 @@
-"""A public channel that was unarchived: the vendor puts nobody back who was in it, neither people nor us.
+"""Re-enter a public channel that was unarchived. Slack puts no one back in it, neither people nor us.
 
 https://slack.com/help/articles/213185307-Archive-or-delete-a-channel
 """
@@ -18,9 +18,9 @@ log = logging.getLogger(__name__)
 
 
 def enter(chat: Chat, room: Resource, found: Channel | None) -> Channel | None:
-    """Go back into the channel of a room that was unarchived; return how it stands then.
+    """Rejoin the channel of a room that was unarchived; return its state afterwards.
 
-    Not where people removed us before it was archived. Where we are not let in, what we cannot do there says so.
+    We stay out if people removed us before it was archived. If we cannot join, the steps that fail there say so.
     """
     if found is None or found.private or found.archived or found.inside or room.external.get("why") == OUTSIDE:
         return found
@@ -33,10 +33,10 @@ def enter(chat: Chat, room: Resource, found: Channel | None) -> Channel | None:
 
 
 def forget_members(room: Resource) -> None:
-    """Note that nobody is in the channel of a room any more, and that none of them left of their own will.
+    """Record that a room's channel is empty now, and that none of its members chose to leave.
 
-    Those who are still wanted are invited: at once where people respond, else once it is reopened. In the caller's
-    transaction, in which the incident stays held.
+    Those who are still wanted are invited: now if the incident is active, else when it is reopened. Runs in the
+    caller's transaction, which holds the incident.
     """
     members = Resource.objects.filter(incident=room.incident, kind="member", room=room.room, state=THERE)
     if not room.spec.get("private") and members.update(state=PUT_OUT):

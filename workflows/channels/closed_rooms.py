@@ -1,4 +1,4 @@
-"""Rooms that were closed while nobody here knew: after a restore, their incidents may have turned private since."""
+"""Rooms that were closed without our knowing: after a restore, their incidents may have become private since."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ PAUSE_S: Final = 2.0
 
 @dataclass(frozen=True, slots=True)
 class ClosedRoom:
-    """The room of an incident that is public here, and how it stands in the chat, as far as that is known."""
+    """The room of an incident that is public here, and the state of its channel in the chat, if known."""
 
     codename: str
     ended: bool
     name: str
     says: str
-    unseen_for: str = ""  # why nobody knows, in words
+    unseen_for: str = ""  # why its state is unknown, in words
 
 
 def closed_since(chat: Chat) -> Iterator[ClosedRoom]:
-    """Ask the chat for every room that is open here, and yield those that are not open there, or could not be seen.
+    """Ask the chat about every room that is open here; yield those that are not open there, or could not be seen.
 
-    One that was archived before counts where people respond: it looks as it would had the incident turned private.
-    A chat that does not answer for one is asked for no other: there may be hundreds, and somebody waits.
+    A room that was archived before counts while its incident is active: a room closed for a private incident would look
+    the same. Stops asking after the first request that goes unanswered: there may be hundreds, and someone is waiting.
     """
     silent: VendorError | None = None
     archived = Resource.objects.filter(incident=OuterRef("incident"), kind="archived", room=OuterRef("room"))

@@ -1,4 +1,4 @@
-"""Channels that we made in moments that a restore lost: people talk there, and nobody here knows of them."""
+"""Channels that we created in the time that a restore lost: people talk there, and nothing here knows about them."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ KINDS = ("channel", "outlet")
 
 
 def find(chat: Chat, *, at: datetime) -> Sequence[Channel]:
-    """Ask the chat for them, once `restoring.begin` noted since when; raises ``VendorError``.
+    """Ask the chat for such channels, once `restoring.begin` has recorded the lost period; raises ``VendorError``.
 
-    One that is owed is none of them: it is looked for before it is made.
+    Channels that are still owed are left out: the performer looks for them before it creates them.
     """
     since = restoring.lost_since(at=at)
     if since is None:

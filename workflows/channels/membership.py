@@ -1,7 +1,7 @@
-"""Read who is in the channels of incidents from the vendor, in case an event was lost: of private ones above all.
+"""Read from the vendor who is in the channels of incidents, in case an event was lost; private ones first.
 
-What follows is what the events would have brought: who is not in the channel of a private incident any more loses
-access, who is in gains it.
+What follows is what the events would have caused: someone no longer in the channel of a private incident loses access,
+and someone new there gains it.
 """
 
 from __future__ import annotations
@@ -33,24 +33,24 @@ log = logging.getLogger(__name__)
 
 METHOD = "conversations.members"
 EVERY_S = 45
-AT_MOST = 55  # channels at a time: Slack accepts about a hundred of these calls a minute
-LOOKS = 20  # of them, in turn, whose privacy is looked at although nobody came: Slack accepts about fifty a minute
+AT_MOST = 55  # channels per run: Slack accepts about a hundred of these calls a minute
+LOOKS = 20  # of these, in turn, get their privacy checked even if no one joined: Slack accepts about fifty a minute
 NOT_AGAIN = timedelta(seconds=30)
-OLDER = 5  # of those of private incidents that ended long ago beside them
-PUBLIC = 10  # of public ones beside them
-PATIENCE = 3  # calls without an answer, before the others wait for the next look
-LATELY = timedelta(days=7)  # the channel of an incident that ended longer ago has its turn among all of these
-GRACE = timedelta(seconds=15)  # for an invitation to arrive everywhere
-AHEAD = timedelta(minutes=5)  # the clock of another host may be; one that is further off will not hold this up
-# One that we were not shown may be shown to us again, and no event say so.
+OLDER = 5  # plus this many channels of private incidents that ended long ago
+PUBLIC = 10  # plus this many of public incidents
+PATIENCE = 3  # unanswered calls before the rest wait for the next run
+LATELY = timedelta(days=7)  # channels of incidents that ended longer ago take turns in `poll_older`
+GRACE = timedelta(seconds=15)  # for an invitation to propagate
+AHEAD = timedelta(minutes=5)  # how far another host's clock may be ahead; one further off must not delay this
+# A channel we could not see may become visible again without any event.
 IN_REACH = Q(state=THERE) | Q(state=GONE, external__why=UNSEEN)
 BLIND = "Firekind is no longer in the channel, so it cannot see who leaves and posts nothing there. Invite it again."
 
 
 def poll(*, at: datetime) -> int:
-    """Compare channels of private incidents with who takes part, those read longest ago first; return how many.
+    """Compare channels of private incidents with their participants, least recently read first; return how many.
 
-    One call a channel. Stops at a rate limit, which holds for everyone, and while the vendor is away.
+    One call per channel. Stops at a rate limit, which holds for everyone, and while the vendor is down.
     """
     chat = ports.chat()
     if chat is None or _is_limited(at):
@@ -63,7 +63,8 @@ def poll(*, at: datetime) -> int:
 def poll_older(*, at: datetime) -> int:
     """Compare the channels of a few private incidents that ended long ago, in turn; return how many.
 
-    However many there are, as many are read: somebody may be removed from one years later.
+    Someone may be removed from such a channel years later. The number of calls does not grow with the number of
+    channels.
     """
     chat = ports.chat()
     if chat is None or _is_limited(at):
@@ -73,9 +74,9 @@ def poll_older(*, at: datetime) -> int:
 
 
 def read_all(*, at: datetime) -> int:
-    """Compare every channel, however lately it was read, and return how many private ones the vendor did not tell of.
+    """Compare every channel, even if just read; return how many private ones the vendor gave no answer for.
 
-    Those of active public incidents as well, as far as it tells; the rest of them have their turn.
+    Also reads the channels of active public incidents as far as the vendor answers; the rest wait their turn.
     """
     MembersRead.objects.all().delete()
     left = _rows(at=at).count()
@@ -87,10 +88,10 @@ def read_all(*, at: datetime) -> int:
 
 
 def poll_public(*, at: datetime, at_once: int | None = PUBLIC) -> None:
-    """Compare channels of public incidents that go on, in turn; after the database was put back, first of all of them.
+    """Compare channels of active public incidents, in turn; after a restore, unread ones come first.
 
-    Each is read twice then: soon, and when nothing that was noted before may seem to have just been done, whatever a
-    clock said. Stops at a rate limit and while the vendor is away; whatever it did not tell of has its turn again.
+    After a restore each is read twice: soon, and again once nothing recorded before it can still look recent, whatever
+    a clock said. Stops at a rate limit and while the vendor is down; channels without an answer get another turn.
     """
     chat = ports.chat()
     if chat is None or _is_limited(at):
@@ -114,7 +115,7 @@ def poll_public(*, at: datetime, at_once: int | None = PUBLIC) -> None:
 
 
 def _public() -> QuerySet[Resource]:
-    """Return those to compare; none that is archived, in which the vendor may keep nobody."""
+    """Return the channels to compare, without archived ones: Slack may list no members for those."""
     archived = Resource.objects.filter(
         incident=OuterRef("incident"), kind="archived", room=OuterRef("room"), state=THERE
     )
@@ -123,7 +124,7 @@ def _public() -> QuerySet[Resource]:
 
 
 def _unread_public(*, at: datetime) -> list[int]:
-    """Return those that were not read since the database was put back, while there are any."""
+    """Return the channels that have not been read since the database was restored; empty once all have been."""
     put_back = restoring.put_back_at(restoring.lost_since(at=at))
     if put_back is None:
         return []
@@ -157,9 +158,9 @@ def _rows(*, at: datetime) -> QuerySet[Resource]:
 
 
 def _older(*, at: datetime) -> list[Resource]:
-    """Return the channels of the next few private incidents that ended long ago, and note that it is their turn.
+    """Return the channels of the next few private incidents that ended long ago, and advance the turn.
 
-    They go from the latest to the first, and around: a list of all of them would be longer each year.
+    The turn runs from the newest to the oldest and starts over; a stored list of all of them would grow every year.
     """
     ended = Incident.objects.filter(private=True, ended_at__lt=at - LATELY).order_by("-ended_at", "-pk")
     following, last = ended, OlderRead.objects.first()
@@ -178,9 +179,9 @@ def _older(*, at: datetime) -> list[Resource]:
 
 
 def _look_at(chat: Chat, channels: Iterable[Resource], *, at: datetime, asks: Collection[int]) -> int:
-    """Compare channels until the vendor may not be asked any more; return how many were.
+    """Compare channels until the vendor must not be asked any more; return how many were compared.
 
-    ``asks`` are the keys of those whose privacy is looked at although nobody came.
+    ``asks`` holds the keys of channels whose privacy is checked even if no one joined.
     """
     done = 0
     for channel in channels:
@@ -210,39 +211,40 @@ def _look(chat: Chat, channel: Resource, *, at: datetime, asks: bool) -> bool:
         closed = not asks or _is_closed(chat, channel)
     except VendorError as error:
         return _failed(error, channel, at=at)
-    if not closed and channel.spec.get("private"):  # one that we are still to close is no news
+    if not closed and channel.spec.get("private"):  # we still have to close this one, so this is no news
         _leave(channel, at=at)
-    elif met or not before.inside or members & before.inside.keys():  # else all of them may have other ids by now
-        # One that has just been closed lets nobody in until that is recorded: whoever came in before may not stay.
+    elif met or not before.inside or members & before.inside.keys():  # otherwise everyone may have new ids by now
+        # While closing a channel is not recorded yet, no one is let in: people who joined while it was open may not
+        # stay.
         may_enter = members if channel.spec.get("private") else members & (before.taking_part | after.taking_part)
         _compare(channel, may_enter, before, after, at=at)
     return True
 
 
 def _sees(chat: Chat, channel: Resource, members: frozenset[str], *, at: datetime) -> bool:
-    """Return whether a channel is in sight; note that it is again where no event said so.
+    """Return whether we can see a channel; if it became visible again without an event, record that.
 
-    Of a public one that we are not in the vendor lists everyone, and nobody once it is archived, which nobody may have
-    told us yet. ``room_looks`` looks how it stands.
+    For a public channel that we are not in, Slack lists everyone; once it is archived it lists no one, and the
+    archiving may be news to us. ``room_looks`` checks its state.
     """
     if chat.self_id not in members:
         return False
-    if rooms.was_out_of_reach(channel.external_id, refused=[lost_channels.OUTSIDE]):  # nothing else says we were not in
+    if rooms.was_out_of_reach(channel.external_id, refused=[lost_channels.OUTSIDE]):  # only this says we were not in it
         rooms.in_sight(channel.external_id, at=at)
     return True
 
 
 def _leave(channel: Resource, *, at: datetime) -> None:
-    """Have the conversation leave a channel that somebody made public, and tell its people there why."""
+    """Move the conversation out of a channel that someone made public, and tell the people in it why."""
     _, says = room_news.said(channel, room_news.OPENED, by_someone=False)
     rooms.converted(channel.external_id, public=True)
     lifecycle.warn(channel.incident, says, about=f"public/{channel.room}", at=at)
 
 
 def _is_closed(chat: Chat, channel: Resource) -> bool:
-    """Return whether a channel is private still: whoever comes into one that is not was let in by nobody.
+    """Return whether a channel is still private: joining one that is not gives no one access.
 
-    A name that somebody gave it is followed on the way.
+    If someone renamed it, the new name is recorded on the way.
     """
     found = chat.look(channel.external_id)
     if found is not None:
@@ -252,7 +254,7 @@ def _is_closed(chat: Chat, channel: Resource) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Known:
-    """By chat id: who takes part, and who of them is in the channel as far as we know, and since when."""
+    """By chat id: the participants, and which of them are in the channel as far as we know, and since when."""
 
     taking_part: frozenset[str]
     inside: dict[str, datetime]
@@ -272,10 +274,10 @@ def _compare(channel: Resource, members: frozenset[str], before: _Known, after: 
 
 
 def _follow(channel: Resource, members: frozenset[str], before: _Known, after: _Known, *, at: datetime) -> None:
-    """Follow what differs. What an event changed while we asked is left alone: it is newer than the answer.
+    """Apply the differences, but not to anything that an event changed while we asked: that is newer than the answer.
 
-    Whoever was not invited yet, or could not be, is not in ``inside`` and so not missed. One that turned private while
-    we asked is left alone, too: nobody comes in by an answer about a public one.
+    People who were not invited yet, or could not be, are not in ``inside`` and so are not missed. If the incident
+    became private while we asked, nothing is applied: an answer about a public channel lets no one in.
     """
     incident = channel.incident
     settled = {one for one, since in after.inside.items() if not at - GRACE < since <= at + AHEAD}
@@ -293,7 +295,7 @@ def _follow(channel: Resource, members: frozenset[str], before: _Known, after: _
 
 
 def _turned_private(incident: Incident) -> bool:
-    """Return whether an incident did since it was read, holding it."""
+    """Return whether the incident became private since it was read; locks it."""
     if incident.private:
         return False
     timeline.hold(incident.pk)
@@ -301,12 +303,12 @@ def _turned_private(incident: Incident) -> bool:
 
 
 def _newcomers(members: frozenset[str], before: _Known, after: _Known) -> frozenset[str]:
-    """Return those in the channel who were not known to be."""
+    """Return those in the channel who were not known to be in it."""
     return members - (before.inside.keys() & before.taking_part) - (after.inside.keys() & after.taking_part)
 
 
 def _people(chat_ids: Collection[str]) -> Iterator[Person]:
-    """Return those of these who are known, and no bots."""
+    """Return the known people with these chat ids, without bots."""
     known = {str(one.chat_id): one for one in Person.objects.filter(chat_id__in=chat_ids)}
     yield from (one for _, one in sorted(known.items()) if not one.is_bot)
 
@@ -316,7 +318,7 @@ def _unknown(chat_ids: Collection[str]) -> set[str]:
 
 
 def _meet(chat_ids: Collection[str]) -> bool:
-    """Look for people whom nobody knows among everyone; who is not there is from elsewhere. Return whether we could."""
+    """Look up unknown people in the directory; anyone not in it is from elsewhere. Return whether that worked."""
     if not _asked_for_everybody():
         return False
     for chat_id in _unknown(chat_ids):
@@ -334,7 +336,7 @@ def _asked_for_everybody() -> bool:
 
 
 def _warn(incident: Incident, members: frozenset[str], *, at: datetime) -> None:
-    """Say once of each guest, and of everyone from elsewhere, that they are in."""
+    """Warn once about each guest in the channel, and about everyone from another workspace."""
     strangers = Person.objects.filter(Q(is_guest=True) | Q(is_external=True), chat_id__in=members, is_bot=False)
     for one in strangers.order_by("pk"):
         what = "is from another workspace" if one.is_external else "is a guest"
@@ -345,12 +347,12 @@ def _warn(incident: Incident, members: frozenset[str], *, at: datetime) -> None:
 
 
 def _failed(error: VendorError, channel: Resource, *, at: datetime) -> bool:
-    """Note what an error means; return whether the vendor may be asked about the next."""
+    """Handle an error; return whether the vendor may be asked about the next channel."""
     return _is_gone(error, channel, at=at) or not (error.retryable or error.retry_after is not None)
 
 
 def _is_gone(error: VendorError, channel: Resource, *, at: datetime) -> bool:
-    """Note what an error means; return whether it means that nobody can say who is in this channel any more."""
+    """Handle an error; return whether it means that no one can say any more who is in this channel."""
     log.warning("could not read the members of a channel: %s", error)
     if error.retry_after is not None:
         until = clock.at(at) + timedelta(seconds=error.retry_after)

@@ -1,6 +1,7 @@
-"""How the channels of incidents stand at the vendor, in case an event was lost: looked at in turn, and followed.
+"""Poll the state of incidents' channels, in turn, in case an event was lost, and apply changes.
 
-Whatever became of an incident: a channel that people archived, and brought back years later, is owed what failed there.
+This goes on after an incident has ended: when people unarchive a channel years later, the steps that failed there are
+still owed.
 """
 
 from __future__ import annotations
@@ -27,10 +28,10 @@ from workflows.ports import VendorError
 log = logging.getLogger(__name__)
 
 METHOD: Final = "conversations.info"
-AT_ONCE: Final = 10  # in turn: Slack accepts about fifty of these calls a minute, which others need as well
-ASKED_FOR: Final = 6  # of them, where people were asked to do something
-ANY: Final = 2  # of them, at least, whatever else there is to look at
-# Where people respond, or did lately, and where something failed for what may be over.
+AT_ONCE: Final = 10  # in turn: Slack accepts about fifty of these calls a minute, shared with others
+ASKED_FOR: Final = 6  # of these, for channels where people were asked to do something
+ANY: Final = 2  # of these, at least, for any channel, whatever else there is to poll
+# Channels of incidents that are active or were until lately, and channels where a failed step may succeed now.
 BUSY: Final = """
     WITH among AS MATERIALIZED (
         SELECT id, generate_series(1, room) AS room FROM incidents_incident WHERE active
@@ -45,7 +46,7 @@ BUSY: Final = """
 
 
 def look_again(*, at: datetime) -> int:
-    """Look at a few channels in turn, and follow what became of them; return how many had changed unheard."""
+    """Poll a few channels in turn and apply what changed; return how many had changed without an event."""
     chat = ports.chat()
     if chat is None or Limit.objects.filter(method=METHOD, blocked_until__gt=clock.at(at)).exists():
         return 0
@@ -63,7 +64,7 @@ def look_again(*, at: datetime) -> int:
 
 
 def _turn(*, at: datetime) -> Iterator[str]:
-    """Yield the ids of channels whose turn it is: those people were asked about, the busy ones, and any others."""
+    """Yield the ids of the channels to poll now: those people were asked to fix, then busy ones, then any others."""
     asked_for = rotation.in_turn(archived_rooms.asked_for(), at_once=ASKED_FOR, every_s=membership.EVERY_S, at=at)
     left = AT_ONCE - ANY - len(asked_for)
     busy = rotation.in_turn(_busy(at=at), at_once=left, every_s=membership.EVERY_S, at=at)
@@ -80,9 +81,9 @@ def _busy(*, at: datetime) -> list[str]:
 
 
 def _any(count: int) -> Iterator[str]:
-    """Yield the next few of all channels, from the latest to the first and around: a list would be longer each year.
+    """Yield the next few of all channels, newest to oldest and then over again; a stored list would grow every year.
 
-    Each is noted as it is yielded, so that one at which looks end early keeps no others from their turn.
+    Each is recorded when it is yielded, so that a channel at which polling stops early does not hold up the others.
     """
     every = Resource.objects.filter(kind="channel").order_by("-pk")
     last = ChannelTurn.objects.first()
@@ -94,25 +95,25 @@ def _any(count: int) -> Iterator[str]:
 
 
 def look(chat: Chat, channel_id: str, *, at: datetime) -> bool:
-    """Look at one, and follow what became of it; return whether anything had. Raises ``VendorError``."""
+    """Poll one channel and apply what changed; return whether anything had. Raises ``VendorError``."""
     before = _known(channel_id)
     if before is None or (before[0].state == GONE and before[0].external.get("why") != UNSEEN):
         return False  # deleted, or in a workspace that is not connected
     found = chat.look(channel_id)
-    if before[1]:  # archived, when it was last heard of
+    if before[1]:  # it was archived when we last heard
         found = came_back.enter(chat, before[0], found)
     with transaction.atomic():
         timeline.hold(before[0].incident_id)
         known = _known(channel_id)
         if known is None or known[1:] != before[1:]:
-            return False  # an event told of it first
+            return False  # an event reported it first
         if found is None:
             return lost_channels.note(known[0].incident_id, room=known[0].room or 1, why=UNSEEN)
         return _follow(*known[:2], found, at=at)
 
 
 def _known(channel_id: str) -> tuple[Resource, bool, object] | None:
-    """Return what is known of a channel: its row, whether it is archived, and all that an event may change."""
+    """Return what is known about a channel: its row, whether it is archived, and all that an event may change."""
     channel = rooms.channel_row(channel_id)
     if channel is None:
         return None
@@ -122,9 +123,9 @@ def _known(channel_id: str) -> tuple[Resource, bool, object] | None:
 
 
 def _follow(channel: Resource, archived: bool, found: Channel, *, at: datetime) -> bool:
-    """Follow how a channel was found, with its incident held; return whether that was news."""
+    """Apply the polled state of a channel, holding its incident; return whether it was news."""
     if rooms.is_being_ended(channel):
-        return False  # that is recorded with all that follows from it
+        return False  # this is recorded along with everything that follows from it
     did = []
     is_converted = found.private != bool(channel.spec.get("private"))
     if is_converted and rooms.converted(channel.external_id, public=not found.private):

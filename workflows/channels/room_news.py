@@ -1,4 +1,4 @@
-"""What the timeline says once a person archived a channel, brought it back, or changed who can find it."""
+"""Timeline sentences for a channel that a person archived, unarchived, or made public or private."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ SAID: Final = {
     ),
     "made private": ("made {} private", "{} was made private"),
 }
-OPENED: Final = "made public"  # of the channel of a private incident, its people are told, too
-WARNS: Final = "unarchived"  # of the old public channel of a private incident, its people are told
+OPENED: Final = "made public"  # if the incident is private, its people are told too
+WARNS: Final = "unarchived"  # if this is the old public channel of a private incident, its people are told
 
 
 def said(channel: Resource, did: str, *, by_someone: bool, is_late: bool = False) -> tuple[str, str]:
-    """Return the kind of entry, and how it goes on after the name of whoever did it, or stands alone.
+    """Return the entry's kind and its text, which continues the actor's name or stands alone.
 
-    What ``is_late`` was told after something newer: nobody is warned of how it is no more.
+    ``is_late`` means that newer news came first: no one is warned about a state that has passed.
     """
     incident = channel.incident
     is_old = incident.private and channel.room != incident.room and not channel.spec.get("private")
@@ -42,7 +42,7 @@ def said(channel: Resource, did: str, *, by_someone: bool, is_late: bool = False
 
 
 def _readable(channel: Resource) -> str:
-    """Say what others posted there, as counted when the conversation left."""
+    """Say what others posted there, as counted when the conversation moved out."""
     counted = Resource.objects.filter(
         incident=channel.incident_id, kind="counted", room=channel.room, state=THERE
     ).first()

@@ -1,4 +1,4 @@
-"""Which channel belongs to which incident, and what people did there by hand."""
+"""Which channel belongs to which incident, and what people did in Slack by hand."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ OUT_OF_REACH: Final = """
             WHERE e.incident_id = r.incident_id AND e.room = r.room AND e.state = 'failed' AND e.error_code = ANY (%s)))
      LIMIT 1
 """
-TOLD: Final = "told"  # under which a room keeps when it was told last what became of it, by the vendor's clock
+TOLD: Final = "told"  # the key under which a room stores when it last heard each kind of news, by the vendor's clock
 
 
 def channel_row(channel_id: str) -> Resource | None:
-    """Return what is known of a channel that is or was a room of an incident; the caller checks who may see it."""
+    """Return the row of a channel that is or was a room of an incident; the caller checks who may see it."""
     return CHANNEL.first(OF_CHANNEL, [channel_id])
 
 
@@ -50,17 +50,17 @@ def incident_of_channel(channel_id: str) -> Incident | None:
 
 
 def channel_of(incident: Incident) -> Resource | None:
-    """Return the channel where people talk now, or None while there is none."""
+    """Return the incident's current channel, or None if there is none."""
     return Resource.objects.filter(incident=incident, key=f"channel/{incident.room}", state=THERE).first()
 
 
 def last_channel_of(incident: Incident) -> Resource | None:
-    """Return the channel where people talk now, or talked until it was gone."""
+    """Return the incident's current channel, or its last one if that is gone."""
     return Resource.objects.filter(incident=incident, key=f"channel/{incident.room}").first()
 
 
 def is_current(incident: Incident, channel_id: str) -> bool:
-    """Return whether people of this incident talk in this channel now."""
+    """Return whether this is the incident's current channel."""
     channel = channel_of(incident)
     return channel is not None and channel.external_id == channel_id
 
@@ -75,11 +75,11 @@ def joined(
     stamp: float = 0.0,
     recorded_at: datetime | None = None,
 ) -> None:
-    """Note that someone is in the room, whether we invited them or a member did: ``inviter``, where that is known.
+    """Record that someone is in the room, invited by us or by the member ``inviter``, if known.
 
-    ``recorded_at`` is now, where it is told late. ``stamp`` is when it was, in seconds by the vendor's clock, where
-    that is known: what is older than what was last told of them is not news. A join that is told late must let nobody
-    in who left since.
+    ``recorded_at`` is now, for news that arrives late. ``stamp`` is when it happened, in seconds by the vendor's clock,
+    if known: anything older than the last news about this person is ignored. A join that is reported late must not let
+    in someone who has left since.
     """
     now = rules.held(incident, by=None)
     _take_in(now, person, channel_id, at=at, inviter=inviter, stamp=stamp, recorded_at=recorded_at)
@@ -95,12 +95,13 @@ def came(
     stamp: float = 0.0,
     recorded_at: datetime | None = None,
 ) -> None:
-    """Note that someone came into the room, as the vendor tells it.
+    """Record that someone joined the room, as the vendor reports it.
 
-    Into a private incident comes whom somebody who takes part invited, once its channel is known to be private.
-    Everyone else may have come while the channel was open to all: it is read next, before anyone is let in by it.
+    Joining a private incident's channel gives access only on a participant's invitation, once the channel is known to
+    be private. Anyone else may have joined while the channel was open to all, so it is read next, before anyone is let
+    in.
     """
-    now = rules.held(incident, by=None)  # it may have turned private since it was read
+    now = rules.held(incident, by=None)  # it may have become private since it was read
     if now.private and not _is_let_in(now, channel_id, by=inviter):
         MembersRead.objects.filter(channel__external_id=channel_id).delete()
         return
@@ -117,7 +118,7 @@ def _take_in(
     stamp: float,
     recorded_at: datetime | None,
 ) -> None:
-    """Note that someone is in the room, unless newer news were written down while this waited for the incident."""
+    """Record that someone is in the room, unless newer news was recorded while this waited for the lock."""
     if not is_current(held, channel_id) or _is_old(held, person, stamp=stamp):
         return
     _note_member(held, person, THERE, at=at, stamp=stamp)
@@ -125,10 +126,7 @@ def _take_in(
 
 
 def _is_let_in(incident: Incident, channel_id: str, *, by: Person | None) -> bool:
-    """Return whether an invitation lets someone into a private incident: into a private channel, by one of its people.
-
-    The incident stays held, so that both hold until whoever is let in is written down.
-    """
+    """Return whether an invitation gives access to a private incident: into a private channel, by a participant."""
     closed = Resource.objects.filter(incident=incident, kind="channel", external_id=channel_id, spec__private=True)
     inviter = Participant.objects.filter(incident=incident, person=by, left_at=None)
     return by is not None and closed.exists() and inviter.exists()
@@ -143,7 +141,7 @@ def left(
     stamp: float = 0.0,
     recorded_at: datetime | None = None,
 ) -> None:
-    """Note that someone left the room or was removed by hand: workflows do not fetch them back."""
+    """Record that someone left the room or was removed by hand; workflows do not invite them again."""
     now = rules.held(incident, by=None)
     if not is_current(now, channel_id) or _is_old(now, person, stamp=stamp):
         return
@@ -152,9 +150,9 @@ def left(
 
 
 def deleted(channel_id: str, *, at: datetime) -> None:
-    """Note that a person deleted a room's channel, which is not fought: another is made once somebody asks for it.
+    """Record that a person deleted a room's channel. We do not fight it: a new one is made when someone asks for it.
 
-    Of a room where people respond that is said as something missing; of any other it is an entry and no more.
+    For the current room, this is shown as missing; for any other it is just a timeline entry.
     """
     room = channel_row(channel_id)
     if room is None or not lost_channels.note(room.incident_id, room=room.room or 1, why=DELETED):
@@ -167,9 +165,10 @@ def deleted(channel_id: str, *, at: datetime) -> None:
 
 
 def thrown_out(channel_id: str, *, is_shown: bool = True, stamp: float) -> None:
-    """Note that we were removed from a channel, unless we have come back since: plans say what cannot be done there.
+    """Record that we were removed from a channel, unless we have rejoined since.
 
-    One that is not shown to us any more may be gone as well. In the caller's transaction.
+    Plans then say what cannot be done there. A channel that we can no longer see may also be gone. Runs in the caller's
+    transaction.
     """
     room = channel_row(channel_id)
     if room is not None and _is_newest(room, "inside", stamp=stamp):
@@ -177,7 +176,7 @@ def thrown_out(channel_id: str, *, is_shown: bool = True, stamp: float) -> None:
 
 
 def in_sight(channel_id: str, *, at: datetime, stamp: float = 0.0) -> None:
-    """Note that we are in a channel, which may have been out of sight, and try again what we could not do outside."""
+    """Record that we are in a channel that may have been out of sight, and retry what failed while we were outside."""
     room = channel_row(channel_id)
     if room is None:
         return
@@ -189,11 +188,11 @@ def in_sight(channel_id: str, *, at: datetime, stamp: float = 0.0) -> None:
 
 
 def within_reach(channel_id: str, *, inside: bool, archived: bool, at: datetime) -> bool:
-    """Note that a channel is shown to us, and try again what it refused for what is over; return whether that was news.
+    """Record that we can see a channel, and retry what it refused for reasons that are over; return if it was news.
 
-    ``inside`` says that we are in it. What was refused several times in the same words has another reason, such as
-    bookmarks that a workspace has closed, and is left to people. In the caller's transaction, in which the incident
-    stays held.
+    ``inside`` says that we are in it. A step that was refused several times with the same error has another cause, such
+    as a workspace that disables bookmarks, and is left to people. Runs in the caller's transaction, which holds the
+    incident.
     """
     room = channel_row(channel_id)
     if room is None:
@@ -211,19 +210,19 @@ def _refused(room: Resource, codes: Collection[str]) -> QuerySet[Effect]:
 
 
 def was_out_of_reach(channel_id: str, *, refused: Collection[str] = REFUSED_OUTSIDE) -> bool:
-    """Return whether a room's channel was gone for us, or refused something, as it says it, because we were not in."""
+    """Return whether a room's channel was gone for us, or refused something because we were outside."""
     with connection.cursor() as cursor:
         cursor.execute(OUT_OF_REACH, [channel_id, [*refused]])
         return cursor.fetchone() is not None
 
 
 def is_lost(incident: Incident) -> bool:
-    """Return whether the channel where people talked is gone."""
+    """Return whether the incident's current channel is gone."""
     return Resource.objects.filter(incident=incident, key=f"channel/{incident.room}", state=GONE).exists()
 
 
 def open_another(incident: Incident, *, by: Person | None, at: datetime, source: str = Source.WEB) -> None:
-    """Have a new channel made in place of one that is gone; a private one stays private. Raises ``Refused``."""
+    """Have a new channel made to replace one that is gone; private stays private. Raises ``Refused``."""
     with transaction.atomic():
         now = rules.held(incident, by=by)
         if not is_lost(now):
@@ -232,7 +231,7 @@ def open_another(incident: Incident, *, by: Person | None, at: datetime, source:
 
 
 def archived_by_hand(channel_id: str, *, archived: bool, at: datetime, stamp: float = 0.0) -> bool:
-    """Note that a person archived a room, or brought an archived one back; return whether that is how it is now."""
+    """Record that a person archived or unarchived a room; return whether that is its state now."""
     room = channel_row(channel_id)
     if room is None or not _is_newest(room, "archived", stamp=stamp) or room.external.get("why") == DELETED:
         return False
@@ -242,7 +241,7 @@ def archived_by_hand(channel_id: str, *, archived: bool, at: datetime, stamp: fl
         came_back.forget_members(room)
     if not (archived or was_archived):
         return False
-    effect_queue.plan_anew(incident.pk)  # what is missing now, or no longer
+    effect_queue.plan_anew(incident.pk)  # what is missing has changed
     if archived:
         lost_channels.note_archived(incident.pk, room=room.room or 1, at=at)
     elif room.room == incident.room:
@@ -254,7 +253,7 @@ def archived_by_hand(channel_id: str, *, archived: bool, at: datetime, stamp: fl
 
 
 def archived_by_us(channel_id: str, *, at: datetime, stamp: float) -> None:
-    """Note when we archived a room: that somebody had brought it back before is no news any more, though told later."""
+    """Record when we archived a room, so that late news of an earlier unarchiving counts as old."""
     room = channel_row(channel_id)
     if room is None or not _is_newest(room, "archived", stamp=stamp):
         return
@@ -267,11 +266,11 @@ def archived_by_us(channel_id: str, *, at: datetime, stamp: float) -> None:
 
 
 def converted(channel_id: str, *, public: bool, stamp: float = 0.0) -> bool:
-    """Note that a person opened a room to everyone, or closed it; return whether that is how it is now.
+    """Record that a person made a room public or private; return whether that is its state now.
 
-    What is private is not said in an open one: the conversation of a private incident leaves it for a new private
-    channel, and takes its words along. One that we are to close is not known as closed by that: whoever came in while
-    it was open is looked for first, as the step that closes it does.
+    Private matters are not discussed in a public channel: a private incident's conversation moves to a new private
+    channel and takes its words along. If we still have to close this channel, a person's closing it does not count as
+    closed: people who joined while it was open are looked for first, as the step that closes it does.
     """
     room = channel_row(channel_id)
     opened_at = datetime.fromtimestamp(stamp, tz=UTC) if public and stamp else None
@@ -294,9 +293,9 @@ def converted(channel_id: str, *, public: bool, stamp: float = 0.0) -> bool:
 
 
 def _leave_as_it_was_open(room: Resource, *, since: datetime) -> None:
-    """Leave a room that is private again, and that was open for a while, as is told late: anybody may have come in.
+    """Leave a room that is private again but was open for a while, as late news says: anyone may have joined.
 
-    One that we closed ourselves after that is not left: whoever was in it was looked for.
+    If we closed it ourselves after that, we stay: everyone in it was checked then.
     """
     closed = Resource.objects.filter(incident=room.incident_id, key=f"closed/{room.room}", state=THERE)
     if not room.spec.get("private") or closed.filter(since_at__gte=since).exists():
@@ -306,25 +305,25 @@ def _leave_as_it_was_open(room: Resource, *, since: datetime) -> None:
 
 
 def _is_being_closed(room: Resource) -> bool:
-    """Return whether we are closing a room just now: that is recorded once nobody is in it who may not be."""
+    """Return whether we are closing a room right now: that is recorded once no one is in it who may not be."""
     running = Effect.objects.filter(incident=room.incident_id, kind="closed", room=room.room)
     return running.filter(state=Effect.State.RUNNING).exists()
 
 
 def _is_to_be_closed(room: Resource) -> bool:
-    """Return whether people talk in a room that their incident's turning private found open; the incident is held."""
+    """Return whether this is the current room and still open after its incident became private; it is locked."""
     talks_there = Incident.objects.filter(pk=room.incident_id, private=True, room=room.room or 1)
     return not room.spec.get("private") and talks_there.exists()
 
 
 def is_being_ended(room: Resource) -> bool:
-    """Return whether we are closing or archiving a room just now, or may have."""
+    """Return whether we are closing or archiving a room right now, or may have done so."""
     ends = Effect.objects.filter(incident=room.incident_id, kind__in=["closed", "archived"], room=room.room)
     return ends.filter(Q(state=Effect.State.RUNNING) | Q(state=Effect.State.WAITING, unsure=True)).exists()
 
 
 def renamed(channel_id: str, *, name: str, new_id: str = "", stamp: float = 0.0) -> None:
-    """Follow a channel's new name, and its new id where the vendor changed that."""
+    """Record a channel's new name, and its new id if the vendor changed that."""
     for room in Resource.objects.filter(kind__in=["channel", "outlet"], external_id=channel_id):
         if not _is_newest(room, "id" if new_id else "name", stamp=stamp):
             continue
@@ -338,7 +337,7 @@ def renamed(channel_id: str, *, name: str, new_id: str = "", stamp: float = 0.0)
 
 
 def called(channel: Resource, name: str) -> None:
-    """Follow the name that a look found, unless an event brought another one since ``channel`` was read."""
+    """Record the name that a poll found, unless an event brought another since ``channel`` was read."""
     known = channel.external.get("name")
     if not name or name == known:
         return
@@ -349,7 +348,7 @@ def called(channel: Resource, name: str) -> None:
 
 
 def _follow(old: str, new: str) -> None:
-    """Let messages of ours be found where they stand now."""
+    """Point messages of ours at the channel's new id."""
     for post in Resource.objects.filter(external__channel_id=old):
         post.external |= {"channel_id": new, "url": _moved(str(post.external.get("url", "")), old, new)}
         post.save(update_fields=["external"])
@@ -360,10 +359,10 @@ def _moved(url: str, old: str, new: str) -> str:
 
 
 def _is_newest(room: Resource, what: str, *, stamp: float) -> bool:
-    """Return whether nothing newer was told of a room in one respect, and note when this was; the room is read anew.
+    """Return whether this is the newest news of one kind about a room, and store when it happened; rereads the room.
 
-    The vendor tells things in any order. ``stamp`` is when it was by its clock, 0 where that is not known. In the
-    caller's transaction, in which the incident stays held.
+    The vendor delivers events in any order. ``stamp`` is when it happened by the vendor's clock, 0 if unknown. Runs in
+    the caller's transaction, which holds the incident.
     """
     timeline.hold(room.incident_id)
     room.refresh_from_db(fields=["spec", "external", "external_id", "label", "state"])

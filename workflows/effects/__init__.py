@@ -1,1 +1,1 @@
-"""The queue of what is owed outside: claims with leases and fencing tokens, retries, manual steps."""
+"""The effect queue: claims with leases and fencing tokens, retries, manual steps."""

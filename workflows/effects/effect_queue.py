@@ -1,4 +1,4 @@
-"""Claim effects, and record what came of them; ``failing`` records what was not done."""
+"""Claim effects and record their results; ``failing`` records what was not done."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ MOVED: Final = """
 
 
 def claim(incident_id: int, *, at: datetime, limit: int, kinds: Sequence[str] = HASTY) -> list[Work]:
-    """Take up to ``limit`` ready effects of these kinds of an incident, the longest chains first, and commit that.
+    """Claim up to ``limit`` ready effects of these kinds of an incident, longest chains first, and commit.
 
     An effect whose lease ran out is taken too and marked ``unsure``: its last holder may have called the vendor.
     """
@@ -72,9 +72,9 @@ def owed_kinds(incident_id: int) -> list[str]:
 def record_done(
     work: Work, outcome: Outcome, *, at: datetime, claim_more: int = 0, kinds: Sequence[str] = HASTY
 ) -> list[Work]:
-    """Record that an effect is done, with what exists now, in one transaction; return newly claimed effects.
+    """Record in one transaction that an effect is done and what exists now; return newly claimed effects.
 
-    Nothing is recorded when the claim was lost to someone else meanwhile: they look at the outside themselves.
+    Records nothing if the claim was lost meanwhile: its new holder asks the vendor itself.
     """
     effect = work.effect
     may_be_unwanted = effect.verb == CREATE and (effect.abandoned or KINDS[effect.kind].retire is not None)
@@ -98,7 +98,7 @@ def record_done(
 
 
 def _ended(effect: Effect, *, again_at: datetime | None, at: datetime) -> dict[str, Any]:
-    """Return how an effect stands that was done; it is done once more where an earlier request may undo it yet."""
+    """Return the new state of a finished effect; it is repeated if an earlier request may still undo it."""
     calm = {"error": "", "error_code": "", "leased_until": None}
     if (arrived := again_at or late_requests.may_undo_until(effect, at=at)) is not None:
         return calm | {"state": Effect.State.WAITING, "due_at": arrived, "unanswered": 0, "attempt": 0}
@@ -132,9 +132,9 @@ def _keep(effect: Effect, resources: Sequence[Resource], *, at: datetime, settle
 
 
 def _unless_moved(effect: Effect, members: Sequence[Resource]) -> Iterator[Resource]:
-    """Yield members but for those of whom the vendor told something newer than this request: that they left, say.
+    """Yield the members about whom the vendor has reported nothing newer than this request, such as that they left.
 
-    When it last told something of one is kept, so that what is older and comes late stays known as that.
+    The time of the last report is kept, so that older news that arrives late is recognized as old.
     """
     sent = effect.tried_at or effect.begun_at
     with connection.cursor() as cursor:
@@ -148,9 +148,9 @@ def _unless_moved(effect: Effect, members: Sequence[Resource]) -> Iterator[Resou
 
 
 def _unless_unwanted(effect: Effect) -> None:
-    """Plan again when what was just made is no longer wanted: it has to be undone.
+    """Plan again if what was just made is no longer wanted: it has to be undone.
 
-    So it is when it was done as something unwanted, and all of it is wanted again by now.
+    The same holds the other way around: it was undone as unwanted, and all of it is wanted again by now.
     """
     with connection.cursor() as cursor:
         cursor.execute("SELECT abandoned FROM workflows_effect WHERE id = %s", [effect.pk])
@@ -160,15 +160,15 @@ def _unless_unwanted(effect: Effect) -> None:
 
 
 def plan_anew(incident_id: int) -> None:
-    """Make what came of an effect a new fact, so that it cannot be missed by a plan that is being made."""
+    """Turn an effect's result into a new fact, so that a plan being computed right now cannot miss it."""
     Incident.objects.filter(pk=incident_id).update(revision=F("revision") + 1)
     hints.tell(Incident(pk=incident_id))
 
 
 def note_try(work: Work, *, at: datetime, is_first: bool = False) -> None:
-    """Note that a request is sent now, and not when the effect was claimed.
+    """Record that a request is being sent now, which may be later than the claim.
 
-    Of the first one nothing is in doubt: what was done before was looked for, and so it begins now.
+    For the first request nothing is in doubt: anything done earlier has been looked for, so the doubt starts now.
     """
     effect = work.effect
     sent: dict[str, Any] = {"tried_at": clock.at(at)}
@@ -180,7 +180,7 @@ def note_try(work: Work, *, at: datetime, is_first: bool = False) -> None:
 
 
 def done_by_hand(effect: Effect, outcome: Outcome, *, at: datetime) -> bool:
-    """Record a failed effect as done, in the caller's transaction; return whether it was still failed."""
+    """Record a failed effect as done, in the caller's transaction; return False if it was no longer failed."""
     failed = Effect.objects.filter(pk=effect.pk, state=Effect.State.FAILED)
     if not failed.update(state=Effect.State.DONE, ended_at=at, error="", error_code=""):
         return False
@@ -191,7 +191,7 @@ def done_by_hand(effect: Effect, outcome: Outcome, *, at: datetime) -> bool:
 
 
 def put_back(work: Work, *, until: datetime) -> None:
-    """Give a claim back untried, for a later moment, or for now where whether it is wanted has changed meanwhile."""
+    """Return a claim untried, until a later moment, or until now if whether it is wanted has changed."""
     effect = work.effect
     due_at = Case(When(abandoned=effect.abandoned, then=until), default=effect.due_at)
     CLAIMS.mine(effect).update(
@@ -200,9 +200,9 @@ def put_back(work: Work, *, until: datetime) -> None:
 
 
 def ready_incidents(*, at: datetime, kinds: Sequence[str]) -> dict[str, list[int]]:
-    """Return incidents that have an effect of these kinds to perform right now, by the port that is asked for it.
+    """Return incidents with an effect of these kinds that can be performed right now, by the port they need.
 
-    The oldest come first; one query, however many there are.
+    Oldest first; always a single query.
     """
     ports = [KINDS[kind].port for kind in kinds]
     with connection.cursor() as cursor:
@@ -212,5 +212,5 @@ def ready_incidents(*, at: datetime, kinds: Sequence[str]) -> dict[str, list[int
 
 
 def ready(now: Moment, kinds: Sequence[str]) -> Sql:
-    """Return the statement that finds effects of these kinds to perform right now."""
+    """Return the SQL statement that finds effects of these kinds that can be performed right now."""
     return Sql(f"{READY} AND e.kind = ANY(%(kinds)s)", {"at": now.shared, "kinds": list(kinds)})

@@ -1,4 +1,4 @@
-"""Named points at which a test may kill or stop this process, to show that nothing is lost or done twice."""
+"""Failpoints: named places where a test kills or stops this process, to show that nothing is lost or done twice."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ DIES = "dies at "
 
 
 def point(name: str, *, kind: str) -> None:
-    """Die by SIGKILL here when FIREKIND_CRASH_AT lists ``name`` or ``name:kind``, and say where; else do nothing.
+    """Die by SIGKILL here if FIREKIND_CRASH_AT lists ``name`` or ``name:kind``, and say where; else do nothing.
 
-    After the word *stop* the process is stopped there instead, once, until somebody has it go on. The variable is for
-    tests, its parts separated by commas; a process that was not started with it never gets here.
+    After the word *stop* the process is stopped there instead, once, until someone continues it. The variable is for
+    tests and separates its parts by commas. Processes started without it never get here.
     """
     here, listed = f"{name}:{kind}", os.environ.get(SETTING, "").split(",")
     if {name, here} & {*listed}:
-        print(f"{DIES}{here}\n", end="", flush=True)  # in one piece, as threads may die together
+        print(f"{DIES}{here}\n", end="", flush=True)  # in one write, because threads may die together
         os.kill(os.getpid(), signal.SIGKILL)
     if (stop := f"{STOPS}{here}") in listed:
         os.environ[SETTING] = ",".join(one for one in listed if one != stop)

@@ -1,4 +1,4 @@
-"""Forget words that were redacted: what was posted, and what waits to be, is kept without them."""
+"""Remove redacted words from what was posted and from what waits to be posted."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from incidents.audited.copies import STANDS
 from incidents.models import Incident
 from workflows.models import Alert, Effect, Page, Resource
 
-BEGINNING: Final = 24  # of what may have been cut: a message takes only so much
-LOOSE: Final = 4  # letters from which on words are also looked for within others
+BEGINNING: Final = 24  # characters to compare for a text that may have been cut: messages have a length limit
+LOOSE: Final = 4  # from this many letters on, words are also looked for within other words
 
 
 def forget(incident: Incident, said: Sequence[str]) -> None:
-    """Replace every text of the incident's effects, resources and pages that holds what was said, or its beginning.
+    """Replace every text of the incident's effects, resources and pages that contains what was said, or its beginning.
 
-    So are the titles of alerts that were called just that.
-    What should be posted differs from then on, so the next plan edits messages that still say it.
+    Titles of alerts that were exactly that are replaced too. What should be posted is different from then on, so the
+    next plan edits messages that still say it.
     """
     for rows, fields in (
         (Effect.objects, ("spec", "labels", "sentence", "error")),
@@ -43,7 +43,7 @@ def _without(value: Any, said: Sequence[str]) -> Any:
 
 
 def _says(value: str, said: str) -> bool:
-    """Return whether a text holds what was said, as far as it goes; very short words only as all of it."""
+    """Return whether a text contains what was said, even if cut short; very short words must be the whole text."""
     value, words = _plain(value), _plain(said)
     if len(words) < LOOSE:
         return value == words

@@ -1,4 +1,4 @@
-"""Requests that were not answered, and may be carried out yet: what they may do, and until when that is waited for."""
+"""Requests that got no response and may still be carried out: what they could do, and how long we wait for that."""
 
 from __future__ import annotations
 
@@ -14,26 +14,26 @@ from workflows.effects.work import Work
 from workflows.models import Effect
 from workflows.planning.actions import CHANGE, CREATE, KINDS, RETIRE
 
-# Made twice where such a request is carried out after we looked; all else the vendor would refuse.
+# Created twice if a late request is carried out after we looked; the vendor would refuse anything else.
 DOUBLED: Final = {("post", CREATE), ("bookmark", CREATE), ("picture", CREATE), ("ticket", CREATE), ("ticket", CHANGE)}
-# What would stand where nobody looks for it, once such a request of an abandoned effect is carried out.
+# What would exist where no one looks for it, if a late request of an abandoned effect is carried out.
 LEFT_BEHIND: Final = DOUBLED | {("topic", CREATE), ("page", CREATE)}
-# Changes that such a request of an earlier one would undo.
+# Changes that a late request of an earlier effect would undo.
 UNDONE: Final = {("post", CHANGE), ("topic", CHANGE), ("bookmark", CHANGE), ("page", CHANGE)}
-# How long after it was sent such a request may still be carried out, by port.
+# How long after it was sent a request may still be carried out, by port.
 ARRIVES: Final[Mapping[str, timedelta]] = {
     "chat": timedelta(seconds=45),
     "pager": timedelta(seconds=45),
     "tracker": timedelta(seconds=75),
 }
-LOOKED_FOR_EVERY: Final = timedelta(seconds=15)  # as long as it may
+LOOKED_FOR_EVERY: Final = timedelta(seconds=15)  # while it may still be carried out
 
 
 def look_again_at(work: Work, *, at: datetime) -> datetime | None:
-    """Return when to look again for what a request may do yet; None where it may be done anew, ended, or given up."""
+    """Return when to look again for what a request may do; None if it may be repeated, ended or given up."""
     effect, now = work.effect, clock.at(at)
     if (effect.kind, effect.verb) == ("page", RETIRE):
-        # Its key is free once it has ended, and a request that comes after that would page people again.
+        # Once the page has ended, its key is free again, and a late request would page people again.
         return _all_arrived_at(others_on_their_way(effect, at=at), effect)
     late = LEFT_BEHIND if effect.abandoned else DOUBLED
     if not work.unsure or (effect.kind, effect.verb) not in late or effect.tried_at is None:
@@ -45,22 +45,22 @@ def look_again_at(work: Work, *, at: datetime) -> datetime | None:
 
 
 def _is_wanted_otherwise(effect: Effect) -> bool:
-    """Return whether a page is to be changed once it is there: then it is opened now, under the same key."""
+    """Return whether a page has to be changed once it exists: then it is opened now, under the same key."""
     changes = Effect.objects.filter(incident=effect.incident_id, thing=effect.thing, verb=CHANGE)
     return changes.filter(state=Effect.State.WAITING).exists()
 
 
 def may_undo_until(effect: Effect, *, at: datetime) -> datetime | None:
-    """Return until when an earlier request may undo what was just done; None where none can."""
+    """Return until when an earlier request may undo what was just done; None if none can."""
     if (effect.kind, effect.verb) not in UNDONE:
         return None
     return _all_arrived_at(others_on_their_way(effect, at=at).exclude(spec=effect.spec), effect)
 
 
 def forgotten_until(effect: Effect, *, at: datetime) -> datetime | None:
-    """Return until when a request that the database lost may undo what was just done; None where none can.
+    """Return until when a request lost in a restore may undo what was just done; None if none can.
 
-    It was on its way as the database was put back.
+    It was on its way when the database was restored.
     """
     arrives = ARRIVES[KINDS[effect.kind].port]
     back_at = restoring.put_back_at(clock.at(at) - arrives)
@@ -68,13 +68,13 @@ def forgotten_until(effect: Effect, *, at: datetime) -> datetime | None:
 
 
 def others_on_their_way(effect: Effect, *, at: datetime) -> QuerySet[Effect]:
-    """Return the other effects of the same thing of which a request may be carried out yet."""
+    """Return the other effects of the same thing whose requests may still be carried out."""
     since = clock.at(at) - ARRIVES[KINDS[effect.kind].port]
     others = Effect.objects.filter(incident=effect.incident_id, thing=effect.thing, unsure=True, tried_at__gt=since)
     return others.exclude(pk=effect.pk)
 
 
 def _all_arrived_at(others: QuerySet[Effect], effect: Effect) -> datetime | None:
-    """Return when no request of these can be carried out any more; None where there is none."""
+    """Return when none of these effects' requests can be carried out any more; None if there are none."""
     last: datetime | None = others.aggregate(last=Max("tried_at"))["last"]
     return None if last is None else last + ARRIVES[KINDS[effect.kind].port]

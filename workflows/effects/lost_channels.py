@@ -1,6 +1,6 @@
 """Channels in which nothing can be done: archived or deleted by a person, or closed to us.
 
-That one is gone and that it is closed to us Slack answers in the same words.
+Slack returns the same error for a channel that is gone and for one that is closed to us.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ from workflows.ports import VendorError
 
 NOT_FOUND = "channel_not_found"
 OUTSIDE = "not_in_channel"
-OUTSIDE_TOO = "access_denied"  # as bookmarks say it
+OUTSIDE_TOO = "access_denied"  # the code that bookmark methods use
 ARCHIVED = "archived"
-WHY = frozenset({"why", "workspace"})  # what is noted of a channel that is gone
+WHY = frozenset({"why", "workspace"})  # what is stored for a channel that is gone
 
 
 def note(incident_id: int, *, room: int, why: str) -> bool:
     """Record that a room's channel is gone, in the caller's transaction; return whether that is news.
 
-    What was seen of it goes with it. That it was deleted is surer than that we are not shown it.
+    What we knew of its contents goes with it. A report that it was deleted overrides one that we cannot see it.
     """
     timeline.hold(incident_id)
     row = Resource.objects.filter(incident=incident_id, key=f"channel/{room}").first()
@@ -45,9 +45,9 @@ def note(incident_id: int, *, room: int, why: str) -> bool:
 
 
 def note_outside(incident_id: int, *, room: int, is_shown: bool = True) -> bool:
-    """Record that people removed us from a room's channel, which is there, in the caller's transaction.
+    """Record that people removed us from a room's channel, which still exists, in the caller's transaction.
 
-    Return whether that is news. A private one is not shown to us any more, nor is one that people made private.
+    Return whether that is news. We cannot see a private channel any more, nor one that people made private.
     """
     timeline.hold(incident_id)
     row = Resource.objects.filter(incident=incident_id, key=f"channel/{room}", state=THERE).first()
@@ -62,9 +62,9 @@ def note_outside(incident_id: int, *, room: int, is_shown: bool = True) -> bool:
 
 
 def restore(incident_id: int, *, room: int, inside: bool = True) -> bool:
-    """Record that a room's channel is in sight again, and that we are in it, in the caller's transaction.
+    """Record that we can see a room's channel again and are in it, in the caller's transaction.
 
-    Return whether it was not. Not ``inside`` it is in sight and no more.
+    Return whether that is news. Without ``inside``, we can only see it.
     """
     rows = Resource.objects.filter(incident=incident_id, key=f"channel/{room}")
     row = rows.filter(Q(state=GONE) | Q(external__why=observed.OUTSIDE)).first()
@@ -85,10 +85,10 @@ def note_archived(incident_id: int, *, room: int, at: datetime) -> None:
 
 
 def explanation(chat: Chat, work: Work, error: VendorError) -> str:
-    """Return what became of the room where a call was refused for good, for which the vendor is asked; else nothing.
+    """Return what happened to the room where a call was refused for good, asking the vendor; empty if nothing did.
 
-    Each method says in words of its own that a channel is archived. Raises ``VendorError`` where that cannot be known
-    now, and may be later.
+    Each Slack method has its own code for an archived channel. Raises ``VendorError`` if the state cannot be known now
+    but may be later.
     """
     effect = work.effect
     known = work.external.get(f"channel/{effect.room}")
@@ -104,7 +104,7 @@ def explanation(chat: Chat, work: Work, error: VendorError) -> str:
 
 
 def end(work: Work, what: str, *, at: datetime) -> None:
-    """End an effect that the state of its room explains: it is neither tried again nor said to have failed."""
+    """End an effect that the state of its room explains: it is neither retried nor reported as failed."""
     effect, room = work.effect, work.effect.room or 1
     with transaction.atomic():
         timeline.hold(effect.incident_id)

@@ -1,4 +1,4 @@
-"""A semaphore for recording: the longest chain first, a few at a time."""
+"""A priority semaphore for recording: longest chain first, a few at a time."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from incidents.outages import spare_connections
 
 
 class Turns:
-    """Lets ``at_once`` threads into a block, the lowest rank first among those who wait.
+    """Lets ``at_once`` threads into a block, the lowest rank first among those waiting.
 
-    Answers that come back all at once are recorded one after the other in any case, because Python runs one thread
-    at a time. Unordered they all end last; in order the chain that others wait for goes on at once.
+    Results that arrive together are recorded one after the other anyway, because Python runs one thread at a time.
+    Without an order they all finish last; with one, the chain that others wait for continues at once.
     """
 
     def __init__(self, at_once: int) -> None:
@@ -26,7 +26,7 @@ class Turns:
 
     @contextmanager
     def turn(self, rank: int) -> Iterator[None]:
-        """Wait for a turn, and give it back at the end of the block. Whoever waits holds no connection."""
+        """Wait for a turn and release it at the end of the block. Waiting holds no database connection."""
         spare_connections.give_back()
         me = (rank, next(self._arrivals))
         with self._changed:

@@ -1,4 +1,4 @@
-"""Methods that a vendor asked us not to call for a while: no process calls them until then."""
+"""Methods that a vendor asked us not to call for a while. No process calls them until then."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from datetime import datetime
 from incidents.claiming.shared_clock import clock
 from workflows.models import Limit
 
-_blocked: dict[str, datetime] = {}  # as far as this process heard of it
+_blocked: dict[str, datetime] = {}  # as far as this process knows
 
 
 def blocked_until(method: str, *, at: datetime) -> datetime | None:
-    """Return until when this process knows a method to be blocked; the claim asks the database for the rest."""
+    """Return until when this process knows a method to be blocked; the claim checks the database for the rest."""
     until = _blocked.get(method)
     return until if until is not None and until > clock.at(at) else None
 
 
 def block(port: str, called: str, method: str, *, until: datetime) -> None:
-    """Block the method that was called, and that of the effect where it stands for several calls."""
+    """Block the method that was called, and the effect's method if that stands for several calls."""
     methods = {called, method} if port in {"pager", "tracker"} else {called}
     _blocked.update(dict.fromkeys(methods, until))
     Limit.objects.bulk_create(

@@ -1,13 +1,13 @@
-"""Which effects may be performed right now, in SQL: used to claim one, and by the sweep."""
+"""The SQL for effects that may be performed right now, used by the claim and by the sweep."""
 
 from incidents.claiming.leases import CLAIMED
 
-# Ready: due, everything it needs is there, everything it waits for has ended, its method is not blocked, and its
-# incident was planned from its newest facts: nothing is done from what was true before a verb that has committed.
-# What an earlier try may have done is looked for even where what it needed is gone by now.
-# Archiving waits for all that is owed in its room, also for what was planned after it: nothing can be done there then.
-# What waits for something that could not be made is not waited for: a pin of a headline that failed, say.
-# What failed has ended, too, but for archiving: our words that could not be taken back could never be, after that.
+# Ready: due, everything it needs exists, everything it waits for has ended, its method is not blocked, and its incident
+# was planned from its newest facts: nothing is done from what was true before a verb that has committed. What an
+# earlier try may have done is looked for even if what it needed is gone by now. Archiving waits for everything owed in
+# its room, including what was planned later, because nothing can be done there afterwards. An effect whose prerequisite
+# could not be made, such as the pin of a headline that failed, holds up nothing. A failed effect counts as ended,
+# except for archiving: words of ours that could not be withdrawn never could be after that.
 READY = """
     SELECT e.id FROM workflows_effect e
       JOIN workflows_planned p ON p.incident_id = e.incident_id
@@ -28,9 +28,10 @@ READY = """
        AND NOT EXISTS (SELECT FROM workflows_limit l WHERE l.method = e.method AND l.blocked_until > %(at)s)
 """
 
-# Chosen before, and once: a sub-select that locks may be run again for each row, and then chooses more than its limit.
-# It is what the function `workflows_claim` does (made by a migration, and by a new one under another name whenever this
-# changes): working out how to run it takes ten times as long as running it, and a connection keeps that of a function.
+# Selected first, and once: PostgreSQL may run a locking sub-select again for each row, and then take more than its
+# limit. This is the body of the function `workflows_claim`, which a migration creates. Whenever it changes, a new
+# migration creates it under another name. Planning this query takes ten times as long as running it, and a connection
+# caches the plan of a function.
 CLAIM_BODY = f"""
 BEGIN
     RETURN QUERY

@@ -1,4 +1,4 @@
-"""After the database was put back to an earlier moment: what is asked for now may have been done since."""
+"""After the database was restored to an earlier moment: what is asked for now may already have been done."""
 
 from __future__ import annotations
 
@@ -17,21 +17,23 @@ from workflows.planning.actions import CREATE
 from workflows.planning.observed import FORGOTTEN
 from workflows.planning.wording import cards
 
-SKIPPED: Final = 100_000  # numbers of effects: the buttons below failures of later ones bear theirs
-DOUBTED_FOR: Final = timedelta(days=1)  # within it people, the chat and the pager repeat what was lost
-BEHIND: Final = timedelta(minutes=5)  # a vendor's clock may be; and it may say whole seconds alone
-# What is looked for as it is planned in that time. One look tells whether it is there, and then it is as sure as any.
+SKIPPED: Final = 100_000  # effect ids to skip: the buttons below later failures carry theirs
+DOUBTED_FOR: Final = timedelta(days=1)  # within this time, people, the chat and the pager repeat what was lost
+BEHIND: Final = timedelta(minutes=5)  # how far a vendor's clock may lag; it may also give whole seconds only
+# What is looked for when it is planned in that time. One look shows whether it exists; after that it is as certain as
+# anything else.
 DOUBTED: Final = frozenset(
     (kind, CREATE) for kind in ("channel", "outlet", "member", "topic", "bookmark", "post", "picture", "ticket")
 )
-QUIET_FOR: Final = timedelta(days=7)  # of what ended and was quiet for so long, nothing is shown otherwise since
+QUIET_FOR: Final = timedelta(days=7)  # an incident that ended and was quiet for this long shows nothing outdated
 
 LOST_SINCE: Final = """
     SELECT min(since) FROM workflows_restored
      WHERE at > %(doubted)s AND (%(declared_at)s::timestamptz IS NULL OR at >= %(declared_at)s)
 """
 
-# What stands once and says how an incident is. Entries are left alone: people edited, withdrew or redacted those.
+# What exists once and shows the state of an incident. Entries are left alone, because people edited, retracted or
+# redacted them.
 SHOW_AGAIN: Final = """
     WITH shown AS (
     UPDATE workflows_resource r SET spec = r.spec || %(mark)s::jsonb, external = r.external || %(mark)s::jsonb
@@ -46,9 +48,9 @@ SHOW_AGAIN: Final = """
 
 
 def begin(*, at: datetime) -> None:
-    """Note that the database was put back, before anything is planned or written.
+    """Record that the database was restored, before anything is planned or written.
 
-    Whatever was done since then came after the newest entry on any timeline.
+    Anything done outside since the backup came after the newest entry on any timeline.
     """
     newest = Event.objects.order_by("-pk").values_list("recorded_at", flat=True).first()
     if newest is not None:
@@ -56,7 +58,7 @@ def begin(*, at: datetime) -> None:
 
 
 def lost_since(*, declared_at: datetime | None = None, at: datetime) -> datetime | None:
-    """Return since when things may have been done, to an incident of that moment or any, that are not known here."""
+    """Return since when things may have been done outside that are not recorded here, for one incident or for any."""
     with connection.cursor() as cursor:
         cursor.execute(LOST_SINCE, {"doubted": clock.at(at) - DOUBTED_FOR, "declared_at": declared_at})
         since: datetime | None = cursor.fetchone()[0]
@@ -64,7 +66,7 @@ def lost_since(*, declared_at: datetime | None = None, at: datetime) -> datetime
 
 
 def put_back_at(since: datetime | None) -> datetime | None:
-    """Return when the database was last put back after a moment; None where it was not."""
+    """Return when the database was last restored after a moment; None if it was not."""
     if since is None:
         return None
     last: datetime | None = Restored.objects.filter(at__gt=since).aggregate(at=Max("at"))["at"]
@@ -72,9 +74,9 @@ def put_back_at(since: datetime | None) -> datetime | None:
 
 
 def doubted_again() -> dict[str, Any]:
-    """Return what is written of effects that are tried again: what was last tried before a restore is looked for first.
+    """Return the fields of effects that are retried: what was last tried before a restore is looked for first.
 
-    It is looked for among what was lost, as what was owed then is.
+    It is looked for in the lost period, like effects that were owed then.
     """
     last: datetime | None = Restored.objects.aggregate(at=Max("at"))["at"]
     if last is None:
@@ -88,10 +90,10 @@ def doubted_again() -> dict[str, Any]:
 
 @transaction.atomic
 def look_before_acting(*, at: datetime) -> int:
-    """Have everything that is owed be looked for at the vendor before it is done; return how much that is.
+    """Have everything owed be looked for at the vendor before it is done; return how many effects that is.
 
-    To be called before any worker runs, once all is planned: what was not may have been planned and done since. What
-    follows from it is planned later, and looked for as well.
+    Call it before any worker runs, once everything is planned: what was not planned may have been planned and done
+    since. Effects that follow are planned later and looked for as well.
     """
     owed = Effect.objects.filter(state__in=[Effect.State.WAITING, Effect.State.RUNNING])
     since = Value(lost_since(at=at), output_field=DateTimeField())
@@ -106,10 +108,10 @@ def look_before_acting(*, at: datetime) -> int:
 
 @transaction.atomic
 def show_again(*, at: datetime) -> int:
-    """Have topics and headlines say how incidents are known to be; return how many incidents that is.
+    """Rewrite topics and headlines to show the known state of incidents; return how many incidents that is.
 
-    What was done in the moments that were lost would stand there for good: that one is resolved, say, or who leads it.
-    To be called once ``begin`` was.
+    Otherwise they would show forever what was done in the lost period, such as a resolution or another lead. Call it
+    after ``begin``.
     """
     since = lost_since(at=at)
     if since is None:

@@ -1,4 +1,4 @@
-"""Count the calls that ended in an error, for whoever watches Firekind from outside."""
+"""Count the calls that ended in an error, for operators who monitor Firekind from outside."""
 
 from __future__ import annotations
 
@@ -11,6 +11,6 @@ COUNT = """
 
 
 def count(port: str, code: str) -> None:
-    """Count one more error of a port, by its code; after what it means was recorded, so that nothing waits for it."""
+    """Count one more error of a port by its code, after the error was recorded, so that nothing waits for the count."""
     with connection.cursor() as cursor:
         cursor.execute(COUNT, [port, code[:80]])

@@ -1,4 +1,4 @@
-"""A claimed effect as its performer gets it, and its outcome."""
+"""A claimed effect as its performer receives it, and its outcome."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from workflows.effects import restoring
 from workflows.models import Effect, Resource
 from workflows.planning.observed import THERE
 
-WAITED_S = 0.5  # older claims are looked at again before a vendor is called
+WAITED_S = 0.5  # older claims are checked again before a vendor is called
 
 
 class Elsewhere(Exception):
-    """What an effect is about stands in a project or workspace that is not connected now: no other is asked for it."""
+    """The effect's resource is in a project or workspace that is not connected now, and no other is asked for it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """A claimed effect with what its performer needs: the ids of things that it is about.
+    """A claimed effect with what its performer needs: the vendor's ids of its resources.
 
-    ``claimed_s`` is when it was claimed, by a clock that only measures how long something takes.
+    ``claimed_s`` is when it was claimed, by a monotonic clock.
     """
 
     effect: Effect
@@ -34,30 +34,30 @@ class Work:
 
     @property
     def unsure(self) -> bool:
-        """Whether an earlier try may have done it without recording it."""
+        """Whether an earlier try may have done it without recording that."""
         return self.effect.unsure
 
     @property
     def waited(self) -> bool:
-        """Whether it waited for a thread since it was claimed."""
+        """Whether it had to wait for a thread after it was claimed."""
         return time.monotonic() - self.claimed_s >= WAITED_S
 
     @property
     def mark(self) -> str:
-        """The opaque mark by which our message of this effect is found again; it tells nothing to others.
+        """The opaque mark by which this effect's message is found again; it tells others nothing.
 
-        It is kept with the effect: settings may be others by the time that it is looked for, ``SECRET_KEY`` among them.
+        It is stored with the effect, because settings such as ``SECRET_KEY`` may change before it is looked for.
         """
         return self.effect.mark or self._older_mark
 
     @property
     def marks(self) -> tuple[str, ...]:
-        """The marks that it may bear: processes of an older version, beside ours in an upgrade, keep none."""
+        """The marks that it may carry: processes of an older version store none during an upgrade."""
         return tuple(dict.fromkeys((self.mark, self._older_mark)))
 
     @property
     def lost_until(self) -> datetime | None:
-        """Until when it may have been done in moments that the database lost; None once that was looked for."""
+        """Until when it may have been done in the period that a restore lost; None once that was looked for."""
         untried = self.unsure and self.effect.tried_at is None
         return restoring.put_back_at(self.effect.begun_at) if untried else None
 
@@ -72,11 +72,11 @@ class Work:
 
 @dataclass(slots=True)
 class Outcome:
-    """What came of an effect: things that exist now, things that are gone, and a sentence for the timeline.
+    """The result of an effect: things that exist now, things that are gone, and a sentence for the timeline.
 
-    ``kind`` is the entry's: one that is told where people talk is posted there. ``data`` goes into it; ``at`` is when
-    it happened, where that is not when it was recorded. ``also`` writes what else follows, in the same transaction and
-    with the incident held; it is given the moment. ``again_at`` is when it is to be done once more.
+    ``kind`` is the entry's kind, which decides whether it is also posted in the channel. ``data`` goes into the entry;
+    ``at`` is when it happened, if that differs from when it was recorded. ``also`` is called with the moment to write
+    what else follows, in the same transaction and with the incident held. ``again_at`` is when to repeat the effect.
     """
 
     there: list[Resource] = field(default_factory=list)
@@ -92,7 +92,7 @@ class Outcome:
 def made(
     work: Work, *, external: dict[str, Any], external_id: str = "", spec: dict[str, Any] | None = None
 ) -> Resource:
-    """Return the one thing that an effect is about, as it exists now."""
+    """Return the one resource of an effect as it exists now."""
     effect = work.effect
     return Resource(
         key=effect.thing,

@@ -1,7 +1,7 @@
-"""Which workspace the chat is in: ids of channels, messages and people mean something there alone.
+"""Which workspace the chat is in. Ids of channels, messages and people are valid only there.
 
-Once another one is connected, what stands in the one before is out of reach: nothing of it is asked for there, and each
-incident says what that means for it. Once that one is connected again, everything goes on where it stands.
+When another workspace is connected, resources of the previous one are out of reach: they are not asked for, and each
+incident says what that means for it. When the previous one is connected again, everything continues in its place.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ from workflows.usergroups import workspace_cache
 log = logging.getLogger(__name__)
 
 CHAT: Final = tuple(name for name, kind in KINDS.items() if kind.port == "chat")
-LOOKS: Final = 5  # channels that are looked for, to see whether ids mean something here after all
-BACK_AT_ONCE: Final = 20  # incidents whose earlier channel is looked at: each takes a call or two
+LOOKS: Final = 5  # channels to look up, to see whether our ids are valid here after all
+BACK_AT_ONCE: Final = 20  # incidents whose earlier channel is checked at a time: each takes a call or two
 IN_DOUBT: Final = (
     "It may have been posted in the Slack workspace that was connected before. If so, delete it there by hand. Retry "
     "posts it in this one."
@@ -48,31 +48,31 @@ COME_BACK: Final = """
     WHERE state = 'gone' AND external ->> 'why' = 'elsewhere' AND external ->> 'workspace' = %s
 """
 
-# Of a row that is about an incident which is over and public: there may be hundreds of thousands. Not once another
-# process has noted that another workspace is connected.
+# Selects rows of incidents that are over and public, of which there may be hundreds of thousands. It selects none once
+# another process has recorded a different workspace.
 OVER: Final = """
     AND EXISTS (SELECT FROM workflows_directoryread WHERE workspace = %s)
     AND id BETWEEN %s AND %s AND incident_id IN (SELECT id FROM incidents_incident WHERE NOT active AND NOT private)
 """
-AT_ONCE: Final = 10_000  # rows that are looked at, to be written in one statement
-PAUSE_S: Final = 15  # until a workspace that could not be looked at is asked again, unless it says how long
+AT_ONCE: Final = 10_000  # rows considered by one statement
+PAUSE_S: Final = 15  # until a workspace that gave no answer is asked again, unless it says how long
 
 _asked_again_at: Final[WeakKeyDictionary[Chat, datetime]] = WeakKeyDictionary()
 _following = threading.Lock()
 
 
 def is_followed(chat: Chat) -> bool:
-    """Return whether a chat is known to be in the workspace that ids are of. Asks no vendor."""
+    """Return whether the chat is known to be in the workspace that our ids belong to. Calls no vendor."""
     if chat not in workspace_cache.followed and chat.is_introduced and _before() in {None, chat.workspace_id}:
         workspace_cache.followed.add(chat)
     return chat in workspace_cache.followed
 
 
 def follow(chat: Chat, *, at: datetime) -> bool:
-    """Note which workspace a chat is in; return whether it may be asked for what is owed.
+    """Record which workspace the chat is in; return whether owed effects may be performed there.
 
-    It may not while another one than before is connected and nobody knows yet what that means, nor while somebody else
-    asks. That may take as long as reading everyone does.
+    They may not while a different workspace is connected and its consequences are not settled, nor while another thread
+    is checking. That can take as long as reading the whole directory.
     """
     if is_followed(chat):
         return True
@@ -92,7 +92,7 @@ def _follow(chat: Chat, *, at: datetime) -> bool:
     try:
         now = chat.workspace_id
     except VendorError:
-        return True  # all else that is asked now is refused as well, and says why
+        return True  # everything else asked now is refused too, and says why
     before = _before()
     if before is not None and before != now:
         _arrive(chat, before=before, now=now, at=at)
@@ -102,12 +102,12 @@ def _follow(chat: Chat, *, at: datetime) -> bool:
 
 
 def _before() -> str | None:
-    """Return the workspace that ids are of; None while none was ever read."""
+    """Return the workspace that our ids belong to; None if none was ever read."""
     return DirectoryRead.objects.values_list("workspace", flat=True).first()
 
 
 def _arrive(chat: Chat, *, before: str, now: str, at: datetime) -> None:
-    """Note another workspace than before; everyone there is read first, so that nobody is asked for by an old id."""
+    """Record a different workspace; its people are read first, so that no one is looked up by an old id."""
     is_another = bool(before) and not _knows_ours(chat)
     if not is_another:
         DirectoryRead.objects.filter(workspace=before).update(workspace=now)
@@ -118,7 +118,7 @@ def _arrive(chat: Chat, *, before: str, now: str, at: datetime) -> None:
     with transaction.atomic():
         rules.hold_several()
         touched = Incident.objects.filter(Q(active=True) | Q(private=True) | Q(pk__in=back))
-        rows = touched.select_for_update(no_key=True).order_by("pk")  # before their effects
+        rows = touched.select_for_update(no_key=True).order_by("pk")  # before locking their effects
         held = list(rows.values_list("pk", flat=True))
         if not DirectoryRead.objects.filter(workspace=before).update(workspace=now):
             return
@@ -135,9 +135,9 @@ def _arrive(chat: Chat, *, before: str, now: str, at: datetime) -> None:
 
 
 def _note_of_past(statement: str, workspace: str) -> None:
-    """Note what stands where of incidents that are over and public, in parts and before or after all others.
+    """Update rows of incidents that are over and public, in batches, before or after all others.
 
-    Nobody waits for them. Whatever is interrupted is done once a process asks the chat for the first time.
+    No one waits for them. If this is interrupted, the next process that asks the chat for the first time finishes it.
     """
     last = Resource.objects.aggregate(last=Max("pk"))["last"] or 0
     for first in range(0, last + 1, AT_ONCE):
@@ -146,14 +146,14 @@ def _note_of_past(statement: str, workspace: str) -> None:
 
 
 def _stands_in(workspace: str) -> Q:
-    """Select what is noted to stand in a workspace that was not connected then."""
+    """Select what is recorded as being in a workspace that was not connected."""
     return Q(state=GONE, external__why=ELSEWHERE, external__workspace=workspace)
 
 
 def _knows_ours(chat: Chat) -> bool:
-    """Return whether channels of ours are seen here: a workspace that joined an organisation keeps them.
+    """Return whether we can see channels of ours here: a workspace that joined an organization keeps them.
 
-    One may be shared between two workspaces; most are not.
+    Several are tried, because one may be shared between two workspaces.
     """
     rooms = Resource.objects.filter(kind="channel", state=THERE)
     ids = rooms.order_by(F("incident__active").desc(), "incident__private", "-pk").values_list("external_id", flat=True)
@@ -162,7 +162,7 @@ def _knows_ours(chat: Chat) -> bool:
 
 
 def _earlier_rooms(now: str) -> list[Resource]:
-    """Return the last room that each incident had in the workspace that is connected now, and has left for another."""
+    """Return the last room of each incident in the connected workspace, if the incident has since moved elsewhere."""
     away = Resource.objects.filter(Q(state=THERE) | Q(state=GONE, external__why=ELSEWHERE), kind="channel")
     current = away.filter(incident=OuterRef("incident"), room=OuterRef("incident__room"))
     rooms = away.filter(_stands_in(now), Exists(current)).exclude(room=F("incident__room"))
@@ -172,7 +172,10 @@ def _earlier_rooms(now: str) -> list[Resource]:
 
 
 def _is_fit(chat: Chat, room: Resource) -> bool:
-    """Return whether the conversation may go on in a room, as far as we may look at it: all else waits for that."""
+    """Return whether the conversation may continue in a room; False if we are refused a look.
+
+    A transient error is raised instead, and everything else waits until the chat answers.
+    """
     try:
         return _may_go_back(chat, room)
     except VendorError as error:
@@ -183,9 +186,9 @@ def _is_fit(chat: Chat, room: Resource) -> bool:
 
 
 def _may_go_back(chat: Chat, room: Resource) -> bool:
-    """Return whether the conversation may go on in a room: it is in use, and nobody reads it who is not to.
+    """Return whether the conversation may continue in a room: it is in use, and no one reads it who must not.
 
-    Of a private incident that is whoever takes no part by now.
+    In a private incident, that is anyone who no longer takes part.
     """
     found = chat.look(room.external_id)
     if found is None or found.archived:
@@ -197,7 +200,7 @@ def _may_go_back(chat: Chat, room: Resource) -> bool:
 
 
 def _go_back(rooms: Mapping[int, Resource], *, at: datetime) -> None:
-    """Let conversations go on where they were before, but for those that went elsewhere or turned private meanwhile."""
+    """Move conversations back to where they were, except those that moved elsewhere or became private meanwhile."""
     for incident in Incident.objects.filter(pk__in=rooms).defer("words"):
         room = rooms[incident.pk]
         if (incident.room, incident.private) == (room.incident.room, room.incident.private):
@@ -205,7 +208,7 @@ def _go_back(rooms: Mapping[int, Resource], *, at: datetime) -> None:
 
 
 def _doubt(before: str, *, at: datetime) -> None:
-    """Leave announcements that may have been posted there to people, until somebody can look for them."""
+    """Leave announcements that may have been posted there to people, until someone can look for them."""
     begun = Q(state=Effect.State.RUNNING) | Q(state__in=[Effect.State.WAITING, Effect.State.FAILED], unsure=True)
     announced = Effect.objects.filter(begun, kind="post", verb=CREATE, room=None)
     for effect in announced.exclude(error_code__startswith=IN_WORKSPACE).order_by("incident", "pk"):
@@ -215,5 +218,5 @@ def _doubt(before: str, *, at: datetime) -> None:
 
 
 def code(workspace: str) -> str:
-    """Return the error code of what may have been done in a workspace that is not connected any more."""
+    """Return the error code for what may have been done in a workspace that is no longer connected."""
     return f"{IN_WORKSPACE}{workspace}"

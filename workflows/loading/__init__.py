@@ -1,1 +1,1 @@
-"""The facts of incidents, read for the planning in a fixed number of queries."""
+"""Read the facts of incidents for planning, in a fixed number of queries."""

@@ -1,4 +1,4 @@
-"""What the entries of a timeline say where people talk."""
+"""What the entries of a timeline say in the channel."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from workflows.planning.plan import Plan
 from workflows.planning.plan_lines import PlanLine
 
 ONE_OF = "gap/one-of/"
-WITH_PAGER = ("page", "alert")  # the kinds of entries about what the pager shows, too
+WITH_PAGER = ("page", "alert")  # the kinds of entries that are also about what the pager shows
 
 
 def posts(events: Iterable[Event], rows: IncidentRows, answers: Mapping[int, Event]) -> tuple[ChannelPost, ...]:
-    """Return what entries of one incident say in the channel; an update says also what was stated with it."""
+    """Return what entries of one incident say in the channel; an update includes what was stated with it."""
     found = {event.n: (event, post(event, rows, answers.get(event.n))) for event in events if event.kind in TOLD}
     stated: dict[int, list[tuple[str, ChannelPost]]] = defaultdict(list)
     for event, one in found.values():
@@ -33,7 +33,7 @@ def posts(events: Iterable[Event], rows: IncidentRows, answers: Mapping[int, Eve
 
 
 def last_stated(told: Iterable[ChannelPost]) -> dict[str, ChannelPost]:
-    """Return the newest of each kind that holds until it is stated anew; one without words says that there is none."""
+    """Return the newest post of each kind that holds until it is restated; one without words says there is none."""
     standing = (one for one in told if one.kind in last_said.STATED and not (one.retracted or one.redacted))
     newest = {one.kind: one for one in standing}
     return {kind: one for kind, one in newest.items() if one.text}
@@ -74,7 +74,7 @@ def post(event: Event, rows: IncidentRows, answer: Event | None = None) -> Chann
 
 
 def _task(event: Event, rows: IncidentRows) -> TaskNow | None:
-    """Return how the task is now that an entry began."""
+    """Return the current state of the task that an entry started."""
     one = next((one for one in rows.followups[event.incident_id] if one.n == event.data["followup"]), None)
     if one is None:
         return None
@@ -84,13 +84,13 @@ def _task(event: Event, rows: IncidentRows) -> TaskNow | None:
 
 
 def _owner(event: Event, rows: IncidentRows) -> Invitee | None:
-    """Return who takes a next step, or was given the lead or a role: someone who takes part, or did."""
+    """Return who takes a next step, or was given the lead or a role: a current or former participant."""
     people = (one.person for one in rows.participants[event.incident_id])
     return next((someone(one, "") for one in people if one.pk == event.data["owner"]), None)
 
 
 def _retype(event: Event) -> RetypeNews:
-    """Return what a retype changed; one that closed the incident cannot be taken back, as people were shut out."""
+    """Return what a retype changed; one that made the incident private cannot be undone, as people were shut out."""
     data = event.data
     changes = data.get("changes")
     lines = tuple(PlanLine(*one) for one in changes or ())
@@ -114,7 +114,7 @@ def _answer(event: Event) -> str:
 
 
 def _ask(event: Event) -> str:
-    """Return what an entry asks people to do: a verb, and what it is about."""
+    """Return what an entry asks people to do: a verb and its subject."""
     gap = str(event.data.get("gap", "")) if event.kind == "gap" else ""
     role = gap.removeprefix(ONE_OF) if gap.startswith(ONE_OF) else ""
     return f"fill|{role}" if role else str(event.data.get("ask", ""))
@@ -122,4 +122,4 @@ def _ask(event: Event) -> str:
 
 def is_told(told: ChannelPost) -> bool:
     """Return whether an entry is posted at all."""
-    return told.room > 0  # what cannot be posted where people talk is written with room 0
+    return told.room > 0  # entries that must not be posted in the channel are written with room 0

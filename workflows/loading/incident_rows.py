@@ -1,4 +1,4 @@
-"""The rows that planning needs, of one incident or a thousand, read with the same number of queries."""
+"""Read the rows that planning needs, of one incident or a thousand, with the same number of queries."""
 
 from __future__ import annotations
 
@@ -28,12 +28,13 @@ from workflows.usergroups import workspace_cache
 
 Row = TypeVar("Row", Participant, Event, Followup, Codename, Resource, Effect, Page, AccessRequest)
 
-ANSWERS = ("let_in", "turned_away", "request_over")  # the kinds of entries that answer who may be let in
+ANSWERS = ("let_in", "turned_away", "request_over")  # the kinds of entries that answer an access request
 OPEN = (Effect.State.WAITING.value, Effect.State.RUNNING.value, Effect.State.FAILED.value)
 ABOUT_PEOPLE = ["paged", "chosen"]  # the kinds of entries that say who takes part
-NEWS = [*event_kinds.TOLD, *ANSWERS, "asked", *ABOUT_PEOPLE]  # those that plans depend on
+NEWS = [*event_kinds.TOLD, *ANSWERS, "asked", *ABOUT_PEOPLE]  # the kinds of entries that plans depend on
 
-# Read by every plan and every page of an incident: Django would take longer to put these together than they take.
+# Read by every plan and every page of an incident. Written as SQL because Django takes longer to compose them than they
+# take to run.
 TAKING_PART: Final = WrittenRows(
     Participant, of="one", beside={"person": WrittenRows(Person, of="p"), "by": WrittenRows(Person, of="b")}
 )
@@ -47,7 +48,7 @@ COUNTS: Final = """
 
 @dataclass(slots=True)
 class IncidentRows:
-    """What was read, by incident where there is one row for each."""
+    """The rows that were read, by incident where there is one row for each."""
 
     groups: Mapping[str, tuple[Invitee, ...] | None]
     chat: bool
@@ -68,12 +69,12 @@ class IncidentRows:
     effects: dict[int, list[Effect]] = field(default_factory=lambda: defaultdict(list))
     counts: dict[int, dict[str, int]] = field(default_factory=lambda: defaultdict(dict))
     published: Mapping[int, Published] = field(default_factory=dict)
-    past_private: frozenset[int] = frozenset()  # public replays of what is private by now
+    past_private: frozenset[int] = frozenset()  # public replays of incidents that are private by now
     users: Mapping[str, PagerUser] = field(default_factory=dict)
 
 
 def read(incidents: Sequence[Incident], *, kinds: Collection[str] = NEWS) -> IncidentRows:
-    """Read all but what stands outside, of the timeline only some ``kinds`` of entries."""
+    """Read everything but the outside state; of the timeline, only the given ``kinds`` of entries."""
     ids = [incident.pk for incident in incidents]
     handles = {handle for incident in incidents for handle in incident.policy.groups}
     held = {person for incident in incidents for person in incident.roles.values()}
@@ -94,10 +95,10 @@ def read(incidents: Sequence[Incident], *, kinds: Collection[str] = NEWS) -> Inc
     if private:
         asked = AccessRequest.objects.filter(incident__in=private).select_related("person")
         _file(rows.requests, asked.filter(Q(let_in=None) | ~Q(rule="")).order_by("pk"))
-    talked = [incident.pk for incident in incidents if incident.last_n > 1]  # the first entry is told by the headline
+    talked = [incident.pk for incident in incidents if incident.last_n > 1]  # the headline covers the first entry
     if talked:
         told = timeline.read("e.incident_id = ANY (%s) AND e.kind = ANY (%s) ORDER BY e.n", [talked, list(kinds)])
-        _file(rows.events, timeline.naming(told, reader=visibility.EVERYONE))  # a channel's members all read it
+        _file(rows.events, timeline.naming(told, reader=visibility.EVERYONE))  # all members of a channel read it
         _read_what_choices_rest_on(rows, but=kinds)
     if any(rows.events.values()):
         for change in timeline.read("e.incident_id = ANY (%s) AND e.about_n IS NOT NULL ORDER BY e.n", [ids]):
@@ -108,7 +109,7 @@ def read(incidents: Sequence[Incident], *, kinds: Collection[str] = NEWS) -> Inc
             rows.followups,
             Followup.objects.filter(incident__in=begun).select_related("owner", "incident").defer("incident__words"),
         )
-    _file(rows.pages, _pages(ids))  # also while no pager is connected: they stand, or have ended, all the same
+    _file(rows.pages, _pages(ids))  # pages stay open, or have ended, without a pager too
     if rows.pages:
         rows.users = page_reach.users_of([page for some in rows.pages.values() for page in some])
     rows.calling = callees.known(
@@ -125,9 +126,9 @@ def read(incidents: Sequence[Incident], *, kinds: Collection[str] = NEWS) -> Inc
 
 
 def _read_what_choices_rest_on(rows: IncidentRows, *, but: Collection[str]) -> None:
-    """Read which entries say whose choices hold, where anyone was chosen, but for the kinds that were read.
+    """Read which entries say whose choices hold, if anyone was chosen, except for the kinds already read.
 
-    Apart from those: for three kinds at once PostgreSQL reads a whole timeline.
+    In a separate query, because for three kinds at once PostgreSQL reads a whole timeline.
     """
     others = {*circle.CHOOSING} - {*but}
     chosen = [pk for pk, events in rows.events.items() if any(one.kind == "chosen" for one in events)]
@@ -159,10 +160,10 @@ def _pages(ids: Collection[int]) -> list[Page]:
 
 
 def read_outside(incidents: Sequence[Incident], rows: IncidentRows) -> None:
-    """Read what is owed and what is there, in this order.
+    """Read what is owed, then what exists, in this order.
 
-    Each query sees what has committed by then. An effect that ends in between is seen both owed and there, which plans
-    nothing; the other way round it would be neither, and would be done again.
+    Each query sees what has committed by then. An effect that ends in between appears both as owed and as existing,
+    which plans nothing; in the opposite order it would appear as neither, and would be done again.
     """
     ids = [incident.pk for incident in incidents]
     owed = "FROM workflows_effect e WHERE e.incident_id = ANY (%s) AND e.state = ANY (%s) ORDER BY e.id"
@@ -181,12 +182,12 @@ def effects_of(incident: Incident) -> list[Effect]:
 
 
 def resources_of(incident: Incident) -> list[Resource]:
-    """Return all that an incident has outside, or had, oldest first."""
+    """Return all resources that an incident has or had, oldest first."""
     return RESOURCE.read("FROM workflows_resource r WHERE r.incident_id = %s ORDER BY r.id", [incident.pk])
 
 
 def take_outside(rows: IncidentRows, effects: Iterable[Effect], resources: Iterable[Resource]) -> None:
-    """Take what is owed and what is there from all of one incident's rows, read in this order, as above."""
+    """Take what is owed and what exists from all rows of one incident, which were read in this order, as above."""
     effects = list(effects)
     _file(rows.effects, _understood(one for one in effects if one.state in OPEN))
     _file(rows.resources, _in_sight(resources))
@@ -196,12 +197,12 @@ def take_outside(rows: IncidentRows, effects: Iterable[Effect], resources: Itera
 
 
 def _understood(effects: Iterable[Effect]) -> Iterator[Effect]:
-    """Leave out what only a newer version does, beside which this one may be running: it plans and ends that itself."""
+    """Leave out effects that only a newer version, running alongside this one, knows: it plans and ends them itself."""
     return (one for one in effects if actions.knows(one.kind, one.verb))
 
 
 def _in_sight(resources: Iterable[Resource]) -> Iterator[Resource]:
-    """Leave out what only a newer version makes."""
+    """Leave out resources that only a newer version makes."""
     return (one for one in resources if one.kind in {"gap", *actions.KINDS})
 
 
@@ -222,14 +223,14 @@ def sources() -> Mapping[str, ProfileSource]:
 
 
 def _past_private(incidents: Iterable[Incident]) -> frozenset[int]:
-    """Return those public replays whose past turned private: what they showed of it is for nobody there any more."""
+    """Return the public replays whose original has become private: no one there may see anything more of it."""
     replays = [one.pk for one in incidents if one.replays_id is not None and not one.private]
     found = Incident.objects.filter(pk__in=replays, replays__private=True) if replays else Incident.objects.none()
     return frozenset(found.values_list("pk", flat=True))
 
 
 def someone(person: Person, why: str) -> Invitee:
-    """Return a person as the planning sees them."""
+    """Return a person as planning sees them."""
     not_invited = person.not_invited if person.chat_id else ""
     is_guest, name = person.is_guest or person.is_external, isolated(person.name)
     return Invitee(person.chat_id or "", name, why, person.pk, not_invited=not_invited, is_guest=is_guest)

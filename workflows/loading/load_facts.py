@@ -27,9 +27,9 @@ BY_POLICY = {Participant.Reason.GROUP, Participant.Reason.ONE_OF, Participant.Re
 
 @dataclass(slots=True)
 class IncidentState:
-    """What the planning knows of one incident, and some of the rows that it was read from.
+    """What planning knows about one incident, and some of the rows it was read from.
 
-    ``requests`` are those that nobody answered yet.
+    ``requests`` are those that no one has answered yet.
     """
 
     facts: Facts
@@ -39,7 +39,7 @@ class IncidentState:
 
 
 def one(incident: Incident, *, planned: bool = True) -> IncidentState:
-    """Read the facts and the observed state of one incident; one never ``planned`` has nothing outside yet."""
+    """Read the facts and the observed state of one incident; one that was never ``planned`` has nothing outside yet."""
     rows = incident_rows.read([incident])
     if planned:
         incident_rows.read_outside([incident], rows)
@@ -47,9 +47,9 @@ def one(incident: Incident, *, planned: bool = True) -> IncidentState:
 
 
 def of_people(incident: Incident, effects: Iterable[Effect], resources: Iterable[Resource]) -> IncidentState:
-    """Read the facts of who takes part, of one incident of which all effects and then all resources were read already.
+    """Read the facts about participants of one incident, given all of its effects and then all of its resources.
 
-    What is told in channels is left out, which grows with the timeline.
+    Leaves out what is posted in channels, because that grows with the timeline.
     """
     rows = incident_rows.read([incident], kinds=incident_rows.ABOUT_PEOPLE)
     incident_rows.take_outside(rows, effects, resources)
@@ -71,7 +71,7 @@ def of_declaring(
     services: Collection[str] = (),
     is_drill: bool = False,
 ) -> Facts:
-    """Return the facts of an incident of this type as nobody has declared it yet: it has no rows to be read from."""
+    """Return the facts of an incident of this type before it is declared, when it has no rows to read."""
     leader, declarer = _someone(lead, "leads"), _someone(by, "declared it")
     slack = settings.FIREKIND.slack
     return Facts(
@@ -119,7 +119,7 @@ def _known(incident: Incident, rows: IncidentRows) -> IncidentState:
 
 
 def _left_for_good(incident: Incident, rows: IncidentRows) -> Iterator[str]:
-    """Yield the keys of members whose account was deactivated: Slack took them out of the channel, and told nobody."""
+    """Yield the keys of members whose account was deactivated: Slack removed them from the channel without an event."""
     gone = (one.person.chat_id for one in rows.participants[incident.pk] if one.person.deactivated)
     yield from (f"member/{incident.room}/{chat_id}" for chat_id in gone if chat_id)
 
@@ -192,14 +192,14 @@ def _facts(incident: Incident, rows: IncidentRows, observed: Observed) -> Facts:
 
 
 def _agreed(incident: Incident, rows: IncidentRows) -> frozenset[int]:
-    """Return who agreed to drills and may see what this one replays, if it does."""
+    """Return who agreed to drills and, in a replay, may see what it replays."""
     if incident.replays_id is None or not rows.agreed:
         return rows.agreed
     return frozenset(visibility.who_may_see(incident.replays_id, among=rows.agreed))
 
 
 def _barred(incident: Incident, participants: Iterable[Participant]) -> frozenset[int]:
-    """Return who takes part in a replay, by whatever way, and may not see what it replays."""
+    """Return the participants of a replay, however they joined, who may not see what it replays."""
     if incident.replays_id is None:
         return frozenset()
     ids = {one.person_id for one in participants}
@@ -207,14 +207,14 @@ def _barred(incident: Incident, participants: Iterable[Participant]) -> frozense
 
 
 def _due_at(incident: Incident, events: Iterable[Event]) -> datetime | None:
-    """Return when the next status update is due; one that fell due stays so until there is one, as it was said."""
+    """Return when the next status update is due; once overdue, that stays so until one is posted."""
     if not incident.is_active or incident.update_due_at is not None or not incident.policy.update_every_min:
         return incident.update_due_at
     return next((event.at for event in reversed(list(events)) if event.kind == "due"), None)
 
 
 def _chosen(events: Iterable[Event], participants: Iterable[Participant]) -> dict[str, Invitee]:
-    """Return who was chosen for each one-of role, as far as that holds, and still is here."""
+    """Return who was chosen for each one-of role, as far as the choice holds and the person is still here."""
     here = {one.person_id: one.person for one in participants if one.left_at is None and one.person.can_join}
     return {
         event.data["role"]: someone(here[event.data["person"]], event.data["why"])
@@ -224,7 +224,7 @@ def _chosen(events: Iterable[Event], participants: Iterable[Participant]) -> dic
 
 
 def _trigger(event: Event) -> Trigger | None:
-    """Return what an entry lets profiles be captured on."""
+    """Return the trigger for captures that an entry causes, if any."""
     if event.kind == "asked":
         asked = Capture(event.data["source"], event.data["kind"], captures.ASKED, event.data["seconds"])
         return Trigger(event.n, captures.ASKED, event.at, asked)
@@ -238,7 +238,7 @@ def _rooms(incident: Incident, rows: IncidentRows, observed: Observed) -> tuple[
     rooms = []
     codes = {code.room: code for code in (rows.codenames[incident.pk] or [first])}
     for number in {one.room or 1 for one in observed.seen.values() if one.kind == "channel"} - codes.keys():
-        codes[number] = Codename(name=incident.codename, room=number, private=incident.private)  # they have gone back
+        codes[number] = Codename(name=incident.codename, room=number, private=incident.private)  # they moved back
     for code in sorted(codes.values(), key=lambda code: code.room):
         name = f"{prefix}-{code.name}"
         seen = observed.seen.get(f"channel/{code.room}")
@@ -256,7 +256,7 @@ def _declarer(incident: Incident, participants: Iterable[Participant]) -> Invite
 
 
 def _turned_away(requests: Iterable[AccessRequest]) -> frozenset[tuple[int, str]]:
-    """Return those who were turned away, and by which rule they had been offered."""
+    """Return those who were turned away, and the rule by which they had been offered."""
     return frozenset((one.person_id, one.rule) for one in requests if one.let_in is False and one.answered_by_id)
 
 

@@ -1,4 +1,4 @@
-"""What stands outside and what is owed, as the planning sees it."""
+"""Resources and owed effects, as planning sees them."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from workflows.planning.observed import (
 )
 
 ANNOUNCED: Final = ("announcement", "notice")
-# Kinds that say something to whoever reads them, and the channel, which bears a codename.
+# Kinds that say something to their readers, plus the channel, whose name carries a codename.
 WORDS: Final = frozenset({"post", "topic", "picture", "ticket", "channel"})
 
 
 def thing(resource: Resource, ended: Collection[str], elsewhere: Collection[str] = ()) -> ObservedThing:
-    """Return a thing as it was last seen; what has ``ended``, or is ``elsewhere``, is gone. Both hold keys."""
+    """Return a thing as it was last seen; one in ``ended`` or ``elsewhere``, which hold keys, counts as gone."""
     state = GONE if resource.key in ended or resource.key in elsewhere else resource.state
     why = str(resource.external.get("why", "")) if state in (REFUSED, GONE) or resource.kind == "channel" else ""
     why = ELSEWHERE if resource.key in elsewhere else why
@@ -35,9 +35,10 @@ def thing(resource: Resource, ended: Collection[str], elsewhere: Collection[str]
 
 
 def owed(effects: Iterable[Effect], *, place: str) -> dict[str, tuple[Owed, ...]]:
-    """Return what is owed, by the key of its thing, oldest first; tickets go to ``place`` now.
+    """Return what is owed, by the key of its thing, oldest first; tickets now go to ``place``.
 
-    What may stand in another project is under a key of its own, so that the thing itself can be made where it goes now.
+    An effect that may exist in another project gets a key of its own, so that the thing itself can be made in
+    ``place``.
     """
     chains: dict[str, list[Owed]] = defaultdict(list)
     for effect in effects:
@@ -62,12 +63,12 @@ def owed(effects: Iterable[Effect], *, place: str) -> dict[str, tuple[Owed, ...]
 
 
 def failing(effects: Iterable[Effect]) -> frozenset[str]:
-    """Return the numbers of what has failed, as entries of the timeline name them."""
+    """Return the numbers of failed effects, as timeline entries name them."""
     return frozenset(str(effect.pk) for effect in effects if effect.state == Effect.State.FAILED)
 
 
 def uninvited(observed: Observed, effects: Iterable[Effect], *, room: int) -> str:
-    """Return what the vendor said where nobody could be invited to a room; empty where anybody is, was or may be in."""
+    """Return the vendor's error if no one could be invited to a room; empty if anyone is, was or may be in it."""
     members = [one for one in observed.seen.values() if one.kind == "member" and one.room == room]
     owed = [one for one in effects if one.kind == "member" and one.room == room]
     if any(one.state != REFUSED for one in members) or any(one.state != Effect.State.FAILED for one in owed):
@@ -76,20 +77,20 @@ def uninvited(observed: Observed, effects: Iterable[Effect], *, room: int) -> st
 
 
 def has_words(room: int, observed: Observed) -> bool:
-    """Return whether messages of ours stand in a room that were not withdrawn; the farewell is for everyone."""
+    """Return whether a room has messages of ours that were not withdrawn; the farewell does not count."""
     posts = (one for key, one in observed.seen.items() if one.kind == "post" and key.startswith(("headline/", "told/")))
     ours = (one.spec for one in posts if one.room == room and one.state == THERE)
     return any(spec["card"]["kind"] != "withdrawn" or UNSETTLED in spec for spec in ours)
 
 
 def is_withdrawing(room: int, observed: Observed) -> bool:
-    """Return whether a message of ours in a room may just now be withdrawn, or is looked at to see whether it was."""
+    """Return whether a message of ours in a room may be being withdrawn right now, or is checked for that."""
     owed = (one for chain in observed.owed.values() for one in chain if one.room == room and one.verb == CHANGE)
     return any(one.under_way and ((one.spec or {}).get("card") or {}).get("kind") == "withdrawn" for one in owed)
 
 
 def left_elsewhere(observed: Observed) -> tuple[str, ...]:
-    """Return the channels in which words of ours are open to a workspace that is not connected now."""
+    """Return the channels where words of ours can be read in a workspace that is not connected now."""
     seen = {key: one for key, one in observed.seen.items() if one.why == ELSEWHERE}
     rooms = [one for one in seen.values() if one.kind == "channel" and not one.spec.get("private")]
     said = [one.label for one in rooms if has_words(one.room or 1, observed)]
@@ -100,7 +101,7 @@ def left_elsewhere(observed: Observed) -> tuple[str, ...]:
 
 
 def there(observed: Observed) -> frozenset[str]:
-    """Return keys of all that is there, or may be by now."""
+    """Return the keys of everything that exists, or may by now."""
     seen = {key for key, one in observed.seen.items() if one.state == THERE}
     begun = {key for key, chain in observed.owed.items() if any(one.under_way for one in chain)}
     return frozenset(seen | begun)
@@ -113,18 +114,18 @@ def sought(observed: Observed) -> frozenset[str]:
 
 
 def put_out(observed: Observed) -> frozenset[str]:
-    """Return the keys of people whom the vendor put out of a channel."""
+    """Return the keys of people whom the vendor removed from a channel."""
     return frozenset(key for key, one in observed.seen.items() if one.state == PUT_OUT)
 
 
 def apps(observed: Observed, *, room: int) -> frozenset[str]:
-    """Return the chat ids of apps that are in a room beside people."""
+    """Return the chat ids of apps that are in a room."""
     members = (one for one in observed.seen.values() if one.kind == "member" and one.room == room)
     return frozenset(str(one.spec["person"]) for one in members if one.state == THERE and one.spec.get("app"))
 
 
 def announced_in(observed: Observed) -> dict[str, str]:
-    """Return the names of the channels where posts stand that are in no channel of the incident, or may by now."""
+    """Return the channel names of posts outside the incident's own channels that exist, or may by now."""
     stand = {key: one.spec for key, one in observed.seen.items() if one.state == THERE}
     begun = {key: one.spec for key, chain in observed.owed.items() for one in chain if one.under_way and one.spec}
     posts = {key: spec for key, spec in (begun | stand).items() if key in ANNOUNCED}

@@ -1,4 +1,4 @@
-"""The pages of an incident, and those that people asked for, as the planning sees them."""
+"""The pages of an incident, and those that people requested, as planning sees them."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ from workflows.planning.pages import (
 
 
 def requested(event: Event, rows: IncidentRows) -> RequestedPage:
-    """Return a page that someone asked for by hand; who cannot be called any more is there by name."""
+    """Return a page that someone requested by hand; a callee that can no longer be paged is included by name."""
     ref, name = event.data["target"], event.data["name"]
     callee = rows.calling.asked.get(ref) or Callee(ref, name, "")
     return RequestedPage(callee, event.data["turn"], event.data.get("room", 1))
 
 
 def of_incident(incident: Incident, rows: IncidentRows, observed: Observed) -> tuple[Paged, ...]:
-    """Return the pages of an incident; those of a private one tell only of people who are in it."""
+    """Return the pages of an incident; those of a private one mention only people who are in it."""
     unsure = {one.thing for one in rows.effects[incident.pk] if one.unsure}
     pages = rows.pages[incident.pk]
     found = [replace(_page(one, rows, observed), unsent=_is_unsent(one, observed, unsure)) for one in pages]
@@ -42,7 +42,7 @@ def of_incident(incident: Incident, rows: IncidentRows, observed: Observed) -> t
 
 
 def _is_unsent(page: Page, observed: Observed, unsure: Collection[str]) -> bool:
-    """Return whether a page that is being opened was refused, and no try of it is in doubt."""
+    """Return whether opening a page was refused, with no try of it in doubt."""
     is_owed = any(not one.under_way for one in observed.owed.get(page.key, ()))
     return page.status == Page.Status.OPENING and is_owed and page.doubted_at is None and page.key not in unsure
 
@@ -72,7 +72,7 @@ def _page(page: Page, rows: IncidentRows, observed: Observed) -> Paged:
 
 
 def _acknowledger(page: Page, observed: Observed) -> Acknowledger | None:
-    """Return who asked to acknowledge a page, until that is done: what was called off once is not done later."""
+    """Return who asked to acknowledge a page, until that is done; a request that was called off is not revived."""
     who = page.ack_asked_by
     key = acknowledgement_key(page.key, turn=page.ack_turn)
     if who is None or (key not in observed.owed and observed.counts.get(key)):
@@ -81,7 +81,7 @@ def _acknowledger(page: Page, observed: Observed) -> Acknowledger | None:
 
 
 def _late(page: Page, users: Iterable[PagerUser], known: Collection[int]) -> Iterator[tuple[Invitee, Stranger]]:
-    """Yield people that a page reached who are not brought in yet: they were matched, or it moved on, since."""
+    """Yield people whom a page reached but who were not brought in yet: matched, or reached, only afterwards."""
     for user in users:
         if user.person is not None and user.person_id not in known and not joining.barred(user):
             stranger = Stranger(user.pager_id, user.name, "they were not on call here when it was opened")

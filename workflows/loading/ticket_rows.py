@@ -1,4 +1,4 @@
-"""Follow-ups as their tickets should say them, and which tickets there are."""
+"""The wanted content of follow-ups' tickets, and which tickets exist."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from workflows.tracker_port import Tracker
 
 
 def tracker() -> TrackerNow | None:
-    """Return where follow-ups go now; None where no tracker is connected."""
+    """Return where follow-ups go now; None if no tracker is connected."""
     found = ports.tracker()
     return TrackerNow(found.name, found.place(), found.place(private=True)) if found is not None else None
 
 
 def tracked(followups: Iterable[Followup], *, tickets: Mapping[str, str]) -> tuple[TrackedFollowup, ...]:
-    """Return those that are for afterwards, and those that have or may have one of ``tickets``, oldest first.
+    """Return the follow-ups for afterwards, and those that have or may have one of ``tickets``, oldest first.
 
-    A task has none while its incident is active. One that was left at the end got one, which is kept in step, and
-    withdrawn where it must be, also once the task is done, or the incident active again.
+    A task has no ticket while its incident is active. One that was left open at the end got a ticket, which is kept up
+    to date and withdrawn when it must be, even after the task is done or the incident reopened.
     """
     found = ports.tracker()
     if found is None:
@@ -46,7 +46,7 @@ def known(observed: Observed) -> Mapping[str, str]:
 
 
 def stranded(observed: Observed) -> tuple[str, ...]:
-    """Return the projects of tickets outside the private one that hold our words where nothing is connected now."""
+    """Return the projects, other than the private one, whose tickets hold our words and that are not connected now."""
     place = public_place()
     seen = [one for key, one in observed.seen.items() if one.kind == "ticket" and not wanted.is_private(key)]
     stand = [one.spec for one in seen if one.state == THERE and not one.spec.get("withdrawn")]
@@ -54,7 +54,7 @@ def stranded(observed: Observed) -> tuple[str, ...]:
 
 
 def doubtful(observed: Observed) -> tuple[str, ...]:
-    """Return the projects of those that may have been opened where nothing is connected now."""
+    """Return the projects that are not connected now and in which tickets may have been opened."""
     place = public_place()
     public = (chain for key, chain in observed.owed.items() if key.startswith("ticket/") and not _is_private(key))
     begun = (one for chain in public for one in chain if one.verb == CREATE and (one.under_way or one.doubted))
@@ -67,7 +67,7 @@ def _is_private(key: str) -> bool:
 
 
 def public_place() -> str:
-    """Return the project that tickets of public incidents go to now, empty for none."""
+    """Return the project that tickets of public incidents go to now; empty if none."""
     now = tracker()
     return now.place if now is not None else ""
 

@@ -6,7 +6,7 @@ from django.db.models import F
 
 
 def note_answers(apps: Any, schema_editor: Any) -> None:
-    """Somebody is on each page that is acknowledged: it was answered."""
+    """Someone is on every page that is acknowledged, so it was answered."""
     found = apps.get_model("workflows", "Page").objects.filter(status="acknowledged")
     found.update(answered_at=F("status_at"), answered_by=F("status_by"))
 

@@ -1,7 +1,7 @@
-"""Keep what was not planned yet in a table of its own, so that the sweep need not compare every incident.
+"""Keep unplanned revisions in a table of their own, so that the sweep need not compare every incident.
 
-The triggers serve old processes as well. They run as the tables' owner: what the application may do in a new table is
-granted only after the migration.
+The triggers also serve processes of older versions. They run as the tables' owner, because the application's rights in
+a new table are granted only after the migration.
 """
 
 import django.db.models.deletion

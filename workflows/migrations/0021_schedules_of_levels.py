@@ -1,4 +1,4 @@
-"""Keep which schedules each level of an escalation policy pages: old processes write policies without them."""
+"""Store which schedules each level of an escalation policy pages; older processes write policies without them."""
 
 from django.db import migrations, models
 

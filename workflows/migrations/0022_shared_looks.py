@@ -1,4 +1,4 @@
-"""Regular looks that one of several processes takes for all."""
+"""Looks that one of several processes takes for all."""
 
 from django.db import migrations, models
 

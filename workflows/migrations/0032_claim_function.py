@@ -1,6 +1,6 @@
-"""Claim by a function, whose plan a connection keeps: working it out took ten times as long as the claim itself.
+"""Claim by a function, whose plan a connection caches: planning took ten times as long as the claim itself.
 
-It runs with the rights of whoever claims. Old processes go on with the query of their own.
+It runs with the caller's rights. Older processes continue with their own query.
 """
 
 from django.db import migrations

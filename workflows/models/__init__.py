@@ -1,4 +1,4 @@
-"""The tables of plans, effects, pages, and of what was last read of chat and pager."""
+"""Tables for plans, effects and pages, and for what was last read from the chat and the pager."""
 
 from workflows.models.alerts import Alert, DeclareRule
 from workflows.models.directory import DirectoryRead, Group

@@ -6,10 +6,10 @@ from incidents.models import Incident, IncidentType, Person
 
 
 class DeclareRule(models.Model):
-    """Which of the pager's incidents declare one here: service, priority and title, each left empty for any.
+    """Which of the pager's incidents declare one here: by service, priority and title; an empty field matches any.
 
-    ``pattern`` is searched in the title, whatever its case. Related ones that come within ``window_min`` minutes after
-    the last of them join the incident that the first one declared.
+    ``pattern`` is searched in the title, ignoring case. Related alerts that arrive within ``window_min`` minutes after
+    the last one join the incident that the first one declared.
     """
 
     name = models.CharField(max_length=80)
@@ -31,12 +31,12 @@ class DeclareRule(models.Model):
 
 
 class Alert(models.Model):
-    """An incident of the pager that the pager opened, not us. It declared one here, joined one, or concerns none.
+    """A pager incident that the pager opened, not us. It declared an incident here, joined one, or concerns none.
 
-    Those without an ``incident`` are kept for a while: news may come in the wrong order, and a rule can be
-    tried on what came. ``at`` is when the pager opened it; news from before ``status_at`` change nothing. It was
-    last asked about at ``looked_at``, and last offered to the rules at ``ruled_at``: None where nobody told of its
-    beginning. One that was merged ended by that: ``merged_into`` is the pager's id of another.
+    Alerts without an ``incident`` are kept for a while, because news may arrive out of order and rules are tried on
+    them. ``at`` is when the pager opened it; news from before ``status_at`` changes nothing. It was last polled at
+    ``looked_at``, and last offered to the rules at ``ruled_at``, which is None if we never heard of its beginning. A
+    merged alert ended by that: ``merged_into`` is the other's pager id.
     """
 
     incident = models.ForeignKey(Incident, null=True, on_delete=models.CASCADE, related_name="alerts", db_index=False)

@@ -5,7 +5,7 @@ from django.db import models
 
 
 class Group(models.Model):
-    """A user group as the workspace had it when we last looked; its members are put into its ``channels``."""
+    """A user group as the workspace had it when last read; its members are added to its ``channels``."""
 
     handle = models.CharField(max_length=100, unique=True)
     chat_id = models.CharField(max_length=64)
@@ -18,10 +18,10 @@ class Group(models.Model):
 
 
 class DirectoryRead(models.Model):
-    """When the workspace's people and groups were last read; one row at most.
+    """When the workspace's people and groups were last read; at most one row.
 
-    ``workspace`` is the id of the one that is connected, empty while nobody has looked: ids of channels, messages and
-    people are those of this one.
+    ``workspace`` is the id of the connected workspace, empty before the first reading. Ids of channels, messages and
+    people belong to it.
     """
 
     groups_at = models.DateTimeField()

@@ -7,14 +7,13 @@ from incidents.models import Incident
 
 
 class Effect(models.Model):
-    """One action that is owed to the outside world, or was; the truth that Celery's messages only hint at.
+    """One action that is or was owed to the outside world. This row is the truth; Celery's messages only hint at it.
 
-    ``token`` fences: who claims the effect takes the next number, and only its holder may record the outcome.
-    ``attempt`` counts the calls that ended in an error and nothing else; ``unanswered`` the claims since anything was
-    recorded, the current one included: it grows while every worker that takes the effect dies of it.
-    ``unsure`` is set once a call may have happened without being recorded: look before acting again. ``abandoned`` is
-    set when it was under way while the facts moved on: it may still come true, but is tried again only once it is
-    wanted again.
+    ``token`` fences: each claim takes the next number, and only its holder may record the outcome. ``attempt`` counts
+    only the calls that ended in an error; ``unanswered`` counts the claims since anything was recorded, including the
+    current one, so it grows while every worker that takes the effect dies of it. ``unsure`` is set once a call may have
+    happened without being recorded: look before acting again. ``abandoned`` is set when the facts changed while it was
+    under way: it may still come true, but is retried only once it is wanted again.
     """
 
     class State(models.TextChoices):
@@ -50,11 +49,11 @@ class Effect(models.Model):
     error = models.TextField(blank=True)
     error_code = models.CharField(max_length=80, blank=True)
     mark = models.CharField(max_length=32, blank=True, default="", db_default="")  # by which what it made is found
-    alike = models.CharField(max_length=32, blank=True, default="", db_default="")  # the mark of all that says the same
+    alike = models.CharField(max_length=32, blank=True, default="", db_default="")  # shared by messages saying the same
     traceparent = models.CharField(max_length=55, blank=True, default="", db_default="")  # of the plan that wrote it
     created_at = models.DateTimeField()
     begun_at = models.DateTimeField(null=True)
-    tried_at = models.DateTimeField(null=True)  # when the last try began; null where its answer was lost at once
+    tried_at = models.DateTimeField(null=True)  # when the last try began; null if its response was lost at once
     ended_at = models.DateTimeField(null=True)
 
     class Meta:
@@ -70,7 +69,7 @@ class Effect(models.Model):
 
 
 class Resource(models.Model):
-    """Something that exists outside because of us; ``external`` holds the vendor's ids of it."""
+    """Something that exists outside because of us; ``external`` holds its ids at the vendor."""
 
     incident = models.ForeignKey(Incident, on_delete=models.CASCADE, related_name="resources", db_index=False)
     key = models.CharField(max_length=120)
@@ -95,7 +94,7 @@ class Resource(models.Model):
 
 
 class Planned(models.Model):
-    """How far an incident was planned: up to which revision, and when to look at it again although it is settled."""
+    """Up to which revision an incident was planned, and when to look at it again even if it is settled."""
 
     incident = models.OneToOneField(Incident, on_delete=models.CASCADE, related_name="planned")
     revision = models.PositiveIntegerField()
@@ -114,7 +113,7 @@ class Planned(models.Model):
 
 
 class Restored(models.Model):
-    """That the database was put back to a moment: what was done after ``since`` and before ``at`` is not known here."""
+    """A restore of the database: what was done after ``since`` and before ``at`` is not known here."""
 
     since = models.DateTimeField()
     at = models.DateTimeField()
@@ -124,9 +123,10 @@ class Restored(models.Model):
 
 
 class Unplanned(models.Model):
-    """A revision of an incident's facts that was not planned yet: what the sweep reads instead of all incidents.
+    """A revision of an incident's facts that was not planned yet. The sweep reads these instead of all incidents.
 
-    Written by triggers alone, so it is right whoever writes the incident or the plan, and in their transaction.
+    Only triggers write it, in the transaction of the incident or the plan, so it is right whatever process writes
+    those.
     """
 
     incident = models.ForeignKey(Incident, on_delete=models.CASCADE, related_name="+", db_index=False)
@@ -140,7 +140,7 @@ class Unplanned(models.Model):
 
 
 class VendorErrors(models.Model):
-    """How many calls for effects ended in an error, for each port and code; it only ever grows."""
+    """How many calls for effects ended in an error, per port and code; it only grows."""
 
     port = models.CharField(max_length=20)
     code = models.CharField(max_length=80)
@@ -154,7 +154,7 @@ class VendorErrors(models.Model):
 
 
 class Limit(models.Model):
-    """A vendor's method that must not be called before ``blocked_until``, by anyone here."""
+    """A vendor's method that no process here may call before ``blocked_until``."""
 
     vendor = models.CharField(max_length=20)
     method = models.CharField(max_length=60)

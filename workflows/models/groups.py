@@ -10,9 +10,9 @@ class GroupRule(models.Model):
     """Who belongs in a user group: those on call for its ``sources``, and ``permanent`` people.
 
     A source is ``{"subject": "P1", "level": 0}``: a schedule with level 0, or one level of an escalation policy.
-    ``says`` is one sentence on how it stands, ``members`` the chat ids that were last written or found there.
-    ``look_at`` is the next handover as far as it is known. ``claimed_until`` is held by the process writing the group.
-    ``chat_id`` is the group's id: one of the same handle in another workspace is somebody else's.
+    ``says`` is its state in one sentence, ``members`` the chat ids that were last written or found there. ``look_at``
+    is the next handover, as far as known. The process that writes the group holds ``claimed_until``. ``chat_id`` is the
+    group's id: a group with the same handle in another workspace is someone else's.
     """
 
     class State(models.TextChoices):
@@ -29,7 +29,7 @@ class GroupRule(models.Model):
     state = models.CharField(max_length=10, choices=State.choices, default=State.NEW)
     says = models.TextField(blank=True)
     members = ArrayField(models.CharField(max_length=64), default=list)
-    edited_at = models.DateTimeField(null=True)  # the rule, by a person
+    edited_at = models.DateTimeField(null=True)  # when a person last edited the rule
     checked_at = models.DateTimeField(null=True)
     look_at = models.DateTimeField(null=True)
     changed_at = models.DateTimeField(null=True)
@@ -46,7 +46,7 @@ class GroupRule(models.Model):
 
 
 class GroupChange(models.Model):
-    """One change of a group's members, or one that could not be made; never changed afterwards."""
+    """One change of a group's members, made or attempted; never modified."""
 
     rule = models.ForeignKey(GroupRule, on_delete=models.CASCADE, related_name="changes")
     at = models.DateTimeField()

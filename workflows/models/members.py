@@ -16,19 +16,19 @@ class MembersRead(models.Model):
 
 
 class ChannelTurn(models.Model):
-    """Which channel had its turn last, of all that are looked at in case an event was lost; one row at most."""
+    """Which channel was polled last, of all that are polled in case an event was lost; at most one row."""
 
-    channel = models.BigIntegerField()  # the resource's id, which may be gone by now
+    channel = models.BigIntegerField()  # the resource's id; it may be gone by now
 
     def __str__(self) -> str:
         return f"{self.channel}"
 
 
 class OlderRead(models.Model):
-    """Which private incident was the last one read of those that ended long ago; one row at most."""
+    """Which private incident was read last, of those that ended long ago; at most one row."""
 
     ended_at = models.DateTimeField()
-    number = models.BigIntegerField()  # the incident's id, which may be gone by now
+    number = models.BigIntegerField()  # the incident's id; it may be gone by now
 
     def __str__(self) -> str:
         return f"{self.number}, which ended at {self.ended_at}"

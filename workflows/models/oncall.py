@@ -6,10 +6,10 @@ from incidents.models import Person
 
 
 class PagerUser(models.Model):
-    """Someone as the pager knows them; joined to a person by email once, then pinned by id.
+    """A user of the pager; matched to a person once by email, then pinned by id.
 
-    ``matched`` says how the two were joined: by ``email``, by ``hand``, or not at all. Someone who was parted by hand
-    is not joined by email again.
+    ``matched`` says how: by ``email``, by ``hand``, or not at all. A user whose match was removed by hand is not
+    matched by email again.
     """
 
     class Matched(models.TextChoices):
@@ -36,11 +36,12 @@ class PagerUser(models.Model):
 
 
 class PagerTarget(models.Model):
-    """What the pager can be asked about: an escalation policy, a service or a schedule.
+    """Something the pager can be asked about: an escalation policy, a service or a schedule.
 
-    ``service_id`` is where a page to it is opened, ``policy_id`` who that pages; ``levels`` counts a policy's, and
-    ``schedules`` are the pager's ids of those that each of them pages. Never deleted: one that is ``gone`` from the
-    pager keeps its name for what was paged. A ``paused`` service is in a maintenance window.
+    ``service_id`` is where a page to it is opened, ``policy_id`` is the policy that this pages; ``levels`` counts a
+    policy's levels, and ``schedules`` holds the pager's ids of the schedules that each level pages. Rows are never
+    deleted: a target that is ``gone`` from the pager keeps its name for past pages. A ``paused`` service is in a
+    maintenance window.
     """
 
     class Kind(models.TextChoices):
@@ -58,7 +59,7 @@ class PagerTarget(models.Model):
     schedules = models.JSONField(default=list, db_default=[], blank=True)
     gone = models.BooleanField(default=False)
     paused = models.BooleanField(default=False, db_default=False)
-    overrides_at = models.DateTimeField(null=True)  # of a schedule: when its overrides were last asked for
+    overrides_at = models.DateTimeField(null=True)  # of a schedule: when its overrides were last read
 
     class Meta:
         ordering = ["kind", "name", "pager_id"]
@@ -68,9 +69,9 @@ class PagerTarget(models.Model):
 
 
 class Shift(models.Model):
-    """Someone's turn: on call for a schedule (level 0), or for one level of an escalation policy (from 1).
+    """Someone's turn on call for a schedule (level 0), or for one level of an escalation policy (from 1).
 
-    As the pager told it, overrides applied; no ``start_at`` means always before, no ``end_at`` always after.
+    As the pager reports it, with overrides applied. No ``start_at`` means since always, no ``end_at`` means forever.
     """
 
     subject = models.CharField(max_length=64)  # the pager's id of the schedule or policy
@@ -87,7 +88,7 @@ class Shift(models.Model):
 
 
 class ShiftOverride(models.Model):
-    """That someone's turn on a schedule is an override, as the pager told it; no other turn of theirs need be."""
+    """One turn on a schedule that is an override, as the pager reports it; the person's other turns need not be."""
 
     schedule = models.CharField(max_length=64)  # the pager's id
     user = models.CharField(max_length=64)  # the pager's id of the person
@@ -99,10 +100,10 @@ class ShiftOverride(models.Model):
 
 
 class PagerRead(models.Model):
-    """When the pager's people, targets and shifts were last read, and what went wrong since; one row at most.
+    """When the pager's people, targets and shifts were last read, and what went wrong since; at most one row.
 
-    ``failed_at`` is when what is ``failing`` first did, ``says`` what went wrong last, ``ask_at`` when the pager is
-    asked for that again. ``reading_until`` is held by the process reading now. ``connection`` names the settings by
+    ``failed_at`` is when what is ``failing`` first did, ``says`` is the latest error, ``ask_at`` is when the pager is
+    asked again for it. The process that is reading holds ``reading_until``. ``connection`` identifies the settings with
     which people and targets were read.
     """
 

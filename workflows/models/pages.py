@@ -9,12 +9,12 @@ from incidents.models import Incident, Person
 class Page(models.Model):
     """One of our pages and its status in the pager. Written before the pager is called, so that none is lost.
 
-    ``key`` is that of its effect's thing (``page/policy/P1``); ``dedup_key`` is the opaque name under which the pager
-    knows it, and by which it is found again. ``status_at`` is when the pager says it took this status: news from
-    before that are told, but change nothing. ``rung`` are the people who were on call when it was opened, ``rings``
-    says who that was in words, strangers to us included. ``ack_asked_by`` is who last asked us to acknowledge it in
-    their name, ``ack_turn`` how often anyone did: each of these is carried out once. ``elsewhere`` says that it is in
-    an account that is not connected now: there it stays as it is.
+    ``key`` is the key of its effect's thing (``page/policy/P1``); ``dedup_key`` is the opaque name by which the pager
+    knows it and by which it is found again. ``status_at`` is when it took this status, by the pager's clock: earlier
+    news is recorded, but changes nothing. ``rung`` are the people who were on call when it was opened; ``rings`` says
+    in words who that was, including strangers. ``ack_asked_by`` last asked us to acknowledge it in their name;
+    ``ack_turn`` counts such requests, each of which is carried out once. ``elsewhere`` says that it is in an account
+    that is not connected now: it stays as it is there.
     """
 
     class Status(models.TextChoices):
@@ -33,7 +33,7 @@ class Page(models.Model):
     number = models.PositiveIntegerField(null=True)
     url = models.URLField(max_length=500, blank=True)
     via = models.CharField(max_length=10, default="rest")  # or "events", the fallback
-    joined = models.CharField(max_length=200, blank=True)  # the open incident of others that it went into
+    joined = models.CharField(max_length=200, blank=True)  # the open incident of others that it was merged into
     status = models.CharField(max_length=12, choices=Status.choices, default=Status.OPENING)
     status_at = models.DateTimeField()
     status_by = models.CharField(max_length=200, blank=True)
@@ -51,10 +51,10 @@ class Page(models.Model):
     asked_by = models.ForeignKey(Person, null=True, on_delete=models.SET_NULL, related_name="+")
     ack_asked_by = models.ForeignKey(Person, null=True, on_delete=models.SET_NULL, related_name="+")
     ack_asked_at = models.DateTimeField(null=True)
-    doubted_at = models.DateTimeField(null=True)  # when there may last have come to be a second one
+    doubted_at = models.DateTimeField(null=True)  # when a second page may last have been opened
     ack_turn = models.PositiveIntegerField(default=0, db_default=0)
-    unseen_at = models.DateTimeField(null=True)  # when one that was sent as an event was found nowhere
-    news = ArrayField(models.CharField(max_length=120), default=list)  # ids of what was told about it
+    unseen_at = models.DateTimeField(null=True)  # when a page that was sent as an event was not found in the pager
+    news = ArrayField(models.CharField(max_length=120), default=list)  # ids of the news about it
     elsewhere = models.BooleanField(default=False, db_default=False)
 
     class Meta:
@@ -74,16 +74,16 @@ class Page(models.Model):
 
     @property
     def was_called_off(self) -> bool:
-        """Whether nobody wanted it any more before the pager had opened it."""
+        """Whether it was no longer wanted before the pager had opened it."""
         ended = self.status == self.Status.RESOLVED and self.withdrawn_at is not None
         return ended and not self.pager_id and self.via == "rest"
 
     @property
     def is_unseen(self) -> bool:
-        """Whether it was sent, and the pager shows it nowhere."""
+        """Whether it was sent, but the pager does not show it."""
         return self.unseen_at is not None and self.status == self.Status.TRIGGERED and not self.pager_id
 
     @property
     def is_open(self) -> bool:
-        """Whether it may still ring someone, or someone is on it."""
+        """Whether it may still page someone, or someone is on it."""
         return self.status != self.Status.RESOLVED

@@ -6,9 +6,9 @@ from incidents.models import Person
 
 
 class WeeklyReminder(models.Model):
-    """The message of one week to someone whose follow-ups are late: written before it is sent, so it is sent once.
+    """One week's message to someone with overdue follow-ups; written before it is sent, so it is sent once.
 
-    ``told_at`` is null while it is being sent, and for good where nobody knows whether it arrived.
+    ``told_at`` is null while it is being sent, and forever if no one knows whether it arrived.
     """
 
     person = models.ForeignKey(Person, on_delete=models.CASCADE, related_name="+", db_index=False)

@@ -6,7 +6,7 @@ from incidents.models import Incident
 
 
 class Ticket(models.Model):
-    """Which follow-up a ticket of a tracker's stands for: ``key`` is that of its resource."""
+    """Which follow-up a ticket of the tracker stands for; ``key`` is the key of its resource."""
 
     place = models.CharField(max_length=300)
     ref = models.CharField(max_length=100)
@@ -21,7 +21,7 @@ class Ticket(models.Model):
 
 
 class TrackerRead(models.Model):
-    """Up to which change of its tickets a project was read, by the tracker's clock."""
+    """Up to which change a project's tickets were read, by the tracker's clock."""
 
     place = models.CharField(max_length=300, unique=True)
     until = models.DateTimeField()

@@ -4,9 +4,9 @@ from django.db import models
 
 
 class WorkerProcess(models.Model):
-    """One process that carries things out, and when it last said that it lives.
+    """One process that performs work, and its last heartbeat.
 
-    ``alone_since`` is set while the broker does not answer it, so that it finds all of its work itself.
+    ``alone_since`` is set while it cannot reach the broker and therefore finds all of its work itself.
     """
 
     name = models.CharField(max_length=300, unique=True)
@@ -19,7 +19,7 @@ class WorkerProcess(models.Model):
 
 
 class SharedLook(models.Model):
-    """A regular look that one process takes for all: the task, and when the next one is due by the database's clock."""
+    """A look that one process takes for all: the task, and when the next one is due by the database's clock."""
 
     task = models.CharField(max_length=200, unique=True)
     due_at = models.DateTimeField()
@@ -29,7 +29,7 @@ class SharedLook(models.Model):
 
 
 class WorkersGone(models.Model):
-    """A time in which no worker lived, told to those who lead; ``since`` is when the last one was seen."""
+    """A period without any worker, which leads are told about; ``since`` is when the last one was seen."""
 
     since = models.DateTimeField(unique=True)
 

@@ -1,1 +1,1 @@
-"""Who is on call, as last read of the pager: users, schedules, shifts, and whom policies call."""
+"""Who is on call, as last read from the pager: users, schedules, shifts, and who policies page."""

@@ -15,7 +15,7 @@ Status = Page.Status
 
 
 def note_told(page: Page, news: PagerEvent, *, by: str) -> None:
-    """Note the answer that news tell of, if they do: they may be late, and it stays an answer."""
+    """Record the answer that news reports, if it does; late news still counts as an answer."""
     who = news.by.id if news.by else ""
     if news.ours or (who and who in people.our_ids()):
         return
@@ -24,9 +24,9 @@ def note_told(page: Page, news: PagerEvent, *, by: str) -> None:
 
 
 def note_found(page: Page, found: PageStatus, *, may_be_ours: bool = False) -> None:
-    """Note the answer that shows in how a page was found to stand.
+    """Record the answer that the polled state of a page shows.
 
-    While we do not know who we are with the pager, one that we set out to end was resolved by us.
+    While our own user in the pager is unknown, a page that we set out to end counts as resolved by us.
     """
     resolved = found.by_id and was_ended_by_others(page, found, may_be_ours=may_be_ours)
     if resolved or (found.status == Status.ACKNOWLEDGED and found.by_id not in people.our_ids()):
@@ -34,10 +34,10 @@ def note_found(page: Page, found: PageStatus, *, may_be_ours: bool = False) -> N
 
 
 def was_ended_by_others(page: Page, found: PageStatus, *, may_be_ours: bool = False) -> bool:
-    """Return whether a page was found resolved, and not by us.
+    """Return whether a page was found resolved by someone other than us.
 
-    By nobody, as an integration does it, it may be by us once we set out to end it. A restore may have made us forget
-    that we did, as ``may_be_ours`` says.
+    If it has no resolver, as when an integration resolves it, it may have been us, provided that we set out to end it.
+    ``may_be_ours`` says that a restore may have lost our having done so.
     """
     if found.status != Status.RESOLVED:
         return False

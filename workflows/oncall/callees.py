@@ -32,7 +32,7 @@ NOT_READ: Final = "pages the person on call, whose name is not known"
 
 @dataclass(frozen=True, slots=True)
 class Callees:
-    """What policies and people named, found: see ``Facts`` for each; ``asked`` are callees by their ref."""
+    """The callees that policies and people named, as found; see ``Facts`` for each. ``asked`` holds callees by ref."""
 
     on_call: Mapping[str, tuple[Invitee, ...] | None] = field(default_factory=dict)
     otherwise: Mapping[str, Invitee] = field(default_factory=dict)
@@ -43,9 +43,9 @@ class Callees:
 def known(
     policies: Sequence[Policy], *, asked: Collection[str] = (), pager: bool, at: datetime | None = None
 ) -> Callees:
-    """Look up what these policies page and whose schedules they name, and the refs that someone asked for.
+    """Look up what these policies page, the schedules they name, and the refs that someone requested.
 
-    No query where nothing is named. While the pager was never read nothing is known: nobody is said to be missing.
+    No query if nothing is named. Before the pager was first read nothing is known, and nothing is reported missing.
     """
     pages = {name for policy in policies for name in policy.pages} if pager else set()
     schedules = {name for policy in policies for name in policy.schedules} if pager else set()
@@ -75,7 +75,7 @@ def known(
 
 
 def everyone(*, at: datetime) -> list[Callee]:
-    """Return everyone a page can go to: escalation policies, services, then people who are matched."""
+    """Return everyone a page can go to: escalation policies, services, then matched people."""
     listed = cache.listed()
     targets = sorted((one for one in listed if one.kind in PAGED), key=attrgetter("kind"))
     on = cache.on_call(_subjects(targets), at=at)
@@ -117,7 +117,7 @@ def _subject(target: PagerTarget) -> str:
 
 
 def _unread(targets: Iterable[PagerTarget], on: Collection[str]) -> set[str]:
-    """Return those of whom it is not known who is on call: never read, hidden, or left out of a large account."""
+    """Return the targets whose on-call is unknown: never read, hidden, or left out in a large account."""
     empty = _subjects(targets).difference(on)
     if empty and PagerRead.objects.filter(shifts_at__isnull=False).exists():
         return empty.difference(*in_use.subjects())
@@ -148,7 +148,7 @@ def _callee(
 
 
 def _unheard(ref: str, name: str, service: str, *, gone: bool) -> Callee:
-    """Return one whose page goes to the user it is opened as: the pager acknowledges it at once and notifies no one."""
+    """Return a callee whose page goes to the user it is opened as: the pager acknowledges it and notifies no one."""
     return Callee(ref, name, service, rings="pages no one", gone=gone, unheard=True)
 
 
@@ -164,9 +164,9 @@ def _user(user: PagerUser, usual: str) -> Callee:
 
 
 def strangers(users: Iterable[PagerUser]) -> tuple[Stranger, ...]:
-    """Return those of the pager who cannot be brought in here, each with why. Whoever opens our pages is none of them.
+    """Return the pager's users who cannot be brought in here, with the reasons; never the user who opens our pages.
 
-    Their persons are read already, or cost a query each.
+    Read their persons beforehand; otherwise each costs a query.
     """
     found = ((user, joining.barred(user)) for user in users)
     return tuple(Stranger(user.pager_id, isolated(user.name), why) for user, why in found if why)
@@ -178,7 +178,7 @@ def _on_schedule(row: PagerTarget, on: Mapping[str, tuple[OnCall, ...]]) -> tupl
 
 
 def rings(names: Sequence[str]) -> str:
-    """Say who is paged: *rings Eve Ito and Max Lund*; empty for nobody."""
+    """Say who is paged: *pages Eve Ito and Max Lund*; empty for no one."""
     own = [isolated(name) for name in names]
     listed = sentences.enumerated(own)
     return f"pages {listed}" if listed else ""
@@ -193,10 +193,10 @@ def _who_chat(people: tuple[Invitee, ...]) -> tuple[Invitee, ...]:
 
 
 def _named(names: Collection[str]) -> dict[str, Invitee]:
-    """Find people by email, chat id or name: who a type names when no one is on call.
+    """Find people by email, chat id or name: those a type names for when no one is on call.
 
-    Anyone may call themselves anything: an email or an id is its owner's, also once they have left, and a name that
-    several have is no one's.
+    Names are free to choose, so an email or id always means its owner, even after they have left, and a name that
+    several people share means no one.
     """
     said = {name: name.lstrip("@").casefold() for name in names}
     by = Q(chat_id__in=[name.lstrip("@") for name in names])
@@ -208,7 +208,7 @@ def _named(names: Collection[str]) -> dict[str, Invitee]:
 
 
 def _meant(key: str, people: Iterable[Person]) -> list[Person]:
-    """Return those who may be meant and can join: whose email or id it is, else who is called that."""
+    """Return the people a key may mean who can join: the owner of the email or id, else those with that name."""
     people = list(people)
     owners = [one for one in people if key in (emails.key_of(one.email), (one.chat_id or "").casefold())]
     called = [one for one in people if one.name.casefold() == key and "@" not in key]
@@ -216,7 +216,7 @@ def _meant(key: str, people: Iterable[Person]) -> list[Person]:
 
 
 def _usual_service(listed: Sequence[PagerTarget]) -> str:
-    """Return where pages are opened that have no service of their own: the one that settings name, else the first."""
+    """Return the service for pages that have none of their own: the one in settings, else the first."""
     given = settings.FIREKIND.pagerduty
     if given is not None and given.service:
         row = cache.named([given.service], kinds=[Kind.SERVICE], among=listed)[given.service]

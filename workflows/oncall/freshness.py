@@ -12,7 +12,7 @@ from workflows.oncall import pager_cache
 from workflows.planning.wording.marks import Words, joined, when
 
 MINUTE: Final = timedelta(minutes=1)
-LATE: Final = timedelta(minutes=3)  # it is read every 30 s, so reading has stopped
+LATE: Final = timedelta(minutes=3)  # it is read every 30 s, so by then reading has stopped
 
 MISSING: Final = (
     "PagerDuty is not connected. Set PAGERDUTY_API_KEY and PAGERDUTY_FROM to see who is on call and page them."
@@ -21,7 +21,7 @@ MISSING: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Freshness:
-    """How the cache stands: ``state`` is fresh, late (nobody reads), silent (no answer), partly, never or missing."""
+    """The state of the cache: fresh, late (no one reads), silent (no response), partly, never or missing."""
 
     state: str
     read_at: datetime | None = None
@@ -35,18 +35,18 @@ class Freshness:
         return self.read_at is not None
 
     def words(self, *, at: datetime) -> Words:
-        """Say it in a sentence or two, with marks for times as a card has them."""
+        """Say it in a sentence or two, with text marks for times, as cards use them."""
         return WORDS[self.state](self, at)
 
     def words_ahead(self, *, at: datetime) -> str:
-        """Say how old the shifts more than a day ahead are, where that is older than the rest; else nothing."""
+        """Say how old the shifts more than a day ahead are, if they are older than the rest; else return nothing."""
         if self.state == "silent" or self.ahead_at is None or at - self.ahead_at < MINUTE:
             return ""
         return f" Shifts more than a day ahead were read {ago((at - self.ahead_at).total_seconds())}."
 
 
 def of(*, at: datetime) -> Freshness:
-    """Tell how the cache stands."""
+    """Return the state of the cache."""
     if ports.pager() is None:
         return Freshness("missing")
     read = PagerRead.objects.first() or PagerRead()

@@ -17,9 +17,9 @@ Kind = PagerTarget.Kind
 
 
 def subjects() -> tuple[list[str], list[str]]:
-    """Return the ids of the policies and of the schedules whose shifts are read: all of them while they are few.
+    """Return the ids of the policies and schedules whose shifts are read: all of them while they are few.
 
-    Else those that a type, an active incident, a rule of a group or an open page names.
+    In a larger account, only those that a type, an active incident, a group rule or an open page names.
     """
     rows = PagerTarget.objects.filter(kind__in=[Kind.POLICY, Kind.SCHEDULE], gone=False).order_by("pager_id")
     kinds = dict(rows.values_list("pager_id", "kind"))
@@ -52,7 +52,7 @@ def _named() -> Iterator[str]:
 
 
 def _policies() -> list[Policy]:
-    """Return the policies that a new incident may take, and those that active ones have."""
+    """Return the policies that a new incident could get, and those of active ones."""
     usable = PolicyVersion.objects.filter(current_of__archived_at=None, current_of__isnull=False)
     active = PolicyVersion.objects.filter(incidents__active=True)
     return [version.policy for version in usable.union(active)]

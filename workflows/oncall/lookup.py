@@ -13,14 +13,14 @@ from incidents.models import Person
 from workflows.models import PagerRead, PagerTarget, PagerUser, Shift
 
 Kind = PagerTarget.Kind
-Subject = tuple[str, int]  # the pager's id, and the level: 0 for a schedule, from 1 for an escalation policy's
+Subject = tuple[str, int]  # the pager's id, and the level: 0 for a schedule, from 1 for an escalation policy
 
 
 @dataclass(frozen=True, slots=True)
 class OnCall:
-    """Someone who is on call, until when if that is known to end.
+    """Someone who is on call, until when if an end is known.
 
-    ``person`` is who that is here: None while the two are not matched, and for those who may not be brought in.
+    ``person`` is the matching person here; None if there is no match, or if that person may not be brought in.
     """
 
     user: PagerUser
@@ -29,7 +29,7 @@ class OnCall:
 
 
 def never_read() -> bool:
-    """Return whether nobody ever read the pager, so that nothing can be looked up yet."""
+    """Return whether the pager was never read, so that nothing can be looked up yet."""
     return not PagerRead.objects.filter(directory_at__isnull=False).exists()
 
 
@@ -41,9 +41,9 @@ def listed() -> list[PagerTarget]:
 def named(
     names: Collection[str], *, kinds: Collection[str], among: Sequence[PagerTarget]
 ) -> dict[str, PagerTarget | None]:
-    """Return the target of each name or id, None where there is none: an id wins over a name, whose case is ignored.
+    """Return the target of each name or id, None if there is none: ids win over names, whose case is ignored.
 
-    Of several that share a name it is the escalation policy, then the service: the first of ``kinds``.
+    If several share a name, it is the one whose kind comes first in ``kinds``: the escalation policy, then the service.
     """
     wanted = {name.casefold() for name in names}
     found = [row for row in among if row.kind in kinds and (row.pager_id in names or row.name.casefold() in wanted)]
@@ -61,7 +61,7 @@ def _first(rows: Iterable[PagerTarget], name: str) -> PagerTarget | None:
 def on_call(ids: Collection[str], *, at: datetime) -> dict[str, tuple[OnCall, ...]]:
     """Return who is on call for schedules and who policies page first, by the pager's ids and in order: two queries.
 
-    The pager passes over levels on which no one is on call: https://support.pagerduty.com/main/docs/escalation-policies
+    The pager skips levels on which no one is on call: https://support.pagerduty.com/main/docs/escalation-policies
     """
     first: dict[str, list[Shift]] = {}
     for _, rows in sorted(_by_level(ids, at=at).items(), reverse=True):
@@ -79,7 +79,7 @@ def _by_level(ids: Collection[str], *, at: datetime) -> dict[Subject, list[Shift
 
 
 def users_of(ids: Collection[str]) -> dict[str, PagerUser]:
-    """Return the people of the pager by their ids, those not read yet as new users: one query at most."""
+    """Return the pager's users by id, with unsaved rows for those not read yet: at most one query."""
     rows = PagerUser.objects.filter(pager_id__in=ids).select_related("person") if ids else ()
     known = {user.pager_id: user for user in rows}
     return {id: known.get(id) or PagerUser(pager_id=id, name=f"a new user ({id})") for id in ids}
@@ -98,7 +98,7 @@ def _on_call(user: PagerUser, row: Shift) -> OnCall:
 
 
 def _note(found: dict[str, OnCall], one: OnCall) -> None:
-    """Keep the longer one of two turns of the same person."""
+    """Keep the longer of two turns of the same person."""
     known = found.get(one.user.pager_id)
     if known is None or (known.until is not None and (one.until is None or one.until > known.until)):
         found[one.user.pager_id] = one

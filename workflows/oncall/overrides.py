@@ -1,4 +1,4 @@
-"""Which turns are overrides, read schedule by schedule, a few at a time: it marks them, and nobody is paged by it."""
+"""Which turns are overrides. Read a few schedules at a time; it only marks turns and pages no one."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from workflows.ports import VendorError
 log = logging.getLogger(__name__)
 
 EVERY: Final = timedelta(minutes=15)
-AT_ONCE: Final = 10  # schedules; an account of 200 is through within the same quarter of an hour
+AT_ONCE: Final = 10  # schedules; a full round of an account of 200 takes a quarter of an hour
 
 
 def refresh(schedules: Collection[str], *, at: datetime, since: datetime, until: datetime) -> None:
     """Read the overrides of some of these schedules: of those that are due, the ones read longest ago.
 
-    A reading that fails is tried again when the next one would be: what was marked stays marked.
+    A failed read is retried when the next one would be due; what was marked stays marked.
     """
     pager, ids = ports.pager(), due(schedules, at=at)
     if pager is not None and ids:
@@ -34,7 +34,7 @@ def refresh(schedules: Collection[str], *, at: datetime, since: datetime, until:
 
 
 def due(schedules: Collection[str], *, at: datetime) -> list[str]:
-    """Return those of some schedules whose overrides were not read lately, the ones read longest ago first."""
+    """Return the schedules whose overrides were not read lately, least recently read first."""
     lately = recently("overrides_at", at=at, within=EVERY)
     ordered = PagerTarget.objects.filter(~lately, pager_id__in=schedules).order_by(
         F("overrides_at").asc(nulls_first=True), "pager_id"

@@ -15,22 +15,22 @@ KINDS: Final = {"triggered", "unacknowledged", "reopened", "escalated", "reassig
 
 
 def hear(page: Page, news: PagerEvent) -> bool:
-    """Record who is paged by these news; return whether that changed. The caller holds the page and saves it."""
+    """Record who this news says is paged; return whether that changed. The caller holds the page and saves it."""
     return news.kind in KINDS and follow(page, news.people, at=news.at)
 
 
 def is_again(page: Page, news: PagerEvent) -> bool:
-    """Return whether these news page only people whom the page has reached before; asked before they are heard."""
+    """Return whether this news pages only people whom the page has reached before; call it before ``hear``."""
     ids = {who.id for who in news.people}
     late = page.rung_at is not None and news.at < page.rung_at
     return news.kind in KINDS and bool(ids) and not late and ids <= set(page.rung_ids)
 
 
 def follow(page: Page, people: Collection[Who], *, at: datetime) -> bool:
-    """Take in who was paged at a moment; return whether that is anyone else than we knew.
+    """Record who was paged at a moment; return whether that adds anyone.
 
-    Of a public incident they are to be brought in. Of a private one nobody is by that alone: anyone in the pager may
-    pass a page on. The caller holds the page and saves it.
+    In a public incident they are then brought in. In a private one this alone brings in no one, because anyone in the
+    pager can pass a page on. The caller holds the page and saves it.
     """
     known = {who.id: who for who in people if who.id}
     if not known:
@@ -49,20 +49,20 @@ def follow(page: Page, people: Collection[Who], *, at: datetime) -> bool:
 
 
 def is_news(page: Page, people: Collection[Who], *, status: str) -> bool:
-    """Return whether someone else is assigned than those who are paged. Who acknowledges stays the only one of them."""
+    """Return whether others are assigned than are paged; acknowledging narrows them to one, which is no change."""
     ids, now = {who.id for who in people}, set(page.now_ids)
     return bool(ids) and not (ids <= now if status == ACKNOWLEDGED else ids == now)
 
 
 def users_of(pages: Collection[Page]) -> dict[str, PagerUser]:
-    """Return who was paged by those of these pages that are open, by the pager's id: one query at most."""
+    """Return who is paged by the open ones of these pages, by the pager's id: at most one query."""
     ids = {id for page in pages if page.is_open for id in page.rung_ids}
     found = PagerUser.objects.filter(pager_id__in=ids).select_related("person") if ids else ()
     return {user.pager_id: user for user in found}
 
 
 def before(pages: Collection[Page]) -> dict[int, list[str]]:
-    """Return the names of those each page paged before but not now, by primary key: at most one query."""
+    """Return the names of those whom each page paged before but not now, by primary key: at most one query."""
     ids = {page.pk: [id for id in page.rung_ids if id not in page.now_ids] for page in pages}
     names = _known({id for some in ids.values() for id in some})
     return {pk: [names[id] for id in some if id in names] for pk, some in ids.items()}
@@ -78,6 +78,6 @@ def _known(ids: set[str]) -> dict[str, str]:
 
 
 def _invitable(ids: Collection[str]) -> list[int]:
-    """Return the people here of these who may be brought in."""
+    """Return the ids of the people matched with these users who may be brought in."""
     users = PagerUser.objects.filter(pager_id__in=list(ids), person__isnull=False).select_related("person")
     return [user.person.pk for user in users if user.person is not None and user.person.can_join]

@@ -23,22 +23,22 @@ log = logging.getLogger(__name__)
 
 What = PagerRead.What
 EVERY: Final = {What.DIRECTORY: timedelta(minutes=15), What.SHIFTS: timedelta(seconds=30)}
-BACK, NEAR, AHEAD = timedelta(hours=1), timedelta(days=1), timedelta(days=14)  # what is read of the shifts, from now
+BACK, NEAR, AHEAD = timedelta(hours=1), timedelta(days=1), timedelta(days=14)  # the range of shifts to read
 FAR_EVERY: Final = timedelta(minutes=15)
 PAUSE_S, LONGEST_PAUSE_S = 15, 120
 
 
 def is_old(what: What, read: PagerRead, *, at: datetime, than: timedelta | None = None) -> bool:
-    """Return whether this was never read, or not since ``than``; without that, since it is usually read again."""
+    """Return whether this was never read, or not since ``than``; by default, since its regular interval."""
     read_at = read.shifts_at if what == What.SHIFTS else read.directory_at
     return not is_recent(read_at, at=at, within=EVERY[what] if than is None else than)
 
 
 def refresh(*, at: datetime) -> bool:
-    """Read the pager's people and targets and join the people; return whether anything changed.
+    """Read the pager's people and targets and match the people; return whether anything changed.
 
-    Calls the vendor outside any transaction; raises ``VendorError``. Nobody and nothing is deleted, only gone. An
-    answer on whose way somebody else has read it all is older than what is known, and changes nothing.
+    Calls the vendor outside any transaction; raises ``VendorError``. Rows are never deleted, only marked gone. If
+    another process read everything while our request was under way, its answer is newer, and ours changes nothing.
     """
     pager = ports.pager()
     if pager is None:
@@ -62,12 +62,12 @@ def refresh(*, at: datetime) -> bool:
 
 
 def refresh_shifts(*, at: datetime) -> bool:
-    """Read who is on call when, for the subjects in use; return whether it is someone else than at the last look.
+    """Read who is on call when, for the subjects in use; return whether on-call differs from the last read.
 
-    A day ahead, and two weeks every so often and once that day has changed: a day of the new laid over two weeks of
-    the old would make up shifts where they meet. On-calls are what PagerDuty lets be asked for least. Calls the
-    vendor outside any transaction; raises ``VendorError``. What the answer does not hold is not on call; one on whose
-    way somebody else has read them changes nothing.
+    Reads one day ahead, and two weeks ahead every so often and whenever that day has changed: a new day laid over two
+    old weeks would make up shifts where they meet. PagerDuty's rate limit is lowest for on-calls. Calls the vendor
+    outside any transaction; raises ``VendorError``. Anyone the answer leaves out is not on call; an answer changes
+    nothing if another process has read the shifts meanwhile.
     """
     pager = ports.pager()
     if pager is None:
@@ -84,7 +84,7 @@ def refresh_shifts(*, at: datetime) -> bool:
         _alone()
         if _last_read("shifts_at") != last:
             return False
-        joined = people.join(at=at)  # the workspace may have told more of its people meanwhile
+        joined = people.join(at=at)  # the workspace may have reported more of its people since
         shifts = {_kept(shift): shift.pk for shift in Shift.objects.all()}
         before = turn_rows.on_call(shifts, at=last or at)
         after = new if far else turn_rows.laid_over(shifts, new, edge=until)
@@ -107,7 +107,7 @@ def _ask(
 
 
 def _is_far_due(subjects: Collection[str], *, at: datetime) -> bool:
-    """Return whether shifts are due two weeks ahead: every so often, and for what was not read so far yet."""
+    """Return whether shifts are due two weeks ahead: every so often, and for subjects not read that far yet."""
     read = PagerRead.objects.first()
     far_at = read.shifts_until - AHEAD if read is not None and read.shifts_until is not None else None
     if not is_recent(far_at, at=at, within=FAR_EVERY):
@@ -124,7 +124,7 @@ def has_strangers() -> bool:
     return Shift.objects.exclude(user__in=PagerUser.objects.values("pager_id")).exists()
 
 
-# Written out, as Django takes longer to write it than PostgreSQL to answer; ``since`` is SQL.
+# Written as SQL, because Django takes longer to compose it than PostgreSQL to run it; ``since`` is SQL.
 HANDED_OVER: Final = """
     (EXISTS (SELECT FROM workflows_shift WHERE start_at > {since} AND start_at <= %(at)s)
      OR EXISTS (SELECT FROM workflows_shift WHERE end_at > {since} AND end_at <= %(at)s))
@@ -142,10 +142,10 @@ def has_handed_over(read: PagerRead, *, at: datetime) -> bool:
 
 
 def note_problem(error: VendorError, *, what: What, at: datetime) -> None:
-    """Record that the pager could not be read, and when it is asked again; what we knew of it stays.
+    """Record that the pager could not be read and when to ask again; what we know is kept.
 
-    An error that passes stops all reading, another one only this. The longer it lasts the longer we wait, as far as
-    two minutes, unless the pager says how long.
+    A transient error stops all reading, any other only this one. The wait grows with the outage, up to two minutes,
+    unless the pager says how long.
     """
     log.warning("could not read PagerDuty: %s", error)
     read, _ = PagerRead.objects.get_or_create(pk=1)
@@ -169,19 +169,19 @@ def _noting(what: What, *, at: datetime) -> Iterator[None]:
 
 
 def _refuse_nobody(known: Collection[PagerPerson]) -> None:
-    """Raise ``VendorError`` when the pager lists no one: the owner of the key always exists."""
+    """Raise ``VendorError`` if the pager lists no one: the owner of the key always exists."""
     if not known:
         says = "PagerDuty returned no users. Check that the key in PAGERDUTY_API_KEY can read users."
         raise VendorError(says, code="nobody", method="users")
 
 
 def _alone() -> None:
-    """Let readers of the pager write one after the other."""
+    """Serialize writers of what was read from the pager."""
     turns.take("workflows.oncall.pager_cache")
 
 
 def _read(what: What, values: dict[str, Any]) -> None:
-    """Record that something was read; what failed is over once it is read itself."""
+    """Record that something was read; this also clears its failure."""
     PagerRead.objects.update_or_create(pk=1, defaults=values)
     over = PagerRead.objects.filter(pk=1, failing__in=[what, What.EVERYTHING])
     over.update(failed_at=None, failing=What.NOTHING, says="", ask_at=None)

@@ -10,7 +10,7 @@ from workflows.pager_port import MergedInto
 
 TRIGGERED, ACKNOWLEDGED, RESOLVED = "triggered", "acknowledged", "resolved"
 
-# What each kind of news makes of the status; kinds that are not here leave it as it is.
+# The status that each kind of news results in; kinds that are missing here do not change it.
 STATUS_OF: Final = {
     "triggered": TRIGGERED,
     "acknowledged": ACKNOWLEDGED,
@@ -18,7 +18,7 @@ STATUS_OF: Final = {
     "resolved": RESOLVED,
     "reopened": TRIGGERED,
 }
-# Of two statuses from the same moment the one further on holds, whichever was heard of first.
+# Of two statuses from the same moment the later stage wins, whichever arrived first.
 RANK: Final = {"opening": 0, TRIGGERED: 1, ACKNOWLEDGED: 2, RESOLVED: 3}
 SECOND: Final = timedelta(seconds=1)
 
@@ -30,7 +30,7 @@ def latest(at: datetime) -> datetime:
 
 @dataclass(frozen=True, slots=True)
 class Who:
-    """Someone as the pager knows them: their id there, and their name."""
+    """A user of the pager: their id there, and their name."""
 
     id: str
     name: str = ""
@@ -38,9 +38,9 @@ class Who:
 
 @dataclass(frozen=True, slots=True)
 class PagerIncident:
-    """The pager's incident as the news describes it; what the news does not say is empty.
+    """The pager's incident as the news describes it; what the news leaves out is empty.
 
-    ``key`` is what it was opened with, ``opened_at`` when. ``service`` and ``policy`` are names.
+    ``key`` is the key it was opened with, ``opened_at`` when. ``service`` and ``policy`` are names.
     """
 
     id: str
@@ -62,14 +62,14 @@ class PagerIncident:
 class PagerEvent:
     """One thing that happened to one of the pager's incidents.
 
-    ``id`` names it for good, ``kind`` is one word (*acknowledged*, *noted*), ``at`` when it happened there. ``by`` did
-    it, None for the pager itself; ``ours`` says that we did it, through the pager's interface. ``people`` are those it
-    is about: who is paged now, or who was asked to join. ``text`` is what someone wrote. ``into`` is what it ended by
-    being merged into.
+    ``id`` identifies it permanently, ``kind`` is one word (*acknowledged*, *noted*), ``at`` is when it happened there.
+    ``by`` is the actor, None for the pager itself; ``ours`` says that we did it through the pager's API. ``people`` are
+    those it is about: who is paged now, or who was asked to join. ``text`` is what someone wrote. ``into`` is the
+    incident that this one was merged into.
 
-    It reads as ``{by} {did}`` or, where nobody did it, as ``happened``: both may name ``{page}``, ``{people}`` (with
-    ``{are}``, which is *is* for one of them), the ``{level}`` of the escalation policy that they are on, and
-    ``{text}``. ``told`` news are told where people talk.
+    It reads as ``{by} {did}`` or, without an actor, as ``happened``. Both may contain ``{page}``, ``{people}`` (with
+    ``{are}``, which is *is* for a single person), ``{level}``, the level of the escalation policy, and ``{text}``. News
+    with ``told`` is posted in the channel.
     """
 
     id: str
@@ -88,5 +88,5 @@ class PagerEvent:
 
     @property
     def status(self) -> str:
-        """What it makes of the status; empty when it leaves that as it is."""
+        """The status it results in; empty if it leaves that as it is."""
         return STATUS_OF.get(self.kind, "")

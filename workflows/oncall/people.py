@@ -1,4 +1,4 @@
-"""Match the pager's users to people: by email once, then pinned; by hand where an email is not enough."""
+"""Match the pager's users to people: by email once, then pinned; by hand if an email is not enough."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from workflows.models import PagerUser
 
 Matched = PagerUser.Matched
 
-# Whom an email is never proof of, first that applies: what is asked of the person, and what is said of them.
+# People an email never proves, first that applies: the attribute to check, and how we describe such a person.
 NEVER = (
     ("deactivated", "someone who has left"),
     ("is_bot", "a bot"),
@@ -31,7 +31,7 @@ NEVER = (
 
 @dataclass(frozen=True, slots=True)
 class Meeting:
-    """What came of looking for someone of the pager: who it is here, or in words why that is not known."""
+    """The result of looking for a pager user: the person here, or in words why there is no match."""
 
     person: Person | None = None
     says: str = ""
@@ -43,9 +43,10 @@ OURS = Meeting(says="Firekind opens pages as this user, so they need no match.")
 def meet(
     user: PagerUser, *, people: Collection[Person], taken: Collection[int] = (), twins: Collection[str] = ()
 ) -> Meeting:
-    """Tell who someone of the pager is, of the ``people`` with the same email, or why nobody is taken for them.
+    """Match a pager user to one of the ``people`` with the same email, or say why no one matches.
 
-    ``taken`` are the ids of people who are matched already, ``twins`` the emails that the pager gives to several.
+    ``taken`` holds the ids of people who are already matched, ``twins`` the emails that several users of the pager
+    share.
     """
     says = _unclear(user, people, twins) or _refused(next(iter(people)), taken)
     return Meeting(says=says) if says else Meeting(next(iter(people)))
@@ -70,7 +71,7 @@ def _refused(person: Person, taken: Collection[int]) -> str:
 
 
 def unmatched() -> dict[int, Meeting]:
-    """Look for everyone of the pager who is not matched; by the id of the row, in a few queries."""
+    """Look for a match for every unmatched user of the pager; by row id, in a few queries."""
     users = list(PagerUser.objects.filter(person=None, gone=False).select_related("matched_by"))
     met = _meetings(users)
     return met | {user.pk: OURS for user in users if is_ours(user)}
@@ -83,7 +84,7 @@ def is_ours(user: PagerUser) -> bool:
 
 
 def barred(user: PagerUser) -> str:
-    """Say why someone of the pager cannot be brought in; empty for who can, and for who opens our pages."""
+    """Say why a pager user cannot be brought in; empty for those who can, and for the user who opens our pages."""
     if user.person is None:
         return "" if is_ours(user) else "they are not matched to anyone here"
     if not user.person.can_join:
@@ -92,14 +93,14 @@ def barred(user: PagerUser) -> str:
 
 
 def our_ids() -> frozenset[str]:
-    """Return the pager's ids of the user pages are opened as; none while that is unknown."""
+    """Return the pager's ids of the user as whom pages are opened; empty while that is unknown."""
     given = settings.FIREKIND.pagerduty
     found = emails.having(PagerUser.objects.all(), given.sender) if given else []
     return frozenset(user.pager_id for user in found)
 
 
 def join(*, at: datetime) -> bool:
-    """Match everyone who can be, by email; return whether there was anyone. Who was parted by hand is left alone.
+    """Match everyone we can by email; return whether there was anyone. Users unlinked by hand are left alone.
 
     The caller holds a lock against other readers of the pager.
     """
@@ -113,9 +114,9 @@ def join(*, at: datetime) -> bool:
 
 @transaction.atomic
 def match(user: PagerUser, *, person: Person, by: Person, at: datetime, second: Person | None = None) -> None:
-    """Match a pager user to a person by hand; open incidents are planned again. Raises ``BadInput``.
+    """Match a pager user to a person by hand; open incidents are replanned. Raises ``BadInput``.
 
-    That person comes in when paged or on call, also into private incidents, so a second manager agrees.
+    That person joins when paged or on call, also in private incidents, so a second manager confirms it.
     """
     if not person.can_join:
         raise lifecycle.BadInput("person", f"{person.name} cannot be brought in: they are {_what(person)}.")
@@ -159,7 +160,7 @@ def _meetings(users: Iterable[PagerUser]) -> dict[int, Meeting]:
 
 
 def _by_email(keys: Collection[str]) -> Mapping[str, list[Person]]:
-    """Find people by keys of addresses, as `emails` tells them apart; PostgreSQL's folding only says who may be."""
+    """Find people by the keys of addresses, compared as `emails` does; PostgreSQL's folding only narrows it down."""
     found: dict[str, list[Person]] = defaultdict(list)
     for person in Person.objects.annotate(low=Lower("email")).filter(low__in=keys):
         if (key := emails.key_of(person.email)) in keys:
@@ -173,7 +174,7 @@ def _parted(user: PagerUser) -> Meeting:
 
 
 def _free_the_hollow() -> None:
-    """Unlink accounts merged into a Slack person: their own row is empty."""
+    """Unlink accounts merged into a Slack person, whose own rows are empty."""
     pinned = PagerUser.objects.filter(matched__in=[Matched.EMAIL, Matched.HAND])
     hollow = pinned.filter(person__chat_id=None, person__user=None, person__email="", person__isnull=False)
     hollow.update(person=None, matched=Matched.NOT, matched_at=None, matched_by=None)

@@ -1,4 +1,4 @@
-"""Refresh the pager cache: what is due, one reader at a time, and not while the pager is down."""
+"""Refresh the pager cache: read what is due, one reader at a time, and not while the pager is down."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from workflows.oncall.pager_cache import What
 from workflows.pager_port import Pager
 from workflows.ports import VendorError
 
-LEASE: Final = timedelta(minutes=2)  # a reader that died is not waited for any longer
-LONGEST: Final = timedelta(minutes=15)  # that a pager may ask to be left alone; longer is a clock that was ahead
-SOON: Final = timedelta(minutes=2)  # how often everything is read while something is named that nobody knows
+LEASE: Final = timedelta(minutes=2)  # after which a reader counts as dead
+LONGEST: Final = timedelta(minutes=15)  # the longest a pager may ask us to wait; more comes from a clock that was ahead
+SOON: Final = timedelta(minutes=2)  # how often everything is read while a policy names something unknown
 
 READ: Final = WrittenRows(PagerRead, of="r")
-# Unless all was read lately by these settings and nobody took over since.
+# False if everything was read lately with these settings and no shift has changed since.
 MAY_BE_DUE: Final = f"""
     SELECT WHERE NOT EXISTS (SELECT FROM workflows_pagerread r
             WHERE r.connection = ANY (%(ours)s)
@@ -35,7 +35,7 @@ MAY_BE_DUE: Final = f"""
 
 
 def may_be_due(now: Moment) -> Sql:
-    """Return the statement that finds that something of the pager may be due; what is, ``keep`` decides."""
+    """Return the statement that finds whether something of the pager may be due; ``keep`` decides what is."""
     pager = ports.pager()
     if pager is None:
         return Sql("SELECT WHERE false", {})
@@ -44,8 +44,8 @@ def may_be_due(now: Moment) -> Sql:
 
 
 def keep(*, at: datetime) -> bool:
-    """Read what is due of the pager; return whether anything changed. A pager that is down is asked again later."""
-    at = clock.at(at)  # hosts agree when it was read last, and none reads again because it thinks otherwise
+    """Read what is due from the pager; return whether anything changed. A pager that is down is asked again later."""
+    at = clock.at(at)  # so hosts agree when it was last read, and none reads again because its own clock differs
     if (pager := ports.pager()) is None or not _due(pager, at):
         return False
     with _alone(at) as may:
@@ -53,7 +53,7 @@ def keep(*, at: datetime) -> bool:
 
 
 def _due(pager: Pager, at: datetime) -> list[What]:
-    """Return what is due, in two queries as long as nothing is."""
+    """Return what is due, in two queries if nothing is."""
     read = READ.first("FROM workflows_pagerread r ORDER BY r.id LIMIT 1") or PagerRead()
     waits = read.ask_at is not None and at < read.ask_at < at + LONGEST
     failing = read.failing if waits else What.NOTHING
@@ -64,9 +64,9 @@ def _due(pager: Pager, at: datetime) -> list[What]:
 
 
 def _is_directory_old(read: PagerRead, *, at: datetime, look_closer: bool) -> bool:
-    """Return whether people and targets are due: every so often, sooner when something unknown is named.
+    """Return whether people and targets are due: every so often, and sooner when something unknown is named.
 
-    Whether something is takes many queries, so it is looked up together with the shifts alone.
+    Checking for unknown names takes many queries, so it happens only together with reading the shifts.
     """
     if pager_cache.is_old(What.DIRECTORY, read, at=at):
         return True
@@ -88,17 +88,17 @@ def _read_one(pager: Pager, what: What, *, at: datetime) -> bool:
     try:
         return pager_cache.READ[what](at=at)
     except VendorError:
-        return False  # it is recorded, and what we knew before stays
+        return False  # it is recorded, and what we know is kept
 
 
 def _free(at: datetime) -> QuerySet[PagerRead]:
-    """Return the row while nobody reads; who began while their clock was ahead reads no longer than anybody else."""
+    """Return the row if no one is reading; a reader whose clock was ahead holds it no longer than others do."""
     return PagerRead.objects.exclude(reading_until__gt=at, reading_until__lt=at + 2 * LEASE)
 
 
 @contextmanager
 def _alone(at: datetime) -> Iterator[bool]:
-    """Take the only reader's place, if it is free; a row, so that it holds across processes and calls."""
+    """Take the single reader's slot if it is free; it is a row, so that it holds across processes and vendor calls."""
     PagerRead.objects.get_or_create(pk=1)
     until = at + LEASE
     taken = bool(_free(at).filter(pk=1).update(reading_until=until))

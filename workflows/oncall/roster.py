@@ -1,4 +1,4 @@
-"""Who is on call now and who is next, for each schedule and each level of a policy, from what was last read."""
+"""Who is on call now and next, for each schedule and each level of a policy, as last read."""
 
 from __future__ import annotations
 
@@ -20,38 +20,38 @@ Kind = PagerTarget.Kind
 
 @dataclass(frozen=True, slots=True)
 class RosterTurn:
-    """Someone of the pager who is on call; ``until`` is None where no end is known. ``person`` is who that is here."""
+    """A pager user who is on call; ``until`` is None if no end is known. ``person`` is the match here."""
 
     user: PagerUser
     until: datetime | None = None
 
     @property
     def person(self) -> Person | None:
-        """Who that is here: nobody while the two are not matched, or when they may not be brought in."""
+        """The matching person here; None without a match, or if they may not be brought in."""
         person = self.user.person
         return person if person is not None and person.can_join else None
 
     @property
     def name(self) -> str:
-        """The name by which they are known here, else in the pager."""
+        """Their name here, else their name in the pager."""
         return self.person.name if self.person else self.user.name
 
     @property
     def called(self) -> str:
-        """The name, and beside it that nobody here is matched with them: for texts, where no tag can stand."""
+        """The name, with a note if they have no match here: for texts, where no tag can be shown."""
         return self.name if self.person else f"{self.name} (not matched)"
 
     @property
     def names(self) -> tuple[str, str]:
-        """The names by which somebody may look for them: that here and that in the pager."""
+        """The names to search for: the one here and the one in the pager."""
         return self.name, self.user.name
 
 
 @dataclass(frozen=True, slots=True)
 class RosterLine:
-    """Who is on call for a schedule (level 0) or a level of a policy, and who is from ``next_at`` on, if that is known.
+    """Who is on call for a schedule (level 0) or a level of a policy, and who is from ``next_at`` on, if known.
 
-    Nobody ``next`` with a time is a gap in the rota.
+    An empty ``next`` with a time is a gap in the rota.
     """
 
     level: int
@@ -62,7 +62,7 @@ class RosterLine:
 
 @dataclass(frozen=True, slots=True)
 class RosterEntry:
-    """A schedule or an escalation policy with its lines, and the names of the services that page a policy."""
+    """A schedule or an escalation policy with its lines, and the names of the services that page the policy."""
 
     target: PagerTarget
     lines: tuple[RosterLine, ...]
@@ -70,23 +70,23 @@ class RosterEntry:
 
     @property
     def shown(self) -> tuple[str, ...]:
-        """The first of its services, which are enough to know it by."""
+        """The first few of its services, enough to recognize it."""
         return self.services[:SERVICES_SHOWN]
 
     @property
     def more(self) -> int:
-        """How many services there are besides those shown."""
+        """How many services there are beyond those shown."""
         return len(self.services) - len(self.shown)
 
     @property
     def names(self) -> list[str]:
-        """All by which somebody may look for it: its name, its services, and who is on call for it now or next."""
+        """Everything it can be searched by: its name, its services, and who is on call for it now or next."""
         turns = [turn for line in self.lines for turn in (*line.now, *line.next)]
         return [self.target.name, *self.services, *(name for turn in turns for name in turn.names)]
 
 
 def whole(*, at: datetime) -> list[RosterEntry]:
-    """Return every policy and schedule that is read, the policies first, each by name: a few queries for all."""
+    """Return every policy and schedule that is read, policies first, each by name: a few queries in all."""
     ids = set[str]().union(*in_use.subjects())
     return of(PagerTarget.objects.filter(pager_id__in=ids), at=at)
 
@@ -110,7 +110,7 @@ def of(targets: Iterable[PagerTarget], *, at: datetime) -> list[RosterEntry]:
 
 
 def services_of(targets: Iterable[PagerTarget]) -> Mapping[str, list[str]]:
-    """Return the names of the services that page some policies, by the pager's ids of the policies."""
+    """Return the names of the services that page these policies, by the policies' pager ids."""
     policies = [one.pager_id for one in targets if one.kind == Kind.POLICY]
     rows = PagerTarget.objects.filter(kind=Kind.SERVICE, gone=False, policy_id__in=policies)
     found: dict[str, list[str]] = defaultdict(list)
@@ -127,7 +127,7 @@ def named(words: str, *, among: Collection[RosterEntry]) -> list[RosterEntry]:
 
 
 def once(entries: Sequence[RosterEntry]) -> list[RosterEntry]:
-    """Return these without the schedules that say what a level of a policy says which pages them alone."""
+    """Drop schedules that only repeat a level of a policy in the list, which pages just that schedule."""
     said = {
         (known[0], replace(one, level=0))
         for entry in entries
@@ -143,14 +143,14 @@ def _names(entry: RosterEntry) -> list[str]:
 
 
 def nearest(words: str, *, among: Collection[RosterEntry]) -> str:
-    """Return the name that comes closest to what was typed; nothing when none does."""
+    """Return the name closest to what was typed; empty if none is close."""
     names = {name.casefold(): name for one in among for name in (*one.services, one.target.name)}
     close = difflib.get_close_matches(words.casefold(), names, n=1, cutoff=0.5)
     return names[close[0]] if close else ""
 
 
 def line(shifts: Sequence[Shift], level: int, users: Mapping[str, PagerUser], *, at: datetime) -> RosterLine:
-    """Tell who is on call at a moment, and who is at the first later one at which that is someone else."""
+    """Return who is on call at a moment, and who is from the first later moment at which that changes."""
     now = _on(shifts, at=at)
     for moment in sorted({moment for one in shifts for moment in (one.start_at, one.end_at) if moment and moment > at}):
         then = _on(shifts, at=moment)
@@ -160,7 +160,7 @@ def line(shifts: Sequence[Shift], level: int, users: Mapping[str, PagerUser], *,
 
 
 def levels(target: PagerTarget, rows: Collection[Subject]) -> Iterable[int]:
-    """Return the levels of a target: 0 of a schedule, from 1 those of a policy."""
+    """Return the levels of a target: 0 for a schedule, from 1 for a policy."""
     if target.kind == Kind.SCHEDULE:
         return (0,)
     return range(1, 1 + max([target.levels, *(level for subject, level in rows if subject == target.pager_id)]))
@@ -190,7 +190,7 @@ def _turns(
 
 
 def _until(own: Sequence[Shift], at: datetime) -> datetime | None:
-    """Return when someone is off call again; turns that follow each other without a gap are one."""
+    """Return when someone goes off call; turns that follow each other without a gap count as one."""
     holding = [one for one in own if _holds(one, at)]
     while holding:
         if any(one.end_at is None for one in holding):

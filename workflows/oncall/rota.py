@@ -1,4 +1,4 @@
-"""The days ahead of a rota: who is on call from when to when, where no one is, and what is not known yet. Pure."""
+"""The days ahead in a rota: who is on call from when to when, where no one is, and what is not known yet. Pure."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from workflows.models import Shift, ShiftOverride
 
 @dataclass(frozen=True, slots=True)
 class RotaStretch:
-    """Some time in which the same people are on call; ``users`` are the pager's ids, empty where no one is.
+    """A period in which the same people are on call; ``users`` are the pager's ids, empty if no one is.
 
     ``is_known`` is false past the end of what was read. Those ``overriding`` are on call by an override.
     """
@@ -37,7 +37,7 @@ class RotaStretch:
 
 @dataclass(frozen=True, slots=True)
 class RotaDay:
-    """A day in the viewer's zone; of today, what is left. ``begins`` says when those begin that begin in it."""
+    """A day in the viewer's zone, or the rest of today. ``begins`` says when each stretch that starts in it begins."""
 
     on: date
     start: datetime
@@ -54,7 +54,7 @@ def ahead(
     known_until: datetime,
     overrides: Sequence[ShiftOverride] = (),
 ) -> list[RotaStretch]:
-    """Cut the time between two moments into stretches, in order and without holes; neighbours differ."""
+    """Split the time between two moments into stretches, in order and without holes; neighbors differ."""
     moments = {
         known_until,
         *_edges(shifts),
@@ -74,7 +74,7 @@ def ahead(
 
 
 def days(stretches: Sequence[RotaStretch], *, now: datetime, zone: tzinfo, count: int, skip: int = 0) -> list[RotaDay]:
-    """Lay stretches out over as many days in a zone, from today on or after as many days as are skipped."""
+    """Lay stretches out over this many days in a zone, starting today or ``skip`` days later."""
     made = []
     for start, end in pairwise(midnights(now, zone=zone, count=count, skip=skip)):
         first = max(start, now)
@@ -89,9 +89,9 @@ def days(stretches: Sequence[RotaStretch], *, now: datetime, zone: tzinfo, count
 
 
 def midnights(now: datetime, *, zone: tzinfo, count: int, skip: int = 0) -> list[datetime]:
-    """Return when today and each day after it begins, and when the last one ends, in UTC: days may have 23 hours.
+    """Return when today and each following day begins, and when the last one ends, in UTC: a day may have 23 hours.
 
-    The first as many as are skipped are left out.
+    The first ``skip`` days are left out.
     """
     today = now.astimezone(zone).date()
     begins = (datetime.combine(today + timedelta(days=n), time.min, tzinfo=zone) for n in range(skip, skip + count + 1))
@@ -104,7 +104,7 @@ def gaps(stretches: Collection[RotaStretch]) -> Iterator[RotaStretch]:
 
 
 def hues(rows: Sequence[Sequence[RotaStretch]], among: Sequence[str]) -> dict[frozenset[str], str]:
-    """Give whoever is on call together a colour: those who follow each other differ, and all do while colours last."""
+    """Give each set of people on call together a color: successive sets differ, and all do while colors last."""
     beside: dict[frozenset[str], set[frozenset[str]]] = defaultdict(set)
     for stretches in rows:
         for one, other in pairwise(stretches):
@@ -120,7 +120,7 @@ def hues(rows: Sequence[Sequence[RotaStretch]], among: Sequence[str]) -> dict[fr
 
 
 def bars(day: RotaDay, *, hue: Callable[[frozenset[str]], str]) -> list[tuple[float, float, str]]:
-    """Return what to draw of a day: where each stretch begins, how wide it is, in per cent, and what it looks like."""
+    """Return the bars of a day: each stretch's start and width in per cent, and its style."""
     whole = (day.end - day.start).total_seconds()
     return [
         (

@@ -1,4 +1,4 @@
-"""Stored on-call turns, with a near-future read laid over a far-future one. Pure."""
+"""Stored on-call turns, with a read of the near future laid over one of the far future. Pure."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from workflows.pager_port import Turn
 
 
 class TurnRow(NamedTuple):
-    """Someone's turn; no start is always before, no end always after."""
+    """Someone's turn; no start means since always, no end means forever."""
 
     subject: str
     level: int
@@ -24,21 +24,21 @@ class TurnRow(NamedTuple):
 
 
 def of(turn: Turn, *, since: datetime, until: datetime) -> TurnRow:
-    """Return a turn as it is kept. What lies outside of the window is not known: a pager may cut it off there."""
+    """Return a turn as stored. What lies outside the window is unknown, since a pager may cut turns off there."""
     start = turn.start if turn.start is not None and turn.start > since else None
     end = turn.end if turn.end is not None and turn.end < until else None
     return TurnRow(turn.subject, turn.level, turn.user, start, end)
 
 
 def agree(one: Iterable[TurnRow], other: Iterable[TurnRow], *, since: datetime, until: datetime) -> bool:
-    """Return whether two reads put the same people on call all along, however they cut their turns."""
+    """Return whether two reads put the same people on call throughout, however they split their turns."""
     return _spans(one, since, until) == _spans(other, since, until)
 
 
 def laid_over(far: Iterable[TurnRow], near: Iterable[TurnRow], *, edge: datetime) -> set[TurnRow]:
-    """Return what holds when ``near`` is the truth before ``edge`` and ``far`` from there on.
+    """Combine two reads: ``near`` holds before ``edge``, ``far`` from there on.
 
-    ``near`` was read as far as the edge, so that its last turns have no end; they go on into those of ``far``.
+    ``near`` was read up to the edge, so its last turns have no end; they continue into those of ``far``.
     """
     later = {_from(row, edge) for row in far if row.end is None or row.end > edge}
     going_on = {row[:3]: row for row in sorted(later, key=_by_end) if row.start == edge}
@@ -50,7 +50,7 @@ def laid_over(far: Iterable[TurnRow], near: Iterable[TurnRow], *, edge: datetime
 def _spans(
     rows: Iterable[TurnRow], since: datetime, until: datetime
 ) -> dict[tuple[str, int, str], list[list[datetime]]]:
-    """Return when each is on call in a window, in order; turns that touch or overlap are one."""
+    """Return when each person is on call in a window, in order; turns that touch or overlap become one."""
     found: dict[tuple[str, int, str], list[list[datetime]]] = {}
     cut = ((row[:3], max(row.start or since, since), min(row.end or until, until)) for row in rows)
     for who, start, end in sorted(one for one in cut if one[1] < one[2]):
@@ -73,7 +73,7 @@ def _into(row: TurnRow, later: TurnRow | None, edge: datetime) -> TurnRow:
 
 
 def _by_end(row: TurnRow) -> tuple[bool, float]:
-    """Put the longest last: one without an end, else the latest."""
+    """Sort the longest last: one without an end, else the latest."""
     return row.end is None, row.end.timestamp() if row.end else 0.0
 
 

@@ -1,1 +1,1 @@
-"""Pages of ours: opened once, kept true by webhooks and by polling, and who they bring in."""
+"""Our pages: opened once, kept up to date by webhooks and polling, and the people they bring in."""

@@ -1,4 +1,4 @@
-"""Acknowledge a page from here, in the name of someone it reached: the wish is recorded, a worker carries it out."""
+"""Acknowledge a page from here, in the name of someone it reached. A worker carries out the recorded request."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ Status = Page.Status
 
 @dataclass(frozen=True, slots=True)
 class AckWish:
-    """Someone's wish to acknowledge a page that still rings; ``failed`` says why it was not done, and what to do.
+    """A request to acknowledge a page that is still triggered; ``failed`` says why it failed and what to do.
 
     ``delayed`` says why it takes longer than a moment.
     """
@@ -41,17 +41,17 @@ class AckWish:
 
 
 class AckReply(NamedTuple):
-    """What someone is told who wants to acknowledge a page, and whether it is ``begun`` only now, by them."""
+    """The reply to someone who wants to acknowledge a page; ``begun`` says whether their request is new."""
 
     says: str
     begun: bool = False
 
 
 def ask(incident: Incident, *, page: int, by: Person, at: datetime) -> AckReply:
-    """Record that someone wants to acknowledge a page, once; return what happens now.
+    """Record once that someone wants to acknowledge a page; return what happens now.
 
-    What was acknowledged or resolved meanwhile is said, and no error. Raises ``Refused`` for a page that is not there,
-    or did not reach them.
+    If it was acknowledged or resolved meanwhile, the reply says so; that is no error. Raises ``Refused`` for a page
+    that does not exist or did not reach them.
     """
     with rules.changing(incident, by=by) as now:
         found = Page.objects.select_for_update(of=("self",), no_key=True).filter(incident=now, pk=page).first()
@@ -78,9 +78,9 @@ def _must_ring(page: Page, incident: Incident) -> None:
 
 
 def able(pages: Collection[Page]) -> dict[int, frozenset[int]]:
-    """Return who can acknowledge each of some pages from here, by primary key: people it reached, now or before.
+    """Return who can acknowledge each page from here, by primary key: people whom it reached, now or before.
 
-    Nobody while the pager has not told the page's id, no guests, and not the user in whose name pages are opened.
+    Empty while the page has no id from the pager. Leaves out guests and the user as whom pages are opened.
     """
     known = {user.pager_id: user.person for user in _users(pages)}
     return {
@@ -102,7 +102,7 @@ def _users(pages: Iterable[Page]) -> list[PagerUser]:
 
 
 def of(pages: Collection[Page]) -> dict[int, AckWish]:
-    """Return the wishes that are not carried out yet, or could not be, by their pages' primary keys; few queries."""
+    """Return the requests that are pending or failed, by their pages' primary keys; few queries."""
     asked = {page.pk: page for page in pages if page.ack_turn}
     if not asked:
         return {}
@@ -118,13 +118,13 @@ def of(pages: Collection[Page]) -> dict[int, AckWish]:
 
 
 def _planned(incidents: Collection[int]) -> Iterable[int]:
-    """Return those of some incidents whose newest facts were planned."""
+    """Return those of these incidents that were planned from their newest facts."""
     rows = Planned.objects.filter(incident__in=incidents, revision__gte=F("incident__revision"))
     return rows.values_list("incident", flat=True)
 
 
 def _asked(page: Page, effect: Effect | None, names: Mapping[int, str], planned: Collection[int]) -> AckWish | None:
-    """Tell how a wish stands; None for one that is over: done, called off, or never taken up by a plan."""
+    """Return the state of a request; None if it is over: done, called off, or never picked up by a plan."""
     if page.ack_asked_by_id is None or (effect is None and page.incident_id in planned):
         return None
     person_id, name = page.ack_asked_by_id, names.get(page.ack_asked_by_id, "Someone")
@@ -138,7 +138,7 @@ def _asked(page: Page, effect: Effect | None, names: Mapping[int, str], planned:
 
 
 def acknowledge(pager: Pager, work: Work) -> Outcome:
-    """Acknowledge the page in the name of whoever asked, unless someone acknowledged or resolved it before that."""
+    """Acknowledge the page in the requester's name, unless someone has acknowledged or resolved it."""
     page, person = _page(work), work.effect.spec["person"]
     user = next((one for one in _users([page]) if one.person_id == person), None)
     if user is None:
@@ -147,14 +147,14 @@ def acknowledge(pager: Pager, work: Work) -> Outcome:
 
 
 def look(pager: Pager, work: Work) -> Outcome | None:
-    """Look whether the page still rings; one that was acknowledged or resolved, by anyone, needs nothing more."""
+    """Check whether the page is still triggered; if anyone acknowledged or resolved it, nothing is left to do."""
     page = _page(work)
     now = pager.look(page.pager_id)
     return None if now is None or now.status == Status.TRIGGERED else _found(page, now)
 
 
 def _found(page: Page, now: PageStatus) -> Outcome:
-    """Record how the page was found to stand, as every look does: who acknowledged it is told once, and comes in."""
+    """Record the state in which the page was found. An acknowledgement is reported once and brings its author in."""
 
     def note(at: datetime) -> None:
         note_found.note(page, now, looked_at=at)

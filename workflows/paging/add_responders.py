@@ -12,7 +12,7 @@ from workflows.planning import pages
 
 
 def _on_it(news: PagerEvent) -> tuple[Who, ...]:
-    """Who is on it by this news: who acknowledged it, or was asked to join and does."""
+    """Return who takes it by this news: the person who acknowledged, or those who accepted a request to join."""
     if news.ours:
         return ()
     if news.kind == ACKNOWLEDGED and news.by is not None:
@@ -21,7 +21,7 @@ def _on_it(news: PagerEvent) -> tuple[Who, ...]:
 
 
 def bring_in(page: Page, news: PagerEvent, *, at: datetime) -> None:
-    """Bring in who is on it: into a private incident only who acknowledged a page that this incident stands behind."""
+    """Bring in who takes it; into a private incident, only by acknowledging a page that the incident still asks for."""
     incident = page.incident
     if not incident.is_active:
         return
@@ -34,10 +34,10 @@ def bring_in(page: Page, news: PagerEvent, *, at: datetime) -> None:
 
 
 def _may_come(page: Page, person: Person, news: PagerEvent) -> bool:
-    """Return whether someone on a page comes in by that, however often it was escalated before it reached them.
+    """Return whether taking a page brings someone in, however often it was escalated before it reached them.
 
-    A private incident opens to who acknowledged, not to who only took up a call for help: anyone in the pager may ask
-    anyone. Nor does it to who went by hand, and old news fetch nobody back.
+    A private incident opens to people who acknowledged, but not to those who only accepted a call for help, because
+    anyone in the pager can ask anyone. It does not reopen to people who left by hand, and old news brings no one back.
     """
     if not person.can_join or _left_since(page.incident, person, since=news.at):
         return False
@@ -47,7 +47,7 @@ def _may_come(page: Page, person: Person, news: PagerEvent) -> bool:
 
 
 def _is_stood_behind(page: Page) -> bool:
-    """Return whether an incident asks for a page as it is now: its type does, or it was opened since it took that."""
+    """Return whether the incident asks for a page as it is now: its type does, or it was opened under that type."""
     incident = page.incident
     if page.opened_at >= incident.typed_at:
         return True
@@ -59,12 +59,12 @@ def _went(incident: Incident, person: Person) -> bool:
 
 
 def _left_since(incident: Incident, person: Person, *, since: datetime) -> bool:
-    """Return whether someone left, or was shut out, after what the news tell: old news fetch nobody back."""
+    """Return whether someone left, or was shut out, after this news: old news brings no one back."""
     return Participant.objects.filter(incident=incident, person=person, left_at__gte=since).exists()
 
 
 def outsiders(page: Page, news: PagerEvent) -> str:
-    """Say who has it and cannot follow it here, and how to mend that; empty when everyone can."""
+    """Say who took it but cannot follow it here, and how to fix that; empty if everyone can."""
     said = [_outside(page, who, news) for who in _on_it(news)] if page.incident.is_active else []
     return " ".join(filter(None, said))
 
@@ -90,17 +90,17 @@ def _takes_part(incident: Incident, person: Person) -> bool:
 
 
 def person_of(who: Who | None) -> Person | None:
-    """Return who someone of the pager's is here, or None while the two are not matched."""
+    """Return the person matched with a pager user; None if there is none."""
     user = user_of(who) if who else None
     return user.person if user else None
 
 
 def name_of(who: Who) -> str:
-    """Return a name to call someone by: as the pager told it, else as we know it."""
+    """Return a name for them: as the pager gave it, else as we know it."""
     user = None if who.name else user_of(who)
     return who.name or (user.name if user else "Somebody")
 
 
 def user_of(who: Who) -> PagerUser | None:
-    """Return what we know of someone: by id, which is how they were matched, never by name."""
+    """Return our row for a pager user, by id, which is how they were matched, never by name."""
     return PagerUser.objects.filter(pager_id=who.id).select_related("person").first() if who.id else None

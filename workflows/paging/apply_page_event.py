@@ -1,7 +1,7 @@
-"""Apply what happened to one of our pages: its status, who is on it, and the timeline entry.
+"""Apply news of one of our pages: its status, who takes it, and the timeline entry.
 
-News may come late, twice, in any order, and from two sides: the pager sends them and we look ourselves. A status is
-moved by the newest alone; every piece of news is recorded once, at its own time.
+News may arrive late, twice, in any order, and from two sides: webhooks and our own polling. Only the newest changes the
+status; each piece of news is recorded once, at its own time.
 """
 
 from __future__ import annotations
@@ -44,9 +44,9 @@ class Heard(StrEnum):
 
 
 def hear(news: PagerEvent, *, at: datetime, later: Sequence[PagerEvent] = (), asks: bool = False) -> Heard:
-    """Take a piece of news in, in one transaction; what is heard again changes nothing.
+    """Apply a piece of news, in one transaction; repeated news changes nothing.
 
-    What an alert that it begins needs to know besides is said by `intake.hear`.
+    `intake.hear` explains ``later`` and ``asks``, which matter if the news starts an alert.
     """
     with transaction.atomic(savepoint=False):
         found, doubtful = match_page.find(news)
@@ -65,13 +65,13 @@ def hear(news: PagerEvent, *, at: datetime, later: Sequence[PagerEvent] = (), as
 
 
 def held(page: Page) -> Page:
-    """Return a page fresh, held for the caller's transaction: its incident first, the order in which entries lock."""
+    """Return a page reread and locked for the caller's transaction; its incident first, as entries lock it."""
     timeline.hold(page.incident_id)
     return match_page.with_incidents(Page.objects.select_for_update(of=("self",), no_key=True)).get(pk=page.pk)
 
 
 def take(page: Page, news: PagerEvent, *, at: datetime) -> None:
-    """Take news of a held page in: move its status if they are the newest, and record what is not known yet."""
+    """Apply news to a locked page: change its status if this is the newest, and record it if it is not known yet."""
     was, knew = page.status, page.pager_id
     newest = bool(news.status) and is_newest(page, news)
     ours = _is_our_doing(page, news)
@@ -79,7 +79,7 @@ def take(page: Page, news: PagerEvent, *, at: datetime) -> None:
     pager_names.learn(page, news.page)
     acknowledgements.note_told(page, news, by=add_responders.name_of(news.by) if news.by else "")
     if newest and news.status == Status.RESOLVED and not ours:
-        page.withdrawn_at = None  # it had been meant to be withdrawn, and ended in another way
+        page.withdrawn_at = None  # we meant to withdraw it, but it ended in another way
     if newest:
         _move(page, news)
         intake.take_over(page.incident, news, at=at)
@@ -88,7 +88,7 @@ def take(page: Page, news: PagerEvent, *, at: datetime) -> None:
         effect_queue.plan_anew(page.incident_id)
     if newest and page.is_open and was in {Status.OPENING, Status.RESOLVED}:
         called_off.take_up(page, news.page, at=at, knew=knew if was == Status.RESOLVED else None)
-        if was == Status.RESOLVED and news.kind == Status.TRIGGERED:  # and was not reopened by somebody
+        if was == Status.RESOLVED and news.kind == Status.TRIGGERED:  # and no one reopened it
             effect_queue.plan_anew(page.incident_id)
     page.news = [*page.news, news.id[:ID_CHARS]]
     page.save()
@@ -102,7 +102,7 @@ def take(page: Page, news: PagerEvent, *, at: datetime) -> None:
 
 
 def is_newest(page: Page, news: PagerEvent) -> bool:
-    """Return whether news are of a later moment than what the page's status is from; anything beats *being opened*."""
+    """Return whether news is later than the page's status; anything is later than *being opened*."""
     return page.status == Status.OPENING or (news.at, RANK[news.status]) > (page.status_at, RANK[page.status])
 
 
@@ -112,7 +112,7 @@ def _move(page: Page, news: PagerEvent) -> None:
 
 
 def _is_our_doing(page: Page, news: PagerEvent) -> bool:
-    """Return whether news only say what we did ourselves: that stands on the timeline already."""
+    """Return whether news only reports what we did ourselves, which is already on the timeline."""
     if news.ours or news.kind == "triggered":
         return True
     if news.kind != "resolved" or (news.by is not None and add_responders.user_of(news.by) is not None):
@@ -125,7 +125,7 @@ def _ended_just_now(page: Page, news: PagerEvent) -> bool:
 
 
 def is_ending(page: Page) -> bool:
-    """Return whether we are about to end this page, or do so at this moment."""
+    """Return whether we are about to end this page, or are ending it right now."""
     under_way = [Effect.State.WAITING, Effect.State.RUNNING]
     return Effect.objects.filter(incident=page.incident_id, thing=page.key, verb=RETIRE, state__in=under_way).exists()
 
@@ -149,19 +149,19 @@ def _write(page: Page, news: PagerEvent, *, told: bool, moved: bool, again: bool
 
 
 def _ended_unanswered(page: Page, news: PagerEvent) -> bool:
-    """Return whether a page ended without anyone having been on it: its service resolves what is open for long."""
+    """Return whether a page ended with no one on it: its service auto-resolves pages that are open for long."""
     return news.kind == Status.RESOLVED and news.by is None and page.answered_at is None
 
 
 def _asks(page: Page) -> bool:
-    """Return whether people are to be asked if it is over: the last of our pages ended, and they still respond."""
+    """Return whether to ask if it is over: the last of our pages ended, and the incident is still active."""
     if page.status != Status.RESOLVED or not page.incident.is_active:
         return False
     return not Page.objects.filter(incident=page.incident_id).exclude(status=Status.RESOLVED).exists()
 
 
 def _sentence(page: Page, news: PagerEvent, *, named: bool, again: bool) -> str:
-    """Say the news, with who did it in front where the entry does not name them itself."""
+    """Say the news, preceded by the actor unless the entry names them itself."""
     names = [add_responders.name_of(who) for who in news.people]
     people = sentences.enumerated(names) or "the next in line"
     values = {
@@ -178,7 +178,7 @@ def _sentence(page: Page, news: PagerEvent, *, named: bool, again: bool) -> str:
 
 
 def _level(news: PagerEvent) -> int | None:
-    """Return the level of the escalation policy at which those who are paged now are on call, above the first."""
+    """Return the escalation policy's level at which the people paged now are on call, if above the first."""
     if news.kind != "escalated" or not news.page.policy_id:
         return None
     now = Q(start_at=None) | Q(start_at__lte=news.at), Q(end_at=None) | Q(end_at__gt=news.at)

@@ -1,4 +1,4 @@
-"""Pages that nobody wants any more before they are opened: ended here, and taken up if they come after all."""
+"""Pages that are no longer wanted before they are opened: ended here, and taken up if they arrive after all."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Status = Page.Status
 
 
 def over(known: IncidentState, result: Plan) -> list[str]:
-    """Return the keys of pages that are being opened, and that nothing opens any more by this plan."""
+    """Return the keys of pages that are being opened and that this plan no longer asks for."""
     cancelled, owed = set(result.cancels), known.observed.owed
     coming = {key for key, chain in owed.items() if any(one.effect not in cancelled for one in chain)}
     coming |= {action.thing for action in result.actions} | known.observed.seen.keys()
@@ -31,9 +31,9 @@ def over(known: IncidentState, result: Plan) -> list[str]:
 
 
 def end(incident: Incident, keys: Collection[str], *, at: datetime) -> None:
-    """End pages that are over, so that nobody is said to be paged by them. The caller holds the incident.
+    """End pages that are over, so that no one is shown as paged by them. The caller holds the incident.
 
-    Their status stays as old as it is: whatever the pager tells of them is news.
+    Their status keeps its time, so anything the pager reports about them counts as newer.
     """
     opening = Page.objects.filter(incident=incident, key__in=keys, status=Status.OPENING)
     if opening.update(status=Status.RESOLVED, status_by="", withdrawn_at=at):
@@ -41,22 +41,21 @@ def end(incident: Incident, keys: Collection[str], *, at: datetime) -> None:
 
 
 def open_again(page: Page) -> None:
-    """Begin to open a page that was called off, under the key that it had: if that one still comes, it is the same."""
+    """Resume opening a page that was called off, under its old key: if the first one arrives, it is the same page."""
     page.status, page.withdrawn_at = Status.OPENING, None
     page.save(update_fields=["status", "withdrawn_at"])
 
 
 def take_up(page: Page, told: PagerIncident, *, at: datetime, knew: str | None = None) -> None:
-    """Own a page that is open, though what was to open it was given up or failed: the plan says what becomes of it.
+    """Adopt a page that is open although its effect was given up or failed; the plan decides what becomes of it.
 
-    So is one that was opened once more, by a request that came late, after the first had ended and its key was free:
-    ``knew`` is the id that the page had before the news, where it had ended. In the caller's transaction, which holds
-    the page and saves it.
+    Also adopt one that a late request opened again after the first had ended and its key was free: ``knew`` is the id
+    that the ended page had before the news. Runs in the caller's transaction, which holds the page and saves it.
     """
     makes = Effect.objects.filter(incident=page.incident_id, thing=page.key, verb=CREATE)
     last = makes.order_by("-pk").first()
     if not told.id or last is None or last.state in {State.WAITING, State.RUNNING}:
-        return  # that effect looks for it; should it end without finding it, the next poll comes here again
+        return  # that effect looks for it; if it ends without finding it, the next poll gets here again
     there = Resource.objects.filter(incident=page.incident_id, key=page.key).first()
     if there is not None and told.id == (page.pager_id if knew is None else knew):
         return
@@ -87,6 +86,6 @@ def _tell(page: Page, *, again: bool, at: datetime) -> None:
 
 
 def tell(page: Page, text: str, *, at: datetime) -> None:
-    """Say something of a page on the timeline, and in the channel while people respond. The caller holds the page."""
+    """Write about a page on the timeline, and in the channel of an active incident. The caller holds the page."""
     data = {"page": page.key, "url": page.url} | ({} if page.incident.is_active else {"room": 0})
     lifecycle.remark(page.incident, "page", by=None, at=at, source=Source.SYSTEM, text=text, data=data)

@@ -1,4 +1,4 @@
-"""What is open in the pager, and was opened in moments that a restore lost: nobody here ends it, or responds to it."""
+"""Pager incidents opened in the time that a restore lost, and still open: no one here ends them or responds to them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from workflows.pager_port import OpenIncident, Pager
 
 @dataclass(frozen=True, slots=True)
 class ForgottenIncident:
-    """One of them: a page of ours, or else an alert that a rule takes."""
+    """One such incident: a page of ours, or an alert that a rule takes."""
 
     is_page: bool
     number: int | None
@@ -28,7 +28,7 @@ class ForgottenIncident:
 
 
 def find(pager: Pager, *, at: datetime) -> list[ForgottenIncident]:
-    """Ask the pager for them, once `restoring.begin` noted since when; raises ``VendorError``."""
+    """Ask the pager for them, once `restoring.begin` has recorded the lost period; raises ``VendorError``."""
     since = restoring.lost_since(at=at)
     return list(_unknown(pager.open_incidents(since=since - restoring.BEHIND))) if since is not None else []
 

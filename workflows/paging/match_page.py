@@ -1,4 +1,4 @@
-"""Match news of the pager to the page that they are about."""
+"""Match news from the pager to the page it is about."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from workflows.oncall.pager_events import PagerEvent, PagerIncident
 from workflows.pager_port import key_sign
 from workflows.planning.actions import CREATE
 
-# Those that are surely meant, the ones known by id first; then all that the fallback opened, or may just be opening,
-# and whose id is not known, or of which there may be a second one.
+# Certain matches, those by id first; then every page that the fallback opened, or may be opening, and whose id is
+# unknown or that may have been opened twice.
 CANDIDATES: Final = """
     SELECT p.id, p.pager_id = %(id)s AND p.pager_id <> '' OR p.dedup_key = %(key)s, p.pager_id, p.dedup_key, i.codename
       FROM workflows_page p JOIN incidents_incident i ON i.id = p.incident_id
@@ -25,18 +25,19 @@ CANDIDATES: Final = """
         OR p.doubted_at IS NOT NULL
      ORDER BY p.pager_id <> %(id)s OR p.pager_id = '', p.dedup_key <> %(key)s, p.opened_at DESC LIMIT 50
 """
-# Of a request that was not answered: it may be carried out beside another one.
+# A request without a response may be carried out in addition to another one.
 MAY_BE_TWO: Final = Exists(
     Effect.objects.filter(incident=OuterRef("incident"), thing=OuterRef("key"), verb=CREATE, unsure=True)
 )
 
 
 def find(news: PagerEvent) -> tuple[Page | None, list[int]]:
-    """Return the page that news are about, or the keys of those of which a look has to say which is meant.
+    """Return the page that news is about, or the keys of candidates that a look must decide between.
 
-    A page is known by the pager's id, else by the key that it was opened with. What the fallback opened shows no key
-    there, so until its id is known the sign of its key in its title says so. Any other title like ours lets pages be
-    looked at: older ones bear no sign, one may have been opened twice, and another Firekind gives the same codenames.
+    A page is identified by the pager's id, else by the key it was opened with. The pager shows no key for what the
+    fallback opened, so until its id is known, the key prefix in the title identifies it. For any other title like ours,
+    pages are looked at: older ones have no prefix, one may have been opened twice, and another Firekind uses the same
+    codenames.
     """
     told = news.page
     with connection.cursor() as cursor:
@@ -55,22 +56,22 @@ def find(news: PagerEvent) -> tuple[Page | None, list[int]]:
 
 
 def look_soon(pages: Collection[int], *, at: datetime) -> None:
-    """Let the next poll look at pages again, and for a second one of each. In the caller's transaction."""
+    """Have the next poll look at these pages again, and for a second one of each. Runs in the caller's transaction."""
     held = [page.pk for page in Page.objects.select_for_update(no_key=True).filter(pk__in=pages).order_by("pk")]
     Page.objects.filter(pk__in=held).update(looked_at=None, doubted_at=at)
 
 
 def with_incidents(pages: QuerySet[Page]) -> QuerySet[Page]:
-    """Read pages with their incidents, without the words of these."""
+    """Read pages with their incidents, without the incidents' words."""
     return pages.select_related("incident").defer("incident__words")
 
 
 def _is_a_second(page: Page, told: PagerIncident) -> bool:
-    """Return whether an incident of the pager is another one than the open page that has its key."""
+    """Return whether a pager incident is a second one, other than the open page with its key."""
     return page.is_open and "" not in {page.pager_id, told.id} and told.id != page.pager_id
 
 
 def _opened_twice(told: PagerIncident) -> list[int]:
-    """Return the pages of which this may be a second one, by the title that it has."""
+    """Return the pages of which this may be a second one, by its title."""
     codename = own_pages.named_in(told.title)
     return list(Page.objects.filter(MAY_BE_TWO, incident__codename=codename).values_list("pk", flat=True))

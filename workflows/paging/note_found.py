@@ -1,4 +1,4 @@
-"""Apply how a look found a page: its status, who is paged, and the timeline entry, unless news told it before."""
+"""Apply the polled state of a page: its status, who is paged, and the timeline entry, unless news came first."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ REOPENED: Final = (
     "The page to {page} was reopened: paging again",
 )
 
-# From the status that is found: the kind of news, and how it reads with and without who it was.
+# By the status found: the kind of news, and its text with and without an actor.
 FOUND: Final[Mapping[str, tuple[str, str, str]]] = {
     Status.TRIGGERED: (
         "unacknowledged",
@@ -52,19 +52,19 @@ FOUND: Final[Mapping[str, tuple[str, str, str]]] = {
 def note(page: Page, rung: PageStatus, *, looked_at: datetime, ends: bool = False) -> bool:
     """Apply the status a page was found in; return whether it had changed without an event.
 
-    Of a page that we are about to end only what ends it says ``ends``: it records what it finds.
+    For a page that we are about to end, only the call that ``ends`` it applies what it finds.
     """
     with transaction.atomic():
         page = apply_page_event.held(page)
         if not ends and apply_page_event.is_ending(page):
             return False
         if page.is_open and "" not in {page.pager_id, rung.id} and rung.id != page.pager_id:
-            return False  # a second one became the page since it was looked at
+            return False  # a second one replaced the page since it was looked at
         if page.was_called_off and rung.joined:
-            return False  # nobody was paged by it, and nobody is to be
+            return False  # no one was paged by it, and no one should be
         passed = _joined(page, rung, looked_at=looked_at) or _follow(page, rung, looked_at=looked_at)
         since, until = _between(page, rung, looked_at=looked_at)
-        at = min(until, max(since, looked_at))  # what the pager says after this look may have happened after it
+        at = min(until, max(since, looked_at))  # what the pager reports after this look may have happened after it
         is_newer = _is_since(page, rung, until=until) and _is_newer(page, at=at, looked_at=looked_at)
         if rung.status == page.status or not is_newer:
             if rung.id and not page.pager_id:
@@ -74,7 +74,7 @@ def note(page: Page, rung: PageStatus, *, looked_at: datetime, ends: bool = Fals
                 called_off.take_up(page, _told(rung), at=looked_at)
             page.save(update_fields=["pager_id", "number", "url", "via", "joined", "withdrawn_at"])
             return passed
-        # One that was reopened may have been acknowledged since and ring again: all that is one piece of news.
+        # One that was reopened may have been acknowledged and triggered again since: all that is one piece of news.
         first = min(since, page.status_at) if _is_reopened(page, rung) else since
         id = poll_dedup.note(rung.status, since=first, until=until)
         news = _news(page, rung, id=id, at=max(at, page.status_at + timedelta(microseconds=1)))
@@ -83,10 +83,10 @@ def note(page: Page, rung: PageStatus, *, looked_at: datetime, ends: bool = Fals
 
 
 def note_unseen(page: Page, *, looked_at: datetime) -> None:
-    """Say once, of a page that was sent as an event and was not found in time, that it may have reached no one.
+    """Report once that a page sent as an event was not found in time and may have reached no one.
 
-    PagerDuty accepts an event before it looks whether anyone can be paged. It is not sent again unasked: it may have
-    been opened where nobody looked, and would ring twice.
+    PagerDuty accepts an event before it checks whether anyone can be paged. It is not sent again automatically: it may
+    have been opened where we did not look, and would page twice.
     """
     if _is_not_there(page, looked_at=looked_at):
         with transaction.atomic():
@@ -103,7 +103,7 @@ def _is_not_there(page: Page, *, looked_at: datetime) -> bool:
 
 
 def _joined(page: Page, rung: PageStatus, *, looked_at: datetime) -> bool:
-    """Record that a page went into someone else's open incident, once: nobody is paged by it."""
+    """Record, once, that a page was merged into someone else's open incident and pages no one."""
     if not rung.joined or page.joined:
         return False
     page.joined, page.url = rung.joined[:200], rung.url or page.url
@@ -117,13 +117,14 @@ def _joined(page: Page, rung: PageStatus, *, looked_at: datetime) -> bool:
 def _follow(page: Page, rung: PageStatus, *, looked_at: datetime) -> bool:
     """Apply who was found to be paged; return whether that differs from what we knew.
 
-    Who is paged first was said as the page was opened; what we never knew of an older one is not told now.
+    Who is paged first was reported when the page was opened; what we never knew about an older page is not reported
+    now.
     """
     people = _people(rung)
     since, until = poll_dedup.span(rung.assigned_at or looked_at)
     is_older = page.rung_at is not None and until < page.rung_at
     if not page.is_open:
-        return False  # if it is open again, the news of that say who is paged
+        return False  # if it is open again, that news says who is paged
     if is_older or not page_reach.is_news(page, people, status=rung.status):
         return False
     id = poll_dedup.note(poll_dedup.PASSED, since=since, until=until)
@@ -135,21 +136,21 @@ def _follow(page: Page, rung: PageStatus, *, looked_at: datetime) -> bool:
 
 
 def _between(page: Page, rung: PageStatus, *, looked_at: datetime) -> tuple[datetime, datetime]:
-    """Return the moments between which the page took the status found."""
+    """Return the earliest and latest time at which the page can have taken the status found."""
     return poll_dedup.span(rung.at) if rung.at else (page.status_at, looked_at)
 
 
 def _is_since(page: Page, rung: PageStatus, *, until: datetime) -> bool:
-    """Return whether a status found was taken after the page had ended.
+    """Return whether the status found was taken after the page had ended.
 
-    Where alerts of others keep its incident open there, we took the page for ended all the same.
+    We also treat a page as ended when alerts of others keep its incident open.
     """
-    # What followed each other within a second is known as one moment after the other at its end.
+    # Times are known to the second, so consecutive changes within one second all count as its end.
     return page.is_open or rung.id != page.pager_id or until + SECOND > page.status_at
 
 
 def _is_reopened(page: Page, rung: PageStatus) -> bool:
-    """Return whether a page that had ended rings again, under the id that it had."""
+    """Return whether a page that had ended is triggered again, with the same id."""
     return not page.is_open and rung.status == Status.TRIGGERED and rung.id != "" and rung.id == page.pager_id
 
 
@@ -166,7 +167,7 @@ def _news(page: Page, rung: PageStatus, *, id: str, at: datetime) -> PagerEvent:
     if not was_opened and rung.status == Status.TRIGGERED:
         kind = rung.status
     by = _who(rung) if rung.status != Status.TRIGGERED else None
-    people = () if page.is_open else _people(rung)  # of an open page it is known by now
+    people = () if page.is_open else _people(rung)  # for an open page it is known by now
     return PagerEvent(id, kind, at, _told(rung), did, happened, by=by, people=people, told=True, into=rung.into)
 
 
@@ -179,5 +180,5 @@ def _told(rung: PageStatus) -> PagerIncident:
 
 
 def _who(rung: PageStatus) -> Who | None:
-    """Return who made a change; None where it was a service or an integration, as webhooks have it."""
+    """Return who made a change; None if it was a service or an integration, as in webhooks."""
     return Who(rung.by_id, rung.by) if rung.by_id else None

@@ -1,4 +1,4 @@
-"""Open, retitle and end pages at the pager: what the effects of a page do, and how each is looked for.
+"""Open, retitle and end pages at the pager: what a page's effects do, and how to look for each.
 
 Each page is recorded before the pager is called.
 """
@@ -36,7 +36,7 @@ Status = Page.Status
 
 def ring(pager: Pager, work: Work) -> Outcome:
     """Open the page under its key, unless one with that key was ever opened."""
-    with transaction.atomic():  # a concurrent plan knows who is paged as soon as there is a page
+    with transaction.atomic():  # so that a concurrent plan knows who is paged as soon as the page exists
         page = _written(work)
         unsure = work.unsure or late_requests.others_on_their_way(work.effect, at=timezone.now()).exists()
         if unsure:
@@ -71,14 +71,14 @@ def retitle(pager: Pager, work: Work) -> Outcome:
     """Change the page's title."""
     page, title = _of(work), str(work.effect.spec["title"])
     taken = _retitled(pager, page, title)
-    if page.pager_id != (now := _of(work)).pager_id:  # a second one became the page meanwhile
+    if page.pager_id != (now := _of(work)).pager_id:  # a second one has replaced the page
         page, taken = now, _retitled(pager, now, title)
     external = work.external[work.effect.thing] | {"title_kept": not taken}
     return Outcome([made(work, external=external, external_id=page.pager_id)])
 
 
 def retitle_ended(pager: Pager, work: Work) -> Outcome:
-    """Try to change the title of a page that ended: what the pager no longer takes is recorded as kept."""
+    """Try to change the title of an ended page; a title that the pager no longer accepts is recorded as kept."""
     spec = work.effect.spec
     page = Page.objects.get(incident=work.effect.incident_id, key=spec["page"])
     taken = _retitled(pager, page, str(spec["title"]))
@@ -89,7 +89,7 @@ def retitle_ended(pager: Pager, work: Work) -> Outcome:
 
 
 def resolve(pager: Pager, work: Work) -> Outcome:
-    """End the page, unless someone acknowledged it while people still respond, or it is asked for again meanwhile."""
+    """End the page, unless someone acknowledged it in an active incident, or it is wanted again."""
     page = _of(work)
     incident = Incident.objects.select_related("type", "policy_version", "lead").get(pk=work.effect.incident_id)
     external = work.external[work.effect.thing]
@@ -114,7 +114,7 @@ def resolve(pager: Pager, work: Work) -> Outcome:
 
 
 def _kept(page: Page, now: PageStatus | None, incident: Incident) -> str | None:
-    """Say in words why a page is left open; nothing where the type only asks for it again, None where it is not."""
+    """Say why a page is left open: empty if the type wants it again, None if it is not left open."""
     if not (incident.is_active and page.is_open) or (now is not None and now.status == Status.RESOLVED):
         return None
     if now is not None and now.status == Status.ACKNOWLEDGED:
@@ -127,7 +127,7 @@ def _kept(page: Page, now: PageStatus | None, incident: Incident) -> str | None:
 
 
 def _says_how_it_ended(page: Page) -> str:
-    """Say that we ended a page, or found it ended; nothing where the timeline says who did."""
+    """Say that we ended a page, or found it ended; empty if the timeline says who did."""
     if page.withdrawn_at is not None:
         return f"resolved the page to {page.name}"
     told = {"kind": "page", "at": page.status_at, "data__page": page.key, "data__news": Status.RESOLVED}
@@ -136,7 +136,7 @@ def _says_how_it_ended(page: Page) -> str:
 
 
 def _end(pager: Pager, page: Page, now: PageStatus | None) -> bool:
-    """End a page that is open, and return whether nothing of it is left open with the pager.
+    """End an open page; return whether nothing of it remains open in the pager.
 
     The intent is recorded first: a crash in between counts as withdrawn.
     """
@@ -154,11 +154,11 @@ def _end(pager: Pager, page: Page, now: PageStatus | None) -> bool:
 
 
 def _retitled(pager: Pager, page: Page, title: str) -> bool:
-    """Change a page's title, and return whether that was taken. One that was sent as an event is looked for first."""
+    """Change a page's title; return whether that was accepted. One that was sent as an event is looked up first."""
     if not page.pager_id:
         found = _found(pager, page, since=page.opened_at - SKEW)
         if found is None or not found.id:
-            return False  # what it joined is someone else's
+            return False  # the incident that it joined is someone else's
         page.pager_id, page.number, page.url = found.id, found.number, found.url
         page.save(update_fields=["pager_id", "number", "url"])
     return pager.retitle(page.pager_id, title, key=page.dedup_key, codename=page.incident.codename)
@@ -173,9 +173,9 @@ def _of(work: Work) -> Page:
 
 
 def _written(work: Work) -> Page:
-    """Return the row of the page, written and committed before the pager is called."""
+    """Return the page's row, written and committed before the pager is called."""
     effect, spec = work.effect, work.effect.spec
-    # By a name that is given out once: a number comes again after a restore, and with it the page of what was lost.
+    # Keyed by the codename, which is never reused: a number repeats after a restore, and would find the lost page.
     key = salted_hmac("workflows.page", f"{effect.incident.codename}/{effect.thing}").hexdigest()[:32]
     values = {
         "target": spec["target"],
@@ -196,9 +196,9 @@ def _written(work: Work) -> Page:
 
 
 def _note_rung(page: Page, *, at: datetime, unsure: bool) -> None:
-    """Record who is on call at this moment: they are the ones paged, even if the next shift starts.
+    """Record who is on call right now: they are the ones paged, even if the next shift starts.
 
-    Where an earlier try may have rung others, they stay known as rung, and what the pager says of that try is news.
+    If an earlier try may have paged others, they stay recorded as paged, and the pager's reports on that try are news.
     """
     if unsure and page.pager_id:
         return
@@ -214,7 +214,7 @@ def _note_rung(page: Page, *, at: datetime, unsure: bool) -> None:
 
 
 def _paged_there(page: Page, service: str, *, unsure: bool, at: datetime) -> list[Who]:
-    """Return whom the fallback pages: whoever is on call for its service, and not those who were meant."""
+    """Return who the fallback pages: those on call for its service, not those who were meant."""
     page.rung_ids, page.now_ids, page.rings = page.rung_ids if unsure else [], [], ""
     there = f"service/{service}"
     callee = callees.known([], asked=[there], pager=True, at=at).asked.get(there)
@@ -222,7 +222,7 @@ def _paged_there(page: Page, service: str, *, unsure: bool, at: datetime) -> lis
 
 
 def _opened(work: Work, page: Page, rung: PageStatus, *, unsure: bool) -> Outcome:
-    """Record the page as the pager has it. News of it may have come first: they are newer than what we were told."""
+    """Record the page as the pager has it. News may have come first, and is newer than the response."""
     with transaction.atomic():
         page = Page.objects.select_for_update(no_key=True).get(pk=page.pk)
         if page.was_called_off:
@@ -236,7 +236,7 @@ def _opened(work: Work, page: Page, rung: PageStatus, *, unsure: bool) -> Outcom
         assigned = [Who(one.id, one.name) for one in rung.assigned]
         since = rung.assigned_at or timezone.now()
         if rung.via == "events" and unheard and not (assigned or rung.joined):
-            since = page.rung_at or since  # before it was sent, so that whatever the pager says is newer
+            since = page.rung_at or since  # before it was sent, so that anything the pager says is newer
             assigned = _paged_there(page, rung.service, unsure=unsure, at=since)
         if page_reach.is_news(page, assigned, status=rung.status):
             page_reach.follow(page, assigned, at=since)
@@ -255,16 +255,16 @@ def _opened(work: Work, page: Page, rung: PageStatus, *, unsure: bool) -> Outcom
     thing.label = page.name
     also = None
     title = unsigned(rung.title, key=page.dedup_key)
-    if title and title != thing.spec["title"]:  # an earlier request opened it, with what was true then
+    if title and title != thing.spec["title"]:  # an earlier request opened it, with the title of that time
         thing.spec = thing.spec | {"title": title}
         also = partial(_plan_anew, page.incident_id)
     data = {"page": page.key, "url": page.url, "over": bool(page.joined)}
-    # Before whatever was heard of it meanwhile: who acknowledges is often quicker than the answer to our request.
+    # Timed before any news: an acknowledgement is often faster than the response to our request.
     return Outcome([thing], says=says, kind="page", data=data, at=page.opened_at, also=also)
 
 
 def _is_paused(page: Page) -> bool:
-    """Return whether a page stands on a service in a maintenance window; the fallback has a service of its own."""
+    """Return whether a page's service is in a maintenance window; the fallback has its own service."""
     return page.via == "rest" and PagerTarget.objects.filter(pager_id=page.service_id, paused=True).exists()
 
 

@@ -1,4 +1,4 @@
-"""What the pager calls a page: its id, its number and its address there. The caller saves the page."""
+"""The pager's names for a page: its id, its number and its URL there. The caller saves the page."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from workflows.oncall.pager_events import PagerIncident
 
 
 def learn(page: Page, told: PagerIncident) -> None:
-    """Take over what the pager calls a page, where that is not known yet."""
+    """Store the pager's names for a page if they are not known yet."""
     page.pager_id = page.pager_id or told.id[:64]
     page.number = page.number or told.number
     if not page.url and told.url.startswith("https://") and len(told.url) <= 500:
@@ -17,11 +17,11 @@ def learn(page: Page, told: PagerIncident) -> None:
 
 
 def learn_anew(page: Page, told: PagerIncident) -> None:
-    """Take over what the pager calls a page now, whatever it was called before."""
+    """Store the pager's current names for a page, replacing earlier ones."""
     page.pager_id, page.number, page.url = "", None, ""
     learn(page, told)
 
 
 def external(page: Page) -> dict[str, Any]:
-    """Return what a resource keeps of what the pager calls a page."""
+    """Return the pager's names for a page as a resource stores them."""
     return {"id": page.pager_id, "number": page.number, "url": page.url, "via": page.via}

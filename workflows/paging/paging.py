@@ -1,4 +1,4 @@
-"""Page people: whom one may page, and a request for it. `page_effects` opens the page."""
+"""Page people: who can be paged, and a request to do it. `page_effects` opens the page."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ Status = Page.Status
 
 @dataclass(frozen=True, slots=True)
 class PageChoice:
-    """Whom someone may page: ``rings`` says who that is now, ``state`` how a page to them stands already.
+    """Someone who can be paged: ``rings`` says who that is now, ``state`` the state of their page, if any.
 
-    ``strangers`` are the names of those it does not bring in.
+    ``strangers`` are the names of those whom it does not bring in.
     """
 
     target: str
@@ -52,19 +52,19 @@ def _choice(callee: Callee, page: Page | None) -> PageChoice:
 
 
 def must_page(by: Person | None) -> None:
-    """Raise ``Refused`` for who is no member: they neither page anyone nor learn who is on call; None is a terminal."""
+    """Raise ``Refused`` for non-members, who may neither page anyone nor learn who is on call; None is a terminal."""
     if by is not None and not by.can_join:
         raise lifecycle.Refused(f"{by.kept_out} cannot page anyone. Ask someone you work with.")
 
 
 def named(words: str, among: Sequence[PageChoice]) -> PageChoice | None:
-    """Return the choice with a name, an id or a ref, ignoring case; None when there is none."""
+    """Return the choice with a name, an id or a ref, ignoring case; None if there is none."""
     low = words.strip().lstrip("@").casefold()
     return next((one for one in among if low in {one.name.casefold(), one.target.casefold(), _id(one)}), None)
 
 
 def of_person(person: Person, among: Sequence[PageChoice]) -> PageChoice | None:
-    """Return the choice that pages someone by name, or None while the pager does not know them."""
+    """Return the choice that pages this person; None while the pager does not know them."""
     ids = {f"user/{one}" for one in person.on_pager.filter(gone=False).values_list("pager_id", flat=True)}
     return next((one for one in among if one.target in ids), None)
 
@@ -74,7 +74,7 @@ def _id(choice: PageChoice) -> str:
 
 
 def said(page: Page) -> str:
-    """Say how a page stands: *paging*, *acknowledged by Eve Ito*, *resolved by Firekind*."""
+    """Say the state of a page: *paging*, *acknowledged by Eve Ito*, *resolved by Firekind*."""
     if page.was_called_off:
         return "called off before it was opened"
     if page.is_unseen:
@@ -95,15 +95,16 @@ def ask(
     because: str = "",
     via: str = Source.WEB,
 ) -> str:
-    """Ask for a page by hand; return what will be done, in words.
+    """Request a page by hand; return what will be done, in words.
 
-    Raises ``BadInput`` for someone who cannot be paged or whose page is still open, ``Refused`` once it has ended.
+    Raises ``BadInput`` for someone who cannot be paged or whose page is still open, ``Refused`` once the incident has
+    ended.
     """
     if ports.pager() is None:
         raise lifecycle.Refused("PagerDuty is not connected: set PAGERDUTY_API_KEY and PAGERDUTY_FROM.")
     callee = callees.known([], asked=[target], pager=True, at=at).asked.get(target)
     with rules.changing(incident, by=by) as now:
-        must_page(by)  # before anything is said of names
+        must_page(by)  # before any name is mentioned
         if callee is None or not callee.service:
             raise lifecycle.BadInput("target", "No one in PagerDuty has that name. Choose from the list.")
         because = rules.text(because, field="because", needed=False)
@@ -124,7 +125,7 @@ def _let_in(incident: Incident, callee: Callee, *, by: Person | None, at: dateti
 
 
 def _next_turn(incident: Incident, callee: Callee) -> int:
-    """Return which page to the same one this is. A first one that the policy asks for, too, is the same page."""
+    """Return which page to this target it is. A first page that the policy also asks for is the same page."""
     before = list(Page.objects.filter(incident=incident, target=callee.ref))
     for page in before:
         if page.is_open and not page.joined:
@@ -137,7 +138,7 @@ def _next_turn(incident: Incident, callee: Callee) -> int:
 
 
 def _was_asked_anew(incident: Incident, callee: Callee) -> bool:
-    """Return whether one of this name was asked for last under an id of another account."""
+    """Return whether the last request for this name used an id from another account."""
     kind = callee.ref.partition("/")[0]
     named = Event.objects.filter(incident=incident, kind="paged", data__name__iexact=callee.name)
     last = named.filter(data__target__startswith=f"{kind}/").order_by("-n").first()

@@ -1,6 +1,7 @@
-"""What polling found, recorded next to events so that neither is reported twice. Pure.
+"""Polled states are noted alongside the ids of events, so that neither is reported twice. Pure.
 
-A look says since when a page has its status, mostly to the second. News of that status from then are the same.
+A poll shows since when a page has its status, mostly to the second. An event with that status and time is the same
+news.
 """
 
 from __future__ import annotations
@@ -12,22 +13,22 @@ from typing import Final
 from workflows.oncall.pager_events import PagerEvent, latest
 
 PREFIX: Final = "look"
-PASSED: Final = "passed"  # noted where someone else was found to be paged
-ON: Final = {"escalated", "reassigned", "delegated"}  # the kinds of news that say so
+PASSED: Final = "passed"  # noted when someone else was found to be paged
+ON: Final = {"escalated", "reassigned", "delegated"}  # the kinds of news that report it
 
 
 def note(status: str, *, since: datetime, until: datetime) -> str:
-    """Return the note that a status, or who is paged, was found, which was taken between two moments."""
+    """Return the note that a status, or who is paged, was found, having changed between two moments."""
     return f"{PREFIX} {status} {since.isoformat()} {until.isoformat()}"
 
 
 def span(at: datetime) -> tuple[datetime, datetime]:
-    """Return the moments between which something happened that is known to the second."""
+    """Return the earliest and latest moment of something whose time is known to the second."""
     return at.replace(microsecond=0), latest(at)
 
 
 def told(notes: Iterable[str], news: PagerEvent) -> bool:
-    """Return whether news only say what a look found out before."""
+    """Return whether news only repeats what polling found before."""
     return any(_covers(note, news) for note in notes if note.startswith(f"{PREFIX} "))
 
 

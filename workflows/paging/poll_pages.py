@@ -1,6 +1,6 @@
-"""Poll pages: for webhooks that never came, and for installations that cannot be reached from outside.
+"""Poll pages, for lost webhooks and for installations that cannot be reached from outside.
 
-Open ones are looked at each minute. Ended ones that somebody may have reopened have their turn after each other.
+Open ones are polled every minute. Ended ones, which someone may have reopened, take turns.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ from workflows.ports import VendorError
 
 log = logging.getLogger(__name__)
 
-EVERY: Final = timedelta(seconds=55)  # a little less than a minute, so that none is left out every other time
-AT_ONCE: Final = 120  # calls a minute of the 960 that PagerDuty grants a key
+EVERY: Final = timedelta(seconds=55)  # a little less than a minute, so that no page is skipped every other time
+AT_ONCE: Final = 120  # calls a minute, of the 960 that PagerDuty grants a key
 ENDED_AT_ONCE: Final = 5  # each may take as many calls
-REOPENED_AT_ONCE: Final = 10  # hardly any of them was reopened
-MAY_REOPEN: Final = timedelta(hours=24)  # as long as its incident is active, and for so long after a page ended
-PATIENCE: Final = timedelta(minutes=10)  # for a page that is being opened: its effect looks for it itself
+REOPENED_AT_ONCE: Final = 10  # few of them are ever reopened
+MAY_REOPEN: Final = timedelta(hours=24)  # while its incident is active, and for this long after a page ended
+PATIENCE: Final = timedelta(minutes=10)  # for a page that is being opened: its effect looks for it
 Status = Page.Status
 
 
@@ -37,7 +37,7 @@ def look_again(*, at: datetime) -> int:
     pager = ports.pager()
     if pager is None:
         return 0
-    # Marked as looked at before they are: polls at once look at different ones.
+    # Marked as checked before they are, so that concurrent polls take different ones.
     pages = _take(due(at=at), at_once=AT_ONCE, at=at) + _take(ended(at=at), at_once=ENDED_AT_ONCE, at=at)
     pages += _take(may_be_reopened(at=at), at_once=REOPENED_AT_ONCE, at=at)
     doubted, moved = twins.in_turn(pages, at=at), 0
@@ -52,7 +52,7 @@ def look_again(*, at: datetime) -> int:
 
 
 def _check(pager: Pager, page: Page, *, doubted: bool, at: datetime) -> bool:
-    """Look at one page, and where it is doubted for a second one; return whether it had changed."""
+    """Poll one page, and look for a second one if that is doubted; return whether it had changed."""
     if doubted and not page.is_open:
         twins.end(pager, page.pk, at=at)
     rung = _look(pager, page, at=at)
@@ -73,14 +73,14 @@ def due(*, at: datetime) -> QuerySet[Page]:
 
 
 def ended(*, at: datetime) -> QuerySet[Page]:
-    """Return pages that have ended, not checked lately, and that a request of ours may open after all, or once more."""
+    """Return ended pages not checked lately that a late request of ours may still open, or open again."""
     return _not_lately(at=at).filter(_comes_again(at=at), status=Status.RESOLVED)
 
 
 def may_be_reopened(*, at: datetime) -> QuerySet[Page]:
-    """Return pages that have ended and that somebody may have opened again in the pager, oldest check first.
+    """Return ended pages that someone may have reopened in the pager, oldest check first.
 
-    Two questions, each of which an index answers: what ended long ago is not read.
+    Two queries, each answered by an index, so pages that ended long ago are not read.
     """
     known = Page.objects.filter(status=Status.RESOLVED).exclude(pager_id="")
     lately = known.filter(status_at__gt=at - MAY_REOPEN)
@@ -89,7 +89,7 @@ def may_be_reopened(*, at: datetime) -> QuerySet[Page]:
 
 
 def _comes_again(*, at: datetime) -> Q:
-    """Return what is so of ended pages that a request of ours may open, maybe under another id."""
+    """Return the condition for ended pages that a late request of ours may open, maybe under another id."""
     return Q(match_page.MAY_BE_TWO, withdrawn_at__gt=at - PATIENCE) | Q(doubted_at__isnull=False)
 
 

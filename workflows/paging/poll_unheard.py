@@ -1,7 +1,7 @@
-"""Ask the pager what is open there that nobody told us about: a rule declares it as it would have by webhook.
+"""Poll the pager for open incidents that no webhook reported, so that a rule can declare them.
 
-A webhook may never come: its subscription is disabled after failures, or the installation cannot be reached from
-outside. One list a minute, and none while no rule is on.
+A webhook may never arrive: PagerDuty disables a subscription after failures, or the installation cannot be reached from
+outside. One list request a minute, and none while no rule is enabled.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ from workflows.ports import VendorError
 
 log = logging.getLogger(__name__)
 
-GRACE: Final = timedelta(seconds=90)  # for the webhook, and for a page of ours to be recorded
+GRACE: Final = timedelta(seconds=90)  # for the webhook to arrive, and for a page of ours to be recorded
 LATELY: Final = timedelta(hours=24)
 AT_ONCE: Final = 200
 
 
 def look(*, at: datetime) -> int:
-    """Take in what has been open for a while and is not known here; return how much was placed in an incident."""
+    """Take in what has been open for a while and is unknown here; return how many were placed in an incident."""
     pager, rules = ports.pager(), storms.rules()
     if pager is None or not rules:
         return 0
@@ -52,9 +52,9 @@ def look(*, at: datetime) -> int:
 def _unheard(
     listed: Sequence[OpenIncident], rules: Sequence[DeclareRule], *, at: datetime
 ) -> Iterator[tuple[OpenIncident, Alert | None]]:
-    """Yield what is not known, opened since its rule was made, and not in moments that a restore lost.
+    """Yield unknown incidents opened since their rule was made, but not in the time that a restore lost.
 
-    Those were declared by the database that is gone, and people respond to them where it said so.
+    The lost database declared incidents for those, and people respond to them there.
     """
     ids = [one.id for one in listed]
     alerts = {one.pager_id: one for one in Alert.objects.filter(pager_id__in=ids)}
@@ -71,14 +71,14 @@ def _unheard(
 
 
 def _is_known(alert: Alert | None, one: OpenIncident) -> bool:
-    """Return whether rules were asked about it, with the priority that it has by now."""
+    """Return whether rules have already seen it with its current priority."""
     if alert is None:
         return False
     return alert.incident_id is not None or (alert.ruled_at is not None and alert.priority == one.priority)
 
 
 def _news(one: OpenIncident) -> tuple[PagerEvent, list[PagerEvent]]:
-    """Return that it was opened, and how it stands since."""
+    """Return the news that it was opened, and of its state since."""
     page = _as_told(one)
     first = PagerEvent(f"listed {one.id}", TRIGGERED, one.opened_at, page, "", "")
     if one.status == TRIGGERED:
@@ -87,7 +87,7 @@ def _news(one: OpenIncident) -> tuple[PagerEvent, list[PagerEvent]]:
 
 
 def _changed(one: OpenIncident, alert: Alert) -> tuple[PagerEvent, list[PagerEvent]]:
-    """Return that it has another priority, as newer than all that is known of it."""
+    """Return the news of its new priority, dated after everything known about it."""
     at = max(latest(one.at), alert.status_at + timedelta(microseconds=1))
     page = replace(_as_told(one), status=one.status)
     return PagerEvent(f"listed {one.id}", intake.PRIORITY, at, page, "", "", by=_who(one)), []

@@ -1,6 +1,6 @@
-"""Pages that were opened twice, because requests went two ways and both were carried out: one of the two is ended.
+"""End one of two pages when requests went two ways and both were carried out.
 
-PagerDuty merges requests of one key within one service alone, and the fallback's events may lead to another.
+PagerDuty deduplicates by key only within one service, and the fallback's events may go to another.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from workflows.ports import VendorError
 
 log = logging.getLogger(__name__)
 
-PATIENCE: Final = timedelta(minutes=10)  # until no request comes any more, and no webhook asks for another look
+PATIENCE: Final = timedelta(minutes=10)  # after which no late request arrives, and no webhook asks for another look
 AT_ONCE: Final = 5  # each may take thirty calls
 EVERY_S: Final = 60
 TWICE: Final = (
@@ -35,17 +35,17 @@ Status = Page.Status
 
 
 def in_turn(pages: Sequence[Page], *, at: datetime) -> set[int]:
-    """Return those of some pages of which a second one is looked for now: a few each minute, each in its turn."""
+    """Return the pages to look for a second one of now: a few each minute, in turn."""
     doubted = [page.pk for page in pages if page.doubted_at is not None and page.pager_id]
     return set(rotation.in_turn(doubted, at_once=AT_ONCE, every_s=EVERY_S, at=at))
 
 
 def end(pager: Pager, pk: int, *, at: datetime) -> None:
-    """End what is open under a page's key besides the page; what cannot be ended now is looked for again.
+    """End other pages open under a page's key; what cannot be ended now is looked for again.
 
-    What people renamed, or took in others' alerts, is left to them. So is what was open already when they ended the
-    page, which they may have merged into it: the next look takes that one for the page. Raises ``VendorError`` only
-    where nothing more is to be sent for a while.
+    Pages that people renamed, or that contain others' alerts, are left to them. So is one that was already open when
+    they ended the page, because they may have merged the page into it: the next look adopts it as the page. Raises
+    ``VendorError`` only if nothing more may be sent for a while.
     """
     page = match_page.with_incidents(Page.objects.all()).get(pk=pk)
     try:
@@ -62,7 +62,7 @@ def end(pager: Pager, pk: int, *, at: datetime) -> None:
 
 
 def forget(pk: int, *, at: datetime) -> None:
-    """Doubt a page no more that has ended and never came: if it does after all, it is known by its key."""
+    """Stop looking for a page that has ended and never appeared: if it still does, its key identifies it."""
     never = Page.objects.filter(pk=pk, status=Status.RESOLVED, pager_id="")
     never.filter(doubted_at__lte=at - PATIENCE).update(doubted_at=None)
 
@@ -78,11 +78,11 @@ def _found(pager: Pager, page: Page) -> list[PageStatus]:
 
 
 def _end(pager: Pager, page: Page, twin: PageStatus, *, at: datetime) -> None:
-    """End one of two. Whoever acknowledged one of them keeps it."""
+    """End one of the two. If someone acknowledged one of them, that one stays open."""
     if twin.status == Status.ACKNOWLEDGED and page.status == Status.TRIGGERED:
         former = pager.look(page.pager_id)
         if not _take(page, twin) or former is None:
-            return  # something has happened meanwhile: the next look decides
+            return  # something has changed: the next look decides
         twin = former
     if _tell(page, twin, at=at):
         _make_neutral(pager, page, twin)
@@ -90,7 +90,7 @@ def _end(pager: Pager, page: Page, twin: PageStatus, *, at: datetime) -> None:
 
 
 def _make_neutral(pager: Pager, page: Page, twin: PageStatus) -> None:
-    """Take out of the title what it is about. Of a private incident that comes before its end, or it would stay."""
+    """Remove the subject from its title. In a private incident that precedes its end, or the title would stay."""
     title, codename = cards.neutral_title(page.incident.codename), page.incident.codename
     try:
         pager.retitle(twin.id, title, key=page.dedup_key, codename=codename)
@@ -101,7 +101,7 @@ def _make_neutral(pager: Pager, page: Page, twin: PageStatus) -> None:
 
 
 def _take(page: Page, twin: PageStatus) -> bool:
-    """Make the second one the page, unless that has ended or changed meanwhile; how it stands is for the next look."""
+    """Make the second one the page, unless it has ended or changed meanwhile; the next look applies its status."""
     with transaction.atomic():
         held = apply_page_event.held(page)
         is_same = (held.status, held.pager_id) == (Status.TRIGGERED, page.pager_id)
@@ -112,14 +112,14 @@ def _take(page: Page, twin: PageStatus) -> bool:
         held.save(update_fields=["pager_id", "number", "url", "via", "looked_at"])
         for there in Resource.objects.filter(incident=page.incident_id, key=page.key):
             there.external, there.external_id = there.external | pager_names.external(held), held.pager_id
-            there.spec |= {"title": twin.title}  # with what was true as it was opened
+            there.spec |= {"title": twin.title}  # the title of the time it was opened
             there.save(update_fields=["external", "external_id", "spec"])
         effect_queue.plan_anew(page.incident_id)
     return True
 
 
 def _tell(page: Page, twin: PageStatus, *, at: datetime) -> bool:
-    """Say once that the page was opened twice, before that is mended; return whether the other one is still that."""
+    """Report once that the page was opened twice, before fixing it; return whether the other still is a second one."""
     said = f"twin {page.dedup_key}"
     with transaction.atomic():
         held = apply_page_event.held(page)

@@ -1,1 +1,1 @@
-"""Carry effects out: one performer for each kind of thing and verb."""
+"""Perform effects: one performer for each kind of thing and verb."""

@@ -1,4 +1,4 @@
-"""Capture a profile from its source, and keep it as evidence of the incident."""
+"""Capture a profile from its source and keep it as evidence of the incident."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ def ask(
     at: datetime,
     via: str = Source.WEB,
 ) -> str:
-    """Ask for one capture here and now; return what will be done, in words.
+    """Request one capture now; return what will be done, in words.
 
-    Without a kind it is the first that the source gives, without seconds as many as the operator's list says of that
-    one, or are usual. Raises ``BadInput`` for a source that is not on the list, and for what it does not give.
+    The default kind is the source's first, the default length is the one in the operator's list or the usual one.
+    Raises ``BadInput`` for a source that is not on the list, and for what it does not offer.
     """
     rules.must_see(incident, by=by)
     agreement.must_be_real(incident, "capture profiles for")
@@ -74,7 +74,7 @@ def capture(profiler: Profiler, work: Work) -> Outcome:
 
 
 def look_for_evidence(profiler: Profiler, work: Work) -> Outcome | None:
-    """Look whether the profile of an earlier try was kept."""
+    """Check whether the profile of an earlier try was kept."""
     found = Evidence.objects.filter(incident=work.effect.incident_id, origin__effect=work.effect.key).first()
     return _there(work, found) if found else None
 

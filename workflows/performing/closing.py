@@ -1,4 +1,4 @@
-"""Close a room to everyone else, count what stays in one that was left, and message someone directly."""
+"""Make a room private, count what remains in a former room, and message someone directly."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ OTHERS = "Some people or apps in the channel are not coming along, so a new priv
 
 
 def close(chat: Chat, work: Work) -> Outcome:
-    """Make the room's channel private, and record it so only once the vendor shows it as private.
+    """Make the room's channel private; recorded only once the vendor shows it as private.
 
-    Refused while someone is in it who is not to be: nobody is shown out of a channel, it is left. So it is where
-    someone came in just before it was closed. Raises ``VendorError``.
+    Refused while someone is in it who must not be: we remove no one from a channel, so the conversation leaves it
+    instead. The same happens if someone joined just before it was closed. Raises ``VendorError``.
     """
     channel = f"channel/{work.effect.room}"
     channel_id = work.channel_id(work.effect.room or 1)
@@ -54,9 +54,9 @@ def count(chat: Chat, work: Work) -> Outcome:
 
 
 def tell(chat: Chat, work: Work) -> Outcome:
-    """Post a card to one person directly, or send it by email where the chat takes nothing for anyone.
+    """Send a card to one person directly, or by email if the chat accepts no messages at all.
 
-    Told twice after a crash does no harm.
+    Sending it twice after a crash does no harm.
     """
     spec, card = work.effect.spec, Card.from_dict(work.effect.spec["card"])
     try:

@@ -1,4 +1,4 @@
-"""Email in place of a direct message that the chat does not take, where a server is set."""
+"""Email instead of a direct message that the chat does not accept, if a mail server is configured."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ log = logging.getLogger(__name__)
 
 
 def send(card: Card, *, chat_id: str, incident: Incident) -> bool:
-    """Send a card to someone of the chat's by email; return whether a server took it.
+    """Email a card to someone in the chat; return whether a server accepted it.
 
-    Nothing goes to who may not see the incident (any more), nor to guests, whose address proves nothing.
+    Nothing is sent to people who may not, or no longer, see the incident, nor to guests, whose address proves nothing.
     """
     person = Person.objects.filter(chat_id=chat_id).exclude(email="").first()
     if settings.FIREKIND.mail is None or person is None or not person.can_join:

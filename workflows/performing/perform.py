@@ -42,31 +42,31 @@ from workflows.ports import VendorError
 
 log = logging.getLogger(__name__)
 
-# Calls at once in one worker process, by who is asked: each mostly waits, and who is silent holds up nobody else.
+# Concurrent calls per worker process and port: most only wait, and an unresponsive vendor holds up no other.
 IN_FLIGHT: Final = {"chat": 24, "pager": 12, "tracker": 6, "profiler": 12}
 AT_ONCE = 16  # effects of one incident that are claimed together
 RECORD_AT_ONCE = 2
 HEAD_START_S = 0.005  # for the longest chain
-LEFT_TO_NEWER = timedelta(seconds=15)  # what only a newer version can do, whose workers run beside this one
+LEFT_TO_NEWER = timedelta(seconds=15)  # effects that only a newer version, running alongside this one, can perform
 
-Outside = Mapping[str, Any]  # what stands behind each port, by the port's name
+Outside = Mapping[str, Any]  # the adapter behind each port, by the port's name
 
 _recording = Turns(RECORD_AT_ONCE)
 _pools: Final = {port: ThreadPoolExecutor(most, thread_name_prefix=port) for port, most in IN_FLIGHT.items()}
 
 
 def asked(incident_id: int, *, queue: str = EFFECTS) -> set[str]:
-    """Return the ports, of those connected, that are to be asked for something which an incident is owed."""
+    """Return the connected ports that this incident's owed effects need."""
     kinds = actions.of_queue(queue, ports=ports.connected().keys())
     return {KINDS[kind].port for kind in effect_queue.owed_kinds(incident_id) if kind in kinds}
 
 
 def drain(incident_id: int, *, queue: str = EFFECTS, port: str = "", side_by_side: bool = True) -> set[str]:
-    """Perform every effect of a queue that is ready, and those that become ready by it, side by side; return the kinds.
+    """Perform every ready effect of a queue, and those that become ready, concurrently; return the kinds performed.
 
-    Only those that one ``port`` is asked for, if one is given. Returns when nothing that was claimed here is left. What
-    is due later, or waits for a rate limit, is left to the sweep. Not ``side_by_side`` everything happens in the
-    caller's thread, and so in its transaction.
+    With ``port``, only the effects of that port. Returns once nothing claimed here is left. Effects that are due later
+    or wait for a rate limit are left to the sweep. Without ``side_by_side`` everything runs in the caller's thread, and
+    so in its transaction.
     """
     outside: Outside = {name: one for name, one in ports.connected().items() if port in {"", name}}
     chat, pager = outside.get("chat"), outside.get("pager")
@@ -74,7 +74,7 @@ def drain(incident_id: int, *, queue: str = EFFECTS, port: str = "", side_by_sid
     if pager is not None and not pager_account.is_known(pager, at=timezone.now()):
         outside = _without("pager", outside)
     if chat is not None and not workspaces.is_followed(chat):
-        # Pages wait for no chat.
+        # Pages do not wait for the chat.
         done |= _drain(incident_id, _without("chat", outside), queue=queue, side_by_side=side_by_side)
         if not workspaces.follow(chat, at=timezone.now()):
             return done
@@ -89,7 +89,7 @@ def _drain(incident_id: int, outside: Outside, *, queue: str, side_by_side: bool
     kinds, done = actions.of_queue(queue, ports=outside.keys()), set[str]()
     if not kinds:
         return done
-    # Two effects that end at once do not see each other's records, and neither claims what waits for both.
+    # Two effects that end at the same time do not see each other's records, so neither claims what waits for both.
     while claimed := effect_queue.claim(incident_id, at=timezone.now(), limit=AT_ONCE, kinds=kinds):
         drain = _Drain(outside, kinds, side_by_side=side_by_side)
         drain.run(claimed)
@@ -98,7 +98,7 @@ def _drain(incident_id: int, outside: Outside, *, queue: str, side_by_side: bool
 
 
 class _Drain:
-    """One incident's effects in flight: the longest chain stays in the caller's thread, the rest are spread."""
+    """One incident's effects in flight: the longest chain stays in the caller's thread, the rest run in others."""
 
     def __init__(self, outside: Outside, kinds: Sequence[str], *, side_by_side: bool) -> None:
         self.outside = outside
@@ -110,11 +110,11 @@ class _Drain:
         self.changed = threading.Condition()
 
     def run(self, claimed: Sequence[Work]) -> None:
-        # A worker that is slow keeps what it has claimed: only one that died, or that nobody hears of, loses it.
+        # A slow worker keeps its claims; only one that died or is out of contact loses them.
         with effect_queue.CLAIMS.renewed(self._in_hand, what="effects") if self.side_by_side else nullcontext():
             self._chain(claimed)
             if self.side_by_side:
-                spare_connections.give_back()  # those who are waited for need one each
+                spare_connections.give_back()  # the threads we wait for need a connection each
             with self.changed:
                 self.changed.wait_for(lambda: self.left == 0)
 
@@ -153,7 +153,7 @@ class _Drain:
         try:
             time.sleep(HEAD_START_S)
             self._chain([work])
-        except BaseException as error:  # a thread must not die unheard: the lease runs out, and the sweep takes over
+        except BaseException as error:  # a thread must not die unnoticed: the lease runs out, and the sweep takes over
             if database_watch.is_to_blame(error) and not database_watch.is_deadlock(error):
                 ended = database_watch.has_ended(error)
                 why = "ended it" if ended else "does not answer"
@@ -175,7 +175,7 @@ def _claim(work: Work) -> tuple[int, int]:
 def perform(port: Any, work: Work, *, kinds: Sequence[str] = effect_queue.HASTY) -> list[Work]:
     """Perform one claimed effect and record the outcome; return what was claimed next in the same transaction.
 
-    ``port`` is what stands behind the port of the effect's kind; ``kinds`` are those that may be claimed next.
+    ``port`` is the adapter for the effect's kind; ``kinds`` are those that may be claimed next.
     """
     effect = work.effect
     if (effect.kind, effect.verb) not in PERFORMERS:
@@ -192,7 +192,7 @@ def perform(port: Any, work: Work, *, kinds: Sequence[str] = effect_queue.HASTY)
         failures.record_error(work, _endless(effect.method), at=timezone.now())
         return []
     if KINDS[effect.kind].queue != EFFECTS:
-        timeline.nudge_readers(effect.incident_id)  # what takes long is shown to have begun
+        timeline.nudge_readers(effect.incident_id)  # a slow effect shows as started
     spare_connections.give_back()
     failpoints.point(failpoints.BEFORE_CALL, kind=effect.kind)
     outcome = _called(port, work)
@@ -205,7 +205,7 @@ def perform(port: Any, work: Work, *, kinds: Sequence[str] = effect_queue.HASTY)
 
 
 def _called(port: Any, work: Work) -> Outcome | None:
-    """Ask the vendor; record what came of it where nothing was done, and return None."""
+    """Call the vendor; if nothing was done, record why and return None."""
     effect = work.effect
     try:
         with _traced(effect), _in_hand(work):
@@ -229,9 +229,9 @@ def _called(port: Any, work: Work) -> Outcome | None:
 
 
 def _not_done(port: Any, work: Work, error: VendorError) -> None:
-    """Record what went wrong; where the channel itself is gone or archived, that alone.
+    """Record what went wrong; if the channel itself is gone or archived, record only that.
 
-    Where that is not known now, what was refused is asked again later.
+    If that cannot be determined now, the refused call is retried later.
     """
     try:
         what = lost_channels.explanation(port, work, error)
@@ -244,13 +244,13 @@ def _not_done(port: Any, work: Work, error: VendorError) -> None:
 
 
 def _traced(effect: Effect) -> AbstractContextManager[object]:
-    """Measure what is asked of the vendor, in the trace of the command that the effect came of."""
+    """Trace the vendor calls, within the trace of the command that caused the effect."""
     ids = {"incident": effect.incident_id, "effect": effect.pk, "attempt": effect.attempt}
     return tracing.span(f"{effect.kind} {effect.verb}", parent=effect.traceparent, kind=tracing.CLIENT, **ids)
 
 
 def _in_hand(work: Work) -> AbstractContextManager[object]:
-    """Have each request look first whether this worker stood still meanwhile, for as long as others needed."""
+    """Have each request check first that this worker was not suspended so long that others took over."""
 
     def is_ours() -> bool:
         held = effect_queue.CLAIMS.still_held(work.effect, at=timezone.now())
@@ -262,22 +262,22 @@ def _in_hand(work: Work) -> AbstractContextManager[object]:
 
 
 def _endless(method: str) -> VendorError:
-    """Return the error of an effect that is claimed again and again without an answer: workers die of it."""
+    """Return the error for an effect that is claimed again and again without a result: workers die of it."""
     says = "It was started again and again and never finished. Check the worker's log, then retry."
     return VendorError(says, code="endless", method=method)
 
 
 class _OnItsWay(Exception):
-    """The last try did nothing yet, and may still do it."""
+    """The last try has not done anything yet, and still may."""
 
     def __init__(self, look_at: datetime) -> None:
         self.look_at = look_at
 
 
 def _outcome(port: Any, work: Work) -> Outcome | None:
-    """Look first where the last try may have gone through; None for what was abandoned and did not happen.
+    """Look first if the last try may have succeeded; None for an abandoned effect that did not happen.
 
-    Raises ``_OnItsWay`` while that may still happen, and would happen twice, or unseen.
+    Raises ``_OnItsWay`` while it may still happen, and would then happen twice, or unnoticed.
     """
     what = work.effect.kind, work.effect.verb
     if _is_elsewhere(work):
@@ -289,14 +289,15 @@ def _outcome(port: Any, work: Work) -> Outcome | None:
     if work.unsure and work.effect.abandoned:
         return None
     if work.unsure or work.waited:
-        # What was lost in a restore and is not found was never done; who is in already is asked for again.
+        # If it was lost in a restore and is not found, it was never done. Inviting is excluded: people already in are
+        # invited again.
         is_first = what in restoring.DOUBTED and what != ("member", CREATE) and work.lost_until is not None
         effect_queue.note_try(work, at=timezone.now(), is_first=is_first)
     return PERFORMERS[what](port, work)
 
 
 def _found(port: Any, work: Work) -> Outcome | None:
-    """Look whether the last try went through; an error says that it could not be looked at."""
+    """Check whether the last try succeeded; an error says that the check was not possible."""
     try:
         return LOOKERS[work.effect.kind, work.effect.verb](port, work)
     except VendorError as error:
@@ -305,7 +306,7 @@ def _found(port: Any, work: Work) -> Outcome | None:
 
 
 def _is_elsewhere(work: Work) -> bool:
-    """Return whether what it is about is in a workspace or an account that is not connected now."""
+    """Return whether its resource is in a workspace or account that is not connected now."""
     effect = work.effect
     if KINDS[effect.kind].port == "pager":
         key = effect.spec.get("page", effect.thing)

@@ -1,6 +1,6 @@
 """One performer for each kind of action and verb. They call the vendor and record nothing.
 
-After an outcome that is unknown the kind's looker goes first, and the performer acts only on what it did not find.
+After an unknown outcome, the kind's looker runs first, and the performer handles only what that did not find.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from workflows.planning.wording.marks import OUTLET, Part, TextMark
 from workflows.ports import VendorError
 from workflows.tickets import ticket_effects
 
-# The first argument is what stands behind the kind's port.
+# The first argument is the adapter behind the kind's port.
 Performer = Callable[[Any, Work], Outcome]
 Looker = Callable[[Any, Work], Outcome | None]
 SUFFIXES = ("", OTHERWISE, "-3", "-4", "-5")
@@ -34,7 +34,7 @@ ANNOUNCED = {"announcement": "it", "notice": "the summary"}
 
 
 def open_channel(chat: Chat, work: Work) -> Outcome:
-    """Open the channel; a name that someone else has gets a suffix."""
+    """Open the channel; a name that is taken gets a suffix."""
     spec = work.effect.spec
     for suffix in SUFFIXES:
         name = f"{spec['name']}{suffix}"
@@ -57,7 +57,7 @@ def look_for_channel(chat: Chat, work: Work) -> Outcome | None:
 
 
 def _opened(work: Work, channel: Channel) -> Outcome:
-    """Record the channel; refuse one of the wrong privacy, so that nothing is ever posted there."""
+    """Record the channel; refuse one with the wrong privacy, so that nothing is ever posted there."""
     if channel.private != work.effect.spec["private"]:
         says = "Slack made the channel with the wrong privacy; nothing is posted there. Ask a workspace admin."
         raise VendorError(says, code="wrong_privacy", method="conversations.create")
@@ -82,7 +82,7 @@ def _ours(chat: Chat, work: Work, name: str) -> Channel | None:
 
 
 def invite(chat: Chat, work: Work) -> Outcome:
-    """Invite those who are missing; who cannot be invited is named and not asked again."""
+    """Invite those who are missing; anyone who cannot be invited is named and not tried again."""
     people = list(work.effect.spec["people"])
     channel_id = work.channel_id(work.effect.room or 1)
     there = chat.members(channel_id) if work.unsure else frozenset()
@@ -92,9 +92,9 @@ def invite(chat: Chat, work: Work) -> Outcome:
 
 
 def look_for_people(chat: Chat, work: Work) -> Outcome | None:
-    """Look who is in. Those who are missing are left to the performer, or given up with an abandoned effect.
+    """Look who is in. Missing people are left to the performer, or given up with an abandoned effect.
 
-    Where that is everyone, nothing came of it, and it is given up: who is wanted still is planned again.
+    If everyone is missing, nothing was done, and it is given up: people who are still wanted are planned again.
     """
     there = chat.members(work.channel_id(work.effect.room or 1))
     people = [person for person in work.effect.spec["people"] if person in there]
@@ -117,7 +117,7 @@ def _invited(work: Work, people: list[str], refused: Mapping[str, str]) -> Outco
         )
         for person in people
     ]
-    also = (lambda at: effect_queue.plan_anew(work.effect.incident_id)) if refused else None  # nobody may be in
+    also = (lambda at: effect_queue.plan_anew(work.effect.incident_id)) if refused else None  # maybe no one is in
     return Outcome(things, says=_came(people, labels, refused), also=also)
 
 
@@ -137,9 +137,9 @@ def set_topic(chat: Chat, work: Work) -> Outcome:
 
 
 def _shown_again(work: Work) -> tuple[dict[str, Any], datetime | None]:
-    """Return what is known of a thing once it is shown, and when to do so once more: what is shown again may be undone.
+    """Return what to store about a thing that was shown, and when to show it once more if that may be undone.
 
-    That is so a first time only, and of nothing else.
+    Only the first time, and for nothing else.
     """
     own = dict(work.external.get(work.effect.thing, {}))
     is_first = own.pop(FORGOTTEN, SHOWN) != SHOWN
@@ -148,19 +148,19 @@ def _shown_again(work: Work) -> tuple[dict[str, Any], datetime | None]:
 
 
 def look_at_topic(chat: Chat, work: Work) -> Outcome | None:
-    """Compare the topic: setting it again would say so in the channel again."""
+    """Compare the topic: setting it again would post another notice in the channel."""
     same = chat.has_topic(work.channel_id(work.effect.room or 1), work.effect.spec["text"])
     return Outcome([made(work, external={})]) if same else None
 
 
 def add_bookmark(chat: Chat, work: Work) -> Outcome:
-    """Put the incident page on the channel's bar."""
+    """Add the incident page to the channel's bookmarks."""
     channel_id, spec = work.channel_id(work.effect.room or 1), work.effect.spec
     return Outcome([made(work, external={"id": chat.add_bookmark(channel_id, title=spec["title"], link=spec["link"])})])
 
 
 def look_for_bookmark(chat: Chat, work: Work) -> Outcome | None:
-    """Look for the bookmark by its link."""
+    """Find the bookmark by its link."""
     known = chat.find_bookmark(work.channel_id(work.effect.room or 1), link=work.effect.spec["link"])
     return Outcome([made(work, external={"id": known})]) if known else None
 
@@ -174,7 +174,7 @@ def edit_bookmark(chat: Chat, work: Work) -> Outcome:
 
 
 def remove_bookmark(chat: Chat, work: Work) -> Outcome:
-    """Take the bookmark away."""
+    """Remove the bookmark."""
     chat.remove_bookmark(work.channel_id(work.effect.room or 1), work.external[work.effect.thing]["id"])
     return Outcome(gone=[work.effect.thing])
 
@@ -185,7 +185,7 @@ def post(chat: Chat, work: Work) -> Outcome:
 
 
 def look_for_post(chat: Chat, work: Work) -> Outcome | None:
-    """Look for the message by its marks; what stands once and says something else is made to say this next."""
+    """Find the message by its marks; one that exists once and says something else is edited next."""
     effect, until = work.effect, work.lost_until
     assert effect.begun_at is not None, "claiming sets it"
     known = Resource.objects.filter(incident=effect.incident_id, kind="post").values_list("external__ts", flat=True)
@@ -223,14 +223,14 @@ def _posted(work: Work, posted: Posted) -> Outcome:
 
 
 def edit_post(chat: Chat, work: Work) -> Outcome:
-    """Update one of our messages; safe to run twice."""
+    """Edit one of our messages; safe to repeat."""
     withdrawn.must_not_be(chat, work)
     own = work.external[work.effect.thing]
     external, again_at = _shown_again(work)
     kept = made(work, external=external)
     if withdrawn.is_shown_again(work):
         if withdrawn.is_taken_away(chat, own):
-            kept.state = GONE  # by people, and so for good
+            kept.state = GONE  # deleted by people, and so for good
             return Outcome([kept])
         if withdrawn.quotes_what_is_gone(chat, work):
             return Outcome([kept], again_at=again_at)
@@ -239,7 +239,7 @@ def edit_post(chat: Chat, work: Work) -> Outcome:
 
 
 def look_whether_withdrawn(chat: Chat, work: Work) -> Outcome | None:
-    """Look whether a message was withdrawn: its channel may have been archived since, and let nobody edit it."""
+    """Check whether a message was withdrawn: its channel may have been archived since, which prevents editing."""
     own, card = work.external[work.effect.thing], _card(work)
     is_withdrawn = card.kind == "withdrawn" and chat.says(own["channel_id"], own["ts"], card)
     return Outcome([made(work, external=own)]) if is_withdrawn else None
@@ -301,7 +301,7 @@ PERFORMERS: dict[tuple[str, str], Performer] = {
     ("ticket", CHANGE): ticket_effects.change_ticket,
 }
 
-# Where looking first matters. The other actions do no harm when they are done twice.
+# Where looking first matters. Repeating the other actions does no harm.
 LOOKERS: dict[tuple[str, str], Looker] = {
     ("channel", CREATE): look_for_channel,
     ("outlet", CREATE): look_for_channel,

@@ -1,7 +1,7 @@
-"""Post the picture of evidence below its message; the message never waits for it.
+"""Post the picture of evidence in its message's thread; the message never waits for it.
 
-Sending up and showing are two effects, each one call that cannot be called back: a file that was sent up is seen by
-nobody, and Slack shows an upload only once, so that a worker may die anywhere between them.
+Uploading and sharing are two effects, each a single call that cannot be undone: no one sees an uploaded file until it
+is shared, and Slack shares an upload only once, so a worker may die at any point between them.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from workflows.ports import VendorError
 
 
 def upload(chat: Chat, work: Work) -> Outcome:
-    """Draw the picture and send it up. Raises ``VendorError``."""
+    """Draw the picture and upload it. Raises ``VendorError``."""
     picture = _drawn(work)
     return Outcome([made(work, external={"file": _sent(chat, picture), "title": picture.title})])
 
 
 def show(chat: Chat, work: Work) -> Outcome:
-    """Show what was uploaded; a file that has expired is uploaded again."""
+    """Share the upload; a file that has expired is uploaded again."""
     own = work.external[work.effect.spec["upload"]]
     file_id = str(own["file"])
     try:
@@ -35,13 +35,13 @@ def show(chat: Chat, work: Work) -> Outcome:
 
 
 def look(chat: Chat, work: Work) -> Outcome | None:
-    """Look whether it is shown already."""
+    """Check whether it is already shared."""
     file_id = str(work.external[work.effect.spec["upload"]]["file"])
     return _shown(work, file_id) if chat.is_shared(file_id, below=_below(work)) else None
 
 
 def take_back(chat: Chat, work: Work) -> Outcome:
-    """Delete the picture; doing it twice does no harm."""
+    """Delete the picture; repeating it does no harm."""
     chat.delete_file(str(work.external[work.effect.thing]["file"]))
     return Outcome(gone=[work.effect.thing])
 

@@ -1,6 +1,7 @@
-"""An announcement that was withdrawn while its incident is public: the database lost that it turned private.
+"""An announcement that was withdrawn although its incident is public here: a restore lost that it became private.
 
-The chat still knows. What people write meanwhile would be told in public again, where it was taken away.
+The chat still shows it. Without this, what people write meanwhile would appear in public again, where it had been
+withdrawn.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ LOST: Final = (
 
 
 def must_not_be(chat: Chat, work: Work) -> None:
-    """Raise ``VendorError`` where words would replace a withdrawal: what turned private stays private for good."""
+    """Raise ``VendorError`` if words would replace a withdrawal: an incident that became private stays so."""
     effect = work.effect
     withdrawal = cards.withdrawn_announcement()
     if effect.thing != ANNOUNCEMENT or effect.spec["card"]["kind"] == withdrawal.kind:
@@ -39,20 +40,20 @@ def must_not_be(chat: Chat, work: Work) -> None:
 
 
 def is_shown_again(work: Work) -> bool:
-    """Return whether something is to be shown once more, as it may say what a restore made us forget."""
+    """Return whether something is shown once more, because it may show what a restore lost."""
     return FORGOTTEN in work.external.get(work.effect.thing, {})
 
 
 def is_taken_away(chat: Chat, own: Mapping[str, Any]) -> bool:
-    """Return whether people took one of our messages away, or its words: those stay away."""
+    """Return whether people deleted one of our messages, or its words: those stay deleted."""
     shown = chat.shown(own["channel_id"], own["ts"])
     return shown is None or _is_gone(shown)
 
 
 def quotes_what_is_gone(chat: Chat, work: Work) -> bool:
-    """Return whether an entry that a message may quote reads otherwise in Slack than here.
+    """Return whether an entry that a message may quote reads differently in Slack than here.
 
-    It was edited, withdrawn or redacted in the moments that were lost: what that took away is not shown again.
+    It was edited, retracted or redacted in the lost period, and what that removed must not be shown again.
     """
     told = Resource.objects.filter(incident=work.effect.incident_id, kind="post", key__startswith="told/", state=THERE)
     newest = told.filter(spec__card__kind__in=QUOTED).order_by("-since_at", "-pk")[:LOOKED_AT]
@@ -61,9 +62,9 @@ def quotes_what_is_gone(chat: Chat, work: Work) -> bool:
 
 
 def says_other_words(chat: Chat, posted: Posted, card: Card) -> bool:
-    """Return whether a message says something else than a card does, and was not withdrawn or redacted.
+    """Return whether a message says something other than a card, and was not withdrawn or redacted.
 
-    Words that people took away stay away.
+    Words that people deleted stay deleted.
     """
     shown = chat.shown(posted.channel_id, posted.ts)
     if shown is None or chat.says(posted.channel_id, posted.ts, card):

@@ -1,4 +1,4 @@
-"""The actions: one entry for each kind of thing says what can be done to it, and how that reads. Pure."""
+"""The actions: for each kind of thing, what can be done to it and the sentence for it. Pure."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from workflows.planning.things import Spec
 
 CREATE, CHANGE, RETIRE = "create", "change", "retire"
 SIGNS = {CREATE: "+", CHANGE: "~", RETIRE: "-"}
-EFFECTS, EVIDENCE = "effects", "evidence"  # the queues: what is done at once, and what takes its time
-INVITE_AT_MOST = 100  # Slack's limit of conversations.invite
+EFFECTS, EVIDENCE = "effects", "evidence"  # the queues: what is done at once, and what takes a while
+INVITE_AT_MOST = 100  # Slack's limit for conversations.invite
 
 
 @dataclass(frozen=True, slots=True)
 class Action:
     """One item of a plan.
 
-    ``thing`` is what it is about, ``key`` its own name, never used twice within an incident. ``needs`` are things
-    that must be there first; ``after`` are effects that must have come to an end first; ``due_at`` is when it may
-    begin, where that is not at once.
+    ``thing`` is the key of its thing; ``key`` is its own, never used twice within an incident. ``needs`` are things
+    that must exist first; ``after`` are effects that must have ended first; ``due_at`` is when it may begin, if not at
+    once.
     """
 
     key: str
@@ -41,13 +41,13 @@ class Action:
 class ThingKind:
     """What can be done to a kind of thing.
 
-    ``method`` is the vendor's call for each verb, to which its rate limits apply. ``create``, ``change`` and
-    ``retire`` say the sentence from the thing's label; None means that this is never done. ``rank`` orders effects
-    that are ready together: the smaller, the longer the chain that waits behind it. ``line`` orders the plan's
-    lines by how much they matter to people; those of ``small`` kinds share one, and None gives none. ``port`` is
-    who does it, and ``queue`` names the workers that ask for it: what takes long is not in the way of the rest.
-    While it is done, the sentence's first word is put as in ``doing``, and ``detail`` says what is waited for.
-    What ``outlives`` its room can be taken back although that was archived.
+    ``method`` is the vendor's call for each verb, to which its rate limits apply. ``create``, ``change`` and ``retire``
+    build the sentence from the thing's label; None means that this is never done. ``rank`` orders effects that are
+    ready together: the smaller, the longer the chain that waits for it. ``line`` orders the plan's lines by importance
+    to people; ``small`` kinds share one line, and None gives none. ``port`` performs it, and ``queue`` selects the
+    workers: slow work must not hold up the rest. While it is being done, ``doing`` replaces the sentence's first word,
+    and ``detail`` says what is being waited for. What ``outlives`` its room can be withdrawn even after that was
+    archived.
     """
 
     methods: dict[str, str]
@@ -64,7 +64,7 @@ class ThingKind:
     detail: str = "calling Slack"
 
     def under_way(self, sentence: str) -> str:
-        """Say an effect that is being done right now: *capturing* in place of *capture*."""
+        """Say an effect that is being done right now: *capturing* instead of *capture*."""
         verb, being = self.doing
         return f"{being}{sentence.removeprefix(verb)}" if being else sentence
 
@@ -205,15 +205,15 @@ KINDS: dict[str, ThingKind] = {
 
 
 def knows(kind: str, verb: str) -> bool:
-    """Return whether this version does that to things of a kind; what a newer one does beside it is left to that."""
+    """Return whether this version can do that to a kind of thing; a newer version alongside it handles the rest."""
     return kind in KINDS and verb in KINDS[kind].methods
 
 
 def of(kind: str) -> ThingKind:
-    """Return what can be done to a kind of thing: nothing to one that only a newer version knows."""
+    """Return what can be done to a kind of thing; nothing for a kind that only a newer version knows."""
     return KINDS.get(kind) or ThingKind({}, len(KINDS), create=lambda label, spec: label, port="", detail="")
 
 
 def of_queue(queue: str, *, ports: Collection[str]) -> list[str]:
-    """Return the kinds of a queue that one of these ports is asked for."""
+    """Return the kinds of a queue that use one of these ports."""
     return [name for name, kind in KINDS.items() if kind.queue == queue and kind.port in ports]

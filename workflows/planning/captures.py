@@ -1,4 +1,4 @@
-"""Which profiles should be captured for an incident, from its policy, its services and what happened to it. Pure."""
+"""Which profiles should be captured for an incident, from its policy, its services and its timeline. Pure."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 from incidents.policies.policy import Capture, Policy
 
 DURING, AFTER = "during", "after"
-# The moments of a policy by the event that brings each about, and what a profile taken then shows.
+# The moments of a policy, by the event that causes each, and what a profile taken then shows.
 MOMENTS = {
     "declared": "declare",
     "retyped": "retype",
@@ -18,19 +18,19 @@ MOMENTS = {
     "mitigated": "mitigate",
     "resolved": "resolve",
 }
-PHASES = {"declare": DURING, "reopen": DURING, "mitigate": AFTER, "resolve": AFTER}  # a retype changes nothing here
+PHASES = {"declare": DURING, "reopen": DURING, "mitigate": AFTER, "resolve": AFTER}  # a retype leaves it unchanged
 TYPING = {"declare", "retype"}
-ASKED = "ask"  # someone asked for it there and then
-LAG = timedelta(seconds=15)  # until what was sampled has reached a profiler that looks back
+ASKED = "ask"  # someone requested it there and then
+LAG = timedelta(seconds=15)  # until samples have reached a profiler that looks back
 ENDED_FOR_NOTHING = {"cancelled", "duplicate"}
 
 
 @dataclass(frozen=True, slots=True)
 class ProfileSource:
-    """A place that profiles can be had from, as far as plans need to know it.
+    """A source of profiles, as far as plans need to know it.
 
-    ``services`` are those of an incident that bring its captures ``on`` these moments automatically: ``seconds`` of
-    the first of its ``kinds``. One that ``looks_back`` answers at once for the time that went by.
+    ``services`` are those of an incident for which it captures automatically ``on`` these moments: ``seconds`` of the
+    first of its ``kinds``. One that ``looks_back`` answers at once for a past time window.
     """
 
     name: str
@@ -43,7 +43,7 @@ class ProfileSource:
 
 @dataclass(frozen=True, slots=True)
 class Trigger:
-    """Something that happened: entry ``n`` of the timeline. ``asked`` is the one capture that someone asked for."""
+    """Something that happened: entry ``n`` of the timeline. ``asked`` is a capture that someone requested."""
 
     n: int
     on: str
@@ -53,9 +53,9 @@ class Trigger:
 
 @dataclass(frozen=True, slots=True)
 class WantedCapture:
-    """One capture that should be made: the ``turn`` of its repeats, from 1, and when it may begin.
+    """One capture that should exist: the ``turn`` of its repeats, from 1, and when it may begin.
 
-    A source that looks back is asked about the time ``until`` then, however late it is asked.
+    A source that looks back is asked for the window ending at ``until``, however late it is asked.
     """
 
     capture: Capture
@@ -67,7 +67,7 @@ class WantedCapture:
 
     @property
     def key(self) -> str:
-        """Its name within the incident, which stays the same whatever is planned again."""
+        """Its name within the incident, the same in every plan."""
         turn = f"/{self.turn}" if self.turn > 1 else ""
         return f"capture/{self.trigger.n}/{self.capture.source}/{self.capture.kind}{turn}"
 
@@ -86,7 +86,7 @@ class WantedCapture:
 
     @property
     def label(self) -> str:
-        """What it is, after *capture*."""
+        """What it is, following *capture*."""
         return self.capture.sentence.removeprefix("capture ")
 
 
@@ -100,8 +100,8 @@ def wanted(
 ) -> Iterator[WantedCapture]:
     """Yield each capture that should exist, each once.
 
-    What a moment asked for holds until the incident takes another type, or moves from hurting to having hurt or back:
-    a profile of the time while it hurt cannot be taken once it does not. Repeats end with the next moment.
+    A moment's captures are wanted until the incident takes another type, or the impact starts or ends: a profile of the
+    impact cannot be taken once it is over. Repeats end with the next moment.
     """
     if status in ENDED_FOR_NOTHING:
         return
@@ -119,7 +119,7 @@ def wanted(
 
 
 def missing(policy: Policy, sources: Mapping[str, ProfileSource]) -> Iterator[tuple[str, str]]:
-    """Yield key and words for what a policy names and no source can give."""
+    """Yield key and words for captures that a policy names and no source can provide."""
     for capture in policy.captures:
         source = sources.get(capture.source)
         if source is None:
@@ -141,7 +141,7 @@ def missing(policy: Policy, sources: Mapping[str, ProfileSource]) -> Iterator[tu
 
 
 def _phases(triggers: Iterable[Trigger]) -> dict[int, str]:
-    """Tell for each trigger whether it hurt then."""
+    """Return for each trigger whether there was impact at the time."""
     now, found = DURING, {}
     for trigger in triggers:
         now = PHASES.get(trigger.on, now)
@@ -150,7 +150,7 @@ def _phases(triggers: Iterable[Trigger]) -> dict[int, str]:
 
 
 def _holding(moments: list[Trigger], phases: Mapping[int, str]) -> Iterator[Trigger]:
-    """Yield the moments, the newest first, back to where the type or the phase was another."""
+    """Yield the moments, newest first, back to a change of type or phase."""
     for trigger in reversed(moments):
         if phases[trigger.n] != phases[moments[-1].n]:
             return
@@ -173,7 +173,7 @@ def _turns(
     if source is None or capture.kind not in source.kinds:
         return
     if source.looks_back and not capture.seconds:
-        capture = replace(capture, seconds=source.seconds)  # it knows windows and no moments
+        capture = replace(capture, seconds=source.seconds)  # it knows windows, not moments
     for turn in range(1, last + 1):
         at = trigger.at + timedelta(minutes=capture.every_min) * (turn - 1)
         until = _until(capture, at, phase) if source.looks_back else None
@@ -182,5 +182,5 @@ def _turns(
 
 
 def _until(capture: Capture, at: datetime, phase: str) -> datetime:
-    """Return the end of the window that is asked about, which for what is to show the fix lies after it."""
+    """Return the end of the window to ask for; for a capture that should show the fix, it lies after the moment."""
     return at + timedelta(seconds=capture.seconds) if phase == AFTER and capture.on != ASKED else at

@@ -1,4 +1,4 @@
-"""Who has each one-person role, and which of a policy's groups and schedules are missing. Pure."""
+"""Who has each one-of role, and which of a policy's groups and schedules are missing. Pure."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from workflows.planning.things import Gap
 
 
 def choose(facts: Facts, *, present: set[int]) -> tuple[dict[str, Invitee], list[Gap]]:
-    """Find who has each role that exactly one person has, and what is missing; ``present`` are in anyway."""
+    """Find who has each one-of role, and what is missing; ``present`` are in anyway."""
     chosen: dict[str, Invitee] = {}
     gaps: list[Gap] = []
     for role in facts.policy.one_of:
@@ -25,10 +25,10 @@ def choose(facts: Facts, *, present: set[int]) -> tuple[dict[str, Invitee], list
 
 
 def _one_of(role: OneOf, facts: Facts, *, present: set[int]) -> tuple[Invitee | None, list[Gap]]:
-    """Find who has a role that exactly one person has, and what is missing.
+    """Find who has a one-of role, and what is missing.
 
-    Who has it keeps it, past the end of their shift. Else it is someone on call, else one of the group, else whom the
-    type names itself; in a closed incident only someone who is in it.
+    A holder keeps it past the end of their shift. Otherwise it is someone on call, else one of the group, else whoever
+    the type names for that case; in a closed incident, only someone who is already in.
     """
     if (holder := _holder(role, facts)) is not None:
         return holder, []
@@ -48,7 +48,7 @@ def _holder(role: OneOf, facts: Facts) -> Invitee | None:
 
 
 def _candidates(role: OneOf, facts: Facts) -> Iterator[tuple[tuple[Invitee, ...], str, Gap | None]]:
-    """Yield who may have a role, why, and what is missing where that is for someone to mend: the best first."""
+    """Yield candidates for a role, best first: who, why, and what is missing if someone can fix that."""
     if role.schedule and facts.pager:
         on_call = facts.on_call.get(role.schedule, ())
         gap = _missing_schedule(role, facts.policy) if on_call is None else None
@@ -62,21 +62,21 @@ def _candidates(role: OneOf, facts: Facts) -> Iterator[tuple[tuple[Invitee, ...]
 
 
 def _is_known(role: OneOf, facts: Facts) -> bool:
-    """Return whether those who could have a role were looked up, so that there being nobody is worth saying."""
+    """Return whether the candidates were looked up, so that having none is worth reporting."""
     return role.group in facts.groups or role.schedule in facts.on_call or not (role.group or facts.pager)
 
 
 def _choose(members: Iterable[Invitee], *, present: set[int], away: frozenset[int]) -> Invitee | None:
-    """Pick exactly one: who is here anyway, else the first by name."""
+    """Pick exactly one: someone who is present anyway, else the first by name."""
     able = sorted((one for one in members if one.person_id not in away), key=lambda one: (one.name, one.chat_id))
     order = sorted(able, key=lambda one: one.person_id not in present)
     return order[0] if order else None
 
 
 def missing_groups(facts: Facts) -> Iterator[Gap]:
-    """Yield the groups that bring nobody in: the workspace lacks them, they were never read, or nobody may be invited.
+    """Yield the groups that bring no one in: missing in the workspace, never read, or with no one who may be invited.
 
-    That nobody of a group agreed to drills is not for this drill's people to mend.
+    That no one in a group agreed to drills is not for this drill's people to fix.
     """
     if facts.policy.groups and not facts.groups:
         yield _unread_groups(facts.policy)

@@ -14,7 +14,7 @@ from workflows.planning.wording import cards, headline, page_notes, posts
 
 
 def desired_state(facts: Facts) -> Desired:
-    """Work out everything that should exist outside for an incident with these facts."""
+    """Compute everything that should exist outside for an incident with these facts."""
     facts = drills.within_reach(facts)
     who = participation.of(facts)
     talk = _talk(facts, who)
@@ -31,11 +31,11 @@ def desired_state(facts: Facts) -> Desired:
 
 
 def _talk(facts: Facts, who: Participation) -> Desired:
-    """Work out where people talk, who, and what is said there.
+    """Compute the incident's rooms, their people, and what is posted there.
 
-    Nothing is asked for where no chat is connected, nor for an incident that ended before its room was opened: only
-    what it said in public before it turned private is withdrawn all the same. A room that is only looked for counts
-    once it is found: if it counted before, it would be wanted, given up and looked for without end.
+    Nothing is wanted while no chat is connected, nor for an incident that ended before its room was opened; even then,
+    what it posted in public before it became private is withdrawn. A room that is only looked for counts once
+    it is found: if it counted before, it would be wanted, given up and looked for without end.
     """
     channel, gone = f"channel/{facts.room}", facts.room_of(facts.room).gone
     opened = facts.is_there(channel) and channel not in facts.sought
@@ -63,9 +63,9 @@ def _talk(facts: Facts, who: Participation) -> Desired:
 
 
 def _summary(facts: Facts) -> Iterator[Thing]:
-    """The public channel of a summary, with that one message: what two people confirmed, and nobody invited.
+    """The public channel of a summary, with one message that two people confirmed. No one is invited.
 
-    One line in the announce channel leads to it. It says nothing that changes, so another summary says nothing again.
+    One line in the announcement channel links to it. That line never changes, so another summary adds nothing there.
     """
     if facts.published is None or not facts.chat:
         return
@@ -80,7 +80,7 @@ def _summary(facts: Facts) -> Iterator[Thing]:
 
 
 def _pages(facts: Facts) -> Iterator[Thing]:
-    """The pages that should be open, and those of them that someone acknowledges from here."""
+    """The pages that should be open, and the acknowledgements of them requested from here."""
     wanted = [_page(one, facts) for one in participation.pages_of(facts)]
     yield from wanted
     for page, who in pages.acknowledging(facts.paged, wanted={one.key for one in wanted}):
@@ -91,7 +91,7 @@ def _pages(facts: Facts) -> Iterator[Thing]:
 
 def _page(wanted: pages.WantedPage, facts: Facts) -> Thing:
     title, names = cards.page_title(facts), wanted.callee.names
-    if not facts.pager:  # it keeps the title that it has: nothing can be changed there now
+    if not facts.pager:  # it keeps its title: nothing can be changed there now
         title = next((one.title for one in facts.paged if one.key == wanted.key and one.title), title)
     spec = wanted.spec(title)
     return Thing(wanted.key, "page", spec, wanted.label, why=wanted.before, reaches=names)
@@ -122,7 +122,7 @@ def _missing_callees(facts: Facts) -> Iterator[Gap]:
         for key, says in page_notes.unheard(wanted_pages, paged=facts.paged):
             yield Gap(key, says)
         for key, says in page_notes.nobody_on_call(wanted_pages, paged=facts.paged):
-            yield Gap(key, says, told=False)  # that it could not be paged is told
+            yield Gap(key, says, told=False)  # the failed page itself is reported
         paged = wanted_pages if facts.chat else ()
         for key, says in page_notes.strangers(paged, private=facts.private):
             yield Gap(key, says)
@@ -183,7 +183,7 @@ def _current_room(facts: Facts, who: Participation) -> Iterator[Thing]:
 
 
 def _is_turned_away(standing: Standing, facts: Facts) -> bool:
-    """Return whether someone is not in the room and cannot be invited: the vendor would refuse it."""
+    """Return whether someone is not in the room and cannot be invited, because the vendor would refuse it."""
     return bool(standing.who.not_invited) and not facts.is_there(f"member/{facts.room}/{standing.who.chat_id}")
 
 
@@ -210,12 +210,12 @@ def _told(facts: Facts) -> Iterator[Thing]:
 
 
 def _is_mended(event: ChannelPost, facts: Facts) -> bool:
-    """Return whether something failed and is done, or tried again, before anybody could be told where people talk."""
+    """Return whether a failed step was done or is being retried before it could be reported in the channel."""
     return event.kind == "failed" and event.retry not in facts.failing and not facts.is_there(f"told/{event.n}")
 
 
 def _alone(facts: Facts) -> Iterator[Thing]:
-    """What only one person is told: that what they brought could not be read, as long as they may see the incident."""
+    """Messages to one person: that their file could not be read, as long as they may see the incident."""
     for event in facts.told:
         if event.only is None or event.room != facts.room or event.retracted or event.redacted:
             continue
@@ -226,7 +226,7 @@ def _alone(facts: Facts) -> Iterator[Thing]:
 
 
 def _picture(event: ChannelPost) -> Iterator[Thing]:
-    """A picture below the message that tells of it: sent up beside it, shown once the text stands."""
+    """A picture in its message's thread: uploaded alongside the message, shown once the text is posted."""
     label, post = f"the picture of evidence {event.evidence}", f"told/{event.n}"
     upload, spec = f"upload/{event.n}", {"room": event.room, "evidence": event.evidence}
     yield Thing(upload, "upload", spec, label, needs=(f"channel/{event.room}",), room=event.room)
@@ -237,8 +237,8 @@ def _picture(event: ChannelPost) -> Iterator[Thing]:
 def _kept_in_archives(facts: Facts) -> Iterator[Gap]:
     """Public rooms that were archived while our words were in them, as far as we know: nothing there can be changed.
 
-    We archive a room ourselves only after its farewell, and once nothing is owed in it. After a restore, it may be us
-    who did: nobody is in a public channel that is archived, so how our words read there is not to be seen.
+    We archive a room ourselves only after its farewell, and once nothing is owed in it. After a restore it may have
+    been us: no one is in an archived public channel, so the state of our words there cannot be seen.
     """
     for number in facts.rooms_left if facts.private else ():
         room = facts.room_of(number)
@@ -251,7 +251,7 @@ def _kept_in_archives(facts: Facts) -> Iterator[Gap]:
 
 
 def _outside(facts: Facts) -> Iterator[Gap]:
-    """Rooms that people removed us from, where something is to be done. Nobody is told there that we are not in it."""
+    """Rooms that people removed us from and that still need something done; it cannot be reported in the room."""
     for room in facts.rooms if facts.active or facts.private else ():
         if not room.outside or facts.is_there(f"archived/{room.number}"):
             continue

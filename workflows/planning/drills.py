@@ -19,16 +19,16 @@ WORD: Final = "Drill"
 SAYS: Final = (
     "This is a drill: no one is paged, nothing is announced, and only people who agreed to drills are invited."
 )
-# The kinds of things that stay in rooms of the drill's own. What is not named here is never made for a drill.
+# The kinds of things that stay in the drill's own rooms. Any other kind is never made for a drill.
 OWN: Final = frozenset(
     {"channel", "member", "topic", "bookmark", "post", "pin", "upload", "picture", "archived", "closed", "counted"}
 )
-# How stays begin that are people's own doing: they came themselves, whatever they agreed to.
+# How stays begin that are people's own doing: they joined themselves, whether or not they agreed to drills.
 THEMSELVES: Final = frozenset({"declared", "joined", "glass", "retyped", "let-in"})
 
 
 def within_reach(facts: Facts) -> Facts:
-    """Return the facts of a drill without anything that would reach further; those of any other incident unchanged."""
+    """Return a drill's facts without anything that would reach further; other incidents' facts are unchanged."""
     if not facts.is_drill:
         return facts
     return replace(
@@ -45,10 +45,10 @@ def within_reach(facts: Facts) -> Facts:
 
 
 def may_come(person_id: int, facts: Facts) -> bool:
-    """Return whether someone may be in: anyone in an incident, in a drill who agreed to drills, is in it or came by it.
+    """Return whether someone may be in. In a drill: those who agreed to drills, are already in, or joined themselves.
 
-    Who takes the agreement back is out of the next drills, and stays in this one until they leave. Nobody is invited
-    to a replay who may not see what it replays, however they came.
+    Someone who withdraws the agreement is left out of the next drills, and stays in this one until they leave. No one
+    is invited to a replay who may not see what it replays, however they joined.
     """
     if person_id in facts.barred:
         return False
@@ -61,7 +61,7 @@ def may_come(person_id: int, facts: Facts) -> bool:
 
 
 def _was_brought_in(stay: Stay, facts: Facts) -> bool:
-    """Return whether a stay was more than meant: in a room, by name in a closed circle, or on the web alone."""
+    """Return whether a stay really took place: in a room, by name in a closed circle, or on the web."""
     in_a_room = any(facts.is_there(f"member/{room.number}/{stay.who.chat_id}") for room in facts.rooms)
     return in_a_room or (stay.here and (facts.is_closed or not stay.who.chat_id))
 
@@ -71,7 +71,7 @@ def _able(people: Iterable[Invitee], facts: Facts) -> tuple[Invitee, ...]:
 
 
 def kept_inside(things: Iterable[Thing], facts: Facts) -> Iterator[Thing]:
-    """Yield what may be made for an incident: of a drill's, only what stays in its own rooms, and marked as one."""
+    """Yield what may be made for an incident; for a drill, only what stays in its own rooms, marked as a drill."""
     for one in things:
         if not facts.is_drill:
             yield one
@@ -80,7 +80,7 @@ def kept_inside(things: Iterable[Thing], facts: Facts) -> Iterator[Thing]:
 
 
 def _marked(thing: Thing) -> Thing:
-    """Say that it is a drill where its words begin, which is what a lock screen shows."""
+    """Begin its text with the word for a drill, because that is what a lock screen shows."""
     if thing.kind == "post":
         card = Card.from_dict(thing.spec["card"])
         title, text = (f"{WORD}: {card.title}", card.text) if card.title else ("", joined(f"{WORD}: ", card.text))

@@ -18,12 +18,12 @@ ENDING = frozenset({"declared", "lead", "role", "group", "one-of", "paged"})  # 
 
 @dataclass(frozen=True, slots=True)
 class Room:
-    """A place where people talk: ``name`` is the codename, empty while it is not known yet.
+    """A room, a channel of the incident: ``name`` is the codename, empty while it is not known yet.
 
-    ``public`` says that its channel exists and everyone in the workspace may read it, ``gone`` that it exists no more,
-    and how that is known, ``outside`` that people removed us from it; ``words`` that messages of ours stand there, or
-    may, which were not withdrawn; ``withdrawing`` that some of them just now may be, or are looked at to see whether
-    they were.
+    ``public`` says that its channel exists and everyone in the workspace can read it; ``gone`` that it no longer
+    exists, and how that is known; ``outside`` that people removed us from it; ``words`` that it contains, or may
+    contain, messages of ours that were not withdrawn; ``withdrawing`` that some may be being withdrawn right now, or
+    are being checked for that.
     """
 
     number: int
@@ -39,10 +39,11 @@ class Room:
 
 @dataclass(frozen=True, slots=True)
 class Stay:
-    """How someone's stay in an incident began, as it was recorded.
+    """How someone's stay in an incident began, as recorded.
 
-    ``came`` is the stored reason, ``detail`` the group, role or page, ``by`` who let them in. ``here`` take part now,
-    ``went`` left or were removed by hand, ``named`` came by the plan of the present type.
+    ``came`` is the stored reason, ``detail`` the group, role or page, ``by`` who let them in. ``here`` marks current
+    participants, ``went`` those who left or were removed by hand, ``named`` those brought in by the current type's
+    plan.
     """
 
     who: Invitee
@@ -56,11 +57,11 @@ class Stay:
 
 @dataclass(frozen=True, slots=True)
 class RetypeNews:
-    """What a retype changed, as it was confirmed: between which types, in which colour, and the plan's lines.
+    """What a retype changed, as confirmed: the two types, the color, and the plan's lines.
 
-    ``back`` is the slug of the type before it where going back loses nothing, else empty. ``changes`` is None for a
-    retype that was written down without them, ``nameless`` the same lines as guests read them. ``stays_out`` says that
-    who retyped it did not come along.
+    ``back`` is the slug of the previous type if going back loses nothing, else empty. ``changes`` is None for a retype
+    recorded without its lines; ``nameless`` are those lines as guests read them. ``stays_out`` says that the person who
+    retyped it did not come along.
     """
 
     before: str
@@ -74,9 +75,9 @@ class RetypeNews:
 
 @dataclass(frozen=True, slots=True)
 class TaskNow:
-    """How a task or follow-up is now that an entry began: whose it is, by when, and what became of it.
+    """The current state of the task or follow-up that an entry started: its owner, its due date, and its outcome.
 
-    ``borne`` is its number as buttons bear it.
+    ``borne`` is its number as buttons carry it.
     """
 
     n: int
@@ -93,16 +94,16 @@ class TaskNow:
 
 @dataclass(frozen=True, slots=True)
 class ChannelPost:
-    """An event that is posted where people talk. ``text`` is what was said, ``sentence`` all of it in words.
+    """An event that is posted in the channel. ``text`` is what was said, ``sentence`` is the whole entry in words.
 
-    ``evidence`` is the number of what it brings, if it does; ``pictured`` when that can be drawn, ``unread`` when it
-    could not be read. ``finding`` is the number of what it judges. ``ask`` is the verb that its message asks for
-    (``resolve``), or ``fill|`` and a role; ``link`` where it is to be seen with the pager. ``answer`` says what became
-    of what was asked, ``by_hand`` what someone has to do. ``at`` is when it happened, ``retype`` what a retype changed.
-    ``owner`` takes the next step that it states, or was given the lead or a role by someone else; ``only`` is told of
-    it alone, where that is not everyone. ``stated`` is what an update states with it, each with a label. ``task`` is
-    the task or follow-up that it began. ``withdrawn`` when it showed in public what is private by now. ``borne`` is its
-    number as buttons bear it.
+    ``evidence`` is the number of the evidence it adds, if any; ``pictured`` says that it can be drawn, ``unread`` that
+    it could not be read. ``finding`` is the number of the finding it judges. ``ask`` is the verb that its message asks
+    for (``resolve``), or ``fill|`` and a role; ``link`` is its URL in the pager. ``answer`` says how a request was
+    answered, ``by_hand`` what someone has to do. ``at`` is when it happened, ``retype`` what a retype changed.
+    ``owner`` takes the next step that it states, or was given the lead or a role by someone else; ``only`` is the one
+    person to tell, if not everyone. ``stated`` is what an update states with it, each with a label. ``task`` is the
+    task or follow-up that it started. ``withdrawn`` says that it showed in public what is private by now. ``borne`` is
+    its number as buttons carry it.
     """
 
     n: int
@@ -136,7 +137,7 @@ class ChannelPost:
 
 @dataclass(frozen=True, slots=True)
 class Published:
-    """What a private incident says to everyone: these words, on a page and in a channel of the codename's own."""
+    """What a private incident publishes: these words, on a page and in a channel with a codename of its own."""
 
     codename: str
     channel: str
@@ -149,27 +150,26 @@ class Facts:
     """Everything that decides what should exist outside for one incident.
 
     ``is_drill`` says that it is practice; ``agreed`` are the ids of people who agreed to take part in drills,
-    ``barred`` of those who take part in a replay and may not see what it replays.
-    ``groups`` maps a handle to those of its members who may be invited, or to None when the workspace has no such
-    group; a handle that is absent was never looked up. ``stays`` are those who take part, or did, and how they came.
-    ``took_part`` are the ids of those who took part before a retype that is being planned, None where none is.
-    ``is_closed`` says that people come in by name alone; ``turned_away`` are those its people did not let in, each
-    with the rule that named them. ``there`` are keys of things that exist or are being made, ``sought`` of those that
-    are only looked for, ``apps`` the chat ids of apps in the room, ``put_out`` the keys of people whom the vendor put
-    out of theirs. ``triggers`` are what profiles may be captured on, in order; ``sources`` where from, by name.
-    ``chosen`` are those who hold a one-of role, by role. ``update``, ``impact`` and ``next_step`` are as last stated.
-    ``due_at`` is when the next status update is due, or was where that is overdue.
-    ``on_call`` maps a schedule's name to those on call, or to None where the pager has no such schedule; ``callees`` a
-    name that a policy pages to who that is. ``otherwise`` are those a policy names itself, by what it calls them.
-    ``announce_channel`` is where incidents are announced now, if anywhere; ``announced_in`` where what was announced
-    stands, or is being posted, by its key.
-    ``published`` is what two people confirmed that everyone may read of a private incident. ``converts`` says that the
-    vendor may make a public channel private. ``tracker`` is where ``followups`` go, if anywhere; ``tickets`` maps keys
-    of tickets that exist, or are being opened, to their projects; ``stranded`` are the projects, each as often as it
-    has one, of tickets that everyone who reads it can read, and that is not connected now; ``doubtful`` of those that
-    may have been opened there; ``elsewhere`` names where words of ours can be read in a workspace that is not connected
-    now. ``failing`` are the numbers of steps that have failed and were not tried again since. ``uninvited`` is why
-    nobody could be invited to the current room, where nobody is in it.
+    ``barred`` of those who take part in a replay and may not see what it replays. ``groups`` maps a handle to those of
+    its members who may be invited, or to None if the workspace has no such group; a missing handle was never looked up.
+    ``stays`` are current and former participants, and how they came. ``took_part`` are the ids of the participants
+    before a retype that is being planned, else None. ``is_closed`` says that people come in by name alone;
+    ``turned_away`` are those whom participants did not let in, each with the rule that named them. ``there`` are keys
+    of things that exist or are being made, ``sought`` of those that are only looked for, ``apps`` the chat ids
+    of apps in the room, ``put_out`` the keys of people whom the vendor removed from theirs. ``triggers`` are the events that may cause captures, in order; ``sources`` are
+    the profile sources, by name. ``chosen`` holds the one-of roles' holders, by role. ``update``, ``impact`` and
+    ``next_step`` are as last stated. ``due_at`` is when the next status update is due, or was, if it is overdue.
+    ``on_call`` maps a schedule's name to those on call, or to None if the pager has no such schedule; ``callees`` maps
+    a name that a policy pages to its callee. ``otherwise`` are people that a policy names directly, by the name it
+    uses. ``announce_channel`` is where incidents are announced now, if anywhere; ``announced_in`` maps each
+    announcement that exists or is being posted to its channel. ``published`` is the summary of a private incident that
+    two people confirmed for everyone to read. ``converts`` says that the vendor can make a public channel private.
+    ``tracker`` is where ``followups`` go, if anywhere; ``tickets`` maps keys of tickets that exist, or are being
+    opened, to their projects; ``stranded`` are unconnected projects with tickets that everyone who reads the project
+    can read, one item per ticket; ``doubtful`` are those where such tickets may have been opened; ``elsewhere`` names
+    where words of ours can be read in a workspace that is not connected now. ``failing`` are the numbers of failed
+    steps that were not retried since. ``uninvited`` is why no one could be invited to the current room, if no one is in
+    it.
     """
 
     revision: int
@@ -234,7 +234,7 @@ class Facts:
         return key in self.there
 
     def announces_in(self, key: str) -> str:
-        """Return the name of the channel in which an announcement stands, or else is to be posted; empty for none."""
+        """Return the channel in which an announcement exists, or else is to be posted; empty for none."""
         return self.announced_in.get(key, self.announce_channel)
 
     def room_of(self, number: int) -> Room:
@@ -243,23 +243,23 @@ class Facts:
 
     @property
     def rooms_left(self) -> tuple[int, ...]:
-        """The numbers of the rooms where people do not talk now, later ones included: they may have gone back."""
+        """The numbers of all rooms but the current one, including later ones: the conversation may have moved back."""
         return tuple(one.number for one in self.rooms if one.number != self.room)
 
     @property
     def room_before(self) -> Room:
-        """The room that the conversation left for this one: people may have gone back from one in another workspace."""
+        """The room that the conversation came from; people may have moved back from a room in another workspace."""
         before = sorted((one for one in self.rooms if one.number < self.room), key=lambda one: -one.number)
         return next((one for one in before if one.gone != ELSEWHERE), before[0])
 
     @property
     def away(self) -> frozenset[int]:
-        """The ids of those who left or were removed by hand: they are not fetched back."""
+        """The ids of those who left or were removed by hand: they are not invited again."""
         return frozenset(stay.who.person_id for stay in self.stays if stay.went)
 
     @property
     def guests(self) -> bool:
-        """Whether someone is in who may be told no names but of those they respond with."""
+        """Whether someone is in who may learn no names but of those they respond with."""
         return any(stay.here and stay.who.is_guest for stay in self.stays)
 
     @property
@@ -273,7 +273,7 @@ class Facts:
 
     @property
     def next_n(self) -> int:
-        """The number that the next entry of the timeline will have at least, after those that are known here."""
+        """The lowest number that the next entry of the timeline can have, given the entries known here."""
         return max((0, *(one.n for one in self.triggers), *(one.n for one in self.told))) + 1
 
     def retyped(
@@ -281,8 +281,8 @@ class Facts:
     ) -> Facts:
         """Return the facts as they would be after a retype: what the lifecycle's verb does, without doing it.
 
-        ``staying`` are those who stay in when the conversation moves to a private room; ``bring`` are always brought
-        along; ``converts`` says that the room is made private itself.
+        ``staying`` are those who stay when the conversation moves to a private room; ``bring`` are always brought
+        along; ``converts`` says that the room itself is made private.
         """
         moves = moves_room(self.private, policy)
         private = private_after(self.private, policy)

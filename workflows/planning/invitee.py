@@ -1,4 +1,4 @@
-"""Someone who may be brought in, as the planning sees them. Pure."""
+"""Someone who may be brought in, as planning sees them. Pure."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from workflows.planning.wording.marks import TextMark, Words
 class Invitee:
     """A person who may be brought in, and why.
 
-    ``not_invited`` says what they are that keeps an app from inviting them. ``is_guest`` says that they may be told no
-    names but of those they respond with: guests, and people from elsewhere.
+    ``not_invited`` says what they are that prevents the app from inviting them. ``is_guest`` says that they may learn
+    no names but of those they respond with: guests, and people from elsewhere.
     """
 
     chat_id: str

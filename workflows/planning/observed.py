@@ -8,20 +8,21 @@ from dataclasses import dataclass, field
 from workflows.planning.things import Spec
 
 THERE = "there"  # exists, as ``spec`` says
-THEIRS = "theirs"  # a person changed it by hand: not fought
-GONE = "gone"  # a person took it away: not fought
-PUT_OUT = "put-out"  # of someone who was in a channel, which the vendor emptied: nobody left, and they come in again
-REFUSED = "refused"  # the vendor will not have it: not asked again
-# In the spec of what may have been undone by now: so it is like nothing that is wanted, until it is done once more.
+THEIRS = "theirs"  # a person changed it by hand; we do not fight that
+GONE = "gone"  # a person removed it; we do not fight that
+PUT_OUT = "put-out"  # was in a channel that the vendor emptied: they did not leave, and join again
+REFUSED = "refused"  # the vendor refuses it; not tried again
+# In the spec of something that may have been undone by now: it matches nothing wanted, so it is done once more.
 UNSETTLED = "unsettled"
-# The same of what may say, after a restore, what was forgotten: it is said once more, unless it was taken away since.
+# Likewise for something that, after a restore, may show what was lost: it is shown once more, unless it was removed
+# since.
 FORGOTTEN = "forgotten"
-SHOWN = "shown"  # how far that has come: it was said, and is said once more when nothing can undo it any longer
-# Why a channel is gone: the vendor told of it, or shows us none of that id, or it is in a workspace that is not
-# connected now. The last is said of our messages outside channels of the incident, too.
+SHOWN = "shown"  # the state in between: it was shown, and is shown once more when nothing can undo it any longer
+# Why a channel is gone: the vendor said so, or shows us none with that id, or it is in a workspace that is not
+# connected now. The last also applies to our messages outside the incident's channels.
 DELETED, UNSEEN, ELSEWHERE = "deleted", "unseen", "elsewhere"
-OUTSIDE = "outside"  # said of a channel that is there, and that people removed us from
-IN_WORKSPACE = f"{ELSEWHERE} "  # and its id: the error code of what may have been said in one not connected any more
+OUTSIDE = "outside"  # said of a channel that exists and that people removed us from
+IN_WORKSPACE = f"{ELSEWHERE} "  # plus the id: error code of a message that may exist in a workspace no longer connected
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,17 +34,17 @@ class ObservedThing:
     state: str = THERE
     room: int | None = None
     label: str = ""
-    why: str = ""  # what the vendor said where it refused, how it is known to be gone, or that we are outside
+    why: str = ""  # the vendor's refusal, how it is known to be gone, or that we are outside
 
 
 @dataclass(frozen=True, slots=True)
 class Owed:
     """An effect that is not done yet: ``verb`` is create, change or retire; ``spec`` is None for the last.
 
-    ``needs`` are the keys of things that it waits for. ``doubted`` says that it failed, and may have been done all the
-    same: words that may stand outside, and that nobody has looked for to the end. ``unfound`` says that looking for
-    them failed as well, or is not possible now. ``sought`` says that it was given up before anyone knew whether it was
-    done, so it is only looked for.
+    ``needs`` are the keys of things that it waits for. ``doubted`` says that it failed but may have been done: its
+    words may exist outside, and no search has settled it. ``unfound`` says that looking for them failed as well, or is
+    not possible now. ``sought`` says that it was given up before anyone knew whether it was done, so it is only
+    looked for.
     """
 
     effect: str
@@ -59,7 +60,7 @@ class Owed:
 
     @property
     def under_way(self) -> bool:
-        """Whether it may be happening right now, so that it can no longer be called back."""
+        """Whether it may be happening right now, so that it can no longer be called off."""
         return self.started and not self.failed
 
 

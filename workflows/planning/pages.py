@@ -1,4 +1,4 @@
-"""Which pages should be open for an incident: those its policy asks for, and those someone asked for. Pure."""
+"""Which pages should be open for an incident: those its policy asks for, and those people requested. Pure."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Stranger:
     why: str
 
     def says(self, *, private: bool) -> str:
-        """Say that they are not reached, and how to mend that."""
+        """Say that they are not reached, and how to fix that."""
         if private:
             return (
                 f"{self.name} is paged but not in this private incident: {self.why}. Match them under On-call, "
@@ -35,13 +35,13 @@ class Stranger:
 
 @dataclass(frozen=True, slots=True)
 class Callee:
-    """Whom a page goes to: ``ref`` (``policy/P1``, ``service/P2``, ``user/P3``) and the service it is opened on.
+    """The target of a page: ``ref`` (``policy/P1``, ``service/P2``, ``user/P3``) and the service it is opened on.
 
-    ``people`` are paged first and may be brought in. ``rings`` says who is paged, in words, strangers included, and
-    ``ids`` are what the pager calls them, ``names`` how people do. ``strangers`` are those of them who cannot be
-    brought in. ``gone`` once the pager lists it no more, as where another account is connected by now; ``paused`` while
-    its service is in a maintenance window, ``unheard`` where it goes to the user that pages are opened as, ``nobody``
-    where it is known that no one is on call for it.
+    ``people`` are paged first and may be brought in. ``rings`` says in words who is paged, strangers included; ``ids``
+    are their pager ids, ``names`` their names. ``strangers`` are those of them who cannot be brought in. ``gone`` says
+    that the pager no longer lists it, for example because another account is connected; ``paused`` that its service is
+    in a maintenance window; ``unheard`` that it goes to the user as whom pages are opened; ``nobody`` that no one is
+    known to be on call for it.
     """
 
     ref: str
@@ -59,34 +59,33 @@ class Callee:
 
     @property
     def label(self) -> str:
-        """Whom, and who that is right now: *Major incidents (pages Eve Ito)*."""
+        """Its name, and who that is right now: *Major incidents (pages Eve Ito)*."""
         more = "; ".join(filter(None, [self.rings, "in a maintenance window" if self.paused else ""]))
         return f"{self.name} ({more})" if more else self.name
 
 
 @dataclass(frozen=True, slots=True)
 class Acknowledger:
-    """Who asked to acknowledge a page in their name: their id and name, and how often anyone had, from 1."""
+    """Who asked to acknowledge a page in their name: their id and name, and the number of the request, from 1."""
 
     person_id: int
     name: str
     turn: int
 
     def key(self, page: str) -> str:
-        """Return the key of the acknowledgement of a page, by the page's own."""
+        """Return the key of the acknowledgement of a page, from the page's key."""
         return acknowledgement_key(page, turn=self.turn)
 
 
 @dataclass(frozen=True, slots=True)
 class Paged:
-    """One of our pages: the key of its thing, who it went to, its status, who was paged, and its title.
+    """One of our pages: the key of its thing, its target, its status, who was paged, and its title.
 
-    ``answered`` once someone acknowledged it, or resolved it in the pager (``by``); ``withdrawn`` when it was
-    we who ended it. While it is open, ``strangers`` are those it paged who are not brought in; ``late``
-    are people it paged before they were matched here: they come in with ``people``, while all is public.
-    ``acknowledger`` is set while what they asked for is not done. ``called_off`` when it ended before it was opened,
-    ``elsewhere`` when it is in an account that is not connected now, ``unsent`` while nothing of it is anywhere: it
-    was refused.
+    ``answered`` says that someone acknowledged it, or resolved it in the pager (``by``); ``withdrawn`` that we ended
+    it. While it is open, ``strangers`` are those it paged who are not brought in; ``late`` are people it paged before
+    they were matched here: they come in with ``people`` while the incident is public. ``acknowledger`` is set while
+    their request is pending. ``called_off`` says that it ended before it was opened, ``elsewhere`` that it is in an
+    account that is not connected now, ``unsent`` that it was refused and does not exist anywhere.
     """
 
     key: str
@@ -107,57 +106,58 @@ class Paged:
     unsent: bool = False
 
     def closed(self, inside: Collection[str]) -> Paged:
-        """Return it as it is once the incident is private: who is known late does not come in by that.
+        """Return it as it is once the incident is private: being matched late no longer brings anyone in.
 
-        ``inside`` are the chat ids of those who take part anyway, or went by hand.
+        ``inside`` are the chat ids of those who take part anyway, or left by hand.
         """
         late = (stranger for one, stranger in self.late if one.chat_id not in inside)
         return replace(self, strangers=(*self.strangers, *late), late=())
 
     @property
     def brought(self) -> tuple[Invitee, ...]:
-        """Those who come in by having been paged."""
+        """Those whom it brings in by having paged them."""
         return (*self.people, *(one for one, _ in self.late))
 
     @property
     def is_open(self) -> bool:
-        """Whether it may still ring someone, or someone is on it."""
+        """Whether it may still page someone, or someone is on it."""
         return self.status != RESOLVED
 
     @property
     def is_void(self) -> bool:
-        """Whether we took it back before anyone answered, so that it counts as if nobody had been paged.
+        """Whether we withdrew it before anyone answered, so that it counts as if no one had been paged.
 
-        One that was called off is no page yet: wanted again, it is opened under its own key, and comes but once.
+        One that was called off never became a page: if wanted again, it is opened under the same key, and arrives only
+        once.
         """
         return self.withdrawn and not (self.is_open or self.answered or self.called_off)
 
     @property
     def turn(self) -> int:
-        """Which page to the same one this is, from 1."""
+        """The running number of this page among those to the same target, from 1."""
         return turn_of(self.key, self.ref)
 
     @property
     def says(self) -> str:
-        """How it stands, or why it is not opened again, in words; empty while it rings."""
+        """Its state, or why it is not opened again, in words; empty while it is triggered."""
         if self.is_open:
             return f"acknowledged{f' by {self.by}' if self.by else ''}" if self.status == ACKNOWLEDGED else ""
         return f"{self.by or 'someone'} answered" if self.answered else "it was resolved in PagerDuty"
 
     def stands_for(self, said: str) -> bool:
-        """Return whether it was opened for what a policy means, in an account where nobody can look now."""
+        """Return whether it was opened for what a policy names, in an account where no one can look now."""
         return self.elsewhere and self.status != OPENING and self.goes_to(said)
 
     def goes_to(self, said: str) -> bool:
-        """Return whether a policy means this one, by name or id."""
+        """Return whether a policy's words name this target, by name or id."""
         return is_meant(said, name=self.name, ref=self.ref)
 
 
 @dataclass(frozen=True, slots=True)
 class RequestedPage:
-    """A page that someone asked for by hand, while people talked in ``room``.
+    """A page that someone requested by hand, while ``room`` was the current room.
 
-    ``turn`` counts those to the same one, from 1.
+    ``turn`` numbers the pages to the same target, from 1.
     """
 
     callee: Callee
@@ -170,7 +170,7 @@ class RequestedPage:
         return key_of(self.callee.ref, turn=self.turn)
 
     def is_same(self, other: RequestedPage) -> bool:
-        """Return whether another one is to the same one under an id of another account."""
+        """Return whether another request is for the same target under another account's id."""
         ours, theirs = self.callee, other.callee
         kinds = {one.ref.partition("/")[0] for one in (ours, theirs)}
         return ours.gone != theirs.gone and len(kinds) == 1 and ours.name.casefold() == theirs.name.casefold()
@@ -178,9 +178,9 @@ class RequestedPage:
 
 @dataclass(frozen=True, slots=True)
 class WantedPage:
-    """A page that should be open; ``brings`` those who are paged in, unless it is only kept from before.
+    """A page that should be open; ``brings`` is false if it is only kept from before and brings no one in.
 
-    ``again`` says that the ones before were withdrawn unanswered; ``before`` is how it stands that was opened already.
+    ``again`` says that earlier ones were withdrawn unanswered; ``before`` is the state of one that was already opened.
     """
 
     key: str
@@ -191,7 +191,7 @@ class WantedPage:
 
     @property
     def label(self) -> str:
-        """Whom it rings, and that it does so again."""
+        """Who it pages, and whether it does so again."""
         return f"{self.callee.label} again, because no one acknowledged" if self.again else self.callee.label
 
     def spec(self, title: str) -> dict[str, Any]:
@@ -200,22 +200,22 @@ class WantedPage:
 
 
 def key_of(ref: str, *, turn: int = 1) -> str:
-    """Return the key of a page's thing, which stays the same whatever is planned again."""
+    """Return the key of a page's thing, the same in every plan."""
     return f"{PREFIX}{ref}" if turn == 1 else f"{PREFIX}{ref}/{turn}"
 
 
 def acknowledgement_key(page: str, *, turn: int) -> str:
-    """Return the key of the thing by which a page is acknowledged in someone's name, once for each turn."""
+    """Return the key of the thing by which a page is acknowledged in someone's name, once per turn."""
     return f"acknowledged/{page}/{turn}"
 
 
 def is_meant(said: str, *, name: str, ref: str) -> bool:
-    """Return whether what a policy says that it pages means the one of this name and ref."""
+    """Return whether the target that a policy names is the one with this name and ref."""
     return said.casefold() == name.casefold() or ref.endswith(f"/{said}")
 
 
 def turn_of(key: str, ref: str) -> int:
-    """Return which page to the same one a thing's key names, from 1."""
+    """Return which page to the same target a thing's key names, from 1."""
     return int(key.removeprefix(key_of(ref)).lstrip("/") or 1)
 
 
@@ -227,11 +227,11 @@ def wanted(
     paged: Sequence[Paged],
     room: int,
 ) -> Iterator[WantedPage]:
-    """Yield each page that should be open while people respond, each once.
+    """Yield each page that should be open while the incident is active, each once.
 
-    What someone is on stays open, whatever the type asks for. One that exists keeps the service that it is on, and
-    a name that the pager no longer knows stands for what was paged under it. Whom someone rang in a room that the
-    talk has left does not come along.
+    A page that someone is on stays open, whatever the type asks for. An existing page keeps its service, and a name
+    that the pager no longer knows stands for the page opened under it. Pages requested in a former room bring no one
+    into the new one.
     """
     there = {one.key: one for one in paged}
     found: dict[str, WantedPage] = {}
@@ -248,9 +248,9 @@ def wanted(
 
 
 def _sendable(asked: Sequence[RequestedPage], there: Mapping[str, Paged]) -> Iterator[RequestedPage]:
-    """Yield the pages that were asked for by hand, but for those in whose account nothing was sent before another one.
+    """Yield the pages requested by hand, except unsent ones whose account is no longer connected.
 
-    Once that one is connected again they are sent, unless the same one was asked for again meanwhile.
+    They are sent once that account is connected again, unless the same target was requested again meanwhile.
     """
     for one, is_again in asked_again(asked):
         if not (is_unsent(one, there) and (one.callee.gone or is_again)):
@@ -258,19 +258,19 @@ def _sendable(asked: Sequence[RequestedPage], there: Mapping[str, Paged]) -> Ite
 
 
 def asked_again(asked: Sequence[RequestedPage]) -> Iterator[tuple[RequestedPage, bool]]:
-    """Yield pages that were asked for by hand, each with whether the same one was again, under another account's id."""
+    """Yield pages requested by hand, each with whether its target was requested again under another account's id."""
     for n, one in enumerate(asked):
         yield one, any(later.is_same(one) for later in asked[n + 1 :])
 
 
 def is_unsent(one: RequestedPage, there: Mapping[str, Paged]) -> bool:
-    """Return whether nothing was sent of a page that someone asked for by hand."""
+    """Return whether a page that someone requested by hand was never sent."""
     page = there.get(one.key)
     return page is None or page.called_off or page.unsent
 
 
 def acknowledging(paged: Iterable[Paged], *, wanted: Collection[str]) -> Iterator[tuple[Paged, Acknowledger]]:
-    """Yield pages that someone wants to acknowledge: those that ring, and that are not about to be ended."""
+    """Yield the pages to acknowledge in someone's name: those that are triggered and not about to be ended."""
     for page in paged:
         rings = page.status == TRIGGERED and page.key in wanted and not page.elsewhere
         if page.acknowledger is not None and rings:
@@ -278,7 +278,7 @@ def acknowledging(paged: Iterable[Paged], *, wanted: Collection[str]) -> Iterato
 
 
 def _as_it_stands(one: WantedPage, page: Paged) -> WantedPage:
-    """Return a page that was begun: one that is still on its way will ring whoever is on call by then."""
+    """Return a page that was already begun; one still on its way will page those on call by then."""
     callee = _callee(page)
     if page.status == OPENING:
         callee = replace(callee, rings=one.callee.rings, names=one.callee.names, nobody=one.callee.nobody)
@@ -288,11 +288,11 @@ def _as_it_stands(one: WantedPage, page: Paged) -> WantedPage:
 def _by_type(
     name: str, known: Callee | None, asked: Iterable[RequestedPage], paged: Sequence[Paged]
 ) -> WantedPage | None:
-    """Return the page that a type asks for by a name: the one that stands, else a new one.
+    """Return the page that a type asks for by a name: the existing one, else a new one.
 
-    Whoever was paged and whose page someone answered is not paged again, nor while a page to them is open or was
-    asked for by hand. Pages that were withdrawn before anyone answered do not count: then it is their next turn.
-    That another account is connected pages no one: what was opened in the one before stands for it.
+    Someone who answered their page is not paged again, nor while a page to them is open or was requested by hand. Pages
+    that were withdrawn before anyone answered do not count: the next one gets the next turn. Connecting another account
+    pages no one: a page opened in the previous one stands for it.
     """
     callee = known or next((_callee(one) for one in paged if one.goes_to(name) and not one.is_void), None)
     if callee is None or not callee.service:
@@ -309,7 +309,7 @@ def _by_type(
 
 
 def _standing(before: Sequence[Paged], asked: Sequence[RequestedPage]) -> str | None:
-    """Return the key of the page that stands for one more: one that was just asked for, else the last that counts."""
+    """Return the key of the page that makes another one unnecessary: one just requested, else the last that counts."""
     opened = {one.key for one in before}
     coming = [one.key for one in asked if one.key not in opened]
     return next(reversed([*(one.key for one in before if not one.is_void), *coming]), None)

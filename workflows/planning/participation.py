@@ -1,7 +1,7 @@
 """Who is in an incident, and why: one answer for each person, from the facts alone. Pure.
 
-The plan and its preview, who takes part and may see, the people panel, JSON and the cards read this and nothing else.
-A reason that ended is history: it says how someone came, never why they are in.
+The plan and its preview, visibility, the people panel, JSON and the cards all use this and nothing else. A reason that
+has ended is history: it says how someone came, never why they are in.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ LASTING: Final[Mapping[str, tuple[str, str]]] = {
     "glass": ("broke glass", "broke glass"),
     "retyped": ("retyped it", "retyped it"),
 }
-# What is said of those whose reason ended; ``{detail}`` is the group, the role or the page.
+# What is said about people whose reason has ended; ``{detail}`` is the group, the role or the page.
 FORMER: Final[Mapping[str, str]] = {
     "declared": "declared it",
     "lead": "led before",
@@ -39,8 +39,8 @@ FORMER: Final[Mapping[str, str]] = {
 class Standing:
     """One person: every reason that holds now, and what follows from them.
 
-    ``wanted`` are to be in the channel, ``here`` take part, ``went`` left or were removed by hand. Without a reason
-    that holds, ``former`` says how they came.
+    ``wanted`` should be in the channel, ``here`` take part, ``went`` left or were removed by hand. If no reason holds,
+    ``former`` says how they came.
     """
 
     who: Invitee
@@ -49,11 +49,11 @@ class Standing:
     wanted: bool = False
     here: bool = False
     went: bool = False
-    entry: tuple[str, str] = ("", "")  # how a stay begins that the policy brings about: reason and detail, as stored
+    entry: tuple[str, str] = ("", "")  # how a stay begins that the policy causes: reason and detail, as stored
 
     @property
     def why(self) -> str:
-        """Every reason in words, or how they came when none still holds."""
+        """Every reason in words, or how they came if none still holds."""
         return ", ".join(self.reasons) or self.former
 
     @property
@@ -64,9 +64,9 @@ class Standing:
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """Someone a rule now names but no longer lets in: the incident's people decide.
+    """Someone a rule now names but no longer lets in: the incident's participants decide.
 
-    With a ``role`` it is that of someone else, to be handed over, or nobody's yet.
+    With a ``role``, that role is someone else's, to be handed over, or still unassigned.
     """
 
     who: Invitee
@@ -86,12 +86,12 @@ class Participation:
 
     @property
     def coming(self) -> list[Standing]:
-        """Those who are to be in and take no part yet."""
+        """Those who should be in and do not take part yet."""
         return [one for one in self.standings.values() if one.wanted and not one.here]
 
 
 def of(facts: Facts) -> Participation:
-    """Work out who is in and why."""
+    """Compute who is in and why."""
     facts = drills.within_reach(facts)
     stays = {stay.who.person_id: stay for stay in facts.stays}
     found = _Reasons()
@@ -109,7 +109,7 @@ def of(facts: Facts) -> Participation:
 
 
 def left_behind(before: Facts, after: Facts) -> frozenset[str]:
-    """Return the chat ids of those in the room who are not to be in it afterwards, apps among them."""
+    """Return the chat ids of those in the room who must not be in it afterwards, including apps."""
     inside = {key.rpartition("/")[2] for key in before.there if key.startswith(f"member/{before.room}/")}
     return frozenset(inside - {one.who.chat_id for one in of(after).standings.values() if one.wanted})
 
@@ -121,7 +121,7 @@ class _Reasons:
     entries: dict[int, tuple[str, str]] = field(default_factory=dict)
 
     def add(self, who: Invitee, says: str, *, entry: tuple[str, str] = ("", "")) -> None:
-        """Note one reason of one person; ``entry`` is how a stay is said to begin, and a role outweighs the rest."""
+        """Add one reason of one person; ``entry`` is how the stay is recorded, and a role outweighs other reasons."""
         self.who.setdefault(who.person_id, who)
         said = self.says.setdefault(who.person_id, [])
         if says not in said:
@@ -131,7 +131,7 @@ class _Reasons:
 
 
 def _personal(found: _Reasons, facts: Facts, stays: Mapping[int, Stay]) -> None:
-    """Reasons of people's own: leading, a role, having declared it, and how they came where that lasts."""
+    """Personal reasons: leading, a role, having declared it, and how they came if that lasts."""
     if facts.lead is not None:
         found.add(facts.lead, "leads")
     for role, one in facts.roles:
@@ -155,7 +155,7 @@ def _lasting(stay: Stay) -> str:
 
 
 def _by_policy(found: _Reasons, facts: Facts) -> None:
-    """Reasons of the policy: its groups, and who its pages and those requested by hand now reach."""
+    """The policy's reasons: its groups, and those whom its pages and requested ones reach now."""
     if not facts.active:
         return
     for handle in facts.policy.invite:
@@ -178,7 +178,7 @@ def _standing(pk: int, found: _Reasons, facts: Facts, stay: Stay | None) -> Stan
     reasons, here, went = tuple(found.says.get(pk, ())), bool(stay and stay.here), bool(stay and stay.went)
     former = FORMER.get(stay.came, "").format(detail=stay.detail) if stay else ""
     named = here and facts.active and bool(stay and stay.named)
-    # No retype of a private incident shuts anyone out, invited yet or not.
+    # A retype of a private incident shuts no one out, invited yet or not.
     kept = here if facts.private or facts.is_closed else named
     asked = kept if facts.is_closed else bool(reasons) or kept
     wanted = not went and drills.may_come(pk, facts) and asked
@@ -187,9 +187,9 @@ def _standing(pk: int, found: _Reasons, facts: Facts, stay: Stay | None) -> Stan
 
 
 def pages_of(facts: Facts) -> tuple[pages.WantedPage, ...]:
-    """Pages that should be open: none once the incident has ended, and none that nobody could send.
+    """Pages that should be open: none once the incident has ended, and none that could not be sent.
 
-    Those that are open stay so while the pager is not connected.
+    Open ones stay open while the pager is not connected.
     """
     if not facts.active or facts.is_drill:
         return ()
@@ -220,7 +220,7 @@ def _new_members(facts: Facts) -> Iterator[Offer]:
 
 
 def _new_holders(facts: Facts, chosen: Mapping[str, Invitee]) -> Iterator[Offer]:
-    """Who is now on call for a role that someone else, or no one, has: a handover is offered, not done."""
+    """Yield who is now on call for a role that someone else, or no one, has: a handover is offered, not done."""
     held = dict(facts.roles)
     for role in facts.policy.one_of:
         on_call = (facts.on_call.get(role.schedule) or ()) if role.schedule and facts.pager else ()

@@ -15,12 +15,12 @@ from workflows.planning.things import Desired, Gap, Thing
 from workflows.planning.wording import nameless, plan_sum
 from workflows.planning.wording.basis import Basis
 
-MESSAGES = ("headline/", "told/")  # what keys of our messages in channels begin with
+MESSAGES = ("headline/", "told/")  # prefixes of the keys of our messages in channels
 
 
 @dataclass(frozen=True, slots=True)
 class PlanNote:
-    """Something to know before confirming, under a heading of several where there are many."""
+    """Something to know before confirming, under a heading if there are many."""
 
     text: str
     heading: str = ""
@@ -32,15 +32,15 @@ class PlanNote:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What will be done: ``actions`` to become effects, effects to cancel, and how it reads.
+    """What will be done: ``actions`` to become effects, effects to cancel, and the words for it.
 
-    ``abandons`` are effects under way that nobody wants any more: they cannot be called back, but once their outcome
-    is unknown they are only looked for. ``doubts`` are effects that failed, that nobody wants any more, and that may
-    have been done all the same: they are looked for, too. ``retries`` are those that failed and are tried again,
-    ``again`` what they are to make, and ``awaits`` those owed from before that it tells of.
-    ``notes`` say what cannot be undone and what else happens at once. ``whom`` are the ids of those who come in, are
-    invited or paged, or lose access: two people may have one name. ``digest`` is what a person confirms: it changes
-    with every word they read, and with whom it means. ``basis`` is what it was worked out from.
+    ``abandons`` are effects under way that are no longer wanted: they cannot be called off, but once their outcome is
+    unknown they are only looked for. ``doubts`` are failed effects that are no longer wanted but may have been done;
+    they are looked for, too. ``retries`` are failed effects to try again, ``again`` the things they make, and
+    ``awaits`` effects owed from before that the plan mentions. ``notes`` say what cannot be undone and what else
+    happens at once. ``whom`` are the ids of those who come in, are invited or paged, or lose access, because two people
+    may share a name. ``digest`` is what a person confirms: it changes with every word they read, and with the people it
+    means. ``basis`` is what the plan was computed from.
     """
 
     actions: tuple[Action, ...] = ()
@@ -55,7 +55,7 @@ class Plan:
     gaps: tuple[Gap, ...] = ()
     whom: tuple[str, ...] = ()
     basis: Basis = ()
-    whole: str = ""  # of a plan that is shown without names, the digest of the one with them
+    whole: str = ""  # for a plan shown without names, the digest of the one with them
 
     @property
     def is_empty(self) -> bool:
@@ -64,7 +64,7 @@ class Plan:
 
     @property
     def changes(self) -> bool:
-        """Whether people read of anything that it changes."""
+        """Whether it says that anything changes."""
         return any(line.sign in "+~-" for line in self.lines)
 
     @property
@@ -76,12 +76,12 @@ class Plan:
 
     @property
     def reach(self) -> str:
-        """Whom it pages, brings in and shuts out, in one line."""
+        """Who it pages, brings in and shuts out, in one line."""
         return plan_sum.reach(self.lines)
 
     @property
     def noted(self) -> dict[str, list[str]]:
-        """The notes by heading, in order; the heading is empty for those without."""
+        """The notes by heading, in order; the empty heading holds those without one."""
         found: dict[str, list[str]] = {}
         for note in self.notes:
             found.setdefault(note.heading, []).append(note.text)
@@ -89,25 +89,25 @@ class Plan:
 
     @property
     def digest(self) -> str:
-        """Sixteen hexadecimal digits over all that the plan says and whom it means, kept from a guest or not."""
+        """Sixteen hexadecimal digits over everything the plan says and everyone it means, shown to guests or not."""
         if self.whole:
             return self.whole
         said = "\n".join([*map(str, self.lines), *map(str, self.notes), *self.whom])
         return hashlib.sha256(said.encode()).hexdigest()[:16]
 
     def without_names(self) -> Plan:
-        """Return the plan as a guest reads it: nobody is named, and one line stands for all who are brought in."""
+        """Return the plan as a guest reads it: without names, with one line for everyone who is brought in."""
         notes = tuple(note for note in self.notes if not note.names)
         lines = tuple(nameless.lines(self.lines))
         return replace(self, lines=lines, notes=notes, gaps=(), whom=(), basis=(), whole=self.digest)
 
 
 def plan(desired: Desired, observed: Observed, *, tries_again: Collection[str] = ()) -> Plan:
-    """Compare, and return the smallest list of actions that makes the one into the other.
+    """Compare, and return the shortest list of actions that turns the observed state into the desired one.
 
-    Nothing that exists is made again; nothing that a person changed by hand is fought; an effect that is owed
-    already is not owed twice. Effects that nobody needs any more and that have not begun are cancelled. What
-    failed and is still asked for is tried again by the ports that ``tries_again`` names: someone reads and confirms it.
+    Nothing that exists is made again; nothing that a person changed by hand is fought; an effect that is already owed
+    is not owed twice. Effects that are no longer needed and have not begun are cancelled. What failed and is still
+    wanted is retried on the ports in ``tries_again``: a person reads and confirms that.
     """
     found = _Comparison(desired, observed)
     actions = tuple(_ordered(found.run()))
@@ -144,10 +144,10 @@ class _Comparison:
         self.abandons = sorted(self._unwanted())
         self.counts = Counter(observed.counts)
         self.closed = observed.rooms_closed()
-        self.failed: list[Thing] = []  # what is wanted and could not be made
+        self.failed: list[Thing] = []  # wanted, but could not be made
 
     def awaited(self) -> Iterator[str]:
-        """Yield the effects of people and pages that are wanted, and were owed before."""
+        """Yield the effects for people and pages that are wanted and were owed before."""
         for thing in self.desired.things:
             if thing.kind in {"member", "page"} and thing.key not in self.observed.seen:
                 yield from (one.effect for one in self.owed.get(thing.key, ()) if one.verb == CREATE and not one.failed)
@@ -167,10 +167,10 @@ class _Comparison:
         return owed.room in self.observed.rooms_closed() or unwanted or self._is_too_early(key, owed.room)
 
     def _is_of_nothing(self, key: str, owed: Owed) -> bool:
-        """Whether it is about a thing that is not there, and that nothing under way makes: it can never begin.
+        """Whether its thing does not exist and nothing under way makes it, so that it can never begin.
 
-        It counts as under way all the same where nobody knows what was begun, as after a restore. So does what belongs
-        to a message that is not there, in a room in which none can be posted any more, or that nobody wants now.
+        It still counts as under way while no one knows what was begun, as after a restore. The same goes for an effect
+        that belongs to a missing message, in a room where none can be posted any more, or that is not wanted now.
         """
         if owed.verb == CREATE:
             lacks = [one for one in owed.needs if not self._is_or_comes(one)]
@@ -186,7 +186,7 @@ class _Comparison:
         return seen is not None and seen.state == GONE
 
     def _lacks_a_message(self, needs: Iterable[str]) -> bool:
-        """Whether it belongs to a message that people took away for good: there is nothing to pin, say."""
+        """Whether it belongs to a message that people deleted for good, so that there is nothing to pin, say."""
         return any(self._is_gone(key) and self.observed.seen[key].kind == "post" for key in needs)
 
     def _is_elsewhere(self, key: str) -> bool:
@@ -226,7 +226,7 @@ class _Comparison:
         yield from self._invitations(joining)
 
     def _verb(self, thing: Thing) -> tuple[str | None, tuple[str, ...]]:
-        """What to do about one thing, and the effects to wait for; None when there is nothing to do."""
+        """Return the verb for one thing and the effects to wait for; None if there is nothing to do."""
         if thing.room in self.closed or self._is_too_early(thing.key, thing.room):
             return None, ()
         seen, chain = self.observed.seen.get(thing.key), self.owed.get(thing.key, [])
@@ -245,19 +245,19 @@ class _Comparison:
         return CHANGE, after
 
     def _is_too_early(self, key: str, room: int | None) -> bool:
-        """Whether it archives a room with words that could not be looked for: they could not be withdrawn after that.
+        """Whether it archives a room whose words could not be looked for: they could not be withdrawn after that.
 
-        While they are looked for it waits, as it does for all that is owed in its room.
+        While they are being looked for it waits, as for everything owed in its room.
         """
         return key.startswith("archived/") and room in self.kept_open
 
     def _is_enough(self, owed: Owed, thing: Thing, after: tuple[str, ...]) -> bool:
-        """Whether what is owed already will do.
+        """Whether what is already owed is sufficient.
 
-        What could not be made is not tried again because it reads otherwise now: it would fail again, and say so again.
-        Once it is retried, what changed since follows. A change of something that does not exist, and that nobody is
-        making any more, will not do. Nor will what waits for less than it has to by now: it would be said in a room
-        before that is private; nor what still waits for something that it no longer has to: that may never come.
+        A failed creation is not retried just because its text changed: it would fail again, and report that again. Once
+        it is retried, the changes follow. A change of something that does not exist, and that nothing is making, is not
+        sufficient. Nor is an effect that waits for less than it must by now, since it would be posted in a room before
+        that is private; nor one that waits for something it no longer has to, since that may never exist.
         """
         seen = self.observed.seen.get(thing.key)
         more = set(owed.needs) - {*thing.needs, thing.key}
@@ -299,7 +299,7 @@ class _Comparison:
         )
 
     def _on(self, key: str) -> tuple[str, ...]:
-        """Return what is being done to a thing right now, that nothing of it comes after the thing is gone."""
+        """Return the effects running on a thing right now, so that its removal comes after them."""
         chains = (chain for other, chain in self.observed.owed.items() if other != key)
         return tuple(owed.effect for chain in chains for owed in chain if owed.under_way and key in owed.needs)
 
@@ -347,10 +347,10 @@ class _Comparison:
 
 
 def _unseen(thing: Thing, after: tuple[str, ...]) -> tuple[str | None, tuple[str, ...]]:
-    """What to do about a thing that nobody has seen yet, while these effects of it are under way.
+    """Return the verb for a thing that has not been seen yet, and the effects of it that are under way.
 
-    What comes of them may not be changeable: then it will do as it is, or is made anew where it was not made. What is
-    wanted withdrawn alone is never made for that.
+    If its kind cannot be changed, whatever they make is accepted, or it is made again if they make nothing. Something
+    that is only wanted as withdrawn is never made.
     """
     if not after:
         return (None, ()) if thing.spec.get("withdrawn") else (CREATE, ())
@@ -358,7 +358,7 @@ def _unseen(thing: Thing, after: tuple[str, ...]) -> tuple[str | None, tuple[str
 
 
 def _waits(owed: Owed, thing: Thing) -> bool:
-    """Return whether an effect waits for all that its thing needs now."""
+    """Return whether an effect waits for everything its thing needs now."""
     return set(thing.needs) <= set(owed.needs)
 
 
@@ -367,7 +367,7 @@ def _is_as_wanted(owed: Owed, thing: Thing | None) -> bool:
 
 
 def _ordered(actions: Iterable[Action]) -> Iterator[Action]:
-    """Archiving comes last: it waits for everything else that is still owed in its room, and in the new one."""
+    """Put archiving last: it waits for everything else owed in its room and in the new one."""
     rest = sorted(actions, key=lambda action: action.kind == "archived")
     before = tuple(one.key for one in rest if one.kind != "archived" and KINDS[one.kind].port == "chat")
     for action in rest:
@@ -375,7 +375,7 @@ def _ordered(actions: Iterable[Action]) -> Iterator[Action]:
 
 
 def _counted(batch: Sequence[Thing]) -> str:
-    """Say who is invited by group and number: ``@support (3 people), Ana Ruiz``."""
+    """Say who is invited, by group and number: ``@support (3 people), Ana Ruiz``."""
     group_of = {thing.key: thing.why.partition(", ")[0] for thing in batch if thing.why.startswith("@")}
     groups = Counter(group_of.values())
     alone = [thing.label for thing in batch if thing.key not in group_of]

@@ -14,15 +14,15 @@ from workflows.planning.observed import GONE, THERE, Observed
 from workflows.planning.things import Desired, Spec, Thing
 
 PAGED = {THERE: "{name} is already paged", GONE: "{name} was already paged and is not paged again"}  # by its state
-FREE: Final = "free"  # the line that names who may leave
+FREE: Final = "free"  # the key of the line that names who may leave
 
 
 @dataclass(frozen=True, slots=True)
 class PlanLine:
-    """One line of a plan: ``+`` new, ``~`` changed, ``-`` ended, ``=`` stays as it is, ``!`` missing or a warning.
+    """One line of a plan: ``+`` new, ``~`` changed, ``-`` ended, ``=`` unchanged, ``!`` missing or a warning.
 
-    ``count`` is how many people, pages, messages or other things it stands for; ``inside`` how many of those people
-    are in already, and ``paged`` the names of those whom it pages.
+    ``count`` is how many people, pages, messages or other things it stands for; ``inside`` is how many of those people
+    are already in, and ``paged`` the names of those it pages.
     """
 
     sign: str
@@ -34,12 +34,12 @@ class PlanLine:
 
     @property
     def is_warning(self) -> bool:
-        """Whether it warns of what the plan itself does, where other lines with that sign say what is missing."""
+        """Whether it warns about the plan itself; other lines with that sign say what is missing."""
         return self.sign == "!" and self.key.startswith("owner/")
 
     @property
     def is_quiet(self) -> bool:
-        """Whether it says that something stays as it is, so that it may be folded away: who is not paged never is."""
+        """Whether it may be collapsed because it says that something is unchanged; not if someone is not paged."""
         return self.sign == "=" and not self.key.startswith("page/")
 
     def __str__(self) -> str:
@@ -56,8 +56,7 @@ def lines(
 ) -> Iterator[PlanLine]:
     """Yield what people read of a plan, each line once: who comes in, what changes, what stays.
 
-    ``again`` are the things that could not be made before, and that it has tried again; ``cancels`` are the effects
-    that are not carried out any more.
+    ``again`` are the things that could not be made before and are retried; ``cancels`` are effects that are dropped.
     """
     coming = _coming(actions, desired, observed, again)
     shown: Counter[PlanLine] = Counter()
@@ -87,7 +86,7 @@ def lines(
 
 
 def _tried_again(again: Sequence[Thing]) -> Iterator[PlanLine]:
-    """Yield what could not be made before and is tried again; people are told with those who come in."""
+    """Yield what could not be made before and is retried; people appear with those who come in."""
     for thing in sorted((one for one in again if one.kind != "member"), key=lambda one: KINDS[one.kind].line or 0):
         kind = KINDS[thing.kind]
         if kind.line is not None:
@@ -96,7 +95,7 @@ def _tried_again(again: Sequence[Thing]) -> Iterator[PlanLine]:
 
 
 def _pages_too_late(desired: Desired, observed: Observed) -> Iterator[PlanLine]:
-    """Yield the pages that nobody wants any more and that are being opened: they may ring before they are resolved."""
+    """Yield unwanted pages that are being opened: they may page people before they are resolved."""
     wanted, says = {thing.key for thing in desired.things}, KINDS["page"].retire
     assert says is not None, "pages can be resolved"
     for key, spec in being_opened(observed):
@@ -105,7 +104,7 @@ def _pages_too_late(desired: Desired, observed: Observed) -> Iterator[PlanLine]:
 
 
 def being_opened(observed: Observed) -> Iterator[tuple[str, Spec]]:
-    """Yield the key and the spec of each page that may just now be opened: it cannot be called back."""
+    """Yield key and spec of each page that may be being opened right now and cannot be called off."""
     for key, chain in observed.owed.items():
         if key.startswith("page/") and key not in observed.seen:
             yield from (
@@ -127,7 +126,7 @@ def _is_on_its_way(thing: Thing, observed: Observed) -> bool:
 
 
 def _pages_on_their_way(actions: Sequence[Action], desired: Desired, observed: Observed) -> Iterator[PlanLine]:
-    """Yield whom a page that is owed already will reach: it goes out after this plan was confirmed."""
+    """Yield who an already owed page will reach: it is sent after this plan was confirmed."""
     new = {action.thing for action in actions if action.kind == "page" and action.verb == CREATE}
     for thing in (one for one in desired.things if one.kind == "page" and one.key not in new):
         if _is_on_its_way(thing, observed):
@@ -136,7 +135,7 @@ def _pages_on_their_way(actions: Sequence[Action], desired: Desired, observed: O
 
 
 def _captures_called_off(actions: Sequence[Action], observed: Observed, cancels: Collection[str]) -> Iterator[PlanLine]:
-    """Yield the captures that an earlier plan announced and that are not taken; what failed was told of already."""
+    """Yield captures that an earlier plan announced and that are dropped; failed ones were already reported."""
     again = {action.thing for action in actions}
     for key, owed in ((key, one) for key, chain in observed.owed.items() if key not in again for one in chain):
         if key.startswith("capture/") and owed.effect in cancels and owed.spec and not owed.failed:
@@ -148,7 +147,7 @@ def _told(action: Action) -> tuple[str, str]:
     if action.kind == "channel" and action.room != 1:
         return "~", f"move the conversation to a new {'private channel' if action.spec['private'] else 'channel'}"
     if action.kind == "capture":
-        return action.sign, f"capture {action.labels[action.thing]}"  # its repeats are counted, not numbered
+        return action.sign, f"capture {action.labels[action.thing]}"  # repeats are counted, not numbered
     return action.sign, action.sentence
 
 
@@ -161,7 +160,7 @@ def _invite_lines(invited: Sequence[Thing], key: str) -> Iterator[PlanLine]:
 
 
 def _staying(desired: Desired, observed: Observed) -> Iterator[PlanLine]:
-    """Who of those asked for is in already, and who is in but no longer asked for: nobody is removed."""
+    """Yield who is wanted and already in, and who is in but no longer wanted: no one is removed."""
     members = [thing for thing in desired.things if thing.kind == "member"]
     asked = {thing.key: thing for thing in members if thing.asked}
     rooms = {thing.room for thing in members}
@@ -180,7 +179,7 @@ def _staying(desired: Desired, observed: Observed) -> Iterator[PlanLine]:
 
 
 def _paged(desired: Desired, observed: Observed) -> Iterator[PlanLine]:
-    """Which of the pages asked for were opened before: nobody who answered is paged twice."""
+    """Yield which of the wanted pages were opened before: no one who answered is paged twice."""
     for thing in (one for one in desired.things if one.kind == "page"):
         state = observed.seen[thing.key].state if thing.key in observed.seen else ""
         if state in PAGED:

@@ -17,11 +17,11 @@ Spec = Mapping[str, Any]
 class Thing:
     """One thing that should exist outside.
 
-    ``key`` names it within the incident (``topic/1``); ``spec`` says how it should be, in plain JSON values;
-    ``needs`` are keys of things that must be there first; ``room`` is None for what stands in no room of ours;
-    ``due_at`` is when it may be made, where that is not at once. ``asked`` is false for someone who came for a reason
-    that has ended: they stay in, and nothing asks for them any more. ``inside`` is true for someone who takes part
-    before anything is done. ``reaches`` are the names of those whom a page goes to.
+    ``key`` names it within the incident (``topic/1``); ``spec`` says how it should be, in plain JSON values; ``needs``
+    are keys of things that must exist first; ``room`` is None for what is in none of our rooms; ``due_at`` is when it
+    may be made, if not at once. ``asked`` is false for someone who came for a reason that has ended: they stay in, and
+    nothing asks for them any more. ``inside`` is true for someone who takes part before anything is done. ``reaches``
+    are the names of those a page goes to.
     """
 
     key: str
@@ -39,9 +39,10 @@ class Thing:
 
 @dataclass(frozen=True, slots=True)
 class Gap:
-    """Something the policy asks for that cannot be had; ``says`` what is missing and how to mend it.
+    """Something the policy asks for that is unavailable; ``says`` what is missing and how to fix it.
 
-    It is ``told`` where people talk, unless it says that this is out of reach: it is not true once that can be read.
+    It is ``told`` in the channel, unless it says that the channel is out of reach: once that can be read, it is no
+    longer true.
     """
 
     key: str
@@ -51,9 +52,9 @@ class Gap:
 
 @dataclass(frozen=True, slots=True)
 class Desired:
-    """Everything that should exist, what is missing, and who has each role of one.
+    """Everything that should exist, what is missing, and who has each one-of role.
 
-    Without ``chat`` nothing is asked for there because it is not connected, and what stands there is left alone.
+    Without ``chat``, nothing is wanted there because it is not connected, and what exists there is left alone.
     """
 
     things: tuple[Thing, ...] = ()
@@ -63,5 +64,5 @@ class Desired:
 
 
 def post(key: str, card: Card, label: str, room: int) -> Thing:
-    """Return a message in a room, which waits for its channel."""
+    """Return a message in a room; it waits for its channel."""
     return Thing(key, "post", {"room": room, "card": card.as_dict()}, label, needs=(f"channel/{room}",), room=room)

@@ -13,7 +13,7 @@ from workflows.planning.wording import cards, headline, posts
 
 
 def announcement(facts: Facts) -> Iterator[Thing]:
-    """The message in the announce channel: kept current, ended, or emptied."""
+    """The message in the announcement channel: kept current, ended, or emptied."""
     channel = facts.announces_in("announcement")
     announce = facts.policy.announce and not facts.private
     if not channel or not (announce or facts.is_there("announcement")):
@@ -26,16 +26,16 @@ def announcement(facts: Facts) -> Iterator[Thing]:
         card = cards.ended_announcement(facts)
     label = f"the announcement in #{channel}"
     spec = {"channel": channel, "card": card.as_dict()}
-    waits = announce and not facts.room_of(facts.room).gone  # a channel that is gone is not waited for
+    waits = announce and not facts.room_of(facts.room).gone  # do not wait for a channel that is gone
     yield Thing("announcement", "post", spec, label, needs=(f"channel/{facts.room}",) if waits else ())
 
 
 def rooms(facts: Facts) -> Iterator[Thing]:
     """Public rooms that the conversation left: our words withdrawn, one neutral line, the topic cleared, archived.
 
-    Words are withdrawn at once. The neutral line and the archiving wait until the private room stands and its
-    handover is posted: if it cannot be made, nothing new is said anywhere public. A handover that has no place any
-    more, because somebody archived or deleted the room that was made for it, is not waited for.
+    Words are withdrawn at once. The neutral line and the archiving wait until the private room exists and its handover
+    message is posted: if it cannot be made, nothing new is said in public. If someone archived or deleted the room made
+    for the handover message, nothing waits for it.
     """
     arrived = tuple(_arrived(facts))
     for number in facts.rooms_left:
@@ -52,7 +52,7 @@ def rooms(facts: Facts) -> Iterator[Thing]:
 
 
 def _arrived(facts: Facts) -> Iterator[str]:
-    """What has to be there before people are told that the conversation left."""
+    """The things that must exist before people are told that the conversation moved."""
     if facts.room_of(facts.room).gone:
         return
     yield f"channel/{facts.room}"
@@ -61,7 +61,7 @@ def _arrived(facts: Facts) -> Iterator[str]:
 
 
 def withdrawals(facts: Facts) -> Iterator[Thing]:
-    """What is taken back of an incident that ended before its private room was opened."""
+    """What is withdrawn of an incident that ended before its private room was opened."""
     if facts.private:
         yield from announcement(facts)
     for number in facts.rooms_left:
@@ -79,7 +79,7 @@ def withdrawn(facts: Facts, number: int) -> Iterator[Thing]:
 
 
 def counted(facts: Facts, number: int) -> Iterator[Thing]:
-    """Count what others wrote in a room the conversation left: it stays there, and its people should know."""
+    """Count what others wrote in a room the conversation left: it stays there, and participants should know."""
     room = facts.room_of(number)
     if room.public or not room.private:
         label, needs = f"what others posted in #{room.shown}", (f"channel/{number}",)
@@ -87,7 +87,7 @@ def counted(facts: Facts, number: int) -> Iterator[Thing]:
 
 
 def once_closed(things: Iterable[Thing], facts: Facts) -> Iterator[Thing]:
-    """Let everything in a room that is made private itself wait until the vendor shows it as private."""
+    """Have everything in a room that is itself made private wait until the vendor shows it as private."""
     if not (facts.private and facts.room_of(facts.room).public):
         yield from things
         return
@@ -101,9 +101,9 @@ def once_closed(things: Iterable[Thing], facts: Facts) -> Iterator[Thing]:
 
 
 def direct(facts: Facts) -> Iterator[Thing]:
-    """What waits for a person's hand, told to one of them while there is no channel to tell it in.
+    """What a person has to do by hand, sent to one of them while there is no channel to report it in.
 
-    What is tried again by now needs nobody's hand, and what failed twice is told once.
+    Steps that are being retried need no one, and one that failed twice is reported once.
     """
     whom = _at_hand(facts)
     if whom is not None and is_empty(facts):
@@ -123,9 +123,9 @@ def direct(facts: Facts) -> Iterator[Thing]:
 
 
 def _at_hand(facts: Facts) -> Invitee | None:
-    """Return who is told directly: whoever leads, or else takes part, and rather of the house than a guest.
+    """Return who to tell directly: the lead, else another participant, preferably not a guest.
 
-    Whoever leads what is private may have been removed from it since, and sees none of it.
+    The lead may have been removed from a private incident since, and then cannot see it.
     """
     is_out = facts.private and facts.lead is not None and facts.lead.person_id not in facts.inside
     people = [None if is_out else facts.lead, *(stay.who for stay in facts.stays if stay.here)]
@@ -134,13 +134,13 @@ def _at_hand(facts: Facts) -> Invitee | None:
 
 
 def is_empty(facts: Facts) -> bool:
-    """Return whether nobody is in the private channel, as nobody could be invited: an app alone lets people in."""
+    """Return whether the private channel has no people because none could be invited: only an app lets people in."""
     in_use = facts.is_there(f"channel/{facts.room}") and not facts.is_there(f"archived/{facts.room}")
     return bool(facts.uninvited) and facts.active and facts.private and in_use
 
 
 def titles(facts: Facts) -> Iterator[Thing]:
-    """Titles of pages that ended before the incident turned private, where they say what it is about."""
+    """Titles of pages that ended before the incident became private, if they say what it is about."""
     if not (facts.private and facts.pager):
         return
     for page in _titled(facts):
@@ -150,7 +150,7 @@ def titles(facts: Facts) -> Iterator[Thing]:
 
 
 def has_titles(facts: Facts) -> bool:
-    """Return whether pages of a private incident say what it is about, and nobody has tried to change that."""
+    """Return whether titles of a private incident's pages say what it is about, and no one has tried to change that."""
     return any(not facts.is_there(f"title/{page.key}") for page in _titled(facts))
 
 

@@ -1,1 +1,1 @@
-"""Plan an incident from its newest facts and write down what is owed; retype with the plan shown first."""
+"""Plan an incident from its newest facts and write the owed effects; retype with the plan shown first."""

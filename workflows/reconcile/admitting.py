@@ -12,13 +12,13 @@ from workflows.planning.participation import Participation, Standing
 
 
 def asked(incident: Incident) -> Admission:
-    """Say who comes into an incident now, as its facts stand in the caller's transaction."""
+    """Return who joins an incident now, given its facts in the caller's transaction."""
     facts = load_facts.one(incident).facts
     return of(facts, participation.of(facts))
 
 
 def of(facts: Facts, who: Participation) -> Admission:
-    """Return those who are to be in and take no part yet, and who was newly chosen for a role."""
+    """Return those who should be in and do not take part yet, and who was newly chosen for a role."""
     entries = tuple(_entry(one) for one in who.coming if one.entry[0])
     held = {**facts.chosen, **dict(facts.roles)}
     choices = tuple(

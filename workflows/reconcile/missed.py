@@ -1,4 +1,4 @@
-"""Tell managers directly who broke glass in vain."""
+"""Tell managers directly about attempts to break glass on incidents that do not exist."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def tell_managers(*, at: datetime) -> int:
     """
     chat = ports.chat()
     if chat is None:
-        return 0  # the page of roles tells them
+        return 0  # managers see it on the page of roles
     return apart.each(misses.untold(at=at), partial(_told, chat), what="misses")
 
 

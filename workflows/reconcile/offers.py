@@ -1,4 +1,4 @@
-"""Who a closed incident might let in: a rule of its type now names them, and its people decide."""
+"""Offers: who a closed incident might let in because a rule of its type now names them. Its participants decide."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from workflows.planning import participation
 from workflows.planning.facts import Facts
 from workflows.planning.participation import Offer, Standing
 
-ON_CALL: Final = "on call for "  # and a schedule's name: how a rule begins that is of no group
+ON_CALL: Final = "on call for "  # followed by a schedule's name: prefix of a rule that is not a group's
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,20 +28,23 @@ class Differing:
 
 
 def differing(known: IncidentState) -> Differing:
-    """Compare the people rules name with those already asked about; nothing once the incident has ended."""
+    """Compare the people rules name with those already asked about; empty once the incident has ended."""
     if not known.facts.active or not (known.facts.is_closed or known.requests):
         return Differing()
     who = participation.of(known.facts)
     asked = {one.person_id: one for one in known.requests}
     named = {one.who.person_id: one for one in who.offers}
     over = {pk: one for pk, one in asked.items() if _is_over(one, who.standings.get(pk), named.get(pk))}
-    # Whose rule names them no more may be named by another one.
+    # Someone whose rule no longer names them may be named by another one.
     new = tuple(one for pk, one in named.items() if pk not in asked or pk in over)
     return Differing(new, tuple(_over(one, who.standings.get(pk), known.facts) for pk, one in over.items()))
 
 
 def note(incident: Incident, found: Differing, *, at: datetime) -> None:
-    """Ask the incident's people, and close what needs no answer, in the caller's transaction, which holds its row."""
+    """Ask the participants, and close requests that need no answer.
+
+    Runs in the caller's transaction, which holds the incident's row.
+    """
     people = Person.objects.in_bulk([one.who.person_id for one in found.new])
     for request, says, is_in in found.over:
         access.settle(request, says, is_in=is_in, at=at)
@@ -56,7 +59,7 @@ def _over(request: AccessRequest, standing: Standing | None, facts: Facts) -> tu
 
 
 def _ended(request: AccessRequest, facts: Facts) -> str:
-    """Say why a rule names someone no more who is not in: the type changed, a role is taken, or they are off it."""
+    """Say why a rule no longer names someone who is not in: the type changed, a role is taken, or they are off call."""
     name, rule, policy = request.person.name, request.rule, facts.policy
     is_group = rule.startswith("@")
     asked = policy.invite if is_group else policy.schedules

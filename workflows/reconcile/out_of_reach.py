@@ -1,4 +1,4 @@
-"""What the end of an incident cannot reach now, for the domain to say before anyone ends it."""
+"""What ending an incident cannot reach right now, for the domain to say before anyone ends it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from workflows.planning.facts import Facts
 
 
 def of_ending(incident: Incident) -> str:
-    """Say which pages stay open and whom nobody tells, in sentences; empty where all is within reach."""
+    """Say which pages stay open and who is not told, in sentences; empty if everything is within reach."""
     facts = load_facts.one(incident).facts
     return " ".join([*_pages(facts), *_channel(facts)])
 

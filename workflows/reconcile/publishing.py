@@ -1,4 +1,4 @@
-"""Where a summary will be read once it is published, for the domain to say before anyone writes or confirms one."""
+"""Where a summary will be published, for the domain to say before anyone writes or confirms one."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ NO_CHAT: Final = "on a page. Slack is not connected, so a new public channel is 
 
 
 def where(incident: Incident) -> str:
-    """Say where a summary of a private incident is published, to go on after *it is published*."""
+    """Say where a summary of a private incident is published, to follow *it is published*."""
     known = load_facts.one(incident)
     facts, before = known.facts, known.observed.seen.get("outlet")
     if before is not None:

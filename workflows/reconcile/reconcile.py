@@ -1,4 +1,4 @@
-"""Plan an incident from its newest facts, and record the effects. No vendor is called here."""
+"""Plan an incident from its newest facts, and write the effects. Calls no vendor."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from workflows.planning.things import Gap
 from workflows.planning.wording import page_notes
 from workflows.reconcile import admitting, offers
 
-SAID = ("kind", "title", "text", "fields", "sections")  # of a card, by what a reader would call it the same
+SAID = ("kind", "title", "text", "fields", "sections")  # the parts of a card by which a reader would call two the same
 UNDER_WAY = [Effect.State.WAITING, Effect.State.RUNNING]
 LOCK_CLASS = 0x46_4B  # "FK": our own space of advisory locks
 LOOK_AGAIN = timedelta(seconds=10)
@@ -49,7 +49,7 @@ OWE: Final = WrittenInsert(Effect)
 def reconcile(incident_id: int, *, at: datetime) -> Plan:
     """Write an effect for every action that the incident's newest facts ask for; return the plan.
 
-    Serialised per incident. Doing it again without new facts writes nothing.
+    Serialized per incident. Repeating it without new facts writes nothing.
     """
     with transaction.atomic():
         with connection.cursor() as cursor:
@@ -59,7 +59,7 @@ def reconcile(incident_id: int, *, at: datetime) -> Plan:
 
 
 def _command(incident_id: int) -> str:
-    """Return the trace of the command that the incident's newest facts came by, where traces are kept."""
+    """Return the trace of the command that caused the incident's newest facts, if traces are kept."""
     if not tracing.listeners:
         return ""
     return Incident.objects.values_list("traceparent", flat=True).get(pk=incident_id)
@@ -74,7 +74,7 @@ def _reconciled(incident_id: int, *, at: datetime) -> Plan:
     gaps = _note_gaps(incident, desired.gaps, known, at=at)
     asked = _note_offers(incident, known, at=at)
     if gaps or asked:
-        known = load_facts.one(incident)  # both are told where people talk, and so are new to the plan
+        known = load_facts.one(incident)  # both entries are posted in the channel, so the plan must include them
         desired = desired_state(known.facts)
     if _note_people(incident, known, participation.of(known.facts), at=at):
         known = load_facts.one(incident)  # what is said depends on who is in
@@ -82,7 +82,7 @@ def _reconciled(incident_id: int, *, at: datetime) -> Plan:
     result = plan(desired, known.observed)
     over = called_off.over(known, result)
     if over or result.doubts:
-        timeline.hold(incident.pk)  # before its effects, as whoever records what came of one does
+        timeline.hold(incident.pk)  # before its effects, in the order in which recording an outcome locks
     if over:
         called_off.end(incident, over, at=at)
     _cancel(incident, result.cancels, at=at)
@@ -102,9 +102,9 @@ def _was_planned(incident: Incident) -> bool:
 
 
 def _owe(incident: Incident, actions: Iterable[Action], revision: int, *, at: datetime) -> None:
-    """Write an effect for each action; what may have been done since the database lost it is looked for first.
+    """Write an effect for each action; those that may have been done in a time the database lost are looked for first.
 
-    Pages are not: nobody who is to be paged waits until the pager can be asked.
+    Pages are not: no one who should be paged waits until the pager can be asked.
     """
     now, actions = clock.at(at), list(actions)
     may_be_lost = {one.key for one in actions if (one.kind, one.verb) in restoring.DOUBTED}
@@ -140,18 +140,18 @@ def _owe(incident: Incident, actions: Iterable[Action], revision: int, *, at: da
 
 
 def _mark(incident: Incident, action: Action) -> str:
-    """Return the mark of what an effect makes: another for all else that is made, and the same if it is planned again.
+    """Return the mark of what an effect makes: unique to it, but the same if it is planned again.
 
-    Other words have another mark, though their effect may bear the key of one that a restore made us forget.
+    It depends on the words, because a restore may let another effect get the same key.
     """
     return _opaque(incident, action.key, action.spec)
 
 
 def _alike(incident: Incident, action: Action) -> str:
-    """Return the mark that a message shares with every other that stands in its place.
+    """Return the mark that a message shares with any other in its place.
 
-    After a restore entries have other numbers, which their buttons bear, and what stands once may have been made with
-    other words.
+    After a restore entries have other numbers, which their buttons carry, and a message that exists once may have been
+    made with other words.
     """
     if not action.thing.startswith("told/"):
         return _opaque(incident, action.thing)
@@ -173,9 +173,9 @@ def _cancel(incident: Incident, keys: Iterable[str], *, at: datetime) -> None:
 
 
 def _abandon(incident: Incident, result: Plan, *, at: datetime) -> None:
-    """Note which effects under way nobody wants any more; a page that is wanted again goes on at once.
+    """Record which effects under way are no longer wanted; a page that is wanted again continues at once.
 
-    So does one that comes to be wanted with other words: its change waits for it to have ended.
+    So does one that is wanted with other words: the change waits until it has ended.
     """
     begun = Effect.objects.filter(incident=incident, state__in=UNDER_WAY)
     again = begun.filter(abandoned=True).exclude(key__in=[*result.abandons, *result.cancels])
@@ -187,7 +187,7 @@ def _abandon(incident: Incident, result: Plan, *, at: datetime) -> None:
         begun.filter(key__in=result.abandons).update(abandoned=True)
         abandoned.let_go(incident.pk, at=at)
     if result.doubts and failures.look_for_failed(incident.pk, result.doubts, at=at):
-        effect_queue.plan_anew(incident.pk)  # what may be found is withdrawn, or kept as it should be
+        effect_queue.plan_anew(incident.pk)  # what is found may have to be withdrawn, or kept up to date
 
 
 def _note_planned(incident: Incident, known: IncidentState, *, at: datetime) -> None:
@@ -201,7 +201,7 @@ def _note_planned(incident: Incident, known: IncidentState, *, at: datetime) -> 
 
 
 def _is_cut_off(known: IncidentState) -> bool:
-    """Return whether something of it stands where nothing is connected now, and is to change once that is."""
+    """Return whether something of it is where nothing is connected now, and must change once that is connected."""
     facts = known.facts
     if not facts.chat and any(one.kind == "channel" for one in known.observed.seen.values()):
         return True
@@ -210,11 +210,12 @@ def _is_cut_off(known: IncidentState) -> bool:
 
 
 def _note_people(incident: Incident, known: IncidentState, who: Participation, *, at: datetime) -> bool:
-    """Record who takes part by the type's policy, where that moved on, so that access follows the plan.
+    """Record who takes part by the type's policy, if that has changed, so that access follows the plan.
 
-    Return whether anyone takes part no longer.
+    Return whether anyone no longer takes part.
 
-    Into a private incident people come by name as it closes; here they do only where the groups had not been read yet.
+    In a private incident, people are recorded by name when it closes; here only if the groups had not been read by
+    then.
     """
     admission = admitting.of(known.facts, who)
     over = [] if incident.private else _no_longer_in(known, who)
@@ -241,7 +242,7 @@ def _no_longer_in(known: IncidentState, who: Participation) -> list[int]:
 
 
 def _note_offers(incident: Incident, known: IncidentState, *, at: datetime) -> bool:
-    """Ask the incident's people about those a rule now names; return whether there was anything to ask."""
+    """Ask the participants about people a rule now names; return whether there was anyone to ask about."""
     found = offers.differing(known)
     if not found or not _is_newest(incident):
         return False
@@ -250,9 +251,9 @@ def _note_offers(incident: Incident, known: IncidentState, *, at: datetime) -> b
 
 
 def _is_newest(incident: Incident) -> bool:
-    """Hold the incident's row, and return whether its facts are still those that were read.
+    """Lock the incident's row, and return whether its facts are still those that were read.
 
-    A verb that committed since may have shut people out, who must not be let in again: if so, plan again.
+    A verb that committed since may have shut people out, and they must not be let in again: if so, plan again.
     """
     with connection.cursor() as cursor:
         cursor.execute(HOLD_NEWEST, [incident.pk, incident.revision])
@@ -260,9 +261,9 @@ def _is_newest(incident: Incident) -> bool:
 
 
 def _note_gaps(incident: Incident, gaps: Iterable[Gap], state: IncidentState, *, at: datetime) -> bool:
-    """Write each new gap on the timeline once, and each closed one; return whether there was any of them.
+    """Write each new gap and each closed one on the timeline, once; return whether there were any.
 
-    One that reads otherwise by now, because a second ticket is left there too, say, is shown as it reads now.
+    A gap whose words have changed, for example because a second ticket is affected, is shown with its new words.
     """
     now, known = {f"gap/{gap.key}": gap for gap in gaps}, state.gaps
     _note_words(incident, ((row, now[key].says) for key, row in known.items() if key in now))
@@ -273,7 +274,7 @@ def _note_gaps(incident: Incident, gaps: Iterable[Gap], state: IncidentState, *,
         Resource.objects.create(incident=incident, key=key, kind="gap", label=says, since_at=at)
     closed = [row for key, row in known.items() if key not in now]
     for row in closed:
-        what, _how = sentences.first(row.label)  # how to mend it is nobody's task any more
+        what, _how = sentences.first(row.label)  # how to fix it no longer matters
         sent = page_notes.sent_all_the_same(row.key.removeprefix("gap/"), paged=state.facts.paged)
         text = sent or f"No longer an issue: {what}"
         timeline.append(incident, "gap_closed", at=at, text=text, data={"gap": row.key})
@@ -282,7 +283,7 @@ def _note_gaps(incident: Incident, gaps: Iterable[Gap], state: IncidentState, *,
 
 
 def _note_words(incident: Incident, words: Iterable[tuple[Resource, str]]) -> None:
-    """Note how open gaps read now, for the pages that show them."""
+    """Store the current words of open gaps, for the pages that show them."""
     changed = [(row, says) for row, says in words if row.label != says]
     for row, says in changed:
         Resource.objects.filter(pk=row.pk).update(label=says)

@@ -1,4 +1,4 @@
-"""Whom reopening an incident reaches, for the domain to say before anyone does it."""
+"""Who reopening an incident reaches, for the domain to say before anyone does it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from workflows.reconcile import retyping
 
 
 def reach(incident: Incident, by: Person | None) -> str:
-    """Say whom reopening pages and brings in, as this person may read it: *Pages Max · brings in 1 person*."""
+    """Say who reopening pages and brings in, as this person may read it: *Pages Max · brings in 1 person*."""
     known = load_facts.one(incident)
     after = replace(known.facts, status=Status.OPEN, active=True, archive_asked=False)
     lines = plan(desired_state(after), known.observed).lines

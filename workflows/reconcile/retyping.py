@@ -1,4 +1,4 @@
-"""Retype with the plan shown first: the calls a door makes before and after someone confirms."""
+"""Retype with the plan shown first: what a door calls before and after someone confirms."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ SAID_ANEW = frozenset({"post", "small", "picture", "title"})  # keys of lines ab
 
 
 class PlanChanged(Exception):
-    """The confirmed plan is out of date; ``plan`` is the new one, to be shown instead."""
+    """The confirmed plan is out of date; ``plan`` is the new one, to show instead."""
 
     def __init__(self, plan: Plan) -> None:
         super().__init__("The plan changed while you were reading it. This is the new one; review it, then confirm.")
@@ -49,9 +49,9 @@ def preview(
     bring: Collection[Person] = (),
     come: bool = True,
 ) -> Plan:
-    """Return what a retype would do, without doing any of it and without asking any vendor.
+    """Return what a retype would do, without doing it or asking any vendor.
 
-    ``by`` comes along into a private type unless they do not ``come``; ``bring`` are brought along.
+    ``by`` comes along into a private type unless ``come`` is false; ``bring`` are brought along.
     """
     return _shown_to(by, _work_out(incident, to.policy, by=by, bring=bring, come=come).plan)
 
@@ -69,10 +69,10 @@ def confirm(
     digest: str | None = None,
     since: int | None = None,
 ) -> Incident:
-    """Retype after someone confirmed the plan with this digest; raise ``PlanChanged`` when the plan has changed.
+    """Retype after someone confirmed the plan with this digest; raise ``PlanChanged`` if the plan has changed.
 
-    The people the plan names come in by name, whatever happens to their groups. Without a digest nothing was shown and
-    nothing is compared. Raises ``NotThere``, ``Refused`` and ``Stale`` like the verb.
+    The people in the plan are brought in by name, whatever happens to their groups. Without a digest nothing was shown
+    and nothing is compared. Raises ``NotThere``, ``Refused`` and ``Stale`` like the verb.
     """
     with transaction.atomic():
         now = rules.held(incident, by=by, several=to.policy.private)
@@ -102,9 +102,9 @@ def confirm(
 
 
 def _changes(result: Plan) -> list[tuple[str, str, str, int]]:
-    """Return the lines that say what changes, and for whom: without what is only said anew, and what stays.
+    """Return the lines that say what changes and for whom, without what stays and what is merely reposted.
 
-    Who is in and no longer needed is told so: nobody is removed, and they would wait for nothing.
+    Without those who are in but no longer needed, too: no one is removed, so they would wait for nothing.
     """
     lines = (line for line in result.lines if line.key == FREE or (line.sign in "+~-" and line.key not in SAID_ANEW))
     return [(line.sign, line.text, line.key, line.count) for line in lines]
@@ -140,7 +140,7 @@ def _work_out(
 
 
 def _whom(result: Plan, before: Facts, after: Facts, admission: Admission) -> tuple[str, ...]:
-    """Return what stands behind each name: who comes in, who is invited or paged, and who loses access."""
+    """Return the ids behind the names: who comes in, who is invited or paged, and who loses access."""
     asked = {one.thing for one in result.actions if one.kind in {"member", "page"}}
     inside = {f"in/{one.person_id}" for one in admission.entries}
     outside = {f"out/{one.person_id}" for one in shut_out.losing(before, after)}
@@ -163,23 +163,23 @@ def preview_declare(
 
 
 def _shown_to(by: Person | None, whole: Plan) -> Plan:
-    """Return a plan as someone may read it: guests learn of nobody by it."""
+    """Return a plan as someone may read it: guests see no names."""
     return whole.without_names() if by is not None and (by.is_guest or by.is_external) else whole
 
 
 def shown_to(by: Person | None, lines: Collection[PlanLine]) -> tuple[PlanLine, ...]:
-    """Return lines of a plan that was carried out, as someone may read them."""
+    """Return the lines of a plan that was carried out, as someone may read them."""
     return _shown_to(by, Plan(lines=tuple(lines))).lines
 
 
 def preview_policy(incident: Incident, policy: Policy) -> Plan:
-    """Return what would happen to an open incident of the type if its policy became this one."""
+    """Return what would happen to an open incident if its type's policy became this one."""
     known = load_facts.one(incident)
     if moves_room(incident.private, policy):
         text = "is public; it keeps its old policy until someone retypes it, because this one is private"
         return Plan(lines=(PlanLine("=", f"{incident.codename} {text}", "private"),))
     after = replace(known.facts, policy=policy, private=private_after(incident.private, policy))
-    # A private incident takes nobody in by another policy alone: who it names is offered to the incident's people.
+    # A changed policy alone brings no one into a private incident: those it names are offered to the participants.
     return _with_reminders(plan(desired_state(_with_groups(after)), known.observed), known.facts.policy, policy)
 
 
@@ -206,14 +206,14 @@ def _stay(person: Person, reason: str, *, by: str) -> Stay:
 
 
 def _convertible(facts: Facts) -> bool:
-    """Return whether the room itself could be made private; it is only where everyone in it may stay."""
+    """Return whether the room itself could be made private; only if everyone in it may stay."""
     room = facts.room_of(facts.room)
     there = facts.is_there(f"channel/{facts.room}") and not facts.is_there(f"archived/{facts.room}")
     return facts.converts and room.public and there
 
 
 def _with_groups(facts: Facts) -> Facts:
-    """Look up who the facts' policy names: groups, and with a pager schedules and callees."""
+    """Look up who the facts' policy names: groups, and with a pager also schedules and callees."""
     found = callees.known([facts.policy], pager=facts.pager)
     return replace(
         facts,
@@ -231,7 +231,7 @@ def _gaining(after: Facts) -> Iterator[Standing]:
 
 
 def _on_the_web(after: Facts, whom: Iterable[Standing]) -> Iterator[PlanLine]:
-    """Say who of these keeps or gains access without being in a channel: it takes nobody, or they have no account."""
+    """Say who keeps or gains access without being in a channel: it accepts no one, or they have no chat account."""
     takes = after.chat and not after.is_there(f"archived/{after.room}")
     for one in whom:
         if one.wanted and not (one.who.chat_id and takes):
@@ -242,7 +242,7 @@ def _on_the_web(after: Facts, whom: Iterable[Standing]) -> Iterator[PlanLine]:
 
 
 def _not_invited(after: Facts) -> Iterator[PlanLine]:
-    """Say who takes part and cannot be invited, because nobody linked them to an account."""
+    """Say who takes part and cannot be invited because no one linked them to an account."""
     if not after.chat or after.is_there(f"archived/{after.room}"):
         return
     for one in participation.of(after).standings.values():
@@ -270,7 +270,7 @@ def _with_reminders(result: Plan, before: Policy | None, after: Policy) -> Plan:
 
 
 def _without_ports(result: Plan, facts: Facts) -> Plan:
-    """Say what is not done because nothing is connected that could, or because it is a drill."""
+    """Say what is not done because what it needs is not connected, or because it is a drill."""
     lines: list[PlanLine] = []
     if not facts.chat:
         says = "Slack is not connected: no one is invited and nothing is posted. Only this page changes."

@@ -1,4 +1,4 @@
-"""Find what the hints missed: facts not planned yet, effects that are due, leases that ran out, updates overdue."""
+"""Find what the hints missed: unplanned facts, due effects, expired leases, overdue updates."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ from workflows.planning.plan import plan
 from workflows.reconcile import offers
 
 AT_MOST = 500
-PLANNED_AT_ONCE = 120  # the fewer, the sooner one that is new is among those whose turn it is
-TOGETHER = 12  # so few are planned within two rounds of a worker's threads, in whatever order
+PLANNED_AT_ONCE = 120  # the fewer, the sooner a new one gets its turn
+TOGETHER = 12  # this few are planned within two rounds of a worker's threads, in any order
 AUDIT_BATCH = 1_000
 
 
 def fall_due(*, at: datetime) -> int:
-    """Record every promised status update that is overdue; return how many there were."""
+    """Record every overdue status update; return how many there were."""
     overdue = _overdue(at).order_by("update_due_at")[:AT_MOST]
     return apart.each(overdue, partial(lifecycle.update_fell_due, at=at), what="overdue updates")
 
@@ -41,10 +41,10 @@ def _overdue(at: datetime) -> QuerySet[Incident]:
 
 
 def unplanned(*, at: datetime) -> list[int]:
-    """Return incidents whose facts moved past what was planned, or that asked to be looked at again: some at a time.
+    """Return some incidents whose facts are newer than their plan, or that asked to be planned again.
 
-    First those that go on and in which somebody did something last, who waits for what follows. Where more wait than
-    are returned, half of them are the oldest, so that none waits for good.
+    Active incidents in which someone did something last come first, because people wait for the result. If more are
+    waiting than are returned, half of those returned are the oldest, so that none waits forever.
     """
     moved = Unplanned.objects.values_list("incident", flat=True)
     again = _to_plan_again(at).values_list("incident", flat=True)
@@ -56,14 +56,14 @@ def unplanned(*, at: datetime) -> list[int]:
 
 
 def _awaited(ids: Collection[int]) -> list[int]:
-    """Return incidents by who waits for them: those that go on first, of these what people did something in last."""
+    """Order incidents by who waits for them: active ones first, among these the ones people acted in last."""
     acts = Event.objects.filter(incident=OuterRef("pk"), by__isnull=False).order_by("-at", "-n")
     found = Incident.objects.filter(pk__in=ids).annotate(acted_at=Subquery(acts.values("at")[:1]))
     return list(found.order_by("-active", F("acted_at").desc(nulls_last=True), "-pk").values_list("pk", flat=True))
 
 
 def not_planned_yet() -> list[int]:
-    """Return every incident whose facts moved past what was planned, however many."""
+    """Return every incident whose facts are newer than its plan, however many there are."""
     return list(Unplanned.objects.order_by("incident").values_list("incident", flat=True))
 
 
@@ -72,11 +72,11 @@ def _to_plan_again(at: datetime) -> QuerySet[Planned]:
 
 
 def due(*, at: datetime, kinds: Sequence[str]) -> list[int]:
-    """Return incidents with an effect of these kinds to perform now, waiting and due or running past its lease.
+    """Return incidents with an effect of these kinds to perform now: waiting and due, or running past its lease.
 
-    Each port has a share of its own: a vendor who is silent, or not connected any more, hides nothing that others are
-    asked for. Where more wait for one than are returned, half of them are the newest, and the others are drawn, so
-    that none waits for good.
+    Each port has its own share, so that an unresponsive or disconnected vendor hides nothing that others are owed. If
+    more are waiting for one than are returned, half of those returned are the newest and the rest are drawn at random,
+    so that none waits forever.
     """
     shares = (_share(waiting) for waiting in effect_queue.ready_incidents(at=at, kinds=kinds).values())
     return list(dict.fromkeys(chain.from_iterable(shares)))
@@ -91,10 +91,10 @@ def _share(waiting: Sequence[int]) -> Sequence[int]:
 
 
 def unsettled() -> list[int]:
-    """Plan every active incident without writing anything, and return those whose plan, or what is missing, differs.
+    """Plan every active incident without writing anything; return those whose plan or gaps differ from what is stored.
 
-    The audit behind the hints and the sweep: it trusts no mark, only the difference itself. Its number of queries
-    does not grow with the incidents, up to 1,000 at a time.
+    This audits the hints and the sweep: it trusts no mark, only the difference itself. The number of queries does not
+    grow with the number of incidents, up to 1,000 at a time.
     """
     return [pk for batch in _active() for pk in _differing(batch)]
 
@@ -114,7 +114,7 @@ def _differing(batch: list[Incident]) -> Iterator[int]:
             yield pk
 
 
-# What a sweep looks for beside effects, each by the query of whoever acts on it.
+# What a sweep looks for besides effects, each by the query of the code that acts on it.
 LOOKS: Final[Mapping[str, Look]] = {
     "moved": lambda _: Unplanned.objects.all(),
     "plan again": lambda now: _to_plan_again(now.own),

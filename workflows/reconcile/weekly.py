@@ -1,4 +1,4 @@
-"""Remind owners of late follow-ups, once a week."""
+"""Remind owners of overdue follow-ups, once a week."""
 
 from __future__ import annotations
 
@@ -21,30 +21,30 @@ from workflows.ports import VendorError
 
 log = logging.getLogger(__name__)
 
-NAMED: Final = 10  # of the late ones; the rest is counted
+NAMED: Final = 10  # of the overdue ones; the rest are counted
 KEPT: Final = timedelta(weeks=8)
 
 
 def remind(*, at: datetime) -> int:
-    """Send everyone who has late follow-ups one message this week; return how many were sent.
+    """Send everyone who has overdue follow-ups one message this week; return how many were sent.
 
-    The row is committed before the chat is called: who dies in between leaves it, and nobody is told twice. What the
-    chat surely did not take is tried again at the next look.
+    The row is committed before the chat is called, so a crash in between leaves it, and no one is told twice. A message
+    that the chat surely did not accept is retried at the next look.
     """
     chat = ports.chat()
     if chat is None:
-        return 0  # the page of follow-ups says it
+        return 0  # the page of follow-ups shows it
     WeeklyReminder.objects.filter(begun_at__lt=at - KEPT).delete()
     week = at.date() - timedelta(days=at.weekday())
     return sum(_reminded(chat, owner, week, at=at) for owner in _owners(week, at=at))
 
 
 def _owners(week: date, *, at: datetime) -> list[Person]:
-    """Return those with something late who had no message this week, nor within seven days, whoever's clock was set.
+    """Return those with something overdue and no message this week or in the last seven days, whatever the clocks said.
 
-    Whether they may see it, and its day is over where they are, is asked after.
+    Whether they may see it, and whether the day is over in their zone, is checked afterwards.
     """
-    newest = at.date() + timedelta(days=1)  # somewhere it is tomorrow already
+    newest = at.date() + timedelta(days=1)  # somewhere it is already tomorrow
     late = Followup.objects.filter(owner=OuterRef("pk"), state=Followup.State.OPEN, due_on__lt=newest).exclude(
         incident__is_drill=True
     )
@@ -61,7 +61,7 @@ def _reminded(chat: Chat, owner: Person, week: date, *, at: datetime) -> bool:
         return False
     reminder, is_ours = WeeklyReminder.objects.get_or_create(person=owner, week=week, defaults={"begun_at": at})
     if not is_ours:
-        return False  # somebody else sends it, or died of it
+        return False  # another process sends it, or died sending it
     try:
         chat.tell(str(owner.chat_id), _card(late), mark=f"late/{owner.pk}/{week}")
     except VendorError as error:
@@ -74,9 +74,9 @@ def _reminded(chat: Chat, owner: Person, week: date, *, at: datetime) -> bool:
 
 
 def _card(late: Sequence[Followup]) -> Card:
-    """Name them by codename and number, and never by their words: those could not be taken back out of a message.
+    """Name them by codename and number, never by their text, which could not be taken back from a message.
 
-    Private incidents are only counted: who reads the message later may not see them any more.
+    Private incidents are only counted: the recipient may lose access to them later.
     """
     named = [one for one in late if not one.incident.private]
     lines = [f"{one.incident.codename}, {one.word} {one.n}: was due {one.due_on}" for one in named[:NAMED]]

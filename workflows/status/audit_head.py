@@ -1,4 +1,4 @@
-"""Post the audit's newest hash in a channel that the settings name."""
+"""Post the audit log's newest hash in a channel that the settings name."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ log = logging.getLogger(__name__)
 
 
 def post(head: Head) -> None:
-    """Post it, where a channel is named and the chat is connected."""
+    """Post it, if a channel is configured and the chat is connected."""
     channel, chat = settings.FIREKIND.audit_channel, ports.chat()
     if not channel or chat is None:
         return

@@ -1,4 +1,4 @@
-"""Steps that failed for good and wait for a person, who marks them done; checked first."""
+"""Manual steps: they failed for good and wait for a person to mark them done, which is checked first."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from workflows.ports import VendorError
 
 @dataclass(frozen=True, slots=True)
 class ByHand:
-    """One thing to do: what could not be done and why, and what to do about it."""
+    """One manual step: what failed and why, and what to do about it."""
 
     effect: int
     what: str
@@ -30,7 +30,7 @@ class ByHand:
 
 
 def of(incident: Incident, rows: list[Effect], resources: Mapping[str, Resource]) -> list[ByHand]:
-    """Return what waits for someone's hand, from the effects and the resources of an incident."""
+    """Return the manual steps of an incident, from its effects and resources."""
     open_to_hands = (row for row in rows if incident.private or row.kind == "channel")
     failed = [row for row in open_to_hands if row.state == Effect.State.FAILED and (row.kind, row.verb) in CHECKS]
     found = [(row, CHECKS[row.kind, row.verb].how(row, incident.room, resources)) for row in failed]
@@ -38,10 +38,10 @@ def of(incident: Incident, rows: list[Effect], resources: Mapping[str, Resource]
 
 
 def done(effect_id: int, incident: Incident, *, by: Person | None, at: datetime, source: str = Source.WEB) -> str:
-    """Take someone's word that they did it, once the vendor shows it so; return what was recorded, in words.
+    """Mark a step as done after checking with the vendor; return what was recorded, in words.
 
-    Raises ``Refused`` with what is still so. Asks the vendor, so it is called outside a transaction; access is asked
-    before and, under the lock, after.
+    Raises ``Refused`` with what is still missing. Calls the vendor, so call it outside a transaction; access is checked
+    before that and again under the lock.
     """
     rules.must_see(incident, by=by)
     effect = Effect.objects.filter(pk=effect_id, incident=incident, state=Effect.State.FAILED).first()
@@ -61,7 +61,7 @@ def done(effect_id: int, incident: Incident, *, by: Person | None, at: datetime,
 
 
 def _looked(effect: Effect, check: manual_checks.Check, incident: Incident) -> Outcome | str:
-    """Ask the vendor; return what is there now, or words for what is still so."""
+    """Ask the vendor; return what exists now, or say what is still missing."""
     port = ports.connected().get(KINDS[effect.kind].port)
     if port is None:
         raise lifecycle.Refused("Nothing is connected, so this could not be checked.")

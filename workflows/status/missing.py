@@ -28,15 +28,15 @@ Look = Callable[[Incident, datetime], None]
 
 
 def is_mendable(key: str) -> bool:
-    """Return whether someone can mend a gap outside, so that looking there again shows it."""
+    """Return whether someone can fix a gap outside, so that checking again shows it."""
     return _look_of(key) is not None
 
 
 def mended(key: str, incident: Incident, *, by: Person | None, at: datetime, source: str = Source.WEB) -> str:
-    """Close a gap someone says they fixed, once the vendor confirms it; return what was found, in words.
+    """Close a gap someone says they fixed, after checking with the vendor; return what was found, in words.
 
-    Raises ``Refused`` with what is still so. Asks the vendor, so it is called outside a transaction; access is asked
-    before and, under the lock, after.
+    Raises ``Refused`` with what is still missing. Calls the vendor, so call it outside a transaction; access is checked
+    before that and again under the lock.
     """
     rules.must_see(incident, by=by)
     gap = Resource.objects.filter(incident=incident, kind="gap", key=key).first()
@@ -56,7 +56,7 @@ def mended(key: str, incident: Incident, *, by: Person | None, at: datetime, sou
 
 
 def _looked(look: Look, incident: Incident, *, at: datetime) -> str:
-    """Look there; return what stood in the way, in words, or nothing."""
+    """Run the check; return the obstacle in words, or nothing."""
     try:
         look(incident, at)
     except VendorError as error:
@@ -71,7 +71,7 @@ def _look_of(key: str) -> Look | None:
 
 
 def _look_at_channel(incident: Incident, at: datetime) -> None:
-    """Ask whether the channel is there and in use again; the event that says so may have been lost."""
+    """Check whether the channel exists and is in use again; the event that said so may have been lost."""
     chat, channel = ports.chat(), rooms.last_channel_of(incident)
     if chat is None or channel is None:
         raise lifecycle.Refused("Nothing is connected, so this could not be checked.")
@@ -87,14 +87,14 @@ def _look_at_channel(incident: Incident, at: datetime) -> None:
 
 
 def _invite_again(incident: Incident, at: datetime) -> None:
-    """Ask whether one of those who could not be invited can be now; then let all of them be invited again."""
+    """Check whether one of those who could not be invited can be now; if so, have all of them invited again."""
     refused = Resource.objects.filter(incident=incident, kind="member", room=incident.room, state=REFUSED)
     failed = Effect.objects.filter(incident=incident, kind="member", room=incident.room, state=Effect.State.FAILED)
     chat, channel = ports.chat(), rooms.last_channel_of(incident)
     people = [*(one.spec["person"] for one in refused), *(who for one in failed for who in one.spec["people"])]
     if chat is None or channel is None:
         raise lifecycle.Refused("Nothing is connected, so this could not be checked.")
-    if why := chat.invite(channel.external_id, people[:1]).refused:  # of nobody, where they are invited already
+    if why := chat.invite(channel.external_id, people[:1]).refused:  # empty if they are already invited
         raise lifecycle.Refused(f"Still missing. {next(iter(why.values()))}")
     with transaction.atomic():
         timeline.hold(incident.pk)
@@ -111,7 +111,7 @@ def _look_at_pager(incident: Incident, at: datetime) -> None:
 
 
 def _look_at_left(incident: Incident, at: datetime) -> None:
-    """Ask whether the channels that people left are in use again, so that what is said there can be withdrawn."""
+    """Check whether former channels are in use again, so that what is said there can be withdrawn."""
     chat = ports.chat()
     if chat is None:
         raise lifecycle.Refused("Nothing is connected, so this could not be checked.")

@@ -32,7 +32,7 @@ NEWEST_FIRST: Final = """
     FROM workflows_page g LEFT JOIN incidents_person a ON a.id = g.asked_by_id
     WHERE g.incident_id = %s ORDER BY g.opened_at DESC, g.id DESC
 """
-# As SQL, because every list asks it: a queryset took four times as long to put together as to answer.
+# Written as SQL, because every list runs it: composing a queryset took four times as long as running it.
 _UNANSWERED = """
     SELECT DISTINCT incident_id FROM workflows_page
      WHERE incident_id = ANY(%s) AND status = ANY(%s) AND withdrawn_at IS NULL
@@ -41,13 +41,13 @@ _UNANSWERED = """
 
 @dataclass(frozen=True, slots=True)
 class PageLine:
-    """One page: who it went to, its status and since when, and ``owed``, what is still pending.
+    """One page: its target, its status and since when, and ``owed``, what is still pending.
 
-    ``rings`` says who it pages while nobody has acknowledged it, and who it paged once that is over; ``before`` are
-    the names of those it paged before that.
+    ``rings`` says who it pages while no one has acknowledged it, and who it paged once that is over; ``before`` are the
+    names of those it paged earlier.
 
-    ``by_fallback`` when the pager itself could not be reached, ``called_off`` when it was never opened,
-    ``elsewhere`` when it is in an account where nobody can see how it stands now.
+    ``by_fallback`` says that the pager itself could not be reached, ``called_off`` that it was never opened,
+    ``elsewhere`` that it is in an account where no one can see its status now.
     """
 
     name: str
@@ -69,9 +69,9 @@ class PageLine:
 
 @dataclass(frozen=True, slots=True)
 class Pages:
-    """Everyone who was paged, newest first, and ``coming``, pages that nobody has begun to open.
+    """All pages, newest first, and ``coming``, those that are not being opened yet.
 
-    ``waiting`` are those that ring and that no one has acknowledged.
+    ``waiting`` are the triggered ones that no one has acknowledged.
     """
 
     lines: tuple[PageLine, ...] = ()
@@ -80,12 +80,12 @@ class Pages:
 
     @property
     def open(self) -> int:
-        """How many may still ring someone, or have someone on them."""
+        """How many may still page someone, or have someone on them."""
         return sum(line.status != Page.Status.RESOLVED for line in self.lines)
 
     @property
     def summary(self) -> str:
-        """Say what they add up to: *1 open · 1 pending*, *all resolved*; empty when there are none."""
+        """Say the sum of them: *1 open · 1 pending*, *all resolved*; empty if there are none."""
         failed = sum(one.state == "failed" for one in self.coming)
         counts = {"open": self.open, "pending": len(self.coming) - failed, "failed": failed}
         if counted := [f"{count} {what}" for what, count in counts.items() if count]:
@@ -93,7 +93,7 @@ class Pages:
         return ("none open" if any(line.called_off for line in self.lines) else "all resolved") if self.lines else ""
 
     def of_person(self, person_id: int) -> list[WaitingPage]:
-        """Return those that reached someone and that no one has acknowledged."""
+        """Return the unacknowledged ones that reached this person."""
         return [one for one in self.waiting if one.reached(person_id)]
 
     def __bool__(self) -> bool:
@@ -101,7 +101,7 @@ class Pages:
 
 
 def of(incident: Incident, *, effects: Sequence[EffectLine] | None = None) -> Pages:
-    """Read how the pages of an incident stand; ``effects`` are those of its progress, where they are known already."""
+    """Read the status of an incident's pages; pass ``effects`` if its progress was already read."""
     effects = progress.of(incident).effects if effects is None else effects
     owed = {_thing(one): one for one in effects if one.kind == "page" and one.state in OWED}
     rows = PAGE.read(NEWEST_FIRST, [incident.pk])
@@ -111,7 +111,7 @@ def of(incident: Incident, *, effects: Sequence[EffectLine] | None = None) -> Pa
 
 
 def unanswered(incidents: Collection[int]) -> set[int]:
-    """Return those of some incidents that have a page that may ring someone, and that nobody has acknowledged."""
+    """Return which of these incidents have a page that may page someone and that no one has acknowledged."""
     with connection.cursor() as cursor:
         cursor.execute(_UNANSWERED, [list(incidents), list(UNANSWERED)])
         return {pk for (pk,) in cursor.fetchall()}
@@ -124,7 +124,7 @@ def grouped(among: Sequence[PageChoice]) -> dict[str, list[PageChoice]]:
 
 
 def meant(words: str, among: Sequence[PageChoice]) -> PageChoice:
-    """Return who a name, an id or an email means; raise ``BadInput`` with the closest names when there is no match."""
+    """Return who a name, an id or an email means; raise ``BadInput`` with the closest names if there is no match."""
     person = person_matching.by_email(words) if "@" in words else None
     choice = paging.of_person(person, among) if person else paging.named(words, among)
     if choice is not None:
@@ -138,7 +138,7 @@ def meant(words: str, among: Sequence[PageChoice]) -> PageChoice:
 
 
 def digest(choice: PageChoice) -> str:
-    """Return what tells one set of people who would be paged from another."""
+    """Return a digest of the set of people who would be paged."""
     return sha256(repr(choice).encode()).hexdigest()[:16]
 
 

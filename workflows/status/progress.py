@@ -36,9 +36,9 @@ SHOWN = [State.WAITING, State.RUNNING, State.FAILED, State.DONE]
 
 @dataclass(frozen=True, slots=True)
 class EffectLine:
-    """One effect as people read it; ``detail`` says why it is not done yet, ``ends_at`` when it will be.
+    """One effect in words; ``detail`` says why it is not done yet, ``ends_at`` when it will be.
 
-    ``count`` is how many it is about: one invitation goes to several people, of whom some may be refused.
+    ``count`` is how many it concerns: one invitation goes to several people, some of whom may be refused.
     """
 
     id: int
@@ -60,9 +60,9 @@ class EffectLine:
 
 @dataclass(frozen=True, slots=True)
 class PersonLine:
-    """Someone who takes part, every reason that holds for it, and whether they are in the channel.
+    """A participant, every reason that holds for it, and whether they are in the channel.
 
-    ``why`` says the reasons in words, or how they came where none holds any more; such people are not ``needed``.
+    ``why`` says the reasons in words, or how they came if none holds any more; such people are not ``needed``.
     """
 
     person_id: int
@@ -75,7 +75,7 @@ class PersonLine:
 
 @dataclass(frozen=True, slots=True)
 class ChannelLine:
-    """Where people talk."""
+    """The incident's channel."""
 
     id: str
     name: str
@@ -85,24 +85,24 @@ class ChannelLine:
 
 @dataclass(frozen=True, slots=True)
 class GapLine:
-    """Something that the type asks for and that cannot be had; ``role`` is what someone may be chosen for."""
+    """Something that the type asks for and that is unavailable; ``role`` is the role someone may be chosen for."""
 
     says: str
     key: str
 
     @property
     def role(self) -> str:
-        """The role of which nobody was found, empty for a gap of another kind."""
+        """The role for which no one was found, empty for any other gap."""
         return self.key.removeprefix(ONE_OF) if self.key.startswith(ONE_OF) else ""
 
     @property
     def is_channel(self) -> bool:
-        """Whether it is the channel, which is gone: another can be created."""
+        """Whether it is a channel that is gone: another can be created."""
         return self.key.startswith(NO_CHANNEL)
 
     @property
     def is_mendable(self) -> bool:
-        """Whether someone can mend it outside, and it can be looked at."""
+        """Whether someone can fix it outside, and we can check that."""
         return missing.is_mendable(self.key)
 
     def __str__(self) -> str:
@@ -111,7 +111,7 @@ class GapLine:
 
 @dataclass(slots=True)
 class Progress:
-    """Everything that the outside owes or has for one incident."""
+    """Everything that exists or is owed outside for one incident."""
 
     effects: list[EffectLine] = field(default_factory=list)
     people: list[PersonLine] = field(default_factory=list)
@@ -134,9 +134,9 @@ class Progress:
 
 
 def of(incident: Incident, *, at: datetime | None = None) -> Progress:
-    """Read how far an incident has come."""
+    """Read an incident's progress."""
     at = at or timezone.now()
-    # Read before the effects: a plan that is made in between is one that is not there yet, and never an empty one.
+    # Read before the effects: a plan made in between then shows as not made yet, and never as empty.
     planned = _is_planned(incident)
     effects = incident_rows.effects_of(incident)
     rows = [row for row in effects if row.state in SHOWN]
@@ -162,7 +162,7 @@ def _is_planned(incident: Incident) -> bool:
 
 
 def retry(effect_id: int, incident: Incident, *, by: Person | None, at: datetime, source: str = Source.WEB) -> bool:
-    """Try a failed effect of this incident again; return whether there was one."""
+    """Retry a failed effect of this incident; return False if there was none."""
     with rules.changing(incident, by=by):
         effect = Effect.objects.filter(pk=effect_id, incident=incident).first()
         if effect is None or not failures.retry(effect, at=at):
@@ -197,7 +197,7 @@ def _effect(
 
 
 def _count(row: Effect, resources: dict[str, Resource]) -> int:
-    """Return how many an effect is about: of an invitation, those who were not refused."""
+    """Return how many an effect concerns: for an invitation, those who were not refused."""
     if row.kind != "member":
         return 1
     asked = (resources.get(f"member/{row.room}/{one}") for one in row.spec.get("people", ()))
@@ -205,7 +205,7 @@ def _count(row: Effect, resources: dict[str, Resource]) -> int:
 
 
 def _ends_at(row: Effect) -> datetime | None:
-    """Return when a try will have taken the time that it takes by its nature, or None when that is not known."""
+    """Return when a try will have taken its usual time; None if that is unknown."""
     seconds = 0 if "until" in row.spec else row.spec.get("seconds", 0)
     return row.tried_at + timedelta(seconds=seconds) if row.tried_at and seconds else None
 

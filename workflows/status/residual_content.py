@@ -1,4 +1,4 @@
-"""What stays in public once an incident is private: counted or listed for its people, never the words themselves."""
+"""What stays public once an incident is private: counted or listed for its people, never the words themselves."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Left:
 
 
 def now(incident: Incident) -> Left | None:
-    """Count right now, asking the vendor, in the channel where people talk; None while nothing can be counted."""
+    """Count what is in the current channel, asking the vendor; None if nothing can be counted."""
     channel, chat = rooms.channel_of(incident), ports.chat()
     if channel is None or chat is None:
         return None
@@ -54,7 +54,7 @@ def now(incident: Incident) -> Left | None:
 
 
 def of(resources: Mapping[str, Resource]) -> list[Left]:
-    """Return what was counted in each channel that the conversation left, from what is known of an incident."""
+    """Return what was counted in each former channel, from an incident's resources."""
     rows = [row for row in resources.values() if row.kind == "counted" and row.state == THERE]
     found = [(resources.get(f"channel/{row.room}"), Remains(**row.external)) for row in rows]
     names = _names({author: 0 for _, one in found for author in one.authors})
@@ -62,7 +62,7 @@ def of(resources: Mapping[str, Resource]) -> list[Left]:
 
 
 def elsewhere(incident: Incident, resources: Mapping[str, Resource], effects: Iterable[Effect]) -> list[str]:
-    """Say what else nobody can take away: what the pager keeps, and what people were shown."""
+    """Say what else no one can remove: what the pager keeps, and what people were shown."""
     said = [f"{name} was unarchived. To close it again, archive it in Slack." for name in _brought_back(resources)]
     kept = [row.label for row in resources.values() if row.external.get("title_kept")]
     said += [f"PagerDuty rejected the new title for {', '.join(kept)}: the old one stays."] if kept else []
@@ -81,7 +81,7 @@ def elsewhere(incident: Incident, resources: Mapping[str, Resource], effects: It
 
 
 def _brought_back(resources: Mapping[str, Resource]) -> Iterator[str]:
-    """Yield the old public channels that somebody unarchived."""
+    """Yield the old public channels that someone unarchived."""
     for row in resources.values():
         channel = resources.get(f"channel/{row.room}") if (row.kind, row.state) == ("archived", THEIRS) else None
         if channel is not None and not channel.spec.get("private"):
@@ -89,7 +89,7 @@ def _brought_back(resources: Mapping[str, Resource]) -> Iterator[str]:
 
 
 def _logged(incident: Incident, effects: Iterable[Effect]) -> Iterator[str]:
-    """Yield the pages that were opened under a title which says what the incident is about."""
+    """Yield the pages that were opened under a title that says what the incident is about."""
     neutral = cards.neutral_title(incident.codename)
     for one in effects:
         if (one.kind, one.verb, one.state) == ("page", CREATE, Effect.State.DONE) and one.spec["title"] != neutral:
@@ -97,7 +97,7 @@ def _logged(incident: Incident, effects: Iterable[Effect]) -> Iterator[str]:
 
 
 def _named_by_duplicates(incident: Incident) -> str:
-    """Return the public channels in which it was named as the original, archived before it was private."""
+    """Return the public channels that named it as the original and were archived before it was private."""
     archived = Resource.objects.filter(kind="archived", state=THERE, incident__duplicate_of=incident)
     return ", ".join(archived.filter(incident__private=False).order_by("pk").values_list("label", flat=True))
 

@@ -1,4 +1,4 @@
-"""The newest retype of an incident: from what to what, what was carried out since, and how much is left."""
+"""The newest retype of an incident: from what to what, what was done since, and how much is left."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from incidents.policies.policy import moves_room
 from workflows.planning.actions import CREATE, RETIRE
 from workflows.status.progress import EffectLine, Progress
 
-SHOWN: Final = timedelta(minutes=10)  # after that the plan alone says it, unless something is left to do
-# What was done, by kind and verb, of one and of several, in the order in which it is said. Our own messages and the
-# rest are counted only while they are left.
+SHOWN: Final = timedelta(minutes=10)  # after that only the plan shows it, unless something is left to do
+# What was done, by kind and verb, for one and for several, in order. Our own messages and the rest are counted only
+# while they are pending.
 DONE: Final = {
     ("page", CREATE): ("opened {} page", "opened {} pages"),
     ("page", RETIRE): ("resolved {} page", "resolved {} pages"),
@@ -30,9 +30,9 @@ MOVED: Final = {"channel": "moved the conversation to a private channel", "close
 
 @dataclass(frozen=True, slots=True)
 class RetypedLine:
-    """A retype: its types by name, what was ``done`` since in words, and how many effects are left and failed.
+    """A retype: its types by name, what was ``done`` since in words, and how many effects are pending and failed.
 
-    ``back`` is the slug of the type it had, where going back loses nothing.
+    ``back`` is the slug of the previous type if going back loses nothing.
     """
 
     before: str
@@ -47,7 +47,7 @@ class RetypedLine:
 
 
 def of(incident: Incident, now: Progress, *, at: datetime) -> RetypedLine | None:
-    """Return the newest retype of an active incident: while something of it is left, and for a while after that."""
+    """Return the newest retype of an active incident: while some of it is pending, and for a while afterwards."""
     if not incident.is_active:
         return None
     newest = timeline.read("e.incident_id = %s AND e.kind = 'retyped' ORDER BY e.n DESC LIMIT 1", [incident.pk])
@@ -72,7 +72,7 @@ def of(incident: Incident, now: Progress, *, at: datetime) -> RetypedLine | None
 
 
 def _done(effects: Iterable[EffectLine], *, moved: bool) -> list[str]:
-    """Say what was done, counted by kind; what moves the conversation to a private channel opens none beside it."""
+    """Say what was done, counted by kind; moving to a private channel is not also counted as opening one."""
     found: Counter[tuple[str, str]] = Counter()
     for one in effects:
         if one.state == "done":
@@ -83,7 +83,7 @@ def _done(effects: Iterable[EffectLine], *, moved: bool) -> list[str]:
 
 
 def _back(event: Event, incident: Incident) -> str:
-    """Return the type that it had, if that may be chosen, and nobody was shut out, or would be as it is private now."""
+    """Return the previous type's slug if it can be chosen, and if neither that nor this retype shuts anyone out."""
     if event.data["closed"]:
         return ""
     found = IncidentType.objects.usable().filter(slug=str(event.data["from"])).first()

@@ -1,4 +1,4 @@
-"""Regular looks that one process takes for all: whoever asks first, once it is due, has it."""
+"""Looks that one process takes for all: the first to ask once a look is due gets it."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ CLAIM: Final = """
 
 
 def claim(every_s: Mapping[str, float]) -> list[str]:
-    """Return the looks that are due and now the caller's to take; each is due again so many seconds from now.
+    """Claim the looks that are due; each is due again after that many seconds.
 
-    One statement, by the database's clock: those of the processes may differ. One that lies further ahead than it can,
-    because that clock was put back, is due.
+    One statement, by the database's clock, because those of processes may differ. A due time further ahead than
+    possible, because that clock was set back, counts as due.
     """
     with connection.cursor() as cursor:
         cursor.execute(CLAIM, {"tasks": [*every_s.keys()], "every_s": [*every_s.values()]})

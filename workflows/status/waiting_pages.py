@@ -1,4 +1,4 @@
-"""Pages that ring and that no one has acknowledged, and whom they reached: what those people are told."""
+"""Pages that no one has acknowledged, and who they reached: what those people are told."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from workflows.models import Page, PagerUser
 from workflows.paging import acknowledging
 from workflows.paging.acknowledging import AckWish
 
-FALLBACK = "events"  # it pages whoever is on call for its service; those who were meant are brought in, and not paged
+FALLBACK = "events"  # it pages those on call for its service; those who were meant are brought in, not paged
 
 
 @dataclass(frozen=True, slots=True)
 class WaitingPage:
-    """A page that no one has acknowledged: ``now`` are the people it pages since ``since``, ``before`` those it did.
+    """An unacknowledged page: ``now`` are the people it pages since ``since``, ``before`` those it paged earlier.
 
     ``rings`` names who is paged now, strangers included. ``able`` are the people who can acknowledge it from here, and
-    ``asked`` is who wants to, until that is done.
+    ``asked`` is who requested that, until it is done.
     """
 
     id: int
@@ -36,22 +36,22 @@ class WaitingPage:
     asked: AckWish | None = None
 
     def reached(self, person_id: int) -> bool:
-        """Return whether someone was paged by it, now or before."""
+        """Return whether it paged this person, now or before."""
         return person_id in self.now or person_id in self.before
 
     def asked_for(self, person_id: int) -> str:
-        """Say to someone who wants to acknowledge it: *you*, or a name; empty while nobody does."""
+        """Say who requested to acknowledge it, to this person: *you*, or a name; empty if no one did."""
         if self.asked is None:
             return ""
         return "you" if self.asked.person_id == person_id else self.asked.name
 
     def may_acknowledge(self, person_id: int) -> bool:
-        """Return whether someone can acknowledge it from here now: nobody is at it, or they could not."""
+        """Return whether someone can acknowledge it from here now: no one is doing that, or they failed."""
         return person_id in self.able and (self.asked is None or bool(self.asked.failed))
 
 
 def among(pages: Iterable[Page]) -> list[WaitingPage]:
-    """Return those of some pages that wait for someone, in a fixed number of queries."""
+    """Return those of these pages that wait for someone, in a fixed number of queries."""
     waiting = [page for page in pages if page.status == Page.Status.TRIGGERED and not page.joined]
     ids = {id for page in waiting for id in page.rung_ids}
     people = dict(PagerUser.objects.filter(pager_id__in=ids).values_list("pager_id", "person_id")) if ids else {}
@@ -69,7 +69,7 @@ def among(pages: Iterable[Page]) -> list[WaitingPage]:
 
 
 def _waiting(page: Page, people: Mapping[str, int | None], noted: Collection[int]) -> WaitingPage:
-    """Tell who is paged now from who was; while nothing is known of now, it is everyone who was noted."""
+    """Split those who were paged into now and before; if nothing is known about now, it is everyone recorded."""
     reached = {found for id in page.rung_ids if (found := people.get(id)) is not None} | set(noted)
     now = {found for id in page.now_ids if (found := people.get(id)) is not None} if page.now_ids else reached
     return WaitingPage(
@@ -85,7 +85,7 @@ def _waiting(page: Page, people: Mapping[str, int | None], noted: Collection[int
 
 
 def reaching(person: Person) -> QuerySet[Page]:
-    """Return pages that wait for someone and reached this person, in any incident: the caller asks who may see."""
+    """Return unacknowledged pages that reached this person, in any incident: the caller checks visibility."""
     ids = list(PagerUser.objects.filter(person=person).values_list("pager_id", flat=True))
     noted = Q(pk__in=Page.rung.through.objects.filter(person=person).values("page_id")) & ~Q(via=FALLBACK)
     return Page.objects.filter(noted | Q(rung_ids__overlap=ids), status=Page.Status.TRIGGERED, joined="")

@@ -1,6 +1,6 @@
-"""Whether somebody carries things out: workers say that they live, and those who lead are told when none does.
+"""Whether any worker is running: workers send heartbeats, and leads are told when there are none.
 
-When one was seen is told by the database's clock: the hosts of workers and of web processes may be an hour apart.
+Heartbeats use the database's clock, because the clocks of worker and web hosts may be an hour apart.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ from workflows.ports import VendorError
 
 log = logging.getLogger(__name__)
 
-EVERY_S: Final = 5.0  # a process says that it lives
+EVERY_S: Final = 5.0  # between a process's heartbeats
 LATELY: Final = timedelta(seconds=20)
 KEPT: Final = timedelta(days=1)
 ALIVE: Final = WrittenInsert(WorkerProcess, unique=["name"], update=["seen_at", "alone_since"])
 KINDS = WORKER, EVIDENCE = "worker", "evidence"
-SOCKET: Final = "socket"  # hears Slack in Socket Mode, where that is used
-# As SQL, because every page of an incident asks it.
+SOCKET: Final = "socket"  # the process that listens to Slack in Socket Mode, if that is used
+# Written as SQL, because every page of an incident runs it.
 SEEN: Final = """
     SELECT max(seen_at), min(alone_since) FILTER (WHERE seen_at >= %s) FROM workflows_workerprocess WHERE kind = %s
 """
@@ -43,21 +43,21 @@ MEND: Final = "Start the workers, or look into their log for why they stopped. W
 
 @dataclass(frozen=True, slots=True)
 class WorkersNow:
-    """Since when no worker carries out effects, and since when one gets no answer of the broker; None for neither."""
+    """Since when no worker performs effects, and since when one cannot reach the broker; None if neither is so."""
 
     gone_since: datetime | None = None
     alone_since: datetime | None = None
 
 
 def say_alive(name: str, *, kind: str, alone_since: datetime | None, at: datetime) -> None:
-    """Record that a process lives."""
+    """Record a process's heartbeat."""
     ALIVE.add([WorkerProcess(name=name, kind=kind, seen_at=clock.at(at), alone_since=alone_since)])
 
 
 def forget_old(*, at: datetime) -> None:
-    """Forget processes that have not lived for a day, and gone ones of a kind that a newer version no longer has.
+    """Forget processes without a heartbeat for a day, and those of kinds that a newer version no longer has.
 
-    Of each kind the last is kept: since when there is none has to be known for as long as there is none.
+    The last of each kind is kept: as long as there is none, since when must remain known.
     """
     at = clock.at(at)
     gone = Q(seen_at__lt=at - LATELY) & ~Q(kind__in=KINDS)
@@ -67,7 +67,7 @@ def forget_old(*, at: datetime) -> None:
 
 
 def now(*, at: datetime) -> WorkersNow:
-    """Read how the workers are; where none ever lived nothing is known."""
+    """Read the state of the workers; empty if none ever ran."""
     at = clock.at(at)
     with connection.cursor() as cursor:
         cursor.execute(SEEN, [at - LATELY, WORKER])
@@ -80,9 +80,9 @@ def now(*, at: datetime) -> WorkersNow:
 
 
 def gone_since(*, at: datetime) -> datetime | None:
-    """Return since when no worker carries out effects, as ``now`` does; None while one does.
+    """Return since when no worker performs effects, like ``now``; None while one does.
 
-    The database is asked once this process knows of none that was seen lately: until then one cannot be gone.
+    The database is asked only once every heartbeat this process knows of is old: until then none can be gone.
     """
     last = _last_seen.get(WORKER)
     if last is not None and last >= clock.at(at) - LATELY:
@@ -94,30 +94,30 @@ _last_seen: dict[str, datetime] = {}  # by kind, by the database's clock
 
 
 def evidence_gone_since(at: datetime) -> datetime | None:
-    """Return since when no process reads evidence; None while one does, and where none ever did."""
+    """Return since when no process reads evidence; None while one does, and if none ever did."""
     at = clock.at(at)
     last = WorkerProcess.objects.filter(kind=EVIDENCE).aggregate(last=Max("seen_at"))["last"]
     return _gone_since(last, at=at)
 
 
 def _gone_since(last: datetime | None, *, at: datetime) -> datetime | None:
-    """Return when the last of a kind was seen if that was not lately; both by the database's clock."""
+    """Return the last heartbeat of a kind if it is old; both times are by the database's clock."""
     return last if last is not None and last < at - LATELY else None
 
 
 def living(*, at: datetime) -> set[str]:
-    """Return the kinds of which a process was seen lately."""
+    """Return the kinds with a recent heartbeat."""
     return set(WorkerProcess.objects.filter(seen_at__gte=clock.at(at) - LATELY).values_list("kind", flat=True))
 
 
 def tell_leads(since: datetime) -> int:
-    """Tell everyone who leads an open incident, once, that nothing is carried out; return how many were told.
+    """Tell every lead of an open incident, once, that no worker is running; return how many were told.
 
-    Not those who may see nothing of what they lead by now, as who was removed from a private one. Whoever writes the
-    row tells: the workers are gone, so it is a web process, and there may be several. Asked again, it tells those whom
-    the chat surely did not tell before.
+    Leaves out those who may no longer see what they lead, such as someone removed from a private incident. The process
+    that writes the row sends the messages: with the workers gone it is a web process, and there may be several. Called
+    again, it tells those whose message the chat surely did not accept.
     """
-    chat, leads = ports.chat(), _leads()  # read first: what breaks there leaves everyone to the next look
+    chat, leads = ports.chat(), _leads()  # read first: if this fails, everyone is left to the next look
     _, is_ours = WorkersGone.objects.get_or_create(since=since)
     again = _untold.pop(since, frozenset())
     if chat is None:
@@ -134,11 +134,11 @@ def _leads() -> list[Person]:
 
 
 def is_told(since: datetime) -> bool:
-    """Return whether this process has nobody left to tell of it."""
+    """Return whether this process has told everyone it should."""
     return not _untold.get(since)
 
 
-_untold: dict[datetime, frozenset[int]] = {}  # those who lead, by since when no worker lived
+_untold: dict[datetime, frozenset[int]] = {}  # the leads, by since when no worker was running
 
 
 def _card(since: datetime) -> Card:
@@ -158,7 +158,7 @@ def _told(chat: Chat, lead: Person, since: datetime) -> bool:
         chat.tell(str(lead.chat_id), _card(since), mark=f"workers/{since.timestamp():.0f}/{lead.pk}")
     except VendorError as error:
         log.warning("could not tell lead %s that the workers are gone: %s", lead.pk, error)
-        if error.retryable and not error.unknown:  # surely not told
+        if error.retryable and not error.unknown:  # surely not delivered
             _untold[since] |= {lead.pk}
         return False
     return True

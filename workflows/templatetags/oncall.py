@@ -1,4 +1,4 @@
-"""How sentences with times in them are shown."""
+"""Show sentences that contain times."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ register = template.Library()
 
 @register.filter
 def timed(words: Words) -> SafeString:
-    """Show the times that are marked in the viewer's zone; everything else is escaped."""
+    """Show marked times in the viewer's zone; everything else is escaped."""
     return mark_safe(marks.shown(words, text=escape, mark=_moment))  # noqa: S308 (times, and what is escaped)
 
 

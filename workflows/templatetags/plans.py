@@ -1,4 +1,4 @@
-"""How the lines of a plan are shown."""
+"""Show the lines of a plan."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ MEANINGS = {
 
 @register.simple_tag
 def workers_now() -> WorkersNow:
-    """Read since when no worker carries out effects, for whoever is about to ask for some."""
+    """Return since when no worker performs effects, to show next to buttons that request some."""
     return workers.now(at=timezone.now())
 
 
@@ -52,7 +52,7 @@ def sign(mark: str) -> str:
 
 @register.filter
 def meaning(mark: str) -> str:
-    """Say what a line's sign means, for those who listen."""
+    """Say what a line's sign means, for screen readers."""
     return MEANINGS.get(mark, "")
 
 
@@ -64,13 +64,13 @@ def minus(mark: str) -> str:
 
 @register.filter
 def minor(line: PlanLine) -> bool:
-    """Tell whether a line is about messages and such, and not about people or places."""
+    """Return whether a line is about messages and such, not about people or places."""
     return line.key in {"post", "small"} and line.sign != "-"
 
 
 @register.simple_tag
 def callee(key: str) -> PagerUser | None:
-    """Return somebody of the pager whom a gap is about, so that people can say who they are; None for other gaps."""
+    """Return the pager user that a gap is about, so that people can match them; None for other gaps."""
     kind, _, id = key.removeprefix("gap/").partition("/")
     found = PagerUser.objects.filter(pager_id=id, gone=False) if kind == "callee" else PagerUser.objects.none()
     return found.first()
@@ -78,11 +78,11 @@ def callee(key: str) -> PagerUser | None:
 
 @register.simple_tag
 def link_to(incident: Incident) -> str:
-    """Return the address of an incident as one can send it to somebody."""
+    """Return an incident's absolute URL, as one can share it."""
     return f"{settings.FIREKIND.base_url}{incident.get_absolute_url()}"
 
 
 @register.filter
 def already(lines: Iterable[tuple[PlanLine, bool]]) -> list[PlanLine]:
-    """Return the lines about what stays as it is, and may be folded away."""
+    """Return the lines about what is unchanged, which may be collapsed."""
     return [line for line, _ in lines if line.is_quiet]

@@ -1,4 +1,4 @@
-"""Changes that managers ask for, and what those inside read of them."""
+"""Changes that managers ask for, and the notices that participants read about them."""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ def edits(type: IncidentType, **fields: Any) -> EditType:
 
 
 def warned(incident: Incident) -> list[str]:
-    """Carry what is to be told, and return what the incident's people read."""
+    """Deliver pending notices, and return what the incident's participants read."""
     notices.carry(at=timezone.now())
     rows = Event.objects.filter(incident=incident, kind="warned").order_by("n")
     return list(rows.values_list("text", flat=True))
 
 
 def moves(client: Client, address: str, *codenames: str, **given: str) -> str:
-    """Read what a version would change for open incidents, move these to it, and return what comes back."""
+    """Read what a version would change for open incidents, move these to it, and return the response."""
     page = client.post(address, given) if given else client.get(address)
     shown = re.findall(r'name="shown" value="([^"]+)"', page.content.decode())
     sent = {**given, "shown": shown, "adopt": codenames} | ({"save": "1"} if given else {})

@@ -1,4 +1,4 @@
-"""The people and incidents of the pages' tests."""
+"""The people and incidents of the page tests."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def grace(db: None) -> Person:
 
 @pytest.fixture
 def workspace(shipped: dict[str, IncidentType], ada: Person) -> None:
-    """A workspace with the group of the private type, one that a public type names, and one that none names."""
+    """A workspace with three groups: one of the private type, one that a public type names, and one that none names."""
     now = timezone.now()
     DirectoryRead.objects.create(groups_at=now, people_at=now)
     for n, handle in enumerate(("security", "support", "chess")):

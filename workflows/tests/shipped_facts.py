@@ -73,7 +73,7 @@ def groups(handles: dict[str, str] = GROUPS) -> dict[str, tuple[Invitee, ...] | 
 
 
 def callees() -> dict[str, Callee | None]:
-    """Whom the policies page, each with the one who is on call; one of them the pager does not have."""
+    """Who the policies page, each with the person on call; the pager lacks one of them."""
     return {
         "Engineering": Callee(
             "policy/PE", "Engineering", "S1", (someone("eve", "on call for Engineering"),), "pages Eve", names=("Eve",)
@@ -118,7 +118,7 @@ def facts(type: str = "ambiguous", *, pager: bool = False) -> Facts:
 
 
 def entered(facts: Facts) -> Facts:
-    """The facts once those who are to come in were written down, and a private incident is closed."""
+    """The facts once those who should come in were recorded and a private incident is closed."""
     coming = {one.who.person_id: Stay(one.who, *one.entry, named=True) for one in participation.of(facts).coming}
     known = {stay.who.person_id: stay for stay in facts.stays} | coming
     return replace(facts, stays=tuple(known.values()), is_closed=facts.private)

@@ -1,4 +1,4 @@
-"""Random stories for the planner: verbs, effects that come true or fail, and what people do by hand outside."""
+"""Random stories for the planner: verbs, effects that succeed or fail, and what people do by hand outside."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ steps = st.one_of(
 # What people do to the channels themselves, in Slack.
 by_hand = st.tuples(st.sampled_from(["archive", "unarchive", "delete", "convert"]), st.integers(0, 3))
 another = st.tuples(st.just("open_another"), st.just(""))
-# What pages live through: types that page, what becomes of the pages, and workers that stop anywhere between.
+# What pages go through: types that page, what happens to the pages, and workers that stop anywhere in between.
 nights = st.lists(
     st.one_of(
         st.tuples(st.just("retype"), st.sampled_from(["major", "isolated", "time-bomb", "security"])),
@@ -50,7 +50,7 @@ nights = st.lists(
 
 
 def play(world: World, story: list[tuple[str, object]]) -> None:
-    """Apply steps; those that the lifecycle would refuse are left out."""
+    """Apply the steps, except those that the lifecycle would refuse."""
     for verb, value in story:
         if verb in {"begin", "perform", "fail"}:
             ready = world.ready()

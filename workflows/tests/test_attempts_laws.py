@@ -1,4 +1,4 @@
-"""Attempts are calls that ended in an error: neither time, nor a lease taken over, nor a rate limit is one."""
+"""Attempts are calls that ended in an error; waiting, a lease taken over, or a rate limit is not one."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ steps = st.one_of(st.sampled_from(STEPS), st.just("done"))
 
 @dataclass(slots=True)
 class Story:
-    """One effect, and those who hold a claim on it or once did: the last is the one whose claim may still hold."""
+    """One effect, and its current and former holders: only the last one's claim may still hold."""
 
     pk: int
     now: datetime
@@ -43,7 +43,7 @@ class Story:
         return Effect.objects.get(pk=self.pk)
 
     def take(self, step: str) -> None:
-        """Let one thing happen; what cannot happen now does not."""
+        """Make one thing happen, if it can happen now."""
         self.now += timedelta(hours=1)
         Limit.objects.all().delete()
         getattr(self, step)()
@@ -56,7 +56,7 @@ class Story:
             self.tokens.append(work.effect.token)
 
     def lapse(self) -> None:
-        """Whoever holds it is slow, or dead: an hour later somebody else takes it over."""
+        """Its holder is slow or dead: an hour later another worker takes it over."""
         if self.held is not None:
             self.claim()
 
@@ -83,7 +83,7 @@ class Story:
             self.held = None
 
     def late_error(self) -> None:
-        """Somebody who lost the claim comes back with an error: whoever has it now goes on."""
+        """A worker that lost the claim comes back with an error; the current holder continues."""
         if self.lost:
             failures.record_error(self.lost.pop(), wrong(), at=self.now)
 
@@ -101,13 +101,13 @@ def wrong(*, retryable: bool = True, unknown: bool = False, retry_after: float |
 
 @pytest.fixture
 def incident(db: None) -> Incident:
-    """Whose effect it is: the same for all stories."""
+    """The incident of the effect, the same for all stories."""
     return lifecycle.declare("Slow", by=None, at=timezone.now(), type=shipped.bring()["internal"])
 
 
 @contextmanager
 def story(incident: Incident) -> Iterator[Story]:
-    """One effect that is ready; all of it is undone afterwards."""
+    """One effect that is ready; everything is rolled back afterwards."""
     with transaction.atomic():
         at = timezone.now()
         effect = _ready(incident, at=at)

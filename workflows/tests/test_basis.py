@@ -1,4 +1,4 @@
-"""What a plan followed from, and what of it changed since a form was opened."""
+"""What a plan was computed from, and what of it has changed since a form was opened."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ EVE, FAY = someone("eve"), someone("fay")
 
 
 def of(known: Facts, **given: object) -> basis.Basis:
-    """The basis of a plan towards Major."""
+    """The basis of a plan to retype to Major."""
     after = known.retyped(POLICIES["major"], staying=(), bring=())
     return basis.of(known, replace(after, **given), alerts=0)  # type: ignore[arg-type]  # a table of facts
 

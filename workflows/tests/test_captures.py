@@ -1,4 +1,4 @@
-"""Which profiles are captured, when, and which no longer: a story each, and what was planned in the end."""
+"""Which profiles are captured, when, and which no longer: each a story, and what was planned in the end."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from workflows.tests.world import World
 
 
 def captured(world: World) -> list[str]:
-    """What was captured so far, by the entry of the timeline that asked for it."""
+    """What was captured so far, by the timeline entry that asked for it."""
     return [action.thing.removeprefix("capture/") for action in world.done if action.kind == "capture"]
 
 
@@ -222,7 +222,7 @@ def test_the_retype_dialog_shows_what_will_be_captured() -> None:
 
 
 def wanted(*asks: Capture, happened: tuple[str, ...] = ("declare",), **given: object) -> list[WantedCapture]:
-    """What is wanted once these moments passed, a minute apart."""
+    """What is wanted after these moments, a minute apart."""
     triggers = tuple(
         Trigger(n, moment.removesuffix("?"), minutes(n), Capture("fleet", "cpu", ASKED, 10) if "?" in moment else None)
         for n, moment in enumerate(happened)
@@ -244,9 +244,9 @@ def test_a_later_moment_ends_the_repeats_of_the_one_before_and_keeps_its_first()
 @pytest.mark.parametrize(
     ("happened", "asked_about", "until"),
     [
-        ("declare", ("declare", 60), 1),  # what hurts is in the time before
-        ("mitigate", ("mitigate", 60), 2),  # the fix is in the minute that comes
-        ("mitigate", ("mitigate", 0), 1.25),  # as long as the source says, which knows no moments
+        ("declare", ("declare", 60), 1),  # the impact is in the time before
+        ("mitigate", ("mitigate", 60), 2),  # the fix is in the following minute
+        ("mitigate", ("mitigate", 0), 1.25),  # for as long as the source says, which knows no moments
         ("declare", ("declare", 0), 1),
     ],
 )

@@ -1,4 +1,4 @@
-"""Who has each role that exactly one person has, and what is missing where nobody has it."""
+"""Who has each one-of role, and what is missing if no one has it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from workflows.planning.invitee import Invitee
 from workflows.tests.shipped_facts import POLICIES, facts, someone
 
 ROLE = "Platform leadership"
-ALONE = replace(POLICIES["security"], one_of=(OneOf(ROLE, schedule=ROLE),))  # whom no group may stand in for
+ALONE = replace(POLICIES["security"], one_of=(OneOf(ROLE, schedule=ROLE),))  # no group may stand in for them
 
 
 def choose(known: Facts, *present: Invitee) -> tuple[dict[str, str], list[str]]:
@@ -52,7 +52,7 @@ def stays(name: str) -> tuple[Stay, ...]:
         (roled(chosen={ROLE: someone("old", "before")}), "Old, before", []),
         (roled(roles=((ROLE, someone("old")),), chosen={ROLE: someone("leo")}), "Old, ", []),
         (roled(chosen={ROLE: someone("max")}, stays=stays("max")), "Pat, the one of @platform-leadership", []),
-        (replace(roled(pager=False, groups={}), on_call={}), "", []),  # never read: nobody knows whether one is missing
+        (replace(roled(pager=False, groups={}), on_call={}), "", []),  # never read: it may not be missing
         (roled(pager=False, members=""), "", [f"one-of/{ROLE}"]),
         (replace(roled(pager=False, members=""), on_call={}), "", [f"one-of/{ROLE}"]),
         (replace(roled(), on_call={}), "Pat, the one of @platform-leadership", []),  # shifts were never read

@@ -1,4 +1,4 @@
-"""The function by which effects are claimed is what the code says, in every database that is migrated."""
+"""The function that claims effects is what the code says, in every migrated database."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is done about one thing: by whether it is there, what is owed already, and how far that has come."""
+"""What is done about one thing: by whether it exists, what is already owed, and how far that has come."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def owed(verb: str, spec: Mapping[str, object] | None = NEW, how: str = "waiting
 
 
 def hasty(verb: str, spec: Mapping[str, object] | None = NEW, how: str = "waiting") -> Owed:
-    """Give an effect that waits for nothing, while its thing needs a channel by now."""
+    """An effect that waits for nothing, although its thing needs a channel by now."""
     return replace(owed(verb, spec, how), needs=())
 
 
@@ -71,24 +71,24 @@ GOING, FAILED = "going", "failed"
         ({}, [owed(CREATE, NEW, GOING)], None, [], []),
         ({}, [owed(CREATE, OLD, GOING)], CHANGE, ["E1"], []),
         ({}, [owed(CREATE, NEW, FAILED)], None, [], []),
-        ({}, [owed(CREATE, OLD, FAILED)], None, [], []),  # it would fail again, and say so again
+        ({}, [owed(CREATE, OLD, FAILED)], None, [], []),  # it would fail again, and report that again
         # it is to be changed
         (seen(spec=OLD), [owed(CHANGE)], None, [], []),
         (seen(spec=OLD), [owed(CHANGE, OLD)], CHANGE, [], ["E1"]),
         (seen(spec=OLD), [owed(CHANGE, NEW, GOING)], None, [], []),
         (seen(spec=OLD), [owed(CHANGE, {"text": "other"}, GOING)], CHANGE, ["E1"], []),
-        (seen(), [owed(CHANGE, OLD, GOING)], CHANGE, ["E1"], []),  # what is under way would undo what is wanted
+        (seen(), [owed(CHANGE, OLD, GOING)], CHANGE, ["E1"], []),  # the effect under way would undo what is wanted
         (seen(), [owed(CHANGE, OLD)], None, [], ["E1"]),
         (seen(spec=OLD), [owed(CHANGE, NEW, FAILED)], None, [], []),
         (seen(spec=OLD), [owed(CHANGE, {"text": "other"}, FAILED)], CHANGE, [], ["E1"]),
         (seen(spec=OLD), [owed(CREATE, {"text": "other"}, FAILED)], CHANGE, [], ["E1"]),
-        (seen(spec=OLD, state=GONE), [owed(CHANGE)], None, [], ["E1"]),  # a person took it away: nothing to change
-        # a change of what is not there, and that nobody is making
+        (seen(spec=OLD, state=GONE), [owed(CHANGE)], None, [], ["E1"]),  # a person removed it
+        # a change of something that does not exist and that nothing is making
         ({}, [owed(CHANGE)], CREATE, [], ["E1"]),
         ({}, [owed(CHANGE, NEW, FAILED)], None, [], []),
         ({}, [owed(CREATE, OLD, GOING), owed(CHANGE, NEW, effect="E2")], None, [], []),
         ({}, [owed(CREATE, OLD, GOING), owed(CHANGE, OLD, effect="E2")], CHANGE, ["E1"], ["E2"]),
-        # what would be done too early is owed again, to wait for what it has to
+        # what would be done too early is owed again, and waits for what it must
         ({}, [hasty(CREATE)], CREATE, [], ["E1"]),
         ({}, [hasty(CREATE, NEW, FAILED)], CREATE, [], ["E1"]),  # or a retry would be too early
         ({}, [hasty(CREATE, NEW, GOING)], None, [], []),
@@ -126,7 +126,7 @@ def test_nothing_is_done_in_an_archived_room() -> None:
     assert [one.thing for one in again.actions] == ["topic/1"], "somebody unarchived it"
 
 
-# what nobody wants any more
+# effects that are no longer wanted
 
 
 @pytest.mark.parametrize(
@@ -181,7 +181,7 @@ def test_words_that_may_stand_although_they_failed_are_looked_for_and_keep_their
 def test_what_belongs_to_a_message_that_is_neither_there_nor_coming_is_ended_once_nobody_wants_it(
     *, coming: bool
 ) -> None:
-    """After a restore it counts as begun: the message was looked for, was not found, and nobody wants it any more."""
+    """After a restore it counts as begun: the message was looked for and not found, and it is no longer wanted."""
     pin = replace(owed(CREATE, NEW, GOING), needs=("headline/1",))
     message = {"headline/1": (owed(CREATE, NEW, GOING, effect="E2"),)} if coming else {}
     found = plan(Desired(()), Observed({}, {"pin/1": (pin,), **message}))
@@ -211,7 +211,7 @@ def test_an_invitation_into_a_room_that_is_made_private_first_is_written_again_o
     assert [(one.spec["people"], one.needs) for one in found.actions] == [(["ANN", "BEN"], ("channel/1", "closed/1"))]
 
 
-# what is taken back
+# things that are withdrawn
 
 
 @pytest.mark.parametrize(
@@ -219,7 +219,7 @@ def test_an_invitation_into_a_room_that_is_made_private_first_is_written_again_o
     [
         ("bookmark", THERE, [], "remove the bookmark for it"),
         ("picture", THERE, [], "delete it"),
-        ("topic", THERE, [], None),  # is never taken back
+        ("topic", THERE, [], None),  # is never withdrawn
         ("bookmark", GONE, [], None),
         ("bookmark", THEIRS, [], None),
         ("bookmark", THERE, [owed(RETIRE, None)], None),

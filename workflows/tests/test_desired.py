@@ -1,4 +1,4 @@
-"""What should exist for an incident, thing by thing: where people talk, what is said there, what is missing."""
+"""What should exist for an incident, thing by thing: its rooms, what is said there, what is missing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Laws of drills: whatever a policy asks for and whoever retypes, a drill stays in rooms of its own."""
+"""Laws of drills: whatever a policy asks for and whoever retypes, a drill stays in its own rooms."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The headline: what it says and offers follows from the facts alone, and nothing in it grows stale by itself."""
+"""The headline: everything in it follows from the facts alone, and nothing in it becomes outdated by itself."""
 
 from __future__ import annotations
 

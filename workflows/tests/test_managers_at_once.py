@@ -1,4 +1,4 @@
-"""Two managers have the same form open: what one saved is shown to the other before it is written over."""
+"""Two managers have the same form open: one is shown what the other saved before overwriting it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SAVE = re.compile(r'name="save" value="(\w+)"')
 
 
 def bears(page: str) -> Sent:
-    """What a form bears unseen, and what its button confirms."""
+    """The hidden fields of a form, and what its button confirms."""
     shown = page.partition("<main")[2]
     return {name: unescape(value) for name, value in HIDDEN.findall(shown)} | {"save": "".join(SAVE.findall(shown))}
 
@@ -47,7 +47,7 @@ def of_group() -> tuple[str, Sent, Sent, Callable[[], object]]:
 
 
 def save(client: Client, address: str, borne: Sent, sent: Sent) -> Any:
-    """Send a form, and confirm what it shows where it asks for that."""
+    """Send a form, and confirm what it shows if it asks for that."""
     answer = client.post(address, {**borne, "save": "", **sent})
     page = answer.content.decode()
     if answer.status_code != 200 or not SAVE.search(page):
@@ -67,7 +67,7 @@ def test_what_one_saved_is_shown_before_the_other_writes_it_over(
     assert save(other, address, bears(other.get(address).content.decode()), theirs).status_code == 302
     saved = reads()
     found = one.post(address, {**borne, **mine, "save": "", "find": "s", "s": "x", "try": "1"}).content.decode()
-    held_up = save(one, address, bears(found), mine)  # whoever looks for something first learns of it, too
+    held_up = save(one, address, bears(found), mine)  # someone who searches first sees it too
     page = held_up.content.decode()
     assert held_up.status_code == 422
     assert "Someone else changed this" in page

@@ -1,4 +1,4 @@
-"""Marks between words: told apart from them whatever people type, and the same after they were stored."""
+"""Marks between words: distinguishable from them whatever people type, and unchanged by storage."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""People, types and services whose names are read from right to left keep their place on every page."""
+"""Names of people, types and services that are written right to left keep their place on every page."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from workflows.reconcile import retyping
 Open = Callable[[Person], Client]
 ADA, BEN, TYPE, SERVICE = "דנה כהן (SRE)", "أحمد الزهراني", "תקלה גדולה", "قاعدة البيانات"
 UNSHOWN = ("script", "style", "textarea", "option")
-COMPARED = {"topic"}  # what Slack keeps of it is compared later, so nothing is put into it
+COMPARED = {"topic"}  # what Slack stores of it is compared later, so nothing is inserted
 LABELS = ("aria-label", "title", "alt")
 AROUND = "/ /?status=all /follow-ups /declare /people/roles /types/ /oncall/ /reviews /insights/ /proposals/"
 INSIDE = "", "retype", "retype?to=security", "pages", "lead", "bring", "role?role=Scribe", "next-step", "timeline?q=a"
 
 
 class ShownTexts(HTMLParser):
-    """Collects every piece of text that people see or hear, in one piece where nothing stands between."""
+    """Collects every text that people see or hear, joined where nothing separates them."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -36,7 +36,7 @@ class ShownTexts(HTMLParser):
         self.inside: list[str] = []
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """Take what is read out, and remember what follows."""
+        """Take what screen readers read, and remember what follows."""
         self.inside.append(tag)
         self.found += [value for name, value in attrs if name in LABELS and value]
 
@@ -46,7 +46,7 @@ class ShownTexts(HTMLParser):
             self.found.append(data)
 
     def handle_endtag(self, tag: str) -> None:
-        """Leave an element, and those in it that have no end."""
+        """Leave an element, and those in it without an end tag."""
         while self.inside and self.inside.pop() != tag:
             pass
 
@@ -93,7 +93,7 @@ def texts(found: object) -> Iterator[str]:
 
 
 def happened(incident: Incident, shipped: dict[str, IncidentType], ada: Person, ben: Person) -> None:
-    """Play what names people, types and services."""
+    """Play a story that names people, types and services."""
     steps = (timezone.now() + timedelta(seconds=n) for n in range(20))
     lifecycle.bring_in(incident, people=[ben, ada], by=ada, at=next(steps))
     lifecycle.set_lead(incident, lead=ben, by=ada, at=next(steps))

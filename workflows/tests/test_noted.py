@@ -1,4 +1,4 @@
-"""What the audit is told of on-call: who changed which rule, group or match, and what it was before."""
+"""What the audit log records about on-call: who changed which rule, group or match, and what it was before."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The panels of an incident's page: whatever happens, one look makes them what a page opened now would show."""
+"""The panels of an incident's page: whatever happens, one update makes them what a page opened now would show."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def _pages() -> None:
 
 
 def elements(text: str) -> dict[str, str]:
-    """Return the elements that panels fill, by their ids, without what differs from answer to answer."""
+    """Return the elements that panels fill, by id, without what differs between responses."""
     found = [one for one in _below(parse_html(VARIES.sub("", text))) if ("hx-preserve", "") not in one.attributes]
     return {id: str(one) for one in found if (id := _id(one)) in ELEMENTS}
 
@@ -72,7 +72,7 @@ def _id(node: Element) -> str:
 
 
 class OpenPage:
-    """An open page, which looks for news as its script does."""
+    """An open page, which asks for news as its script does."""
 
     def __init__(self, client: Client, incident: Incident) -> None:
         self.client = client
@@ -84,7 +84,7 @@ class OpenPage:
         answer = self.client.get(cursor(self.text))
         sent = elements(f"<main>{answer.content.decode()}</main>") if answer.status_code != 204 else {}
         self.shown |= sent
-        self.text = answer.content.decode() + self.text  # what comes first is found first
+        self.text = answer.content.decode() + self.text  # the first match wins
         return set(sent)
 
 

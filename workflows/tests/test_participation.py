@@ -146,7 +146,7 @@ def test_a_page_by_hand_in_a_room_that_was_left_stays_open_and_brings_nobody() -
         assert ("Sid" in {one.who.name for one in participation.of(known).standings.values()}) == comes
 
 
-# what is offered in a closed incident
+# offers in a closed incident
 
 
 def closed(**given: object) -> Facts:

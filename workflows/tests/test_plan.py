@@ -1,4 +1,4 @@
-"""Exact plans: what is in the table comes out in words."""
+"""Exact plans: the words in the table come out."""
 
 from __future__ import annotations
 
@@ -205,7 +205,7 @@ def test_what_failed_is_not_tried_again_because_a_channel_that_it_waited_for_is_
 
 
 def test_what_belongs_to_a_message_that_was_taken_away_is_not_asked_for() -> None:
-    """Owed or not: there is nothing to pin, and it would be waited for without end."""
+    """Owed or not: there is nothing to pin, and it would wait forever."""
     pin, headline = "pin/1", Thing("headline/1", "post", {"card": {}}, "the headline", ("channel/1",), 1)
     things = (headline, Thing(pin, "pin", {"post": "headline/1"}, "the headline", ("headline/1",), 1))
     seen = {"channel/1": ObservedThing("channel", {}, room=1), "headline/1": ObservedThing("post", {}, GONE, 1)}
@@ -219,7 +219,7 @@ def test_what_belongs_to_a_message_that_was_taken_away_is_not_asked_for() -> Non
 
 
 def test_what_waits_for_a_message_that_never_comes_is_called_off() -> None:
-    """After a restore a pin may have been begun; its message may not be known, in a room that people archived."""
+    """After a restore a pin may have been begun, and its message may be unknown, in a room that people archived."""
     pin, headline = "pin/1", Thing("headline/1", "post", {"card": {}}, "the headline", ("channel/1",), 1)
     things = (headline, Thing(pin, "pin", {"post": "headline/1"}, "the headline", ("headline/1",), 1))
     begun = Owed(f"{pin}#1", CREATE, {"post": "headline/1"}, started=True, room=1, needs=("headline/1",))

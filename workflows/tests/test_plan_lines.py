@@ -1,4 +1,4 @@
-"""How a plan reads: one line for what matters to people, small things together, and what stays as it is."""
+"""How a plan reads: one line for what matters to people, small things grouped, and what is unchanged."""
 
 from __future__ import annotations
 

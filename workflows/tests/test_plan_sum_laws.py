@@ -1,4 +1,4 @@
-"""Laws of what a plan says on its face: its sum, and who is named or warned."""
+"""Laws of a plan's summary: its sums, and who is named or warned."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ FIGURES = {
 
 
 def paged_in(plan: Plan) -> list[str] | None:
-    """Read off the words of a plan's lines who is paged; None where one of them names no one."""
+    """Read off a plan's lines who is paged; None if one of them names no one."""
     found = [PAGES.search(line.text) for line in plan.lines if (line.sign, line.key) == ("+", "page")]
     names = [name for one in found if one for name in re.split(", | and ", one["names"])]
     return None if not found or None in found else list(dict.fromkeys(names))
 
 
 def stood_for(line: PlanLine) -> tuple[str, int]:
-    """Read off a line's words alone what it is about, and how many of it there are."""
+    """Read off a line's words what it is about, and how many of it there are."""
     times = int(found[1]) if (found := re.search(r" \((\d+) times\)$", line.text)) else 1
     verb = line.text.split()[0]
     if match := NAMED.fullmatch(line.text):
@@ -96,7 +96,7 @@ def test_the_sum_of_a_plan_adds_up_to_its_steps_and_names_no_figure_that_is_noug
 
 
 def step_of(name: str, n: int = 99) -> ChannelPost:
-    """A next step that somebody takes."""
+    """A next step that someone takes."""
     return ChannelPost(n, "next_step", "the next step", "Dee", "", "look at the pool", 1, owner=someone(name))
 
 

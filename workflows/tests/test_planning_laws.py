@@ -1,4 +1,4 @@
-"""Laws of the planner, over random sequences of verbs with effects coming true at any moment between them."""
+"""Laws of the planner, over random sequences of verbs with effects succeeding at any moment in between."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from workflows.tests.world import World
 def test_every_story_converges_and_nothing_is_done_twice_and_everyone_asked_for_is_paged(
     first: str, story: list[tuple[str, object]]
 ) -> None:
-    """Played once for all that holds of a story that has settled."""
+    """Played once for everything that holds for a story that has settled."""
     world = World(facts(first, pager=True))
     play(world, story)
     world.settle()
@@ -42,7 +42,7 @@ def nothing_is_left_to_do_and_nothing_was_done_twice(world: World) -> None:
 
 
 def who_answered_is_not_paged_twice_and_who_is_asked_for_is_paged(world: World) -> None:
-    """That at most one page to the same one is open, and none is opened where somebody answered: see ``World``."""
+    """At most one page to a target is open, and none is opened where someone answered: see ``World``."""
     opened = [action.thing for action in world.done if action.kind == "page" and action.verb == "create"]
     assert len(opened) == len(set(opened))
     pages = {one.key: one for one in world.facts.paged}
@@ -63,9 +63,9 @@ def who_answered_is_not_paged_twice_and_who_is_asked_for_is_paged(world: World) 
 
 
 def who_is_paged_is_in_the_channel_or_missing_on_the_plan(world: World) -> None:
-    """Each one that an open page rings for this room is invited, or a gap, once, however many pages ring them.
+    """Everyone paged by an open page for this room is invited, or is a gap, exactly once, however many pages there are.
 
-    A page that could not be opened before the incident ended reaches nobody.
+    A page that could not be opened before the incident ended reaches no one.
     """
     result = world.reconcile()
     keys = [gap.key for gap in result.gaps]
@@ -89,7 +89,7 @@ def who_is_paged_is_in_the_channel_or_missing_on_the_plan(world: World) -> None:
 def test_once_private_nothing_new_is_said_in_public_nor_to_the_pager(
     first: str, story: list[tuple[str, object]]
 ) -> None:
-    """Played once for all that holds of a story that turned private and has settled."""
+    """Played once for everything that holds for a story that became private and has settled."""
     world = World(facts(first, pager=True))
     play(world, story)
     if not world.facts.private:
@@ -97,7 +97,7 @@ def test_once_private_nothing_new_is_said_in_public_nor_to_the_pager(
             world.status("open")
         world.retype("security")
     before = len(world.done)
-    begun = set(world.started)  # calls that are under way cannot be called back; what they said is withdrawn after
+    begun = set(world.started)  # calls under way cannot be called off; what they say is withdrawn afterwards
     world.settle()
     since = [action for action in world.done[before:] if action.key not in begun]
     nothing_new_was_said_in_public(world, since)
@@ -158,7 +158,7 @@ def test_a_room_that_is_made_private_itself_hears_nothing_new_before_it_is(
 
 
 def is_new(action: Action, room: int | None, begun: set[str]) -> bool:
-    """Tell whether something new was said or somebody came in, in a room that was not private yet."""
+    """Return whether something new was said or someone came in, in a room that was not private yet."""
     return action.room == room and action.kind in {"post", "member", "topic"} and action.key not in begun
 
 
@@ -200,7 +200,7 @@ def test_nothing_is_captured_twice_for_the_same_reason_nor_late(first: str, stor
         hurt = world.facts.status == "open"
         play(world, [step])
         done = [action for action in world.done[before:] if action.kind == "capture"]
-        if step[0] == "settle":  # what had not begun when it stopped hurting is not captured as if it still did
+        if step[0] == "settle":  # captures that had not begun when the impact ended are not taken as if it went on
             asked = {one.n for one in world.facts.triggers if one.asked}
             late = [one for one in done if one.spec["phase"] == "during" and int(one.thing.split("/")[1]) not in asked]
             assert hurt or not [one for one in late if one.key not in world.started]

@@ -1,4 +1,4 @@
-"""What the channel is told: a card a kind of entry, which offers what it asks for and folds what is long."""
+"""The channel's messages: one card per kind of entry, which offers what it asks for and collapses what is long."""
 
 from __future__ import annotations
 
@@ -157,7 +157,7 @@ def test_a_page_opens_in_the_pager() -> None:
 
 
 def test_a_withdrawn_announcement_says_no_more_than_one_that_its_type_ended() -> None:
-    """Read in the channel of all incidents: it points at nothing else, and the reason stays with its people."""
+    """Posted in the channel of all incidents: it points at nothing else, and the reason stays with participants."""
     withdrawn = cards.withdrawn_announcement()
     assert withdrawn.text == cards.ended_announcement(facts()).text
     assert withdrawn.title == "Announcement withdrawn"
@@ -213,7 +213,7 @@ def test_where_something_was_lost_nothing_is_undone() -> None:
 
 
 def test_a_card_stays_as_it_is_while_the_incident_goes_on() -> None:
-    """Or each change of it would edit every message of the channel."""
+    """Otherwise each change would edit every message of the channel."""
     event = ChannelPost(7, "retyped", "", "Ann", "", "", 1, retype=RetypeNews("A", "B", "red", "a", ("+ x",)))
     later = replace(facts("major"), status="mitigated", title="another")
     assert posts.told(event, facts()) == posts.told(event, later)

@@ -1,4 +1,4 @@
-"""What the dialog says before an incident turns private: what closes, what moves, what cannot be undone."""
+"""What the dialog says before an incident becomes private: what closes, what moves, what cannot be undone."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ OPENED = ("channel/1", "headline/1", "told/2", "announcement")
 
 
 def said(*there: str, converts: bool = False, alerts: int = 0, **given: object) -> dict[str, list[str]]:
-    """The notes by heading for an incident that turns private."""
+    """The notes by heading for an incident that becomes private."""
     before = replace(facts("major", pager=True), there=frozenset(there), **given)  # type: ignore[arg-type]  # a table of facts
     stays = (Stay(someone("dee"), "declared"),)
     after = before.retyped(POLICIES["security"], staying=stays, bring=(), converts=converts)

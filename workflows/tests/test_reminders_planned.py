@@ -1,4 +1,4 @@
-"""Plans say which reminders of status updates start, stop or change, and then those are what people get."""
+"""Plans say which reminders of status updates start, stop or change, and those are what people then get."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ pytestmark = pytest.mark.django_db
 
 
 def edited(kind: IncidentType, every: int | None) -> IncidentType:
-    """Return the type with its newest version asking for updates this often."""
+    """Return the type with a newest version that asks for updates this often."""
     if kind.policy.update_every_min != every:
         types.edit(kind, policy=replace(kind.policy, update_every_min=every), by=None, at=timezone.now())
     return IncidentType.objects.select_related("current").get(pk=kind.pk)
@@ -42,7 +42,7 @@ def expected(was: int | None, every: int | None) -> Said:
 
 
 def reminders(incident: Incident) -> int:
-    """Count the reminders that come of the next two hours in which nobody says anything."""
+    """Count the reminders of the next two hours without an update."""
     before = Event.objects.filter(incident=incident, kind="due").count()
     sweep.fall_due(at=timezone.now() + timedelta(hours=2))
     return Event.objects.filter(incident=incident, kind="due").count() - before
@@ -56,7 +56,7 @@ def declared(kind: IncidentType, every: int | None, ada: Person) -> tuple[Plan, 
 
 
 def retyped(incident: Incident, to: IncidentType, every: int | None, ada: Person) -> Plan:
-    """Retype to a type that asks this often; what was shown is what the timeline keeps."""
+    """Retype to a type that asks this often; the timeline keeps what was shown."""
     to = edited(to, every)
     plan = retyping.preview(incident, to=to, by=ada)
     retyping.confirm(incident, to=to, by=ada, at=timezone.now(), digest=plan.digest)
@@ -66,7 +66,7 @@ def retyped(incident: Incident, to: IncidentType, every: int | None, ada: Person
 
 
 def adopted(incident: Incident, every: int | None, ada: Person) -> Plan:
-    """Take over a version of the same type that asks this often."""
+    """Adopt a version of the same type that asks this often."""
     plan = retyping.preview_policy(incident, edited(incident.type, every).policy)
     lifecycle.adopt(Incident.objects.get(pk=incident.pk), by=ada, at=timezone.now())
     return plan

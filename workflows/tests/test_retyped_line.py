@@ -1,4 +1,4 @@
-"""What an incident's page says of its newest retype: what was done by it so far, and how much is left."""
+"""What an incident's page says about its newest retype: what was done so far, and how much is left."""
 
 from __future__ import annotations
 

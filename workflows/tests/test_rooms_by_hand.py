@@ -12,7 +12,7 @@ from workflows.tests.shipped_facts import facts
 from workflows.tests.stories import another, by_hand, play, steps, types
 from workflows.tests.world import World
 
-# A channel archived, or deleted, while its handover is still to be posted.
+# A channel archived, or deleted, before its handover message is posted.
 CAME_BETWEEN = [("settle", ""), ("retype", "security"), ("reconcile", ""), *[("perform", 0)] * 3]
 
 
@@ -23,7 +23,7 @@ CAME_BETWEEN = [("settle", ""), ("retype", "security"), ("reconcile", ""), *[("p
 def test_every_story_settles_whatever_people_do_to_its_channels(
     first: str, story: list[tuple[str, object]], converts: bool
 ) -> None:
-    """Nothing waits for what nobody is going to make: ``settle`` fails where anything is left."""
+    """Nothing waits for what no one will make: ``settle`` fails if anything is left."""
     world = World(replace(facts(first, pager=True), converts=converts))
     play(world, story)
     world.settle()
@@ -53,7 +53,7 @@ def test_planning_again_from_the_same_facts_owes_nothing_new(first: str, story: 
 def test_archiving_comes_last_in_whatever_order_the_rest_is_done(
     first: str, story: list[tuple[str, object]], to: str, picks: list[int]
 ) -> None:
-    """What was planned last is done first, now and then with a new plan between; ``World.perform`` looks."""
+    """What was planned last is done first, now and then with a new plan in between; ``World.perform`` checks."""
     world = World(facts(first, pager=True))
     play(world, story)
     if world.facts.active and to != world.facts.policy.slug:
@@ -81,7 +81,7 @@ def test_what_was_begun_in_a_room_that_is_open_to_everyone_again_is_looked_for()
 
 
 def old_rooms_were_left_behind(world: World) -> None:
-    """Each room the conversation left, once it stood elsewhere, got its neutral line and was archived."""
+    """Each room the conversation left, once its successor existed, got its neutral line and was archived."""
     if f"channel/{world.facts.room}" not in world.seen:
         return
     for number in range(1, world.facts.room):

@@ -1,4 +1,4 @@
-"""A second manager: nobody alone changes who comes into private incidents while there are two who manage."""
+"""A second manager: while there are two managers, neither alone changes who comes into private incidents."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ FIELDS = {"name": "Rumour", "slug": "rumour", "says": "Somebody said so.", "colo
 @pytest.mark.usefixtures("workspace", "grace")
 @pytest.mark.parametrize("handle", ["security", "support"])
 def test_a_manager_alone_fills_no_group_that_a_type_names(handle: str, ada: Person, browse: Open) -> None:
-    """A public type's group, too: a private incident may have that type, and nobody is told whether one does."""
+    """A public type's group, too: a private incident may have that type, and no one is told whether one does."""
     saves(browse(ada), "/oncall/groups/add", {"handle": handle, "people": ada.pk})
     assert not GroupRule.objects.exists()
     assert Proposal.objects.get().by == ada
@@ -116,7 +116,7 @@ def test_where_no_type_ever_was_private_nobody_is_asked(ada: Person, grace: Pers
     assert proposals.make(fills("support", ada), by=ada, at=timezone.now()) == proposals.ProposalOutcome()
 
 
-# Whether there is a private incident is told to nobody
+# Whether a private incident exists is revealed to no one
 
 
 @pytest.mark.usefixtures("workspace", "grace")

@@ -31,7 +31,7 @@ Doors = Mapping[str, Any]
 
 
 def doors() -> dict[str, Any]:
-    """Whatever decides whom private incidents may bring in, as far as it is in force."""
+    """Everything in force that decides whom private incidents may bring in."""
     rules = GroupRule.objects.filter(active=True, handle__in=HANDLES).prefetch_related("permanent")
     ours = IncidentType.objects.filter(slug__in=SLUGS).select_related("current")
     return {
@@ -44,13 +44,13 @@ def doors() -> dict[str, Any]:
 
 
 def opened(before: Doors, after: Doors) -> set[str]:
-    """What is in force now and was not: a door that only closed is none of them."""
+    """Return what is in force now and was not before; something that only closed does not count."""
     return {key for key in after if after[key] != before.get(key)}
 
 
 @dataclass(slots=True)
 class Story:
-    """A house in which anybody tries anything."""
+    """A workspace in which anyone tries anything."""
 
     chance: random.Random
     cast: list[Person]
@@ -58,7 +58,7 @@ class Story:
     agreed: set[tuple[int, int]] = field(default_factory=set)
 
     def anyone(self) -> Person:
-        """Somebody as they are now."""
+        """Any person, in their current state."""
         return Person.objects.select_related("user").get(pk=self.chance.choice(self.cast).pk)
 
     def change(self) -> proposals.ProposedChange | None:
@@ -90,14 +90,14 @@ class Story:
             proposals.make(change, by=by, at=timezone.now())
 
     def force(self, by: Person) -> None:
-        """Call a verb itself, with nobody, oneself or somebody who does not manage as the second."""
+        """Call a verb directly, with no one, oneself or a non-manager as the second."""
         others = [one for one in Person.objects.all() if not roles.may(one, "second")]
         second = self.chance.choice([None, by, *others])
         if change := self.change():
             change.carry_out(by=by, second=second, at=timezone.now())
 
     def decide(self, by: Person) -> None:
-        """Decide something that was asked for, of whatever state and whoever asked."""
+        """Decide a proposal, whatever its state and whoever made it."""
         proposal = Proposal.objects.order_by("?").first()
         if proposal is not None:
             verb = self.chance.choice([proposals.confirm, proposals.confirm, proposals.turn_down, proposals.withdraw])
@@ -106,7 +106,7 @@ class Story:
                 self.agreed.add((decided.by_id, by.pk))
 
     def close(self, by: Person) -> None:
-        """Pause, delete, archive or part: what lets nobody in."""
+        """Pause, delete, archive or unlink: what lets no one in."""
         rule, type, user = GroupRule.objects.order_by("?").first(), self._type(), PagerUser.objects.get()
         acts: list[Callable[[], object]] = [
             lambda: types.archive(type, by=by, at=timezone.now()),
@@ -118,7 +118,7 @@ class Story:
         self.chance.choice(acts)()
 
     def turn(self, by: Person) -> None:
-        """Give or take a role, come or leave: who manages changes, too."""
+        """Give or remove a role, or join or leave: the managers change, too."""
         whom = self.anyone()
         if self.chance.random() < 0.3:
             Person.objects.filter(pk=whom.pk).update(deactivated=not whom.deactivated)

@@ -1,4 +1,4 @@
-"""What a second manager confirms: not what has changed meanwhile, and told to those inside."""
+"""What a second manager confirms: not if it has changed meanwhile, and participants are told."""
 
 from __future__ import annotations
 
@@ -144,7 +144,7 @@ def test_loading_the_types_needs_nobody_and_those_inside_are_told(
     assert warned(incident) == []
 
 
-# Open private incidents take a new version over
+# Open private incidents adopt a new version
 
 
 def test_an_open_private_incident_takes_a_version_over_when_two_of_its_managers_agree(
@@ -222,7 +222,7 @@ def test_a_public_incident_takes_a_version_over_by_one_manager(incident: Inciden
 def test_what_was_asked_of_one_type_is_not_done_to_an_incident_of_another(
     secret: Incident, ada: Person, grace: Person, browse: Open, numbers: tuple[int, int]
 ) -> None:
-    """It was retyped between asking and confirming: its new type has a version of that number, or has none."""
+    """It was retyped between asking and confirming: its new type has a version with that number, or has none."""
     security, other = (IncidentType.objects.get(slug=one) for one in ("security", "ambiguous"))
     types.edit(security, policy=replace(security.policy, invite=("legal",)), by=None, at=timezone.now())
     lifecycle.bring_in(secret, people=[grace], by=ada, at=timezone.now())

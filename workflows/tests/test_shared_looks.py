@@ -1,4 +1,4 @@
-"""Regular looks that one process takes for all: each once in its time, whoever asks and however many ask."""
+"""Looks that one process takes for all: each once per interval, however many processes ask."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ EVERY_S = {"seal": 5.0, "members": 45.0, "remind": 3600.0}
 
 
 def pass_by(seconds: float) -> None:
-    """Let time pass for what is due."""
+    """Advance the clock for due looks."""
     SharedLook.objects.update(due_at=F("due_at") - timedelta(seconds=seconds))
 
 

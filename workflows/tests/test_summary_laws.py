@@ -1,4 +1,4 @@
-"""Laws of opening up, over random stories: in public stand the words that two people confirmed, and where they are."""
+"""Laws of opening up, over random stories: in public are only the words that two people confirmed, and where they are."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ texts = st.sampled_from(["All is well.", "A key was revoked.", "Nobody used it."
 
 @dataclass(slots=True)
 class Opening(World):
-    """A world in which two people may confirm a summary of what is private."""
+    """A world in which two people may confirm a summary of a private incident."""
 
     confirmed: set[str] = field(default_factory=set)
 
     def publish(self, text: str) -> None:
-        """Somebody confirms a summary."""
+        """Someone confirms a summary."""
         if not self.facts.private:
             return
         said = Published("mild-heron", "inc-mild-heron", text, "https://firekind.test/summaries/mild-heron")
@@ -76,7 +76,7 @@ def test_a_summary_is_announced_once_and_that_leads_to_it_alone(first: str, stor
 
 
 def leading(said: str, world: World) -> list[str]:
-    """Which words in what was said lead to the incident: its names, its title, types, people, what was told."""
+    """Return the words that lead to the incident: its names, its title, types, people, messages."""
     known = world.facts
     words = [known.codename, known.title, known.url, *(event.text for event in known.told)]
     words += [policy.name for policy in POLICIES.values()]

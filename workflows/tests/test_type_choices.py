@@ -1,4 +1,4 @@
-"""What the type editor offers while somebody types."""
+"""What the type editor offers while someone types."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The page of a retype is open while somebody edits the type: what was read is done, or that nothing was is said."""
+"""A type is edited while a retype page is open: either what was shown is done, or it says that nothing was."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def again() -> None:
     types.restore(now(), by=None, at=timezone.now())
 
 
-# What becomes of the type meanwhile, and whether what was read is still what would be done.
+# What happens to the type meanwhile, and whether what was shown is still what would be done.
 MEANWHILE: Final[dict[str, tuple[Callable[[], object], bool]]] = {
     "nothing": (lambda: None, True),
     "renamed": (edited(name="Big one"), True),

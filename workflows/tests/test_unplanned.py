@@ -1,4 +1,4 @@
-"""What was not planned yet is kept by the database itself, whoever writes the incident or the plan."""
+"""The database itself records what was not planned yet, whatever process writes the incident or the plan."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_facts_that_moved_while_it_was_planned_still_wait(incident: Incident) ->
 
 
 def _many(count: int) -> list[Incident]:
-    """Incidents that were declared one after the other, each by somebody."""
+    """Incidents declared one after the other, each by a different person."""
     shipped.bring()
     somebody = Person.objects.create(name="Ann", chat_id="UANN")
     began = timezone.now() - timedelta(hours=1)
@@ -74,7 +74,7 @@ def test_each_has_its_turn_whatever_becomes_of_the_others(monkeypatch: pytest.Mo
     monkeypatch.setattr(sweep, "PLANNED_AT_ONCE", 4)
     cases = {one.pk: one for one in _many(11)}
     newest, seen = max(cases), set()
-    for _ in range(len(cases)):  # somebody goes on in the newest, so that it is to be planned each time
+    for _ in range(len(cases)):  # someone acts in the newest, so that it has to be planned each time
         for pk in sweep.unplanned(at=timezone.now()):
             seen.add(pk)
             _plan(cases[pk], cases[pk].revision)

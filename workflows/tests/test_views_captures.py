@@ -1,4 +1,4 @@
-"""Capturing here and now, from the page of an incident's evidence."""
+"""Capture now, from the page of an incident's evidence."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from workflows.tests.test_views_retype import Open
 
 @dataclass
 class Listed:
-    """A list with one source, which nobody asks in these tests."""
+    """A list with one source, which these tests never ask."""
 
     kinds: tuple[str, ...] = ("cpu", "heap")
 

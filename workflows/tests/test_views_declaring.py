@@ -1,4 +1,4 @@
-"""The page that declares an incident shows its plan, at once and for whatever was chosen."""
+"""The declare page shows its plan, at once and for every choice."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from incidents.models import IncidentType, Person
 from workflows.reconcile import retyping
 
 Open = Callable[[Person], Client]
-UNSENT = {"title": " "}  # is refused, so the form comes back with what was chosen
+UNSENT = {"title": " "}  # is refused, so the form comes back with the choices
 
 
 def plan_of(page: str) -> str:
-    """Return the plan that a page or a fragment holds, however it is indented."""
+    """Return the plan in a page or a fragment, however it is indented."""
     found = re.search(r'<div class="plan .*?</ul>', page, re.DOTALL)
     assert found is not None
     return " ".join(found[0].split())
 
 
 def reach_of(page: str) -> str:
-    """Return what stands beside the button of a page or comes with a fragment: the type, and whom it reaches."""
+    """Return the text by a page's button, or in a fragment: the type, and who it reaches."""
     found = re.search(r'<p id="reach".*?</p>', page, re.DOTALL)
     assert found is not None
     return " ".join(re.sub(r"<[^>]*>", "", found[0]).split())

@@ -1,4 +1,4 @@
-"""What waits for a hand, on the page: words, a button that looks first, and what stays in the old channel."""
+"""Manual steps on the page: words, a button that checks first, and what stays in the old channel."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from workflows.tests.test_views_retype import Open, retype_page
 
 @pytest.fixture
 def moved(incident: Incident, ada: Person, shipped: dict[str, IncidentType]) -> Incident:
-    """An incident that turned private, of whose old channel something is left to do."""
+    """An incident that became private, with something left to do in its old channel."""
     to = IncidentType.objects.select_related("current").get(slug="security")
     lifecycle.retype(incident, to=to, by=ada, at=timezone.now())
     incident.refresh_from_db()

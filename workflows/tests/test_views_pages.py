@@ -1,4 +1,4 @@
-"""Who was paged and how that stands, and paging somebody from the incident's page."""
+"""Who was paged and the status of that, and paging someone from the incident's page."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ DIALOG = HTMX | {"HX-Target": "dialog"}
 
 @pytest.fixture(autouse=True)
 def pager(ben: Person) -> Iterator[None]:
-    """A pager that was read: Ben is on call for major incidents, nobody for checkout."""
+    """A pager that was read: Ben is on call for major incidents, no one for checkout."""
     now = timezone.now()
     PagerRead.objects.create(directory_at=now, shifts_at=now)
     PagerTarget.objects.create(pager_id="PPOL1", kind="policy", name="Major incidents", service_id="PSVC1", levels=2)
@@ -49,13 +49,13 @@ def paged(incident: Incident, **values: object) -> Page:
 
 
 def asked(incident: Incident) -> list[tuple[str, str]]:
-    """Whom people asked to page, and why."""
+    """Who people asked to page, and why."""
     events = Event.objects.filter(incident=incident, kind="paged").order_by("n")
     return [(event.data["target"], event.text) for event in events]
 
 
 def token(page: str) -> str:
-    """What the page keeps of who it showed."""
+    """The page's digest of who it showed."""
     return page.split('name="shown" value="', 1)[1].split('"', 1)[0]
 
 

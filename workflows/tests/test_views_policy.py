@@ -1,4 +1,4 @@
-"""Editing a type: what it means for open incidents first."""
+"""Editing a type: first what it means for open incidents."""
 
 from __future__ import annotations
 

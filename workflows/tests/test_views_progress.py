@@ -1,4 +1,4 @@
-"""The panel that says how far the plan has come, and the button that tries again."""
+"""The panel with the plan's progress, and the retry button."""
 
 from __future__ import annotations
 

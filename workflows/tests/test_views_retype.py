@@ -23,7 +23,7 @@ Open = Callable[[Person], Client]
 
 
 def hidden(page: str) -> dict[str, list[str]]:
-    """Return what the confirming form holds, as a browser would send it."""
+    """Return the fields of the confirmation form, as a browser would send it."""
     form = re.search(r'<form id="confirm".*?</form>', page, re.DOTALL)
     assert form is not None
     found: dict[str, list[str]] = {}
@@ -65,7 +65,7 @@ def test_a_plan_that_changed_meanwhile_is_shown_instead(incident: Incident, ada:
     assert client.post(retype_page(incident), hidden(said)).status_code == 302
 
 
-# What may happen while somebody reads a plan towards Major, with the words that name it and nothing else.
+# What may happen while someone reads a plan towards Major, with the exact words that report it.
 MEANWHILE = {
     "retype": "<p>Ben retyped it from Ambiguous to Isolated after you opened this page.",
     "lead": "<strong>Ben</strong> took the lead",
@@ -135,7 +135,7 @@ def test_somebody_else_gave_it_the_same_type_first(
 def test_a_form_that_is_sent_twice_leads_to_what_it_did(
     incident: Incident, ada: Person, ben: Person, browse: Open
 ) -> None:
-    """Pressed twice, or sent again by the browser: that nothing was done would not be true."""
+    """Clicked twice, or resent by the browser: saying that nothing was done would be untrue."""
     client = browse(ada)
     given = hidden(client.get(retype_page(incident, "?to=major")).content.decode())
     for _ in range(3):

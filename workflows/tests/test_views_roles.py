@@ -1,4 +1,4 @@
-"""Pages of on-call that managers change and everybody of the house reads."""
+"""On-call pages that managers change and every member of the workspace reads."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from workflows.models import DeclareRule, GroupRule, PagerUser
 
 @pytest.fixture
 def things(shipped: dict[str, IncidentType], ada: Person) -> dict[str, int]:
-    """A rule, a group and somebody of the pager: what can be changed."""
+    """A rule, a group and a pager user: what can be changed."""
     rule = DeclareRule.objects.create(name="All", type=shipped["major"], position=1, created_at=timezone.now())
     group = GroupRule.objects.create(handle="web-oncall", created_at=timezone.now())
     user = PagerUser.objects.create(pager_id="PZOE", name="Zoe of the pager")

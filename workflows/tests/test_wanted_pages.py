@@ -1,4 +1,4 @@
-"""Which pages should be open: by the type, by hand, kept because someone answered; and whom nobody can reach."""
+"""Which pages should be open: by the type, by hand, kept because someone answered; and who cannot be reached."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ KNOWN = {"Web": WEB, "Database": DB, "Homeless": HOMELESS, "Gone": None}
 
 
 def page(status: str = TRIGGERED, *, turn: int = 1, **given: object) -> Paged:
-    """A page to Web that went out before."""
+    """A page to Web that was opened before."""
     made = Paged(pages.key_of("policy/PW", turn=turn), "policy/PW", "Web", "S9", status, (EVE,))
     return replace(made, **given)  # type: ignore[arg-type]  # a table of pages
 
@@ -53,7 +53,7 @@ def wanted(
         ([page(ACKNOWLEDGED)], [], "page/policy/PW", False),
         ([page(RESOLVED)], [], "page/policy/PW", False),  # resolved in the pager: counts
         ([page(RESOLVED, withdrawn=True, answered=True)], [], "page/policy/PW", False),
-        ([void()], [], "page/policy/PW/2", True),  # taken back before anyone answered
+        ([void()], [], "page/policy/PW/2", True),  # withdrawn before anyone answered
         ([void(), void(2)], [], "page/policy/PW/3", True),
         ([void(), page(turn=2)], [], "page/policy/PW/2", False),
         ([], [RequestedPage(WEB)], "page/policy/PW", False),

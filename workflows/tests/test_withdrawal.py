@@ -1,4 +1,4 @@
-"""What becomes of public content once an incident is private, and what a retype does to the facts before it."""
+"""What happens to public content once an incident is private, and what a retype does to the facts before it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def told(n: int, room: int = 1, **given: object) -> ChannelPost:
 
 
 def moved(*there: str, **given: object) -> Facts:
-    """An incident that was public in room 1 and talks in private in room 2."""
+    """An incident that was public in room 1 and has moved to a private room 2."""
     known = facts("major").retyped(SECURITY, staying=(Stay(DEE, "declared"),), bring=())
     known = replace(known, rooms=(known.rooms[0], NEW), told=(told(1), told(2, 2), told(3)), there=frozenset(there))
     return replace(known, **given)  # type: ignore[arg-type]  # a table of facts
@@ -49,7 +49,7 @@ def kind(thing: Thing) -> str:
         ("internal", False, True, "announcement"),
         ("security", True, False, ""),
         ("security", True, True, "withdrawn"),
-        ("major", True, False, ""),  # what was private stays so, whatever its type announces
+        ("major", True, False, ""),  # a private incident stays so, whatever its type announces
         ("major", True, True, "withdrawn"),
     ],
 )
@@ -67,7 +67,7 @@ def test_an_announcement_is_kept_ended_or_emptied_and_none_is_made_in_private(
         assert ("No more announcements" in str(one.spec)) == (not live)
 
 
-# rooms that the conversation left
+# former rooms
 
 
 def test_a_room_that_was_never_opened_is_left_alone() -> None:
@@ -113,7 +113,7 @@ def test_an_incident_that_ended_before_its_private_room_stood_takes_back_what_it
     assert not desired_state(public).things
 
 
-# a room that is made private itself
+# a room that is itself made private
 
 
 def test_everything_waits_until_the_room_itself_is_shown_as_private_but_the_channel() -> None:
@@ -130,7 +130,7 @@ def test_everything_waits_until_the_room_itself_is_shown_as_private_but_the_chan
         assert "closed/1" not in by_key(desired_state(other).things)
 
 
-# who is told by hand
+# who is told directly
 
 
 def test_what_waits_for_a_hand_is_told_to_one_person_while_no_channel_stands() -> None:
@@ -181,7 +181,7 @@ def test_where_nobody_could_be_invited_one_person_is_told_and_the_page_says_what
         ({"title": "Checkout is slow"}, True),
         ({"title": ""}, False),
         ({"title": "amber-otter needs you"}, False),
-        ({"title": "Checkout is slow", "status": TRIGGERED}, False),  # its own thing says how it is titled
+        ({"title": "Checkout is slow", "status": TRIGGERED}, False),  # its own thing carries its title
     ],
 )
 def test_the_title_of_a_page_that_ended_is_changed_where_it_says_what_it_is_about(
@@ -256,7 +256,7 @@ def test_a_retype_that_does_not_turn_private_keeps_room_people_and_roles(convert
     assert (after.lead, after.roles, after.chosen, after.archive_asked) == (ZOE, before.roles, before.chosen, True)
     assert [(stay.here, stay.went, stay.named) for stay in after.stays] == [
         (True, False, False),
-        (True, False, False),  # by the plan of the type before, not of this one
+        (True, False, False),  # by the previous type's plan, not this one's
         (False, True, False),
     ]
     for type in (SECURITY, POLICIES["isolated"]):

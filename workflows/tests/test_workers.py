@@ -1,4 +1,4 @@
-"""Whether somebody carries things out, as the plan's page says it and those who lead are told."""
+"""Whether any worker is running, as the plan's page says it and leads are told."""
 
 from __future__ import annotations
 
@@ -141,7 +141,7 @@ def test_whoever_leads_and_was_surely_not_told_is_told_at_the_next_look(
 def test_whom_an_outage_of_the_database_kept_from_being_told_is_told_at_the_next_look(
     breaks: int, incident: Incident, ada: Person
 ) -> None:
-    """Whom the chat may have told is not told twice."""
+    """Someone who may have been told is not told twice."""
     bob = Person.objects.create(name="Bob", chat_id="UBOB")
     Person.objects.filter(pk=ada.pk).update(chat_id="UADA")
     Incident.objects.filter(pk=incident.pk).update(lead=ada)
@@ -172,7 +172,7 @@ def test_whom_an_outage_of_the_database_kept_from_being_told_is_told_at_the_next
 
 @pytest.mark.django_db
 def test_who_lost_sight_of_what_they_led_is_not_told_that_it_goes_on(incident: Incident, ada: Person) -> None:
-    """That its lead was removed takes the lead from nobody: it stays theirs until somebody else has it."""
+    """Removing the lead does not take the lead from them: they stay the lead until someone else is."""
     Person.objects.filter(pk=ada.pk).update(chat_id="UADA")
     Incident.objects.filter(pk=incident.pk).update(lead=ada, private=True)
     Participant.objects.filter(incident=incident, person=ada).update(left_at=NOW)
@@ -187,7 +187,7 @@ def test_who_lost_sight_of_what_they_led_is_not_told_that_it_goes_on(incident: I
 
 @contextmanager
 def host(off_s: float) -> Iterator[None]:
-    """Be a process of a host whose clock is off, and that has asked the database for its time as each one does."""
+    """Be a process on a host whose clock is off, having asked the database for its time as every process does."""
     true_time, true_now = time.time, timezone.now
     with pytest.MonkeyPatch.context() as off:
         off.setattr(time, "time", lambda: true_time() + off_s)

@@ -1,4 +1,4 @@
-"""What plans read, and what effects write, by SQL that is put together once is what Django's own statements do."""
+"""Prebuilt SQL for what plans read and effects write does what Django's own statements do."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def effect(incident: Incident, key: str, **values: Any) -> Effect:
 
 
 def effects(incident: Incident) -> list[Effect]:
-    """Those that hold as much, and as little, as any may."""
+    """Effects with as much, and as little, as any may hold."""
     full = {
         "spec": {"a": [1, None, {"b": WORDS}]},
         "labels": {WORDS: "x"},
@@ -56,7 +56,7 @@ def effects(incident: Incident) -> list[Effect]:
 
 @pytest.fixture
 def many(shipped: dict[str, IncidentType], ada: Person, ben: Person, eve: Person) -> list[Incident]:
-    """Two incidents of which everything is there that plans read, and one of which there is nothing."""
+    """Two incidents with everything that plans read, and one with nothing."""
     made = []
     for n, slug in enumerate(("major", "security")):
         one = lifecycle.declare(WORDS, by=ada, at=NOW, type=shipped[slug])

@@ -1,4 +1,4 @@
-"""Whoever was paged is told so at the top of the incident's page, until someone acknowledges."""
+"""People who were paged see that at the top of the incident's page, until someone acknowledges."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from workflows.tests.test_views_progress import _effect
 
 
 def top(page: str) -> str:
-    """What stands in the place at the top, in one line; empty when nothing does."""
+    """The text at the top, in one line; empty if there is none."""
     said = page.split('<div id="you-paged">', 1)[1].split('<div id="retyped"', 1)[0]
     return " ".join(said.split())
 
@@ -72,7 +72,7 @@ def test_where_the_pager_gave_no_address_it_is_said_in_words(incident: Incident,
 
 
 def ringing(incident: Incident, **values: object) -> Page:
-    """A page that pages Ben now, whose id the pager has told."""
+    """A page that pages Ben now, with an id from the pager."""
     given = {"rung_ids": ["PBEN"], "now_ids": ["PBEN"], "pager_id": "Q1", "url": "https://pager.test/incidents/1"}
     return paged(incident, **(given | values))
 

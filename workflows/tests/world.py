@@ -1,4 +1,4 @@
-"""A world of plain values for the planner: facts that change by verbs, and effects that come true one by one."""
+"""A world of plain values for the planner: facts that change by verbs, and effects that succeed one by one."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from workflows.tests.world_work import WorkedWorld
 
 @dataclass(slots=True)
 class World(WorkedWorld):
-    """A world in which people declare, retype, come, leave, and do things to channels by hand."""
+    """A world in which people declare, retype, come, leave, and change channels by hand."""
 
     # the verbs
 
     def retype(self, type: str, *, by: str = "dee") -> None:
-        """Take another type, as the lifecycle does it: those whom the plan names come in by name."""
+        """Take another type, as the lifecycle does: the people in the plan come in by name."""
         converts = self.facts.converts and self.is_public(self.facts.room) and not self.is_archived(self.facts.room)
         staying = {name: Stay(someone(name), came) for name, came in self._staying(by).items()}
         after = self.known().retyped(self.policies[type], staying=tuple(staying.values()), bring=(), converts=converts)
@@ -62,7 +62,7 @@ class World(WorkedWorld):
             self.facts = replace(self.facts, told=tuple(told), revision=self.facts.revision + 1)
 
     def lead(self, name: str) -> None:
-        """Make someone the lead. Who did not agree to drills takes the lead of one themselves, or not at all."""
+        """Make someone the lead. A person who did not agree to drills can only take the lead of one themselves."""
         one = someone(name, "leads")
         if one.person_id in self.facts.barred:
             return
@@ -82,13 +82,13 @@ class World(WorkedWorld):
         self.tell(status)
 
     def happened(self, moment: str, asked: Capture | None = None) -> None:
-        """Something that profiles may be captured on."""
+        """Something that may cause captures."""
         if moment:
             trigger = captures.Trigger(self.facts.next_n, moment, self.now(), asked)
             self.facts = replace(self.facts, triggers=(*self.facts.triggers, trigger), revision=self.facts.revision + 1)
 
     def ask(self, source: str) -> None:
-        """Somebody asks for a profile there and then."""
+        """Someone requests a profile now."""
         self.happened(captures.ASKED, Capture(source, SOURCES[source].kinds[0], captures.ASKED, 10))
 
     def serve(self, service: str) -> None:
@@ -96,7 +96,7 @@ class World(WorkedWorld):
         self.facts = replace(self.facts, services=(service,), revision=self.facts.revision + 1)
 
     def now(self) -> datetime:
-        """A minute after whatever happened last."""
+        """A minute after the last thing that happened."""
         return self.facts.triggers[-1].at + timedelta(minutes=1)
 
     def leave(self, name: str) -> None:
@@ -111,13 +111,13 @@ class World(WorkedWorld):
     # what people do by hand to a channel
 
     def archive(self, which: int) -> None:
-        """Somebody archives a room's channel."""
+        """Someone archives a room's channel."""
         if number := self._standing(which):
             spec = {"room": number}
             self.seen[f"archived/{number}"] = ObservedThing("archived", spec, THERE, number)
 
     def unarchive(self, which: int) -> None:
-        """Somebody brings an archived channel back."""
+        """Someone unarchives a channel."""
         number = self._standing(which)
         if not (number and self.is_archived(number)):
             return
@@ -129,7 +129,7 @@ class World(WorkedWorld):
             self.seen[key] = replace(self.seen[key], state=THEIRS)
 
     def delete(self, which: int) -> None:
-        """Somebody deletes a room's channel."""
+        """Someone deletes a room's channel."""
         if number := self._standing(which):
             key = f"channel/{number}"
             self.seen[key] = replace(self.seen[key], state=GONE, why=DELETED)
@@ -137,7 +137,7 @@ class World(WorkedWorld):
                 self.seen.pop(gone, None)
 
     def convert(self, which: int) -> None:
-        """Somebody makes a public channel private, or a private one public: what is private leaves that."""
+        """Someone makes a public channel private, or a private one public, which private conversations leave."""
         number = self._standing(which)
         if not number:
             return
@@ -151,12 +151,12 @@ class World(WorkedWorld):
                 self._go_on_elsewhere()
 
     def open_another(self) -> None:
-        """Somebody asks for a new channel in place of one that is gone."""
+        """Someone asks for a new channel to replace one that is gone."""
         if self.facts.active and self.is_gone(self.facts.room):
             self._go_on_elsewhere()
 
     def _standing(self, which: int) -> int:
-        """Return the number of one of the rooms whose channel stands, or 0."""
+        """Return the number of one of the rooms whose channel exists, or 0."""
         numbers = [room.number for room in self.facts.rooms if f"channel/{room.number}" in self.seen]
         standing = [number for number in numbers if not self.is_gone(number)]
         return standing[which % len(standing)] if standing else 0

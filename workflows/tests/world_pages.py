@@ -17,10 +17,10 @@ from workflows.tests.world_state import WorldState
 
 @dataclass(slots=True)
 class PagedWorld(WorldState):
-    """A world whose pages are written down, and told of by the pager."""
+    """A world whose pages are recorded, and reported on by the pager."""
 
     def _paged(self, action: Action) -> None:
-        """The pager did it. A page is never opened twice, nor taken from somebody who is on it."""
+        """The pager did it. A page is never opened twice, nor ended while someone is on it."""
         key, spec = action.thing, dict(action.spec)
         if action.verb == CREATE:
             assert key not in self.seen, f"{key} is paged twice"
@@ -39,7 +39,7 @@ class PagedWorld(WorldState):
             self._news(key, RESOLVED)
 
     def _write_page(self, action: Action) -> None:
-        """Write a page down. At most one is open to the same one, and the type rings nobody who answered."""
+        """Record a page. At most one per target is open, and the type pages no one who answered."""
         key, spec = action.thing, action.spec
         if any(one.key == key for one in self.facts.paged):
             if self._page(key).called_off:
@@ -69,12 +69,12 @@ class PagedWorld(WorldState):
         self.facts = replace(self.facts, revision=self.facts.revision + 1)
 
     def hear(self, news: tuple[str, int]) -> None:
-        """The pager tells what became of one of the pages."""
+        """The pager reports what happened to one of the pages."""
         status, which = news
         if not self.facts.paged:
             return
         key = self.facts.paged[which % len(self.facts.paged)].key
-        if status == ACKNOWLEDGED:  # also late, of a page that ended meanwhile
+        if status == ACKNOWLEDGED:  # even late, for a page that has ended meanwhile
             self._change_page(key, answered=True, by="Max")
         if not self._page(key).is_open:
             self._news(key, RESOLVED)
@@ -86,7 +86,7 @@ class PagedWorld(WorldState):
             self._change_page(key, withdrawn=False)
 
     def page(self, name: str) -> None:
-        """Somebody pages by hand, unless such a page is open or asked for already. Nobody pages from a drill."""
+        """Someone pages by hand, unless such a page is open or requested already. No one pages from a drill."""
         if self.facts.is_drill:
             return
         callee = callees()[name]
@@ -98,7 +98,7 @@ class PagedWorld(WorldState):
             return
         asked = RequestedPage(callee, max(turns | opened, default=0) + 1, self.facts.room)
         known = {stay.who.person_id: stay for stay in self.facts.stays}
-        for one in callee.people if self.facts.is_closed else ():  # whom somebody pages comes in by name
+        for one in callee.people if self.facts.is_closed else ():  # people paged by hand come in by name
             stay = known.get(one.person_id)
             known[one.person_id] = stay if stay is not None and stay.here else Stay(one, "picked")
         stays, asked_for = tuple(known.values()), (*self.facts.asked, asked)

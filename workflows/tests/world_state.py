@@ -1,4 +1,4 @@
-"""What there is in a world of plain values, as the planner is given it."""
+"""The state of a world of plain values, as the planner receives it."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ class WorldState:
     counts: dict[str, int] = field(default_factory=dict)
     done: list[Action] = field(default_factory=list)
     policies: Mapping[str, Policy] = field(default_factory=lambda: POLICIES)
-    answered: set[str] = field(default_factory=set)  # targets that were not to be paged by the type, as last planned
+    answered: set[str] = field(default_factory=set)  # targets that the type must not page, as of the last plan
 
     def observed(self) -> Observed:
-        """What the planner is given."""
+        """What the planner receives."""
         return Observed(self.known_things(), self._owed(), dict(self.counts))
 
     def known_things(self) -> dict[str, ObservedThing]:
-        """What exists: of pages, those that have not ended, however they did."""
+        """What exists: for pages, those that have not ended, in whatever way."""
         over = {one.key for one in self.facts.paged if not one.is_open}
         return {key: replace(one, state=GONE) if key in over else one for key, one in self.seen.items()}
 
@@ -61,12 +61,12 @@ class WorldState:
         return replace(room, public=self.is_public(room.number), gone=DELETED if self.is_gone(room.number) else "")
 
     def is_public(self, room: int) -> bool:
-        """Whether everyone may read in a room's channel."""
+        """Whether everyone can read a room's channel."""
         seen = self.seen.get(f"channel/{room}")
         return seen is not None and seen.state == THERE and not seen.spec["private"]
 
     def is_gone(self, room: int) -> bool:
-        """Whether somebody deleted a room's channel."""
+        """Whether someone deleted a room's channel."""
         seen = self.seen.get(f"channel/{room}")
         return seen is not None and seen.state == GONE
 

@@ -1,4 +1,4 @@
-"""What is owed in a world of plain values is planned and comes true, one by one."""
+"""Owed effects of a world of plain values are planned and succeed, one by one."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ class WorkedWorld(PagedWorld):
         return result
 
     def ready(self) -> list[Action]:
-        """Effects whose needs are there and whose predecessors have ended, in the order in which they were owed."""
+        """Effects whose needs exist and whose predecessors have ended, in the order in which they were owed."""
         return [action for action in self.open.values() if self._is_ready(action)]
 
     def _is_ready(self, action: Action) -> bool:
-        begun = action.key in self.started  # it is looked for, even where what it needed is gone by now
+        begun = action.key in self.started  # it is looked for, even if what it needed is gone by now
         there = all(need in self.seen and (begun or self.seen[need].state == THERE) for need in action.needs)
         if action.kind == "archived" and self._owed_in(action.room):
             return False
@@ -46,17 +46,17 @@ class WorkedWorld(PagedWorld):
         return there and not waits and action.key not in self.failed
 
     def _owed_in(self, room: int | None) -> list[str]:
-        """Keys of what is still to be done in a room, but for archiving it."""
+        """Keys of what is still owed in a room, except archiving it."""
         owed = [one for one in self.open.values() if one.room == room and one.kind != "archived"]
         return [one.key for one in owed if one.key not in self.failed]
 
     def _is_past(self, other: Action, action: Action) -> bool:
-        """Whether what failed is in nobody's way: it is in that of archiving, unless it would have made something."""
+        """Whether a failed effect holds up another: it holds up archiving, unless it would have made something."""
         holds = action.kind == "archived" and other.room == action.room and other.verb != CREATE
         return other.key in self.failed and not holds
 
     def begin(self, action: Action) -> None:
-        """A worker claimed it and is calling the vendor. A page is written down before."""
+        """A worker claimed it and is calling the vendor. A page is recorded before that."""
         self.started.add(action.key)
         if action.kind == "page" and action.verb == CREATE:
             self._write_page(action)
@@ -71,11 +71,11 @@ class WorkedWorld(PagedWorld):
             self._go_on_elsewhere()
 
     def retry(self) -> None:
-        """Somebody pressed every retry button."""
+        """Someone pressed every retry button."""
         self.failed.clear()
 
     def perform(self, action: Action) -> None:
-        """The vendor did it and it was recorded. Archiving comes last of all in its room."""
+        """The vendor did it and it was recorded. Archiving comes last in its room."""
         del self.open[action.key]
         left = self._owed_in(action.room)
         assert action.kind != "archived" or not left, f"{action.key} before {left}"

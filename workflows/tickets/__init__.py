@@ -1,1 +1,1 @@
-"""Tickets in an issue tracker that stand for follow-ups: opened and changed as effects, and read back."""
+"""Tickets in an issue tracker that stand for follow-ups: opened and changed by effects, and read back."""

@@ -1,4 +1,4 @@
-"""Look at tickets that were changed, when a webhook says so and once a minute: a lost webhook loses nothing."""
+"""Read tickets that changed, when a webhook says so and once a minute: a lost webhook loses nothing."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ from workflows.tracker_port import MOVED, TicketStatus, Tracker
 
 log = logging.getLogger(__name__)
 
-REFUSED_FOR: Final = timedelta(days=1)  # that a ticket is asked for again which the tracker refuses to show
+REFUSED_FOR: Final = timedelta(days=1)  # how long to retry a ticket that the tracker refuses to show
 REFUSED_AMONG: Final = 300  # of the newest changes: all that follow it are listed again each minute, a thousand at most
-OVERLAP: Final = timedelta(seconds=90)  # what a tracker lists late, or with the same second
+OVERLAP: Final = timedelta(seconds=90)  # for changes that a tracker lists late, or that share a second
 
 
 def look(ticket_id: int, *, at: datetime) -> bool:
-    """Look at one ticket, of which a webhook told; return whether it was compared. Raises ``VendorError``."""
+    """Read one ticket that a webhook reported; return whether it was compared. Raises ``VendorError``."""
     tracker = ports.tracker()
     ticket = Ticket.objects.filter(pk=ticket_id).first()
     if tracker is None or ticket is None or _is_limited(at=at):
@@ -70,12 +70,12 @@ def _read(tracker: Tracker, place: str, *, private: bool, at: datetime) -> int:
 
 
 def _is_limited(*, at: datetime) -> bool:
-    """Whether the tracker asked to be left alone until later: who goes on asking is limited for longer."""
+    """Return whether the tracker asked us to wait: asking anyway would extend the limit."""
     return Limit.objects.filter(vendor="tracker", blocked_until__gt=clock.at(at)).exists()
 
 
 def _limit(error: VendorError, *, at: datetime) -> None:
-    """Let what an effect would call wait as well, where a look met the limit."""
+    """Block what effects would call as well, after a read hit the limit."""
     if error.retry_after is None:
         return
     until = clock.at(at) + timedelta(seconds=error.retry_after)
@@ -86,10 +86,11 @@ def _limit(error: VendorError, *, at: datetime) -> None:
 def _caught_up(
     tracker: Tracker, place: str, found: Sequence[TicketStatus], *, refused: list[TicketStatus]
 ) -> Iterator[TicketStatus]:
-    """Compare one after the other, up to the first that has to wait for an edit of ours which is under way.
+    """Compare tickets one after the other, up to the first that must wait for an edit of ours under way.
 
-    One that seems to have been changed is looked at once more: the list may be older than what we recorded since. Where
-    the tracker refuses to show it, it is noted in ``refused``, and those after it go on: it may refuse for good.
+    A ticket that seems changed is read once more, because the list may be older than what we recorded since. A ticket
+    that the tracker refuses to show is added to ``refused``, and the ones after it proceed: the refusal may be
+    permanent.
     """
     ours = {one.ref: one for one in Ticket.objects.filter(place=place, ref__in=[one.ref for one in found])}
     for one in found:
@@ -113,7 +114,7 @@ def _is_level(tracker: Tracker, ticket: Ticket, found: TicketStatus) -> bool:
 
 
 def _shown(tracker: Tracker, ticket: Ticket, before: Resource) -> TicketStatus | None:
-    """Look at a ticket; None for one that was deleted or moved elsewhere: nothing follows from that here."""
+    """Read a ticket; None if it was deleted or moved elsewhere, which changes nothing here."""
     try:
         return tracker.look_at_ticket(ticket.ref, private=bool(before.spec.get("private")))
     except VendorError as error:
@@ -123,9 +124,9 @@ def _shown(tracker: Tracker, ticket: Ticket, before: Resource) -> TicketStatus |
 
 
 def _compared(tracker: Tracker, ticket: Ticket, before: Resource, found: TicketStatus) -> bool:
-    """Take what was changed there since both sides agreed; return False where an edit of ours has to go first.
+    """Take what changed in the ticket since both sides agreed; return False if an edit of ours must go first.
 
-    ``before`` was read before the ticket was: if anything was recorded since, what was read may be old.
+    ``before`` was read before the ticket: if anything was recorded since, what was read may be old.
     """
     changes = news.moved(found, before.external["shown"])
     if not changes or before.spec.get("withdrawn"):
@@ -149,7 +150,7 @@ def _resource(ticket: Ticket) -> Resource | None:
 
 
 def _has_pending(incident: Incident, ticket: Ticket) -> bool:
-    """Whether we have an edit of our own that is not there yet: its effect looks first, and decides."""
+    """Return whether an edit of ours is not in the ticket yet: its effect reads the ticket first, and decides."""
     if not Planned.objects.filter(incident=incident, revision=incident.revision).exists():
         return True
     states = [Effect.State.WAITING, Effect.State.RUNNING]

@@ -1,4 +1,4 @@
-"""Record what became of a ticket, and do here what was done to it there. Called in a transaction, the incident held."""
+"""Record what happened to a ticket, and apply its changes here. Called in a transaction that holds the incident."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ log = logging.getLogger(__name__)
 
 
 def opened(incident: Incident, *, key: str, place: str, found: TicketStatus, tracker: str, at: datetime) -> None:
-    """Record which ticket stands for a follow-up: one that was found late is no news beside the private one."""
+    """Record which ticket stands for a follow-up; one found late is not announced if a private one exists."""
     Ticket.objects.get_or_create(place=place, ref=found.ref, defaults={"incident": incident, "key": key})
     TrackerRead.objects.get_or_create(place=place, defaults={"until": found.at})
     n = wanted.number(key)
@@ -31,7 +31,7 @@ def opened(incident: Incident, *, key: str, place: str, found: TicketStatus, tra
 
 
 def withdrawn(incident: Incident, *, key: str, tracker: str, at: datetime) -> None:
-    """Record that our words were taken out of a ticket, unless another one stands for the follow-up by now."""
+    """Record that our words were removed from a ticket, unless another one stands for the follow-up by now."""
     n = wanted.number(key)
     if not _has_private(incident, n):
         lifecycle.track_followup(incident, n=n, ticket="", url="", tracker=tracker, at=at)
@@ -42,7 +42,7 @@ def _has_private(incident: Incident, n: int) -> bool:
 
 
 def known(changes: Mapping[str, str], tracker: Tracker) -> dict[str, str]:
-    """Return the changes that can be done here: nothing follows from an owner who is nobody here."""
+    """Return the changes that can be applied here: an owner who is unknown here changes nothing."""
     is_nobody = bool(changes.get("owner")) and _person(changes["owner"], tracker) is None
     return {name: value for name, value in changes.items() if name != "owner" or not is_nobody}
 
@@ -53,7 +53,7 @@ def _person(account: str, tracker: Tracker) -> Person | None:
 
 
 def take(incident: Incident, *, key: str, changes: Mapping[str, str], tracker: Tracker, at: datetime) -> None:
-    """Do to a follow-up what was done to its ticket; what cannot be done here is put back there."""
+    """Apply a ticket's changes to its follow-up; what cannot be applied here is reverted there."""
     owner = _person(changes.get("owner", ""), tracker)
     try:
         with transaction.atomic():
@@ -66,18 +66,18 @@ def take(incident: Incident, *, key: str, changes: Mapping[str, str], tracker: T
 
 
 def sent(incident_id: int, key: str) -> dict[str, str]:
-    """Return what a ticket was last told of a follow-up, by field."""
+    """Return what a ticket was last sent about a follow-up, by field."""
     spec = Resource.objects.values_list("spec", flat=True).get(incident=incident_id, key=key)
     return {name: spec[name] for name in wanted.FIELDS if name in spec}
 
 
 def shown(fields: Mapping[str, str]) -> dict[str, str]:
-    """Return how a ticket's fields are kept: of the title, where words may be redacted, a keyed hash alone."""
+    """Return a ticket's fields as stored: of the title, whose words may be redacted, only a keyed hash."""
     title = salted_hmac("workflows.ticket.title", fields["title"]).hexdigest()[:32]
     return {**fields, "title": title}
 
 
 def moved(found: TicketStatus, before: Mapping[str, str]) -> set[str]:
-    """Return the fields of a ticket that differ from how it was kept."""
+    """Return the fields of a ticket that differ from what was stored."""
     now = shown(found.fields)
     return {name for name in now if now[name] != before.get(name)}

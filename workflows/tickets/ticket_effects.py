@@ -28,7 +28,7 @@ def open_ticket(tracker: Tracker, work: Work) -> Outcome:
     """Open a ticket for a follow-up, marked so that it can be found again. Raises ``Elsewhere``, as all of these do."""
     _in_its_place(tracker, work)
     spec = work.effect.spec
-    if spec.get("withdrawn"):  # as an older version planned it after a restore: there is none to withdraw
+    if spec.get("withdrawn"):  # planned by an older version after a restore: there is none to withdraw
         return Outcome()
     draft = TicketDraft(_fields(spec), _body(work), mark(work), private=spec["private"])
     found = tracker.open_ticket(draft)
@@ -36,7 +36,7 @@ def open_ticket(tracker: Tracker, work: Work) -> Outcome:
 
 
 def look_for_ticket(tracker: Tracker, work: Work) -> Outcome | None:
-    """Look for the ticket by its mark."""
+    """Find the ticket by its mark."""
     _in_its_place(tracker, work)
     begun = work.effect.begun_at
     assert begun is not None, "claiming sets it"
@@ -48,7 +48,7 @@ def look_for_ticket(tracker: Tracker, work: Work) -> Outcome | None:
     if found is None:
         return None
     sent = _fields(work.effect.spec)
-    # It may have been edited since. That it has no owner or no day may mean that the tracker did not take them.
+    # It may have been edited since. A missing owner or due date may mean that the tracker did not accept them.
     untaken = {name: "" for name in ("owner", "due") if sent[name] and found.fields.get(name) == ""}
     moved = {name for name, value in found.fields.items() if value != sent[name]} - untaken.keys()
     merged = merging.merge(sent, found.fields, sent=sent, moved=moved, ours_is_newer=False)
@@ -56,7 +56,7 @@ def look_for_ticket(tracker: Tracker, work: Work) -> Outcome | None:
 
 
 def change_ticket(tracker: Tracker, work: Work) -> Outcome:
-    """Look at the ticket, send what we changed and take what was changed there; the newer edit of a field stands."""
+    """Read the ticket, send what we changed and take what changed there; the newer edit of a field wins."""
     _in_its_place(tracker, work)
     spec, own = work.effect.spec, work.external[work.effect.thing]
     if spec.get("withdrawn"):
@@ -83,11 +83,11 @@ def change_ticket(tracker: Tracker, work: Work) -> Outcome:
 
 
 def look_whether_changed(tracker: Tracker, work: Work) -> Outcome | None:
-    """Look whether an edit went through whose answer was lost: an echo of our own is no news."""
+    """Check whether an edit without a response went through: an echo of our own is no news."""
     _in_its_place(tracker, work)
     spec, own = work.effect.spec, work.external[work.effect.thing]
     if spec.get("withdrawn"):
-        return None  # done again, which does no harm
+        return None  # repeated, which does no harm
     found = tracker.look_at_ticket(own["ref"], private=spec["private"])
     if found is None:
         return _gone(work, own)
@@ -97,21 +97,21 @@ def look_whether_changed(tracker: Tracker, work: Work) -> Outcome | None:
 
 
 def _in_its_place(tracker: Tracker, work: Work) -> None:
-    """Raise ``Elsewhere`` where another project is set by now: a ticket of the same number there is a stranger's."""
+    """Raise ``Elsewhere`` if another project is configured now: its ticket with this number is someone else's."""
     spec = work.effect.spec
     if spec["place"] != tracker.place(private=spec["private"]):
         raise Elsewhere(spec["place"])
 
 
 def mark(work: Work) -> str:
-    """The opaque mark of a follow-up's ticket, the same whichever effect opens it: that of the first one."""
+    """Return the opaque mark of a follow-up's ticket: that of the first effect for it, whichever opens it now."""
     opens = Effect.objects.filter(incident=work.effect.incident_id, thing=work.effect.thing, verb=CREATE)
     first = opens.filter(spec__place=work.effect.spec["place"]).order_by("pk").values_list("mark", flat=True).first()
     return first or _older_mark(work)
 
 
 def _marks(work: Work) -> Iterable[str]:
-    """The marks that it may bear: processes of an older version, beside ours in an upgrade, keep none."""
+    """Yield the marks that it may carry: processes of an older version store none during an upgrade."""
     return dict.fromkeys((mark(work), _older_mark(work)))
 
 
@@ -128,7 +128,7 @@ def _opened(
     taken: Mapping[str, str] = MappingProxyType({}),
     again: Mapping[str, str] = MappingProxyType({}),
 ) -> Outcome:
-    """Record the ticket; ``taken`` are fields edited there, ``again`` what it took no notice of and is told anew."""
+    """Record the ticket; ``taken`` are fields edited there, ``again`` those it ignored and is sent again."""
     spec, key, incident = work.effect.spec, work.effect.thing, Incident(pk=work.effect.incident_id)
     own = {"ref": found.ref, "label": found.label, "url": found.url, "shown": news.shown(found.fields)}
     thing = made(work, external=own, external_id=found.ref, spec={**spec, **taken, **again})
@@ -179,7 +179,7 @@ def _fields(spec: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _body(work: Work) -> str:
-    """Say where it comes from, and none of people's words: those could be read by more people later than now."""
+    """Say where it comes from, with none of people's words: more people might be able to read those later."""
     incident = Incident.objects.get(pk=work.effect.incident_id)
     n = wanted.number(work.effect.thing)
     link = f"{settings.FIREKIND.base_url}{incident.get_absolute_url()}#todo-{n}"

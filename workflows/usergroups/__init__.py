@@ -1,1 +1,1 @@
-"""Who belongs in the chat's user groups, by rules over on-call schedules, and keeping them so."""
+"""User groups in the chat: who belongs in them, by rules over on-call schedules, and keeping them so."""

@@ -21,7 +21,7 @@ Sources = Sequence[Sequence[str | int]]  # subjects, as JSON keeps them
 
 @dataclass(frozen=True, slots=True)
 class GroupSources:
-    """Who belongs in a group: those on call for ``sources``, and the people of these ids."""
+    """Who belongs in a group: those on call for ``sources``, and the people with these ids."""
 
     sources: Sources
     permanent: Sequence[int]
@@ -42,7 +42,7 @@ class GroupSources:
         return kept if isinstance(kept, GroupSources) else cls(**kept)
 
     def is_as(self, other: GroupSources) -> bool:
-        """Return whether another says the same, in whatever order."""
+        """Return whether another says the same, in any order."""
         return set(self.subjects()) == set(other.subjects()) and {*self.permanent} == {*other.permanent}
 
     def subjects(self) -> list[Subject]:
@@ -50,7 +50,7 @@ class GroupSources:
         return [(str(subject), int(level)) for subject, level in self.sources]
 
     def people(self) -> list[Person]:
-        """Return those who are always in it, as far as they can still be."""
+        """Return those who are always in it, as far as they still can be."""
         return [one for one in Person.objects.filter(pk__in=self.permanent).order_by("name") if one.can_join]
 
     def words(self) -> str:
@@ -77,7 +77,7 @@ class _OfGroup(StoredChange):
 @known
 @dataclass(frozen=True, slots=True)
 class AddGroup(_OfGroup):
-    """A group begins to follow."""
+    """A group starts following on-call."""
 
     kind: ClassVar[str] = "group-add"
     asked: GroupSources
@@ -101,13 +101,13 @@ class AddGroup(_OfGroup):
 
 @dataclass(frozen=True, slots=True)
 class _OfRule(_OfGroup):
-    """A change of the rule ``pk``, which said ``was`` when the change was asked for."""
+    """A change to the rule ``pk``, which said ``was`` when the change was requested."""
 
     pk: int
     was: GroupSources
 
     def unchanged(self) -> GroupRule:
-        """Return the rule, locked; raise ``Refused`` when it is gone or has changed."""
+        """Return the rule, locked; raise ``Refused`` if it is gone or has changed."""
         rule = GroupRule.objects.select_for_update(no_key=True).filter(pk=self.pk).first()
         if rule is None:
             raise Refused(f"The rule for @{self.handle} has been deleted.")
@@ -122,7 +122,7 @@ class _OfRule(_OfGroup):
 @known
 @dataclass(frozen=True, slots=True)
 class EditGroup(_OfRule):
-    """Someone else belongs in a group."""
+    """A rule that gets other members."""
 
     kind: ClassVar[str] = "group-edit"
     asked: GroupSources
@@ -151,7 +151,7 @@ class EditGroup(_OfRule):
 @known
 @dataclass(frozen=True, slots=True)
 class ResumeGroup(_OfRule):
-    """A group follows again."""
+    """A group resumes following on-call."""
 
     kind: ClassVar[str] = "group-resume"
 
@@ -170,7 +170,7 @@ class ResumeGroup(_OfRule):
         return f"resumed, it {self.was.words()}"
 
     def carry_out(self, *, by: Person, second: Person | None, at: datetime) -> None:
-        """Let it follow again; refuse where it does already. Raises ``Refused``."""
+        """Resume the rule; refuse if it is already active. Raises ``Refused``."""
         rule = self.unchanged()
         if rule.active:
             raise Refused(f"@{self.handle} already follows on-call.")
@@ -180,7 +180,7 @@ class ResumeGroup(_OfRule):
 @known
 @dataclass(frozen=True, slots=True)
 class MatchPager(StoredChange):
-    """Someone of the pager is taken for ``person``; they were taken for ``was`` when that was asked for."""
+    """A pager user matched to ``person``; the match was ``was`` when this was requested."""
 
     kind: ClassVar[str] = "match"
     act: ClassVar[str] = "match"
@@ -189,7 +189,7 @@ class MatchPager(StoredChange):
     was: int | None
 
     def found(self) -> PagerUser:
-        """Return who it is in the pager, with who that is here now."""
+        """Return the pager user, with their current match here."""
         return PagerUser.objects.select_related("person").get(pk=self.user)
 
     def about(self) -> str:
@@ -205,7 +205,7 @@ class MatchPager(StoredChange):
         return circles.there_are()
 
     def carry_out(self, *, by: Person, second: Person | None, at: datetime) -> None:
-        """Take them for that person; refuse where someone said something else meanwhile. Raises ``Refused``."""
+        """Match them to that person; refuse if someone changed the match meanwhile. Raises ``Refused``."""
         user = self.found()
         if user.person_id != self.was:
             is_now = user.person.name if user.person is not None else "no one here"

@@ -28,7 +28,7 @@ class GroupQuery:
 
     @classmethod
     def of(cls, rule: GroupRule) -> GroupQuery:
-        """Return what a saved rule asks for; its permanent people are read, or were prefetched."""
+        """Return what a saved rule asks for; its permanent people are read unless prefetched."""
         return cls(subjects(rule.sources), tuple(rule.permanent.all()), rule.edited_at or rule.created_at)
 
 
@@ -46,14 +46,14 @@ def subjects(sources: Iterable[Mapping[str, Any]]) -> tuple[Subject, ...]:
 
 
 def stand(asked: Sequence[GroupQuery], *, at: datetime) -> list[GroupStatus]:
-    """Tell for each rule who belongs in its group at a moment, and what is not known about that."""
+    """Return for each rule who belongs in its group at a moment, and what is unknown about that."""
     ids = {subject for one in asked for subject, _ in one.sources}
     known = _read(ids)
     return [_standing(one, known, at=at) for one in asked]
 
 
 def members(handles: Collection[str], *, at: datetime) -> dict[str, list[str]]:
-    """Return the chat ids of those who belong in each of these groups, where a rule says so and it is known who."""
+    """Return the chat ids of those who belong in each of these groups, if a rule says so and they are known."""
     if not handles:
         return {}
     rules = list(GroupRule.objects.filter(handle__in=handles, active=True).prefetch_related("permanent"))
@@ -118,7 +118,7 @@ def _unsure_of(source: Subject, asked: GroupQuery, known: _Known, *, read_at: da
 
 
 def candidate(person: Person) -> Candidate:
-    """Return someone as a candidate for a group, with what keeps them out of it if anything does."""
+    """Return someone as a candidate for a group, with what keeps them out of it, if anything."""
     return Candidate(person.name, person.chat_id or "", _why_not(person))
 
 
@@ -141,7 +141,7 @@ def _of_pager(user: PagerUser) -> Candidate:
 
 
 def named(subject: Subject, targets: Mapping[str, PagerTarget]) -> str:
-    """Say a source by name: a schedule, or a level of an escalation policy."""
+    """Name a source: a schedule, or a level of an escalation policy."""
     target, (pager_id, level) = targets.get(subject[0]), subject
     name = target.name if target else pager_id
     return f"{name}, level {level}" if level else name

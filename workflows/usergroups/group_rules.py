@@ -1,8 +1,8 @@
 """Rules for who belongs in a user group: add, change, pause, delete.
 
-A group that a private incident may bring in is filled with a ``second`` manager's consent
-(``incidents.second_manager.seconding``). Pausing and deleting put nobody into a group, so one manager does; those
-inside are told all the same.
+A group that a private incident may bring in is only filled with a ``second`` manager's consent
+(``incidents.second_manager.seconding``). Pausing and deleting add no one to a group, so one manager does that alone;
+those inside are still told.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def add(
     at: datetime,
     second: Person | None = None,
 ) -> GroupRule | None:
-    """Let a group follow who is on call; None when it does already. The next look is within seconds."""
+    """Make a group follow on-call; None if it already does. The next look is within seconds."""
     seconding.hold()
     rule, is_new = GroupRule.objects.get_or_create(
         handle=handle,
@@ -55,7 +55,7 @@ def edit(
     at: datetime,
     second: Person | None = None,
 ) -> None:
-    """Change who belongs in a group; what was refused is tried again at the next look."""
+    """Change who belongs in a group; what was refused is retried at the next look."""
     seconding.hold()
     GroupRule.objects.filter(pk=rule.pk).update(sources=_kept(sources), chat_id="", edited_at=at, try_again_at=None)
     rule.permanent.set(permanent)
@@ -73,7 +73,7 @@ def pause(rule: GroupRule, *, by: Person, at: datetime) -> None:
 
 @transaction.atomic
 def resume(rule: GroupRule, *, by: Person, at: datetime, second: Person | None = None) -> None:
-    """Let a group follow again; the next look is within seconds."""
+    """Resume a group's rule; the next look is within seconds."""
     seconding.hold()
     again = {"active": True, "chat_id": "", "edited_at": at, "try_again_at": None}
     if GroupRule.objects.filter(pk=rule.pk, active=False).update(**again):
@@ -84,8 +84,8 @@ def resume(rule: GroupRule, *, by: Person, at: datetime, second: Person | None =
 
 @transaction.atomic
 def remove(rule: GroupRule, *, by: Person, at: datetime) -> None:
-    """Delete a rule with its history; the group keeps who is in it."""
-    seconding.hold()  # whoever changes it, and whoever records a look at it, adds rows that go with it
+    """Delete a rule with its history; the group keeps its members."""
+    seconding.hold()  # changing a rule, or recording a look at it, adds rows that are deleted with it
     if not GroupRule.objects.select_for_update(no_key=True).filter(pk=rule.pk):
         return
     _note(rule, by=by, did="deleted")
@@ -102,7 +102,7 @@ def words(sources: Collection[Subject], permanent: Collection[Person]) -> str:
 
 
 def _agree(rule: GroupRule, says: str, *, by: Person, second: Person | None, at: datetime) -> None:
-    """Have a second manager's consent where it is needed, and those inside told."""
+    """Require a second manager's consent if needed, and have those inside told."""
     if circles.bring_in(rule.handle):
         _announce(rule, says, by=by, agreed=seconding.agree(by=by, second=second), at=at)
 

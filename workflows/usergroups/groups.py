@@ -1,6 +1,7 @@
 """Who belongs in a user group: those on call for a rule's sources, and its permanent people. Values only.
 
-The rule of it all: what is written is the union of the two as far as they can be members, and never nobody.
+The central rule: what is written is the union of the two, without people who cannot be members, and never an empty
+group.
 """
 
 from __future__ import annotations
@@ -10,11 +11,11 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Protocol
 
-Subject = tuple[str, int]  # the pager's id, and the level: 0 for a schedule, from 1 for an escalation policy's
+Subject = tuple[str, int]  # the pager's id, and the level: 0 for a schedule, from 1 for an escalation policy
 
 
 class GroupShift(Protocol):
-    """Someone's turn, overrides applied; no start is always before, no end always after."""
+    """Someone's turn, overrides applied; no start means since always, no end means forever."""
 
     @property
     def subject(self) -> str: ...
@@ -30,7 +31,7 @@ class GroupShift(Protocol):
 
 @dataclass(frozen=True, slots=True, order=True)
 class Candidate:
-    """Someone who should be in a group; ``why_not`` says why they cannot be, and is empty when they can."""
+    """Someone who should be in a group; ``why_not`` says why they cannot be, empty if they can."""
 
     name: str
     chat_id: str = ""
@@ -39,9 +40,9 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Belonging:
-    """Who belongs in a group at a moment, who should and cannot be in it, until when that is so, and how it is then.
+    """Who belongs in a group at a moment, who should but cannot be in it, until when that holds, and what follows.
 
-    ``until`` is None when nothing changes as far as the shifts are known.
+    ``until`` is None if nothing changes as far as the shifts are known.
     """
 
     members: frozenset[str]
@@ -70,10 +71,10 @@ def belonging(
     at: datetime,
     known_until: datetime | None = None,
 ) -> Belonging:
-    """Work out who belongs in a group at a moment, and the next handover.
+    """Compute who belongs in a group at a moment, and the next handover.
 
-    ``people`` are those the pager names, by its ids. Shifts that end where our knowledge does (``known_until``)
-    are no handover.
+    ``people`` are those the pager names, by its ids. Shifts that end where our knowledge does (``known_until``) are not
+    handovers.
     """
     of_rule = [shift for shift in shifts if (shift.subject, shift.level) in sources]
 
@@ -88,7 +89,7 @@ def belonging(
 
 
 def difference(before: Iterable[str], after: Iterable[str]) -> Difference:
-    """Tell who joins and who leaves when a group's members become others."""
+    """Return who joins and who leaves between two sets of members."""
     was, becomes = frozenset(before), frozenset(after)
     return Difference(tuple(sorted(becomes - was)), tuple(sorted(was - becomes)))
 
@@ -117,7 +118,7 @@ def _split(candidates: Collection[Candidate]) -> Belonging:
 
 @dataclass(frozen=True, slots=True)
 class GroupDecision:
-    """How a group stands: a state of ``GroupRule``, a sentence where there is something to say, and what to write."""
+    """The state of a group: a state of ``GroupRule``, a sentence if there is something to say, and what to write."""
 
     state: str
     says: str = ""
@@ -125,9 +126,9 @@ class GroupDecision:
 
 
 def verdict(belonging: Belonging, *, handle: str, here: Collection[str] | None, unsure: str = "") -> GroupDecision:
-    """Decide what becomes of a group whose members are ``here``; None is a group that does not exist.
+    """Decide what to do with a group whose members are ``here``; None means that the group does not exist.
 
-    Nobody is ever written, and nothing while it is not known who belongs in it.
+    An empty group is never written, and nothing is while it is unknown who belongs in it.
     """
     if here is None:
         return GroupDecision(

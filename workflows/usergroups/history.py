@@ -19,7 +19,7 @@ State = GroupRule.State
 NOBODY = Difference((), ())
 RESTORED = "Someone changed the group in Slack; Firekind restored it."
 FORGOTTEN = "It was changed after the moment to which the database was put back; Firekind set it as the rule says."
-RESTORED_AT_MOST = 3  # times within an hour: two that follow one group would undo each other without end
+RESTORED_AT_MOST = 3  # times within an hour: two rules following one group would undo each other forever
 CONTESTED = (
     "The group keeps being changed in Slack, so Firekind restores it at most three times an hour. If another "
     "installation, PagerDuty or a workflow manages it as well, pause one of them."
@@ -39,7 +39,7 @@ class Look:
 
 @dataclass(frozen=True, slots=True)
 class Synced:
-    """How a group stands after a look at it, and who joined or left by it."""
+    """The state of a group after a look, and who joined or left by it."""
 
     handle: str
     state: str
@@ -49,7 +49,7 @@ class Synced:
 
 
 def looked(looks: Sequence[Look], *, at: datetime) -> list[Synced]:
-    """Record looks that led to no call: one statement for all those about which there is nothing new to say."""
+    """Record looks that led to no call: one statement for all those with nothing new to say."""
     news = [one for one in looks if _is_news(one)]
     known = {one.rule.pk for one in looks} - {one.rule.pk for one in news}
     free = Q(claimed_until=None) | Q(claimed_until__lte=at)
@@ -60,7 +60,7 @@ def looked(looks: Sequence[Look], *, at: datetime) -> list[Synced]:
 
 
 def written(look: Look, *, at: datetime) -> Synced:
-    """Record that a group was written, where the next look and the invitations see it."""
+    """Record that a group was written, so that the next look and invitations see it."""
     members, change = sorted(look.verdict.write), groups.difference(look.here, look.verdict.write)
     with transaction.atomic():
         if _stand(look, State.TRUE, "", at=at, members=members, changed_at=at):
@@ -70,7 +70,7 @@ def written(look: Look, *, at: datetime) -> Synced:
 
 
 def refused(look: Look, error: VendorError, *, again_at: datetime, at: datetime) -> Synced:
-    """Record that a group could not be written; the same words are not told twice."""
+    """Record that a group could not be written; the same error is not reported twice."""
     state = State.WAITING if error.retryable else State.FAILED
     with transaction.atomic():
         stands = _stand(look, state, error.says, at=at, members=sorted(look.here), try_again_at=again_at)
@@ -80,16 +80,16 @@ def refused(look: Look, error: VendorError, *, again_at: datetime, at: datetime)
 
 
 def waiting(looks: Sequence[Look], says: str, *, until: datetime, at: datetime) -> list[Synced]:
-    """Record that groups are written later."""
+    """Record that groups will be written later."""
     for one in looks:
         _stand(one, State.WAITING, says, at=at, members=sorted(one.here), try_again_at=until)
     return [Synced(one.rule.handle, State.WAITING, says) for one in looks]
 
 
 def is_contested(look: Look, *, at: datetime) -> bool:
-    """Return whether a group was restored so often that somebody else keeps it; a new rule or shift is written.
+    """Return whether a group was restored so often that someone else must be changing it.
 
-    So is one that Slack did not take.
+    A new rule or shift is still written, and so is a group that Slack did not accept.
     """
     if _is_edited(look.rule) or _is_handover(look.rule, at=at) or look.rule.says not in {"", CONTESTED}:
         return False
@@ -98,7 +98,7 @@ def is_contested(look: Look, *, at: datetime) -> bool:
 
 
 def contested(look: Look, *, at: datetime) -> Synced:
-    """Record that a group is left as it is for ten minutes, or to the next handover; the same is not told twice."""
+    """Record that a group is left alone for ten minutes or until the next handover; the same is not reported twice."""
     until = min(filter(None, [at + timedelta(minutes=10), look.belonging.until]))
     if look.rule.says != CONTESTED:
         _add(look, NOBODY, CONTESTED, at=at, code=State.WAITING)
@@ -106,7 +106,7 @@ def contested(look: Look, *, at: datetime) -> Synced:
 
 
 def _is_news(look: Look) -> bool:
-    """Return whether there is anything to record besides that we looked; a claim is to be given back."""
+    """Return whether there is anything to record beyond the look itself; a claim must be given back."""
     rule = look.rule
     if rule.claimed_until is not None or _is_adopted(look):
         return True
@@ -115,11 +115,11 @@ def _is_news(look: Look) -> bool:
 
 
 def _is_adopted(look: Look) -> bool:
-    """Return whether a rule is in step with a group and does not know yet which one that is."""
+    """Return whether a rule agrees with its group and has not recorded which group that is."""
     return look.verdict.state == State.TRUE and look.group is not None and look.rule.chat_id != look.group.chat_id
 
 
-@transaction.atomic  # a rule that is deleted meanwhile takes what is added with it
+@transaction.atomic  # if the rule is deleted meanwhile, what is added goes with it
 def _note_news(look: Look, *, at: datetime) -> None:
     says = look.verdict.says
     if not _stand(look, look.verdict.state, says, at=at, members=sorted(look.here)):
@@ -132,7 +132,7 @@ def _note_news(look: Look, *, at: datetime) -> None:
 
 
 def _found(look: Look) -> str:
-    """Say what was found in a group that is as it should be, and was not so when we last looked."""
+    """Say what was found in a group that is as it should be, but was not at the last look."""
     if look.rule.state == State.NEW:
         return "First check: everyone was already in it."
     if frozenset(look.rule.members) == look.here:
@@ -164,7 +164,7 @@ def _is_handover(rule: GroupRule, *, at: datetime) -> bool:
 
 
 def _stand(look: Look, state: str, says: str, *, at: datetime, members: Sequence[str], **more: Any) -> bool:
-    """Write how a rule stands and give its claim back; not when someone else took it over meanwhile."""
+    """Write the state of a rule and give its claim back, unless another process took it over meanwhile."""
     values: dict[str, Any] = {"try_again_at": None} | more
     if state == State.TRUE and look.group is not None:
         values["chat_id"] = look.group.chat_id

@@ -66,7 +66,7 @@ class Past:
 
 
 def rows(rules: QuerySet[GroupRule], *, at: datetime) -> list[RuleRow]:
-    """Return rules with everything that is shown of them: a dozen queries, however many there are."""
+    """Return rules with everything shown about them: a dozen queries, however many there are."""
     looks = sync.look(rules, at=at)
     permanent = {one.rule.pk: list(one.rule.permanent.all()) for one in looks}
     targets = _targets(subject for one in looks for subject, _ in group_membership.subjects(one.rule.sources))
@@ -84,7 +84,7 @@ def rows(rules: QuerySet[GroupRule], *, at: datetime) -> list[RuleRow]:
 
 
 def dry_run(handle: str, *, sources: Sequence[Subject], permanent: Sequence[Person], at: datetime) -> DryRun:
-    """Work out what a rule would do that is not saved; nothing is written anywhere."""
+    """Compute what an unsaved rule would do; nothing is written anywhere."""
     [known] = group_membership.stand([GroupQuery(tuple(sources), tuple(permanent), at)], at=at)
     group = Group.objects.filter(handle=handle).first()
     here = frozenset(group.members) if group is not None else frozenset()

@@ -1,7 +1,7 @@
-"""Sync user groups: compare who belongs with the workspace, and write the difference.
+"""Sync user groups: compare who belongs in them with the workspace, and write the difference.
 
-Whoever writes a group holds a claim on its rule, so that two who look at once do not write twice; no transaction is
-open while Slack is called.
+Writing a group takes a claim on its rule, so that two processes looking at the same time do not write twice. No
+transaction is open while Slack is called.
 """
 
 from __future__ import annotations
@@ -29,15 +29,15 @@ log = logging.getLogger(__name__)
 
 CHAT: Final = "chat"  # whose limits
 METHOD: Final = "usergroups.users.update"
-CLAIM: Final = timedelta(seconds=60)  # far longer than a call may take
+CLAIM: Final = timedelta(seconds=60)  # far longer than a call can take
 AGAIN: Final = timedelta(seconds=30)
-REFUSED_FOR: Final = timedelta(hours=1)  # a setting of the workspace, or a group that it does not take
+REFUSED_FOR: Final = timedelta(hours=1)  # for a workspace setting, or a group that Slack rejects
 OF_THE_WORKSPACE: Final = {"permission_denied", "plan_upgrade_required", "missing_scope", "invalid_auth"}
-PATIENCE: Final = 3  # calls without an answer, before the other groups wait for the next look
-UNREACHED: Final = {"connection_failed", "certificate"}  # nothing went out, and the next call would not either
+PATIENCE: Final = 3  # unanswered calls before the other groups wait for the next look
+UNREACHED: Final = {"connection_failed", "certificate"}  # nothing was sent, and the next call would fail too
 
-# Rules to look at: one never looked at, changed since, at its handover, or whose shifts, people or group were read to
-# be different. A claim or a pause that has not run out keeps a rule out.
+# Rules to look at: never looked at, changed since, at their handover, or with changed shifts, people or group. A claim
+# or a pause that has not expired excludes a rule.
 DUE: Final = """
     SELECT r.handle FROM workflows_grouprule r
       LEFT JOIN workflows_group g ON g.handle = r.handle
@@ -54,21 +54,21 @@ DUE: Final = """
 
 
 def worth_a_look(now: Moment) -> Sql:
-    """Return the statement that finds groups that are worth a look."""
+    """Return the statement that finds groups worth a look."""
     return Sql(DUE, {"at": now.own})
 
 
 def due(*, at: datetime) -> list[str]:
-    """Return the handles of groups that are worth a look: one query."""
+    """Return the handles of groups worth a look: one query."""
     with connection.cursor() as cursor:
         cursor.execute(DUE, {"at": at})
         return [handle for (handle,) in cursor.fetchall()]
 
 
 def sync(*, at: datetime, only: Collection[str] = ()) -> list[Synced]:
-    """Look at every active rule, or those asked for ``only``, and write the groups that differ; tell how each stands.
+    """Look at every active rule, or ``only`` some, and write the groups that differ; return their states.
 
-    Who asks for one tries again what was refused a while ago. A group that cannot be written stops no other.
+    Asking for a single group retries what was refused a while ago. A group that cannot be written holds up no other.
     """
     chat = ports.chat()
     if chat is None:
@@ -82,7 +82,7 @@ def sync(*, at: datetime, only: Collection[str] = ()) -> list[Synced]:
 
 
 def differing(*, at: datetime) -> list[Look]:
-    """Read the workspace's groups and return the looks at those that would be written; raise ``VendorError``."""
+    """Read the workspace's groups; return the looks at those that would be written. Raises ``VendorError``."""
     rules = GroupRule.objects.filter(active=True)
     if not rules.exists():
         return []
@@ -91,7 +91,7 @@ def differing(*, at: datetime) -> list[Look]:
 
 
 def look(asked: QuerySet[GroupRule], *, at: datetime) -> list[Look]:
-    """Compare who belongs in each rule's group with who is in it, by what was last read: seven queries at most."""
+    """Compare who belongs in each rule's group with who is in it, as last read: at most seven queries."""
     rules = list(asked.prefetch_related("permanent"))
     there = {one.handle: one for one in Group.objects.filter(handle__in=[rule.handle for rule in rules])}
     read = DirectoryRead.objects.first()
@@ -113,7 +113,7 @@ def _look(
 
 
 def _another_group(rule: GroupRule, group: Group | None) -> str:
-    """Say that a group is not the one that a rule was made for, as in another workspace; else nothing."""
+    """Say that a group is not the one that a rule was made for, as in another workspace; else return nothing."""
     if group is None or rule.chat_id in {"", group.chat_id}:
         return ""
     return (
@@ -124,14 +124,14 @@ def _another_group(rule: GroupRule, group: Group | None) -> str:
 
 
 def _here(rule: GroupRule, group: Group | None, read: DirectoryRead) -> Collection[str] | None:
-    """Return who is in a group. What was read before our last change of it is older than what we know."""
+    """Return who is in a group. If it was read before our last change, our own record is newer."""
     if group is None:
         return None
     return rule.members if rule.changed_at is not None and read.groups_at <= rule.changed_at else group.members
 
 
 def _read_groups(*, at: datetime) -> None:
-    """Read the workspace's groups when they are known to be old: one call. Without an answer the old ones serve."""
+    """Read the workspace's groups if they are known to be old: one call. If it fails, the old ones are used."""
     if not workspace_cache.is_old(at=at):
         return
     try:
@@ -157,8 +157,8 @@ class _Round:
 
     def _write(self, rule: GroupRule) -> Synced | None:
         if not _claimed(rule, at=self.at):
-            return None  # someone else is at it
-        [one] = look(GroupRule.objects.filter(pk=rule.pk), at=self.at)  # as it is now that nobody else writes
+            return None  # another process is writing it
+        [one] = look(GroupRule.objects.filter(pk=rule.pk), at=self.at)  # read again, now that no one else writes
         if not one.verdict.write:
             return history.looked([one], at=self.at)[0]
         if history.is_contested(one, at=self.at):

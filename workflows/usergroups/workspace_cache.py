@@ -28,12 +28,12 @@ from workflows.usergroups import group_membership
 
 log = logging.getLogger(__name__)
 
-PEOPLE_EVERY = timedelta(minutes=15)  # reading everyone is many calls in a large workspace
+PEOPLE_EVERY = timedelta(minutes=15)  # reading everyone takes many calls in a large workspace
 SAID = ("chat_id", "name", "members", "channels")  # of a group
-GROUPS_EVERY = timedelta(seconds=60)  # reading the groups is one
+GROUPS_EVERY = timedelta(seconds=60)  # reading the groups takes one
 
 
-followed: Final[WeakSet[chat_port.Chat]] = WeakSet()  # chats whose workspace was the one that ids are of
+followed: Final[WeakSet[chat_port.Chat]] = WeakSet()  # chats whose workspace was the one our ids belong to
 
 NOT_OLD: Final = "SELECT 1 FROM workflows_directoryread WHERE NOT stale"
 FOLLOW = """
@@ -52,10 +52,10 @@ OF_HANDLES = """
 
 
 def members(handles: Collection[str]) -> Mapping[str, tuple[Invitee, ...] | None]:
-    """Return for each handle those of its members who may be invited; None for a group that does not exist.
+    """Return for each handle the members who may be invited; None for a group that does not exist.
 
-    Where a rule says who belongs in a group, they count as its members, in it already or not yet. Empty while the
-    workspace was never read: then nobody knows which groups there are.
+    If a rule says who belongs in a group, those count as its members, whether they are in it yet or not. Empty before
+    the workspace was first read, when no groups are known.
     """
     if not handles:
         return {}
@@ -78,24 +78,24 @@ def _someones(handle: str, inside: Iterable[str], known: Mapping[str | None, Per
 
 
 def never_read() -> bool:
-    """Return whether nobody ever read the workspace, so that groups cannot be expanded yet."""
+    """Return whether the workspace was never read, so that groups cannot be expanded yet."""
     return not DirectoryRead.objects.exists()
 
 
 def known_old(_: Moment) -> Sql:
-    """Return the statement that finds that ``is_known_old``."""
+    """Return the statement that checks ``is_known_old``."""
     return Sql(f"SELECT WHERE NOT EXISTS ({NOT_OLD})", {})
 
 
 def is_known_old() -> bool:
-    """Return whether the workspace was never read, or said that it changed since."""
+    """Return whether the workspace was never read, or reported a change since."""
     with connection.cursor() as cursor:
         cursor.execute(NOT_OLD)
         return cursor.fetchone() is None
 
 
 def mark_stale() -> None:
-    """Note that groups changed, so that the next look reads them again."""
+    """Record that groups changed, so that the next look reads them again."""
     DirectoryRead.objects.update(stale=True)
 
 
@@ -106,12 +106,12 @@ def is_old(*, at: datetime, than: timedelta = GROUPS_EVERY) -> bool:
 
 
 def refresh(*, at: datetime | None = None, everybody: bool = False, another: bool = False) -> bool:
-    """Read the workspace's groups, and its people when that is due; return whether anything changed.
+    """Read the workspace's groups, and its people if that is due; return whether anything changed.
 
-    People are read when asked, when they were not read for a while, or when a group names someone unknown. Calls
-    the vendor outside any transaction; raises ``VendorError``. What somebody else has read while an answer was on its
-    way is newer and stays; what is said to have changed meanwhile is read again. Of ``another`` workspace than before
-    it is noted who is not in it.
+    People are read on request, when they were not read for a while, or when a group names someone unknown. Calls the
+    vendor outside any transaction; raises ``VendorError``. Anything another process has read while our request was
+    under way is newer and stays; anything reported as changed meanwhile is read again. For a workspace other than
+    before (``another``), people who are not in it are recorded as such.
     """
     chat, at = ports.chat(), at or timezone.now()
     if chat is None:
@@ -153,9 +153,9 @@ def refresh(*, at: datetime | None = None, everybody: bool = False, another: boo
 
 
 def _is_of_before(chat: chat_port.Chat) -> bool:
-    """Return whether a chat is in a workspace that was connected, and is no more since others were restarted.
+    """Return whether a chat is in a previously connected workspace, because this process was not restarted yet.
 
-    What it reads of people would move their ids back, until it is restarted as well.
+    What it reads about people would revert their ids.
     """
     connected = DirectoryRead.objects.values_list("workspace", flat=True).first()
     if not (connected and chat.is_introduced):
@@ -167,7 +167,7 @@ def _is_of_before(chat: chat_port.Chat) -> bool:
 
 
 def _follow(ids: Mapping[str, str]) -> None:
-    """Let who is in channels be known there by their new ids."""
+    """Give channel members their new ids in our records."""
     if ids:
         log.info("%s people have other ids in the workspace now", len(ids))
         with connection.cursor() as cursor:
@@ -176,7 +176,7 @@ def _follow(ids: Mapping[str, str]) -> None:
 
 @dataclass(slots=True)
 class _Mark:
-    """That the workspace said it changed, as whoever reads it has taken it: back it goes unless the reading is done."""
+    """The workspace's mark that it changed, as taken by a reader; it is put back unless the reading completes."""
 
     was_there: bool
     is_done: bool = False
@@ -184,7 +184,7 @@ class _Mark:
 
 @contextmanager
 def _mark_taken() -> Iterator[_Mark]:
-    """Take the mark before the vendor is asked: one that is made from then on stays."""
+    """Take the mark before the vendor is asked: one that is set from then on stays."""
     mark = _Mark(bool(DirectoryRead.objects.filter(stale=True).update(stale=False)))
     try:
         yield mark
@@ -206,16 +206,16 @@ def _note_read(at: datetime, *, groups: bool, people: bool, workspace: str) -> N
 
 
 def note(one: person_matching.ChatProfile) -> None:
-    """Write what the workspace said of one person, without reading everyone again."""
+    """Store what the workspace reported about one person, without reading everyone again."""
     with transaction.atomic():
         _alone()
         _record([one])
 
 
 def _record(known: list[person_matching.ChatProfile]) -> None:
-    """Write what the workspace says of people; who is back after leaving it comes into nothing that is closed by that.
+    """Store what the workspace says about people; someone who returns is not let into anything closed by that.
 
-    Their account was taken out of every channel. Of one that it is in all the same, the next look lets them in.
+    Slack removed their account from every channel. If it is in one all the same, the next look lets them in.
     """
     here = [one.chat_id for one in known if not one.deactivated]
     gone = set(Person.objects.filter(deactivated=True, chat_id__in=here).values_list("chat_id", flat=True))
@@ -233,7 +233,7 @@ def _come_back(chat_ids: Collection[str]) -> None:
 
 
 def _told_of(known: Iterable[person_matching.ChatProfile], before: Mapping[str, tuple[object, ...]]) -> set[str]:
-    """Return the ids of people of whom something newer was told while everyone was read: that they left, or joined."""
+    """Return the ids of people about whom newer news arrived while everyone was read: they left, or joined."""
     listed, now = {one.chat_id for one in known}, person_matching.recorded()
     changed = {id for id, said in now.items() if before.get(id) != said}
     return {id for id in changed if id in before or id not in listed}
@@ -244,7 +244,7 @@ def _strangers(
 ) -> list[person_matching.ChatProfile]:
     """Return people a group names but the workspace does not list: they are external and not invited.
 
-    Left out they would be looked for again and again, each time among everyone.
+    If they were left out, they would be looked up again and again, each time by reading everyone.
     """
     listed = {one.chat_id for one in known}
     return [
@@ -253,7 +253,7 @@ def _strangers(
 
 
 def _alone() -> None:
-    """Let readers of the workspace write one after the other."""
+    """Serialize writers of what was read from the workspace."""
     turns.take("workflows.usergroups.workspace_cache")
 
 

@@ -1,1 +1,1 @@
-"""Pages and fragments about plans: what would happen, and how far it has come."""
+"""Pages and fragments about plans: what would happen, and the progress."""

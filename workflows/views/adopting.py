@@ -1,4 +1,4 @@
-"""Moving open incidents to the newest version of their type."""
+"""Move open incidents to the newest version of their type."""
 
 from __future__ import annotations
 

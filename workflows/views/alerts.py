@@ -28,7 +28,7 @@ from workflows.models import Alert
 
 SHOWN, PAGE = 5, 50
 OK, CONFLICT = 200, 409
-# As SQL, because every page of an incident asks it.
+# Written as SQL, because every page of an incident runs it.
 GROUPS: Final = """
     SELECT status, service_id, count(*), max(service), max(status_at), max(joined_at),
            count(*) FILTER (WHERE title = %s)
@@ -38,7 +38,7 @@ STATUSES = {"triggered": "triggered", "acknowledged": "acknowledged", "resolved"
 
 
 class AlertGroup(NamedTuple):
-    """The alerts of one status and service: how many, and when the last of them moved."""
+    """The alerts of one status and service: how many, and when the last of them changed."""
 
     status: str
     service_id: str
@@ -52,7 +52,7 @@ class AlertGroup(NamedTuple):
 @require_http_methods(["GET", "HEAD", "POST"])
 @signed_in
 def alerts(request: Request, codename: str) -> HttpResponse:
-    """Show the alerts, page by page; to the lead also the question whether to redact one, and do that."""
+    """Show the alerts, paginated; the lead can also redact one, after a confirmation."""
     incident = incident_or_404(request.person, codename)
     asked = request.POST.get("redact", "") if request.method == "POST" else request.GET.get("redact", "")
     says = ""
@@ -106,7 +106,7 @@ def _counts(groups: Sequence[AlertGroup]) -> dict[str, Any]:
 
 
 def _asked(request: Request, every: QuerySet[Alert]) -> dict[str, Any]:
-    """Return the page of alerts that the address asks for, by status and service."""
+    """Return the page of alerts that the URL asks for, by status and service."""
     status, service = request.GET.get("status", ""), request.GET.get("service")
     if status in STATUSES:
         every = every.filter(status=status)

@@ -1,4 +1,4 @@
-"""Capturing a profile now, and the progress of running captures."""
+"""Capture a profile now, and show the progress of running captures."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ SHOWN = ("failed", "running", "waiting")
 
 
 class CaptureForm(forms.Form):
-    """What to capture: a source of the operator's list and a kind that it gives, in one choice."""
+    """What to capture: a source from the operator's list and one of its kinds, in one choice."""
 
     what = forms.ChoiceField(label="What")
     seconds = forms.IntegerField(
@@ -46,7 +46,7 @@ class CaptureForm(forms.Form):
         self.any = bool(choices)
 
     def run(self, incident: Incident, request: Request) -> str:
-        """Ask for the capture; return what will be done, in words."""
+        """Request the capture; return what will be done, in words."""
         source, _, kind = self.cleaned_data["what"].partition("/")
         seconds = self.cleaned_data["seconds"]
         return capturing.ask(incident, source=source, kind=kind, seconds=seconds, by=request.person, at=timezone.now())
@@ -55,7 +55,7 @@ class CaptureForm(forms.Form):
 @require_http_methods(["GET", "POST"])
 @signed_in
 def captures(request: Request, codename: str) -> HttpResponse:
-    """Show the captures of an incident and a form for another; start it."""
+    """Show an incident's captures and a form for another; start it."""
     incident = incident_or_404(request.person, codename)
     form = CaptureForm(request.POST if request.method == "POST" else None)
     said = _asked(form, incident, request) if request.method == "POST" else ""

@@ -1,4 +1,4 @@
-"""What declaring an incident of a type would do: drawn with the declare page, and again when something is chosen."""
+"""What declaring an incident of a type would do: shown with the declare page, and updated with each choice."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ TEMPLATE = "workflows/declaring.html"
 
 @signed_in
 def plan_of_type(request: Request) -> HttpResponse:
-    """Show what happens once an incident of this type is declared."""
+    """Show what happens if an incident of this type is declared."""
     usable = IncidentType.objects.filter(archived_at=None).select_related("current")
     type = get_object_or_404(usable, slug=request.GET.get("type", ""))
     if request.htmx:

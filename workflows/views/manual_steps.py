@@ -1,4 +1,4 @@
-"""Buttons of what waits for a person: *Mark as done*, of which the vendor is asked, and *Create a new channel*."""
+"""Buttons for manual steps: *Mark as done*, which is checked with the vendor, and *Create a new channel*."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from workflows.status import manual_steps, missing
 @require_POST
 @signed_in
 def done(request: Request, codename: str, effect: int) -> HttpResponse:
-    """Ask the vendor whether a step is done, and record it then; else say what is still missing."""
+    """Ask the vendor whether a step is done, and if so record it; else say what is still missing."""
     incident = incident_or_404(request.person, codename)
     return _said(request, incident, lambda: manual_steps.done(effect, incident, by=request.person, at=timezone.now()))
 
@@ -37,7 +37,7 @@ def mended(request: Request, codename: str) -> HttpResponse:
 @require_POST
 @signed_in
 def new_channel(request: Request, codename: str) -> HttpResponse:
-    """Have a channel created in place of one that is gone."""
+    """Have a channel created to replace one that is gone."""
     incident = incident_or_404(request.person, codename)
 
     def ask() -> str:

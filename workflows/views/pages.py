@@ -72,7 +72,7 @@ class PageForm(forms.Form):
 
     @property
     def token(self) -> str:
-        """Digest who is shown as being paged; it is sent back with the confirmation."""
+        """A digest of who is shown as being paged; it is sent back with the confirmation."""
         return f"{self.choice.target} {page_status.digest(self.choice)}" if self.choice else ""
 
     @property
@@ -82,11 +82,11 @@ class PageForm(forms.Form):
 
     @property
     def is_changed(self) -> bool:
-        """Whether the same target would now page someone else than was shown."""
+        """Whether the same target would now page others than were shown."""
         return str(self.data.get("shown", "")).startswith(f"{self.data.get('target')} ") and not self.is_shown
 
     def run(self, incident: Incident, request: Request) -> str:
-        """Ask for the page; return what will be done in words, or nothing when it is refused."""
+        """Request the page; return what will be done in words, or nothing if it is refused."""
         if not (self.is_valid() and self.is_shown):
             return ""
         given = self.cleaned_data
@@ -104,7 +104,7 @@ class PageForm(forms.Form):
 @require_http_methods(["GET", "POST"])
 @signed_in
 def pages(request: Request, codename: str) -> HttpResponse:
-    """Show who was paged and their status; page someone once it was shown who that reaches."""
+    """Show who was paged and their status; page someone after showing who that reaches."""
     incident = incident_or_404(request.person, codename)
     can_page = _can_page(request, incident)
     if request.method == "POST":
@@ -123,7 +123,7 @@ def _can_page(request: Request, incident: Incident) -> bool:
 
 
 def state(request: Request, incident: Incident, now: page_status.Pages) -> PanelState:
-    """Return what the panel of pages shows of how they are now."""
+    """Return what the panel of pages shows about their current state."""
     can_page = _can_page(request, incident)
     mine = _reached(now, request.person.pk, is_active=incident.is_active)
     context = {"pages": now, "can_page": can_page, "connected": ports.pager() is not None, "mine": mine}
@@ -131,7 +131,7 @@ def state(request: Request, incident: Incident, now: page_status.Pages) -> Panel
 
 
 def _reached(now: page_status.Pages, person_id: int, *, is_active: bool) -> list[ReachedBy]:
-    """Return the pages that reached someone and wait for an answer, those that page them now first."""
+    """Return the unacknowledged pages that reached someone, those that page them now first."""
     found = [
         ReachedBy(
             "now" if person_id in one.now else "before",
@@ -147,7 +147,7 @@ def _reached(now: page_status.Pages, person_id: int, *, is_active: bool) -> list
 @require_POST
 @signed_in
 def acknowledge(request: Request, codename: str, page: int) -> HttpResponse:
-    """Acknowledge a page in the name of whoever asks."""
+    """Acknowledge a page in the name of the person asking."""
     incident = incident_or_404(request.person, codename)
     to = incident.get_absolute_url()
     try:
@@ -162,7 +162,7 @@ def _form(request: Request, incident: Incident) -> PageForm:
 
 
 def _asked(request: Request, incident: Incident, form: PageForm | None) -> HttpResponse:
-    """Page the target that was shown, else show who would be paged. Without a form this person cannot page anyone."""
+    """Page the target that was shown, else show who would be paged. Without a form, this person cannot page."""
     if form is None:
         messages.error(request, "No one can be paged for this incident right now.")
         return redirect("pages", codename=incident.codename)
@@ -177,7 +177,7 @@ def _asked(request: Request, incident: Incident, form: PageForm | None) -> HttpR
 
 
 def _done(request: Request, said: str, *, here: str) -> HttpResponse:
-    """Answer that it is requested: the dialog closes, and the standalone page reloads."""
+    """Respond that it is requested: the dialog closes, and the standalone page reloads."""
     if request.htmx and request.htmx.current_url_abs_path == here:
         messages.success(request, said)
         return HttpResponseClientRedirect(here)

@@ -1,4 +1,4 @@
-"""Changing a type's policy: first a preview for open incidents, then the change."""
+"""Change a type's policy: first a preview for open incidents, then the change."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Meaning:
 
     @property
     def shown(self) -> str:
-        """What the form bears of the plan that it shows."""
+        """The form value that identifies the plan shown."""
         return f"{self.incident.codename}:{self.digest}"
 
 
@@ -53,7 +53,7 @@ class Meaning:
 @signed_in
 @needs("types")
 def preview(request: Request, slug: str) -> HttpResponse:
-    """Show what an edited policy changes; save it once that was confirmed."""
+    """Show what an edited policy changes; save it once that is confirmed."""
     type = find(slug)
     if request.method != "POST":
         return redirect("type", slug=slug)
@@ -107,13 +107,13 @@ def _adopted(request: Request, incident: Incident) -> proposals.ProposalOutcome 
         messages.error(request, str(refused))
         return None
     except lifecycle.NotThere:
-        return None  # hidden from this person meanwhile
+        return None  # hidden from this person since
 
 
 @transaction.atomic
 def _moved(request: Request, incident: Incident) -> proposals.ProposalOutcome:
-    """Move an incident, or ask for it, where that does what the page showed. Raises ``Refused``, ``NotThere``."""
-    seconding.hold()  # before the incident, as every proposal does
+    """Move an incident, or propose it, if it does what the page showed. Raises ``Refused``, ``NotThere``."""
+    seconding.hold()  # before locking the incident, as every proposal does
     now = rules.held(incident, by=request.person)
     type = IncidentType.objects.select_related("current").get(pk=now.type_id)
     shown = dict(one.split(":", 1) for one in request.POST.getlist("shown") if ":" in one)
@@ -141,20 +141,20 @@ def _context(request: Request, type: IncidentType, form: TypeForm) -> dict[str, 
 
 
 def _given(request: Request, form: TypeForm) -> list[tuple[str, str]]:
-    """Return what was filled in, each part of a row by itself, for the next page to send again."""
+    """Return what was filled in, each part of a row separately, for the next page to send again."""
     names = {*form.fields, "version"}
     lists = request.POST.lists()
     return [(name, str(one)) for name, values in lists if name.partition(".")[0] in names for one in values]
 
 
 def open_incidents(type: IncidentType, person: Person) -> list[Incident]:
-    """Return open incidents of a type that a person may see, newest first; a drill keeps the version it began with."""
+    """Return a type's open incidents that a person may see, newest first; a drill keeps the version it began with."""
     seen = visibility.visible_to(person).filter(type=type, active=True, is_drill=False)
     return list(seen.select_related("type", "policy_version", "lead").order_by("-declared_at")[: SHOWN + 1])
 
 
 def meanings(incidents: Sequence[Incident], policy: Policy, person: Person) -> list[Meaning]:
-    """Return what a policy would mean for the first of some incidents, and who else would have to confirm it."""
+    """Return what a policy would mean for the first few incidents, and who else would have to confirm it."""
     return [_meaning(one, policy, person) for one in incidents[:SHOWN]]
 
 

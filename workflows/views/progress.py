@@ -25,7 +25,7 @@ from workflows.views import pages
 
 @signed_in
 def progress(request: Request, codename: str) -> HttpResponse:
-    """Show the plan's progress; as a fragment, 204 while nothing moved since ``seen``."""
+    """Show the plan's progress; as a fragment, 204 if nothing changed since ``seen``."""
     incident = incident_or_404(request.person, codename)
     digest, context = _state(progressing.of(incident), incident, workers.now(at=timezone.now()))
     if request.htmx and request.GET.get("seen") == digest:
@@ -39,7 +39,7 @@ def _state(now: Progress, incident: Incident, carried_out: WorkersNow) -> PanelS
 
 
 class PlanFacts(NamedTuple):
-    """What the panels of the plan show whoever looks."""
+    """What the plan's panels show, whoever is looking."""
 
     progress: Progress
     pages: Pages
@@ -89,8 +89,8 @@ def retry(request: Request, codename: str, effect: int) -> HttpResponse:
 
 
 def digest_of(now: Progress, incident: Incident, carried_out: WorkersNow) -> str:
-    """Return what tells one state of the panels from another."""
-    about = (incident.codename, incident.is_active)  # where buttons lead, and which there are
+    """Return a digest of the state of the panels."""
+    about = (incident.codename, incident.is_active)  # which buttons there are, and where they lead
     plan = (now.effects, now.people, now.channel, now.gaps, now.planned, now.left, now.stays)
     return panels.digest_of((about, plan, carried_out))
 

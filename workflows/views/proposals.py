@@ -1,4 +1,4 @@
-"""Changes that wait for a second manager: the list, one with its dry run, and what is decided."""
+"""Changes that wait for a second manager: the list, one with its dry run, and the decisions."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ REREAD: Final = "What it would change is not what you read any more. Review it, 
 @signed_in
 @needs("second")
 def listing(request: Request) -> HttpResponse:
-    """Show what waits, and what was decided last."""
+    """Show what is waiting, and the latest decisions."""
     seen = proposals.seen_by(request.person)
     decided = seen.exclude(state=Proposal.State.WAITING).order_by("-decided_at", "-pk")[:PAST]
     return render(request, "proposals/list.html", {"waiting": proposals.waiting(request.person), "decided": decided})
@@ -44,7 +44,7 @@ def listing(request: Request) -> HttpResponse:
 @signed_in
 @needs("second")
 def page(request: Request, ref: str) -> HttpResponse:
-    """Show one with what it would do now, to the manager who decides it and to its author."""
+    """Show one proposal with what it would do now, to the manager who decides and to its author."""
     proposal = _found(request.person, ref)
     context: dict[str, Any] = {
         "proposal": proposal,
@@ -60,7 +60,7 @@ def page(request: Request, ref: str) -> HttpResponse:
 @signed_in
 @needs("second")
 def act(request: Request, ref: str, verb: str) -> HttpResponse:
-    """Confirm one, turn it down, or withdraw one's own."""
+    """Confirm a proposal, turn it down, or withdraw one's own."""
     proposal = _found(request.person, ref)
     if verb not in VERBS:
         raise Http404("No such verb.")
@@ -78,11 +78,11 @@ def act(request: Request, ref: str, verb: str) -> HttpResponse:
 
 
 def _must_be_as_shown(request: Request, proposal: Proposal) -> None:
-    """Raise ``Refused`` where an incident would be changed otherwise than the page said that was confirmed."""
+    """Raise ``Refused`` if an incident would now change differently than the confirmed page said."""
     shown, change = request.POST.get("shown"), proposals.read(proposal)
     if shown is None or not isinstance(change, AdoptPolicy):
         return
-    seconding.hold()  # before the incident, as every proposal does
+    seconding.hold()  # before locking the incident, as every proposal does
     incident = rules.held(change.found(), by=request.person)
     if shown not in {one.shown for one in policy.meanings([incident], change.asked(), request.person)}:
         raise lifecycle.Refused(REREAD)

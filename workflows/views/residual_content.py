@@ -13,6 +13,6 @@ from workflows.status import residual_content as counting
 @require_safe
 @signed_in
 def remains(request: Request, codename: str) -> HttpResponse:
-    """Say in a sentence, which the plan fetches once it is shown, how much stays in the channel that is left."""
+    """Say in a sentence, fetched by the plan once it is shown, how much stays in the channel that people leave."""
     incident = incident_or_404(request.person, codename)
     return render(request, "workflows/_remains.html", {"left": counting.now(incident)})

@@ -1,4 +1,4 @@
-"""Giving an incident another type: pick it, read exactly what that will do, then confirm."""
+"""Retype an incident: pick a type, read exactly what that will do, then confirm."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ from workflows.reconcile import retyping
 from workflows.status import residual_content
 
 UNPROCESSABLE = 422
-MEANWHILE = 5  # as many entries are said, more are counted
+MEANWHILE = 5  # this many entries are shown; more are counted
 AGAIN = {"refresh", "count"}  # the buttons that, without scripts, show the plan again with what was chosen
-OUR_OWN = ("did", "gap_closed")  # what Firekind did of the plan before changes no plan
+OUR_OWN = ("did", "gap_closed")  # what Firekind did for the previous plan changes no plan
 
 
 class Meanwhile(NamedTuple):
-    """What was written while a page was open: the newest retype, the newest of all else, and how many more."""
+    """What was written while a page was open: the newest retype, the newest other entry, and how many more."""
 
     retyped: Event | None = None
     newest: Sequence[Event] = ()
@@ -70,7 +70,7 @@ def retype(request: Request, codename: str) -> HttpResponse:
     if request.method == "POST" and not AGAIN & given.keys():
         if asked.to is not None:
             return _confirm(request, incident, asked, asked.to)
-        if given.get("to") == incident.type.slug:  # somebody made it that meanwhile
+        if given.get("to") == incident.type.slug:  # someone has retyped it to this meanwhile
             return redirect(incident) if _is_sent_again(request, incident) else _show_anew(request, incident, asked)
         return _show(request, incident, asked, wrong=_not_there(given.get("to", "")))
     return _show(request, incident, asked)
@@ -108,20 +108,20 @@ def _confirm(request: Request, incident: Incident, asked: RetypeQuery, to: Incid
         return _show(request, incident_or_404(request.person, incident.codename), asked, wrong=str(refused))
     sees = visibility.may_see(request.person, incident)
     if sees:
-        return redirect(incident)  # whose page says what was done, and how much is left
+        return redirect(incident)  # its page says what was done and how much is left
     messages.success(request, f"Retyped to {to.policy.name}.")
     return redirect("incidents")
 
 
 def _is_sent_again(request: Request, incident: Incident) -> bool:
-    """Return whether this very person gave it this type since the form was opened: it was pressed twice, or resent."""
+    """Return whether this person has retyped it to this since the form was opened: a double click, or a resend."""
     retyped = _meanwhile(request, incident, number(request.POST.get("since"))).retyped
     is_theirs = retyped is not None and retyped.by_id == request.person.pk
     return is_theirs and incident.type.slug == request.POST.get("to")
 
 
 def _show_anew(request: Request, incident: Incident, asked: RetypeQuery, *, plan: Plan | None = None) -> HttpResponse:
-    """Show the plan as it is by now, and say what changed since the page was opened: that and nothing else."""
+    """Show the plan as it is now, and say exactly what changed since the page was opened."""
     given = request.POST
     if plan is None and asked.to is not None and lifecycle.may_retype(incident, asked.to):
         plan = retyping.preview(incident, to=asked.to, by=request.person, bring=asked.bring, come=asked.come)
@@ -140,7 +140,7 @@ def _show_anew(request: Request, incident: Incident, asked: RetypeQuery, *, plan
 
 
 def _not_there(slug: str) -> str:
-    """Say that a type cannot be chosen, as when somebody archived it after its plan was shown."""
+    """Say that a type cannot be chosen, for example because someone archived it after its plan was shown."""
     archived = IncidentType.objects.filter(slug=slug).exclude(archived_at=None).select_related("current").first()
     why = "There is no such type." if archived is None else f"{archived.policy.name} was archived."
     return f"{why} Nothing was done. Choose another type."
@@ -218,7 +218,7 @@ def mark(line: PlanLine) -> str:
 
 
 def _responders(incident: Incident, person: Person) -> list[Person]:
-    """Return those who respond now and would be left behind unless they are picked."""
+    """Return the current responders who would be left behind unless they are picked."""
     staying = {person.pk, *(one.pk for one in circle.staying(incident, by=person, come=True))}
     return [one.person for one in visibility.readers(incident) if one.person_id not in staying and one.person.can_join]
 

@@ -1,4 +1,4 @@
-"""What the type editor offers while somebody types: groups, what can be paged, schedules, people, sources, roles."""
+"""Autocompletion for the type editor: groups, what can be paged, schedules, people, sources, roles."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from workflows.models import Group, PagerTarget
 
 Kind = PagerTarget.Kind
 SHOWN: Final = 20
-Choice = tuple[str, str]  # what is put into the field, and what is said beside it
+Choice = tuple[str, str]  # the value for the field, and the note shown with it
 
 
 @require_GET
 @signed_in
 @needs("types")
 def choices(request: Request) -> JsonResponse:
-    """Return what fits the words ``q``, of one kind, as JSON; 404 for a kind that there is not."""
+    """Return the matches for the words ``q``, of one kind, as JSON; 404 for an unknown kind."""
     find = KINDS.get(request.GET.get("of", ""))
     if find is None:
         raise Http404("No such choices.")
@@ -68,7 +68,7 @@ def _roles(q: str) -> list[Choice]:
 
 
 def _fitting(rows: Iterable[Choice], q: str) -> list[Choice]:
-    """Return the first few that have every word, those that begin with what was typed before others."""
+    """Return the first few that contain every word, those that begin with the search first."""
     words = q.casefold().split()
     found = [row for row in rows if all(word in " ".join(row).casefold() for word in words)]
     return sorted(found, key=lambda row: not row[0].casefold().lstrip("@").startswith(q.casefold().lstrip("@")))[:SHOWN]

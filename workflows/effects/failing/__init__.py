@@ -1,1 +1,1 @@
-"""What was not done: it failed, is in doubt or was abandoned; what people are told of it, and what is tried again."""
+"""Effects that were not done: failed, in doubt or abandoned. What people are told, and what is retried."""

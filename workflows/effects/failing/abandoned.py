@@ -1,4 +1,4 @@
-"""What is not wanted any more, or cannot be settled here: it is ended, or given back."""
+"""Effects that are no longer wanted, or cannot be settled here: they are ended or given back."""
 
 from __future__ import annotations
 
@@ -16,35 +16,35 @@ from workflows.models import Effect, Resource
 from workflows.planning.actions import CREATE, KINDS
 from workflows.planning.observed import ELSEWHERE
 
-CONNECTED_AGAIN: Final = timedelta(minutes=1)  # until what stands where nothing is connected is asked for again
+CONNECTED_AGAIN: Final = timedelta(minutes=1)  # until effects for what is not connected are tried again
 MAY_STAND: Final = (
     "It may have been opened in a project that is not connected now. Connect that project again, then retry."
 )
 LEFT: Final = {"state": Effect.State.FAILED, "abandoned": False, "error": MAY_STAND, "error_code": ELSEWHERE}
-LOOKED_FOR_ELSEWHERE: Final = timedelta(hours=6)  # unless it is connected again before
+LOOKED_FOR_ELSEWHERE: Final = timedelta(hours=6)  # unless it is reconnected before
 
 
 def has_moved_on(work: Work, *, at: datetime) -> bool:
-    """Return whether the facts moved on since a claim was made; such a claim is given back, or ended.
+    """Return whether the facts have changed since a claim was made; such a claim is given back or ended.
 
-    A claim is acted on at once unless no thread is free, as while a vendor is silent, or the worker stands still. Then
-    it may be a minute old.
+    A claim is normally acted on at once. It can be a minute old if no thread was free, for example while a vendor was
+    not responding, or if the worker was suspended.
     """
     if not work.waited:
         return False
     behind = Q(incident__revision__gt=F("incident__planned__revision"))
     moved = effect_queue.CLAIMS.mine(work.effect).filter(Q(abandoned=True) | behind)
     found = moved.values_list("abandoned", flat=True).first()
-    if found is None or (found and work.unsure and work.effect.abandoned):  # the latter is looked for, and not done
+    if found is None or (found and work.unsure and work.effect.abandoned):  # the latter is looked for, not done
         return False
     give_up(work, at=at) if found and not work.unsure else effect_queue.put_back(work, until=clock.at(at))
     return True
 
 
 def give_up(work: Work, *, at: datetime) -> None:
-    """Cancel an effect that was abandoned while its outcome was unknown, and that was not found to have happened.
+    """Cancel an abandoned effect whose outcome was unknown and that was not found to have happened.
 
-    One that is wanted again by now is given back.
+    If it is wanted again by now, it is given back instead.
     """
     with transaction.atomic():
         timeline.hold(work.effect.incident_id)
@@ -53,11 +53,11 @@ def give_up(work: Work, *, at: datetime) -> None:
 
 
 def leave_elsewhere(work: Work, *, at: datetime) -> None:
-    """Give back what is about a project that is not connected now, and plan again; end it once nobody wants it.
+    """Give back an effect of a project that is not connected now, and plan again; end it once it is not wanted.
 
-    A ticket that may have been opened there, where everyone can read it, is kept as failed: it is looked for once that
-    is connected again, and told of until then if its incident is private. So is what may have been said or opened in a
-    workspace or an account that is not connected; that is still owed.
+    A ticket that may have been opened there, where everyone can read it, stays as failed: it is looked for once the
+    project is connected again, and reported until then if its incident is private. The same goes for a message or page
+    that may exist in a workspace or account that is not connected and is still owed.
     """
     effect = work.effect
     if work.unsure and KINDS[effect.kind].port != "tracker":
@@ -72,7 +72,7 @@ def leave_elsewhere(work: Work, *, at: datetime) -> None:
 
 
 def end(effect: Effect, *, at: datetime, **ended: Any) -> bool:
-    """Cancel an effect that was abandoned, or end it otherwise, and plan again; return whether it still was."""
+    """Cancel an abandoned effect, or end it otherwise, and plan again; return whether it was still abandoned."""
     held = effect_queue.CLAIMS.mine(effect).filter(abandoned=True)
     if not held.update(**{"state": Effect.State.CANCELLED, **ended}, ended_at=at, leased_until=None):
         return False
@@ -81,9 +81,9 @@ def end(effect: Effect, *, at: datetime, **ended: Any) -> bool:
 
 
 def let_go(incident_id: int, *, at: datetime) -> None:
-    """End what nobody wants and was to be done in a channel that was looked for and never made: nothing was done there.
+    """End unwanted effects in a channel that was looked for and never made: nothing can have been done there.
 
-    What is said elsewhere, such as an announcement, may have been: it is looked for without that channel.
+    What is said elsewhere, such as an announcement, may have been posted; it is looked for without that channel.
     """
     waiting = list(Effect.objects.filter(incident=incident_id, state=Effect.State.WAITING, abandoned=True))
     rooms = {f"channel/{one.room}" for one in waiting if one.room is not None}

@@ -1,8 +1,9 @@
-"""What failed because the announce channel was archived, gone or closed to us: tried again once we may post in it.
+"""Retry what failed because the announcement channel was archived, gone or closed to us, once we may post there again.
 
-So is what is said in the channel of a summary, which is as public.
+This includes the channel of a published summary, which is just as public.
 
-Each failure was told at once, with what to do. Nobody is to press *Retry* in every incident after they did it.
+Each failure was reported at once, with what to do. After fixing it, no one should have to press *Retry* in every
+incident.
 """
 
 from __future__ import annotations
@@ -23,8 +24,8 @@ from workflows.ports import VendorError
 
 AWAY: Final = frozenset({"channel_not_found", "is_archived", "is_inactive", "not_in_channel"})
 AT_ONCE: Final = 200
-# Nobody wants to be told of an incident that is over by now. What was said of one is still put right, or withdrawn, and
-# what may have been said is looked for.
+# No one needs the announcement of an incident that is over by now. Messages about one are still corrected or withdrawn,
+# and messages that may have been posted are looked for.
 FOLLOWS: Final = Q(incident__status__in=ACTIVE) | Q(verb=CHANGE) | Q(thing__in=["notice", "summary"]) | Q(unsure=True)
 
 POSTED: Final = Resource.objects.filter(incident=OuterRef("incident"), key=OuterRef("thing"))
@@ -33,10 +34,10 @@ STANDS_IN: Final = Subquery(POSTED.values_list(KT("external__channel_id"))[:1])
 
 
 def retry(*, at: datetime) -> int:
-    """Try again what could not be posted or changed in a channel that we may post in by now; return how many.
+    """Retry what could not be posted or changed in a channel that we may post in by now; return how many.
 
-    Channels are asked for one by one: what waits for one that stays away holds up no other. What people were told of
-    several times is left to them.
+    Each channel is asked about separately, so that one that stays unavailable holds up no other. Failures that were
+    reported several times are left to people.
     """
     failed = Effect.objects.filter(
         FOLLOWS, state=Effect.State.FAILED, error_code__in=AWAY, kind="post", spec__has_any_keys=["channel", "in"]
@@ -51,9 +52,9 @@ def retry(*, at: datetime) -> int:
 
 
 def _channel() -> Case:
-    """Return where a post goes: where it stands already, by id, or else by name, as settings have it now.
+    """Return the channel of a post: by id if it exists already, else by the name that settings give now.
 
-    One that may have been posted is looked for where it was to be.
+    A post that may exist is looked for in the channel it was meant for.
     """
     slack = settings.FIREKIND.slack
     now = Value(slack.announce_channel) if slack and slack.announce_channel else KT("spec__channel")

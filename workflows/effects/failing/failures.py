@@ -1,4 +1,4 @@
-"""Calls that went wrong: tried again later, or failed and told, until somebody has them tried again."""
+"""Failed calls: retried later, or failed and reported until someone presses *Retry*."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from workflows.planning.actions import CHANGE, CREATE, KINDS
 from workflows.planning.observed import IN_WORKSPACE
 from workflows.ports import VendorError
 
-ATTEMPTS = 12  # with the back-off below: about half an hour of a vendor being down
-# Claims in a row that nothing was recorded of: each is renewed while its worker lives, so that many workers died.
+ATTEMPTS = 12  # with the back-off below, covers about half an hour of a vendor being down
+# Consecutive claims with no result recorded. A live worker renews its claim, so this many workers have died.
 UNANSWERED: Final = 20
 BACK_OFF_AT_MOST_S: Final = 300
 UNCHECKED: Final = "Could not check whether"
-# Not told where people talk: that is what failed, or it adds nothing to the words that stand there.
+# Not reported in the channel: either that is what failed, or a report adds nothing to the message there.
 QUIET: Final = {
     ("channel", CREATE),
     ("post", CREATE),
@@ -37,9 +37,9 @@ QUIET: Final = {
 
 
 def record_error(work: Work, error: VendorError, *, at: datetime) -> None:
-    """Record that a call went wrong: again later when that may help, else failed and told.
+    """Record that a call failed: retry it later if that may help, else mark it failed and report it.
 
-    A rate limit stops its method for everyone and costs this effect no attempt; nor does time, or a lost claim.
+    A rate limit stops its method for everyone but costs this effect no attempt; neither does waiting or a lost claim.
     """
     effect, limited, now = work.effect, error.retry_after is not None, clock.at(at)
     with transaction.atomic():
@@ -72,7 +72,7 @@ def record_error(work: Work, error: VendorError, *, at: datetime) -> None:
 
 
 def _tried(effect: Effect, error: VendorError) -> dict[str, datetime | None]:
-    """Return when the request was sent that may still be on its way: not this one, where its connection broke."""
+    """Return when the request was sent that may still be on its way; not this one, if its connection broke."""
     if not error.unknown or error.lingers:
         return {}
     return {"tried_at": effect.tried_at if effect.unsure else None}
@@ -86,7 +86,7 @@ def retry_wait_s(error: VendorError, attempt: int) -> float:
 
 
 def leave_in_doubt(effect: Effect, error: VendorError, *, at: datetime) -> None:
-    """Fail what may have been done where nobody can look now, whoever holds it, with the incident held; tell why."""
+    """Fail what may have been done if no one can check now, whoever holds the claim; report why. Holds the incident."""
     begun = Effect.objects.filter(pk=effect.pk).exclude(state__in=[Effect.State.DONE, Effect.State.CANCELLED])
     ended = {"state": Effect.State.FAILED, "ended_at": at, "leased_until": None, "token": F("token") + 1}
     if begun.update(**ended, unsure=True, error=error.says, error_code=error.code):
@@ -94,13 +94,13 @@ def leave_in_doubt(effect: Effect, error: VendorError, *, at: datetime) -> None:
 
 
 def _tell_failure(effect: Effect, error: VendorError, *, at: datetime) -> None:
-    """Record what failed for good; of a channel and in a private incident with what to do about it by hand.
+    """Record a final failure. For a channel, and in a private incident, say what to do about it by hand.
 
-    That a failure could not be told where people talk adds nothing to it: the page has both.
+    If the report itself cannot be posted, that is not reported again: the page shows both.
     """
     if effect.kind == "counted" or _tells_of_failure(effect):
         timeline.nudge_readers(effect.incident_id)
-        # It may stand all the same: its channel is not archived before it is looked for.
+        # The message may exist all the same: its channel is not archived before that has been checked.
         effect_queue.plan_anew(effect.incident_id)
         return
     incident = Incident.objects.select_related("policy_version").get(pk=effect.incident_id)
@@ -108,9 +108,9 @@ def _tell_failure(effect: Effect, error: VendorError, *, at: datetime) -> None:
     text = f"{could_not} {effect.sentence}: {error.says}"
     if effect.kind == "closed" and lifecycle.leave_room(incident, room=effect.room or 1):
         text = f"{text} The conversation moves to a new private channel instead."
-    is_for_hands = incident.private or effect.kind == "channel"  # without which nobody hears of the rest in the chat
+    is_for_hands = incident.private or effect.kind == "channel"  # without it, no one reads about the rest in the chat
     by_hand = manual_checks.instruction(effect, incident) if is_for_hands else ""
-    is_elsewhere = effect.verb == CREATE and effect.room is None  # an announcement, and not what people would read here
+    is_elsewhere = effect.verb == CREATE and effect.room is None  # an announcement, which people would not read here
     quiet = (effect.kind, effect.verb) in QUIET and not by_hand and not is_elsewhere
     data = {"effect": effect.pk, "room": 0 if quiet else incident.room} | ({"by_hand": by_hand} if by_hand else {})
     timeline.append(incident, "failed", at=at, text=text, data=data)
@@ -125,9 +125,9 @@ def _tells_of_failure(effect: Effect) -> bool:
 
 
 def retry(effect: Effect, *, at: datetime) -> bool:
-    """Let a failed effect be tried again from the start, in the caller's transaction; return whether it had failed.
+    """Have a failed effect retried from the start, in the caller's transaction; return False if it had not failed.
 
-    It is planned first: what it would do may have changed since it failed.
+    It is planned first, because what it should do may have changed since it failed.
     """
     failed = Effect.objects.filter(pk=effect.pk, state=Effect.State.FAILED)
     again = failed.update(**from_the_start(at))
@@ -137,9 +137,9 @@ def retry(effect: Effect, *, at: datetime) -> bool:
 
 
 def take_over(incident: Incident, *, retries: Collection[str], awaits: Collection[str], at: datetime) -> None:
-    """Have a retype's plan take over what was owed before, in its transaction: what failed is tried again.
+    """Let a retype's plan take over effects owed before it, in its transaction; failed ones are retried.
 
-    From then on all of it counts as done for that plan.
+    From then on all of them count as done for that plan.
     """
     owed = Effect.objects.filter(incident=incident)
     if retries:
@@ -150,16 +150,16 @@ def take_over(incident: Incident, *, retries: Collection[str], awaits: Collectio
 
 
 def from_the_start(at: datetime) -> dict[str, Any]:
-    """Return how a failed effect stands that is to be tried as if it never had been.
+    """Return the state of a failed effect that is to be tried as if for the first time.
 
-    One that failed before the database was put back may have been tried again, and done, in the moments that were lost.
+    If it failed before a restore, it may have been retried and done in the time that was lost.
     """
     calm = {"ended_at": None, "error": "", "error_code": "", **restoring.doubted_again()}
     return calm | {"state": Effect.State.WAITING, "attempt": 0, "unanswered": 0, "due_at": clock.at(at)}
 
 
 def retry_all(effects: Iterable[Effect], *, at: datetime) -> int:
-    """Let failed effects be tried again, each in a transaction of its own; return how many were still failed."""
+    """Have failed effects retried, each in its own transaction; return how many were still failed."""
     count = 0
     for effect in effects:
         with transaction.atomic():
@@ -169,9 +169,9 @@ def retry_all(effects: Iterable[Effect], *, at: datetime) -> int:
 
 
 def look_for_failed(incident_id: int, keys: Iterable[str], *, at: datetime) -> int:
-    """Have failed effects that nobody wants any more be looked for once, in the caller's transaction; return how many.
+    """Look once for failed effects that are no longer wanted, in the caller's transaction; return how many.
 
-    What fails then as well follows with the vendor, or once someone presses *Retry*.
+    If that fails too, it is retried when the vendor recovers or when someone presses *Retry*.
     """
     failed = Effect.objects.filter(incident=incident_id, key__in=list(keys), state=Effect.State.FAILED, unsure=True)
     here = failed.filter(abandoned=False).exclude(error_code__startswith=IN_WORKSPACE)

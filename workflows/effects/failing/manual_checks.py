@@ -1,4 +1,4 @@
-"""How a person can do each action of a move by hand, and how to check with the vendor that it is done."""
+"""How a person can do each action of a plan by hand, and how to check with the vendor that it is done."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from workflows.ports import VendorError
 from workflows.tracker_port import MOVED, Tracker
 
 Resources = Mapping[str, Resource]
-OTHERWISE: Final = "-2"  # what a channel's name ends in where somebody else has it
+OTHERWISE: Final = "-2"  # the suffix of a channel's name when its own name is taken
 
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """``how`` says what to do, empty where it does not apply; ``look`` returns the outcome, or what is still so."""
+    """``how`` says what to do, empty if it does not apply; ``look`` returns the outcome, or what is still missing."""
 
     how: Callable[[Effect, int, Resources], str]
     look: Callable[[Any, Work], Outcome | str]
 
 
 def instruction(effect: Effect, incident: Incident) -> str:
-    """Say what to do by hand in place of an effect that failed; empty where nothing but another try helps."""
+    """Say what to do by hand instead of an effect that failed; empty if only another try helps."""
     check = CHECKS.get((effect.kind, effect.verb))
     if check is None:
         return ""
@@ -42,7 +42,7 @@ def _name(effect: Effect, resources: Resources) -> str:
 
 
 def _is_left(effect: Effect, room: int) -> bool:
-    """Whether this is about what stands in public: a room that the conversation left, or the announce channel."""
+    """Whether this concerns something left in public: a former room, or the announcement channel."""
     return effect.room is None or effect.room != room
 
 
@@ -161,14 +161,14 @@ def _empty_ticket(effect: Effect, room: int, resources: Resources) -> str:
 def _look_at_ticket(tracker: Tracker, work: Work) -> Outcome | str:
     own = work.external[work.effect.thing]
     before = Resource.objects.get(incident=work.effect.incident_id, key=work.effect.thing)
-    if before.spec["place"] != tracker.place():  # one of the same number there is a stranger's
+    if before.spec["place"] != tracker.place():  # a ticket with the same number there is someone else's
         return f"{own['label']} is in a project that is not connected now, so Firekind can't check it."
     try:
         found = tracker.look_at_ticket(own["ref"])
     except VendorError as error:
         if error.code != MOVED:
             raise
-        found = None  # where it is now, nobody can look from here
+        found = None  # it is in a project that cannot be looked at from here
     if found is not None and found.fields["title"] == before.spec.get("title"):
         return f"{own['label']} still has its title."
     thing = made(work, external=own, external_id=own["ref"])

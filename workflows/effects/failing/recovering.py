@@ -1,7 +1,7 @@
-"""What failed because of a vendor as a whole, and not of what was asked: tried again once that vendor is well again.
+"""Retry what failed because of a vendor as a whole, not because of what was asked, once that vendor works again.
 
-It took our token for nobody's, or was away for longer than a step is tried. Each failure was told at once, with what
-to do. Hundreds of steps may wait for it: nobody is to press *Retry* on each of them afterwards.
+The vendor rejected our token, or was down for longer than a step is retried. Each failure was reported at once, with
+what to do. Hundreds of steps may be waiting, and no one should have to press *Retry* on each of them.
 """
 
 from __future__ import annotations
@@ -24,42 +24,40 @@ from workflows.ports import VendorError
 
 log = logging.getLogger(__name__)
 
-# Codes of errors that say nothing of what was asked: whatever else is asked with this token is refused as well. What a
-# token may not do is another matter, and that it works for something says nothing of it. So it is with messages that
-# admins have paused (ekm_access_denied): the question that is asked is answered all the same, and each step would fail,
-# and be told, every minute.
+# Error codes that say nothing about the request itself: with this token, everything else is refused as well. Missing
+# scopes do not belong here, because a token that lacks one still works for other calls. Nor do messages that admins
+# have paused (ekm_access_denied): our test call would succeed, and every step would fail and be reported every minute.
 REFUSED: Final = frozenset(
     {
         *("account_inactive", "invalid_auth", "not_authed", "token_expired", "token_revoked"),  # Slack's
         *("accesslimited", "team_access_not_granted", "two_factor_setup_required"),  # by who or where we are
-        *("2006", "2007", "http_401"),  # PagerDuty's, and those of trackers
+        *("2006", "2007", "http_401"),  # those of PagerDuty and of trackers
     }
 )
-# Codes of a vendor that is away, or that we do not get through to. What was asked may be to blame after all.
+# Error codes of a vendor that is down or unreachable. The request itself may still be the cause.
 AWAY: Final = frozenset(
     {
         *("certificate", "connection_failed", "connection_lost", "unavailable", "unreadable_answer"),
         *("fatal_error", "internal_error", "request_timeout", "service_unavailable"),
-        *("org_login_required", "team_added_to_org", "external_channel_migrating"),  # while Slack moves something
+        *("org_login_required", "team_added_to_org", "external_channel_migrating"),  # while Slack migrates something
     }
 )
-TOLD: Final = 3  # times that a step may fail so, until it is left to people
-# A call by which a vendor says whether it takes the token, and that changes nothing; that there is no such thing is one
-# of its answers.
+TOLD: Final = 3  # failures of this sort before a step is left to people
+# For each vendor, a read-only call that shows whether it accepts the token. *Not found* is a valid answer.
 ASKED: Final[Mapping[str, Callable[[Any, datetime], object]]] = {
     "chat": lambda chat, at: chat.look("C0"),
     "pager": lambda pager, at: pager.look("P0"),
     "tracker": lambda tracker, at: tracker.changed_tickets(at),
 }
 AT_ONCE: Final = 200
-# The times that people were told of an effect. Whatever fails so again and again while the vendor is well has itself to
-# blame; nothing that a token failed has.
+# How often people were told about an effect. An effect that keeps failing this way while the vendor works is itself to
+# blame; one that failed because of the token never is.
 TIMES_TOLD: Final = (
     Event.objects.filter(incident=OuterRef("incident"), kind="failed")
     .annotate(effect=Cast(KT("data__effect"), BigIntegerField()))
     .filter(effect=OuterRef("pk"))
 )
-# Of a message that says what failed nothing is told: its claims are counted instead.
+# Failures of a message that reports a failure are not reported; its claims are counted instead.
 SAYS_WHAT_FAILED: Final = Exists(
     Event.objects.filter(incident=OuterRef("incident"), kind="failed")
     .annotate(thing=Concat(Value("told/"), "n", output_field=CharField()))
@@ -70,7 +68,7 @@ WORTH_IT: Final = Q(error_code__in=REFUSED) | ~LEFT_TO_PEOPLE
 
 
 def retry(*, at: datetime) -> int:
-    """Try again what failed because of a vendor that is well again; return how many."""
+    """Retry what failed because of a vendor that works again; return how many."""
     connected = ports.connected()
     return sum(_retry_of(name, connected[name], at=at) for name in ASKED if name in connected)
 
@@ -78,7 +76,7 @@ def retry(*, at: datetime) -> int:
 def _retry_of(name: str, port: Any, *, at: datetime) -> int:
     kinds = [kind for kind, about in KINDS.items() if about.port == name]
     failed = Effect.objects.filter(WORTH_IT, state=Effect.State.FAILED, error_code__in=REFUSED | AWAY, kind__in=kinds)
-    effects = list(failed.order_by("-pk")[:AT_ONCE])[::-1]  # first what failed first: the rest may have come of it
+    effects = list(failed.order_by("-pk")[:AT_ONCE])[::-1]  # oldest failure first: later ones may be consequences
     return failures.retry_all(effects, at=at) if effects and _is_well(name, port, at=at) else 0
 
 

@@ -22,7 +22,7 @@ from workflows.performing import capturing
 from workflows.reconcile import retyping
 from workflows.status import page_status
 
-# The verbs that take words: name -> (lifecycle's verb, help, whether words are needed).
+# The verbs that take words: name -> (lifecycle's verb, help, whether words are required).
 WORDED: dict[str, tuple[Callable[..., object], str, bool]] = {
     "update": (lifecycle.update, "Post a status update.", True),
     "impact": (lifecycle.state_impact, "State the impact: who feels it, and how much.", True),
@@ -37,7 +37,7 @@ EMAIL = re.compile(r"[^\s@]+@[^\s@]+")
 EMAIL_CHARS = 200
 CHANGED = "Nothing was changed: the plan is another one by now. Look at it with --dry-run, then try again."
 ADDED = {"task": "Add a task.", "followup": "Add a follow-up."}
-# The verbs of one task or follow-up, by its number.
+# The verbs for one task or follow-up, by its number.
 NUMBERED: dict[str, tuple[Callable[..., object], str]] = {
     "finish": (lifecycle.finish_followup, "Mark a task or follow-up as done."),
     "drop": (lifecycle.drop_followup, "Drop a task or follow-up: it will not be done."),

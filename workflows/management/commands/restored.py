@@ -1,4 +1,4 @@
-"""`manage.py restored`: the database was put back, and neither the web nor a worker runs yet."""
+"""`manage.py restored`: the database was restored, and neither the web nor a worker is running yet."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ SOME: Final = (
 
 
 class Command(BaseCommand):
-    """Run after a restore, before web and workers start: what the vendors know better is asked of them first."""
+    """Run after a restore, before web and workers start: ask the vendors what they know and the database has lost."""
 
     help = (
         "After a restore, before web and workers start: have what was owed looked for in Slack and PagerDuty before it "
@@ -85,7 +85,7 @@ class Command(BaseCommand):
             self.stdout.write(f"{AGAIN} {why}".rstrip())
 
     def _channels(self, chat: Chat) -> str:
-        """Name the channels that were lost here: nothing of them reaches a timeline. Return why that failed, if so."""
+        """Print the channels that the restore lost; no timeline mentions them. Return the error if that failed."""
         try:
             found = forgotten_channels.find(chat, at=timezone.now())
         except VendorError as error:
@@ -96,7 +96,7 @@ class Command(BaseCommand):
         return ""
 
     def _groups(self) -> str:
-        """Name the user groups that would be written: rules were forgotten, too. Return why that failed, if so."""
+        """Print the user groups that would be overwritten, as rules were lost too. Return the error if that failed."""
         try:
             found = sync.differing(at=timezone.now())
         except VendorError as error:
@@ -106,7 +106,7 @@ class Command(BaseCommand):
         return ""
 
     def _pager(self) -> None:
-        """Name what is open in the pager and was lost here: whoever restores can end it, or have someone respond."""
+        """Print open pager incidents that the restore lost: the operator can resolve them, or have someone respond."""
         pager = ports.pager()
         if pager is None:
             return

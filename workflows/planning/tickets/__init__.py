@@ -1,1 +1,1 @@
-"""Tickets of follow-ups: which should exist, and what of edits on both sides stands. Pure."""
+"""Tickets of follow-ups: which should exist, and how edits on both sides are merged. Pure."""

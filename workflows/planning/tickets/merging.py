@@ -1,4 +1,4 @@
-"""What becomes of edits on both sides: of a follow-up, and of its ticket. Pure."""
+"""Merge edits on both sides: of a follow-up and of its ticket. Pure."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ DONE, CLOSED = "done", "closed"
 
 @dataclass(frozen=True, slots=True)
 class TicketMerge:
-    """What follows from edits on both sides: fields that we send there, and fields that we take from there."""
+    """The result of edits on both sides: fields that we send to the tracker, and fields that we take from it."""
 
     send: dict[str, str] = field(default_factory=dict)
     take: dict[str, str] = field(default_factory=dict)
@@ -26,12 +26,12 @@ def merge(
     moved: Collection[str],
     ours_is_newer: bool,
 ) -> TicketMerge:
-    """Decide field by field what goes which way.
+    """Decide field by field which side wins.
 
-    ``sent`` is how ours was when both sides were last compared; ``moved`` are fields that differ there since.
+    ``sent`` is our version when both sides were last compared; ``moved`` are fields that have changed there since.
 
-    Each side is compared with its own past alone, so that what a tracker cuts or does not keep is no news, nor is the
-    echo of our own edit. Where both sides moved, the newer edit stands.
+    Each side is compared only with its own past, so that what a tracker truncates or drops is no news, nor is the echo
+    of our own edit. If both sides changed, the newer edit wins.
     """
     found = TicketMerge()
     for name in (one for one in wanted.FIELDS if one in theirs):
@@ -47,12 +47,12 @@ def merge(
 
 
 def alike(name: str, ours: str, theirs: str) -> bool:
-    """Whether a tracker that shows ``theirs`` says the same as ``ours``."""
+    """Return whether a tracker that shows ``theirs`` says the same as ``ours``."""
     return ours == theirs or (name == "state" and theirs == CLOSED and ours != wanted.OPEN)
 
 
 def taken(name: str, theirs: str) -> str:
-    """Return how we keep what a tracker shows."""
+    """Return how we store what a tracker shows."""
     if name == "title":
         return wanted.title(theirs)
     return DONE if name == "state" and theirs == CLOSED else theirs

@@ -12,7 +12,7 @@ from workflows.planning.things import Gap, Thing
 
 FIELDS: Final = ("title", "state", "owner", "due")
 OPEN: Final = "open"
-TITLE_CHARS: Final = 200  # every tracker takes as much
+TITLE_CHARS: Final = 200  # every tracker accepts this many
 PRIVATE: Final = "/private"
 REDACTED: Final = "Redacted follow-up"
 
@@ -28,7 +28,7 @@ class TrackerNow:
 
 @dataclass(frozen=True, slots=True)
 class TrackedFollowup:
-    """A follow-up as its ticket should say it; ``owner`` is an account of the tracker's, ``due`` an ISO date."""
+    """A follow-up as its ticket should say it; ``owner`` is an account in the tracker, ``due`` an ISO date."""
 
     n: int
     title: str
@@ -38,22 +38,22 @@ class TrackedFollowup:
 
 
 def key(n: int, *, private: bool = False) -> str:
-    """Return the key of a follow-up's ticket; in a private project it is another one."""
+    """Return the key of a follow-up's ticket; a ticket in a private project has a different one."""
     return f"ticket/{n}{PRIVATE}" if private else f"ticket/{n}"
 
 
 def is_private(ticket: str) -> bool:
-    """Return whether a ticket's key is of one in the private project."""
+    """Return whether a ticket's key is for the private project."""
     return ticket.endswith(PRIVATE)
 
 
 def number(ticket: str) -> int:
-    """Return the number of the follow-up that a ticket's key is about."""
+    """Return the number of the follow-up in a ticket's key."""
     return int(ticket.split("/")[1])
 
 
 def title(text: str) -> str:
-    """Say a follow-up in one line that every tracker takes."""
+    """Return a follow-up as one line that every tracker accepts."""
     said = " ".join(text.split()) or REDACTED
     return said if len(said) <= TITLE_CHARS else f"{said[: TITLE_CHARS - 1].rstrip()}…"
 
@@ -63,8 +63,8 @@ def tickets(
 ) -> Iterator[Thing]:
     """Yield the tickets that should exist; ``known`` maps keys of those that do, or may by now, to their projects.
 
-    A follow-up gets one while it is open. Of a private incident that is in the private project alone; what stands in
-    the other one is withdrawn. Tickets in projects that are no longer set are left as they are.
+    A follow-up gets a ticket while it is open. A private incident's tickets exist only in the private project, and
+    those in the other are withdrawn. Tickets in projects that are no longer configured are left unchanged.
     """
     for one in followups:
         place = tracker.private_place if private else tracker.place
@@ -78,7 +78,7 @@ def tickets(
 
 
 def stranded(places: Iterable[str]) -> Iterator[Gap]:
-    """Say of each project that is not connected any more that what was public there still is, and how to mend that."""
+    """Say for each project that is no longer connected that its public content is still public, and how to fix that."""
     for place, count in sorted(Counter(places).items()):
         has, them = ("ticket still has its title", "it") if count == 1 else ("tickets still have their titles", "them")
         shown = place.partition(":")[2] or place
@@ -90,7 +90,7 @@ def stranded(places: Iterable[str]) -> Iterator[Gap]:
 
 
 def doubtful(places: Iterable[str]) -> Iterator[Gap]:
-    """Say the same of those that may have been opened there: their answers were lost before the project was changed."""
+    """Say the same for tickets that may have been opened there: the responses were lost before the project changed."""
     for place, count in sorted(Counter(places).items()):
         those, them = ("1 ticket", "it") if count == 1 else (f"{count} tickets", "them")
         shown = place.partition(":")[2] or place
@@ -103,7 +103,7 @@ def doubtful(places: Iterable[str]) -> Iterator[Gap]:
 
 
 def _short(place: str) -> str:
-    """Name a project in a few letters: its path may be longer than a key."""
+    """Abbreviate a project, because its path may be longer than a key."""
     return hashlib.sha256(place.encode()).hexdigest()[:16]
 
 

@@ -1,1 +1,1 @@
-"""What plans and messages say, free of any vendor's markup. Pure."""
+"""The words of plans and messages, free of any vendor's markup. Pure."""

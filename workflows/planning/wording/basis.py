@@ -1,4 +1,4 @@
-"""What a plan was worked out from, so that a plan that changed can say what did. Pure."""
+"""What a plan was computed from, so that a changed plan can say what changed. Pure."""
 
 from __future__ import annotations
 
@@ -8,23 +8,23 @@ from collections.abc import Iterable, Iterator
 from workflows.planning.facts import Facts
 from workflows.planning.invitee import Invitee
 
-Basis = tuple[tuple[str, str], ...]  # a sentence that holds once its part changed, and the fingerprint of that part
+Basis = tuple[tuple[str, str], ...]  # a sentence that holds once its part has changed, and the fingerprint of that part
 
 
 def of(before: Facts, after: Facts, *, alerts: int, choice: object = ()) -> Basis:
-    """Return the parts that a retype's plan follows from, other than what the timeline says."""
+    """Return the inputs of a retype's plan other than what the timeline says."""
     return tuple((says, _print(value)) for says, value in _parts(before, after, alerts, choice))
 
 
 def kept(basis: Basis) -> str:
-    """Write a basis for a form to hold, without its words: people's names are no business of a form's."""
+    """Encode a basis for a form without its words: people's names do not belong in a form field."""
     return " ".join(f"{_print(says)}-{value}" for says, value in basis)
 
 
 def changed(was: str, basis: Basis) -> list[str]:
-    """Say what is no longer as it was in the form: *The group @security changed.*
+    """Say what has changed since the form was shown: *The group @security changed.*
 
-    What the form did not know came with something else that changed, and is not said to have changed itself.
+    A part that the form did not know came with something else that changed, and is not reported itself.
     """
     known = dict(one.split("-", 1) for one in was.split() if "-" in one)
     return [says for says, value in basis if known.get(_print(says), value) != value]

@@ -23,7 +23,7 @@ class Button:
     style: str = ""
 
     def as_dict(self) -> dict[str, str]:
-        """Return plain values; what is not said is left out, so that a stored button stays the same."""
+        """Return plain values; defaults are left out, so that a stored button stays the same."""
         return {name: value for name, value in asdict(self).items() if value or name != "style"}
 
 
@@ -31,8 +31,8 @@ class Button:
 class Card:
     """A message, free of any vendor's markup: its texts are plain, with marks between them.
 
-    ``fields`` are short, side by side; ``sections`` are paragraphs with a label each. ``tone`` is a colour of
-    ``policy.COLOURS``: a card that has one is drawn with a bar in it, and one without as plain lines.
+    ``fields`` are short, shown in columns; ``sections`` are labeled paragraphs. ``tone`` is a color of
+    ``policy.COLOURS``: a card with one is drawn with a colored bar, one without as plain lines.
     """
 
     kind: str
@@ -68,7 +68,7 @@ class Card:
         return cls(**values)
 
     def marked(self, mark: Callable[[TextMark], Part]) -> Card:
-        """Return the card with something else in the place of each mark."""
+        """Return the card with each mark replaced."""
         return replace(
             self,
             text=marks.replaced(self.text, mark),

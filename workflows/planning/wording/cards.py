@@ -1,4 +1,4 @@
-"""What our messages say. Pure: marks stand for people, times and channels."""
+"""The words of our messages. Pure: marks stand for people, times and channels."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ TOPIC_CHARS = 250  # Slack's limit for a topic
 
 
 def topic(facts: Facts) -> str:
-    """Say type, status and lead in one line of at most 250 characters; in private also what it is about.
+    """Say type, status and lead in one line of at most 250 characters; in a private channel also what it is about.
 
-    Slack keeps every topic that was ever set as a line of its own, which nobody can take back once it turns private.
+    Slack keeps every topic ever set as a line in the channel, which no one can take back once it becomes private.
     """
     lead = f"Lead: {without(facts.lead.name)}" if facts.lead else "No lead yet" if facts.active else "No lead"
     line = f"{facts.policy.name} · {STATUS_WORDS[facts.status]} · {lead}"
@@ -28,17 +28,17 @@ def topic(facts: Facts) -> str:
 
 
 def page_title(facts: Facts) -> str:
-    """What a page is called where everyone who may be paged reads it: nothing that a private incident is about."""
+    """Return a page's title, readable for everyone who may be paged: nothing about what a private incident concerns."""
     return neutral_title(facts.codename) if facts.private else f"{facts.title} ({facts.codename})"
 
 
 def neutral_title(codename: str) -> str:
-    """What the page of a private incident is called."""
+    """Return the title for pages of a private incident."""
     return f"{codename} needs you"
 
 
 def page_details(codename: str) -> str:
-    """What a page says below its title: the same of every incident, as a pager never forgets what it was told."""
+    """Return the text below a page's title: the same for every incident, as a pager never forgets what it is told."""
     return (
         f"You are being invited to the {codename} channel in Slack. If you cannot find it, open the link. Both say "
         "why you were paged."
@@ -46,7 +46,7 @@ def page_details(codename: str) -> str:
 
 
 def ended_announcement(facts: Facts) -> Card:
-    """What an announcement becomes once the type asks for none: it says so, and stays still."""
+    """What an announcement becomes once the type no longer asks for one: it says so, and no longer changes."""
     return Card(
         kind="announcement",
         title=f"{isolated(facts.policy.name)}: {isolated(facts.title)}",
@@ -57,7 +57,7 @@ def ended_announcement(facts: Facts) -> Card:
 
 
 def withdrawn_announcement() -> Card:
-    """What an announcement becomes once the incident is private: nothing that says what it was about, or why."""
+    """What an announcement becomes once the incident is private: nothing about what it concerned, or why."""
     return Card(kind="withdrawn", title="Announcement withdrawn", text=NO_MORE)
 
 
@@ -67,17 +67,17 @@ def withdrawn() -> Card:
 
 
 def taken_back(what: str, *, did: str, done: str, by: str = "") -> Card:
-    """What a message becomes whose entry someone took back: *Eve Ito retracted this message*."""
+    """What a message becomes when its entry is taken back: *Eve Ito retracted this message*."""
     text = f"{by} {did} this {what}." if by else f"This {what} was {done}."
     return Card(kind="withdrawn", title="", text=text)
 
 
 def redacted() -> Card:
-    """What a message becomes of which the lead took the words out."""
+    """What a message becomes when the lead has redacted its words."""
     return Card(kind="withdrawn", title="", text="This message was redacted.")
 
 
-GONE = (withdrawn_announcement(), withdrawn(), redacted())  # how what stands once reads when its words are gone
+GONE = (withdrawn_announcement(), withdrawn(), redacted())  # how such messages read when their words are gone
 
 
 def farewell() -> Card:
@@ -86,7 +86,7 @@ def farewell() -> Card:
 
 
 def handover(facts: Facts) -> Card:
-    """The first message in a successor: where everything else is. It changes only once that is gone."""
+    """The first message in a successor: where everything else is. It changes only when that is gone."""
     if facts.room_before.gone:
         return Card(
             kind="handover",
@@ -106,7 +106,7 @@ def handover(facts: Facts) -> Card:
 
 
 def channel_gone(facts: Facts) -> Card:
-    """Tell whoever leads that there is no channel any more: nothing that says what the incident is about."""
+    """Tell the lead that the channel is gone: nothing about what the incident concerns."""
     return Card(
         kind="warned",
         title=f"{facts.codename} has no channel",
@@ -119,7 +119,7 @@ def channel_gone(facts: Facts) -> Card:
 
 
 def nobody_invited(facts: Facts) -> Card:
-    """Tell whoever leads that nobody could be invited to the private channel: nothing that says what it is about."""
+    """Tell the lead that no one could be invited to the private channel: nothing about what it concerns."""
     return Card(
         kind="warned",
         title=f"{facts.codename}: no one could be invited",
@@ -132,14 +132,14 @@ def nobody_invited(facts: Facts) -> Card:
 
 
 def empty(facts: Facts) -> str:
-    """Say that nobody is in the private channel, why, and what to do about it."""
+    """Say that no one is in the private channel, why, and what to do about it."""
     shown = facts.room_of(facts.room).shown
     says = f"No one could be invited to #{shown}, so no one can read it. {facts.uninvited}"
     return f"{says} Once apps may invite people, press Mark as done next to this on the incident page."
 
 
 def gone(facts: Facts) -> str:
-    """Say that the channel where people talked is gone, as far as that is known, and how they get another."""
+    """Say that the incident's channel is gone, as far as that is known, and how to get another."""
     room = facts.room_of(facts.room)
     if room.gone == DELETED:
         return f"#{room.shown} was deleted in Slack. {ANOTHER}"
@@ -150,19 +150,19 @@ def gone(facts: Facts) -> str:
 
 
 def outside(room: Room) -> str:
-    """Say that we were removed from the channel where people talk, and what to do about it."""
+    """Say that we were removed from the current channel, and what to do about it."""
     says = f"Firekind was removed from #{room.shown}, so it posts nothing there and invites no one."
     return f"{says} /invite it again, and what is missing follows."
 
 
 def outside_left(room: Room) -> str:
-    """Say what is not done in a channel that the conversation left, as we were removed from it, and how it will be."""
+    """Say what is left undone in a former channel because we were removed from it, and how it can be done."""
     says = f"Firekind was removed from #{room.shown}, so it can neither clear its topic nor archive it."
     return f"{says} /invite it again, and that follows, or do both by hand."
 
 
 def left_elsewhere(where: Sequence[str]) -> str:
-    """Say where our words can be read by people of a workspace in which nothing can be withdrawn now."""
+    """Say where our words can be read in a workspace in which nothing can be withdrawn now."""
     return (
         f"What Firekind said in {' and '.join(where)} can still be read in a Slack workspace that is not connected "
         "now. Delete it there by hand, or connect that workspace again, and it is withdrawn."
@@ -170,13 +170,13 @@ def left_elsewhere(where: Sequence[str]) -> str:
 
 
 def summary(published: Published) -> Card:
-    """What a private incident says in public: the words that two people confirmed, and none besides."""
+    """What a private incident says in public: exactly the words that two people confirmed."""
     link = published.url
     return Card("summary", title="Summary", text=published.text, link=link, link_label="Read it in Firekind")
 
 
 def notice(published: Published) -> Card:
-    """Say once, where incidents are announced, that there is a summary and where: nothing that leads past it."""
+    """Say once in the announcement channel that there is a summary and where; nothing in it leads to anything else."""
     text = ("Everyone can read it in ", room(OUTLET), ".")
     link = published.url
     return Card("notice", "A summary of a private incident was published", text, link=link, link_label="Read it here")

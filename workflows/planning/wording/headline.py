@@ -1,4 +1,4 @@
-"""The card that says how an incident is: pinned in its channel, and where incidents are announced. Pure."""
+"""The card with the state of an incident: pinned in its channel, and posted where incidents are announced. Pure."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ STATUS_WORDS = {
 }
 PAGE = "Open the timeline"
 REVIEW = "Open the review"
-SHOWN_CHARS = 700  # more than a phone's screen holds is on the page
+SHOWN_CHARS = 700  # anything beyond a phone's screen is on the page
 
 
 def headline(facts: Facts) -> Card:
@@ -41,7 +41,7 @@ def headline(facts: Facts) -> Card:
 
 
 def announcement(facts: Facts) -> Card:
-    """The message in the announce channel, kept current."""
+    """The message in the announcement channel, kept current."""
     return Card(
         kind="announcement",
         title=f"{isolated(facts.policy.name)}: {isolated(facts.title)}",
@@ -61,7 +61,7 @@ def announcement(facts: Facts) -> Card:
 def said_so_far(facts: Facts, *, to_all: bool = False) -> tuple[tuple[str, Words], ...]:
     """Return impact, the latest update with its age, next step and summary; each cut to what a phone shows.
 
-    ``to_all`` leaves out the next step, which is of those who respond.
+    ``to_all`` leaves out the next step, which is for responders.
     """
     found: list[tuple[str, Words]] = []
     if facts.impact is not None:
@@ -78,7 +78,7 @@ def said_so_far(facts: Facts, *, to_all: bool = False) -> tuple[tuple[str, Words
 
 
 def step(stated: ChannelPost) -> Words:
-    """Say what was stated, after who does it where it is a next step."""
+    """Say what was stated; a next step is preceded by its owner."""
     return joined(stated.owner.mention, ": ", stated.text) if stated.owner is not None else stated.text
 
 
@@ -88,7 +88,7 @@ def lead(facts: Facts) -> Words:
 
 
 def _type(facts: Facts) -> str:
-    """Say type and status in one line, which a phone has few of."""
+    """Say type and status in one line, because a phone has few."""
     private = " · private" if facts.private else ""
     return f"{isolated(facts.policy.name)}{private} · {STATUS_WORDS[facts.status]}"
 
@@ -98,17 +98,17 @@ def _declared(facts: Facts) -> Words:
 
 
 def _meaning(facts: Facts) -> str:
-    """Say what the type means; by its name, as it is no news of this incident."""
+    """Say what the type means, preceded by its name, because it is not news about this incident."""
     return f" · {isolated(facts.policy.name)}: {facts.policy.says}"
 
 
 def _declarer(facts: Facts) -> str:
-    """Name who declared it, who knows most of it at first."""
+    """Name who declared it, because they know most about it at first."""
     return f" by {isolated(facts.declarer.name)}" if facts.declarer is not None else ""
 
 
 def _verbs(facts: Facts) -> tuple[Button, ...]:
-    """Offer what this state allows, what it waits for first."""
+    """Offer what this state allows, most urgent first."""
     if not facts.active:
         return (Button(REVIEW, "open", f"{facts.url}review", "primary"), Button("Reopen", "reopen", facts.codename))
     take = (Button("Take the lead", "take-lead", facts.codename, "primary"),) if facts.lead is None else ()

@@ -1,6 +1,6 @@
-"""What each vendor shows in its own way within our words: people, times, channels. Pure.
+"""Parts of our words that each vendor shows in its own way: people, times, channels. Pure.
 
-A mark is a value beside the words and never a part of them: whatever people type stays text.
+A mark is a value next to the words and never part of them: whatever people type stays text.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ OUTLET: Final = "outlet"
 
 @dataclass(frozen=True, slots=True)
 class TextMark:
-    """Something to show in the vendor's way, by ``id``; ``label`` is how it reads where that cannot be.
+    """Something for the vendor to show in its own way, by ``id``; ``label`` is its plain text.
 
-    ``kind`` is ``person`` (an id of the chat's), ``time`` or ``ago`` (seconds since 1970), ``channel`` (an id of the
-    chat's), or ``room``, one of the incident's own by number, or ``outlet``, which becomes a channel once that is made.
+    ``kind`` is ``person`` (an id in the chat), ``time`` or ``ago`` (seconds since 1970), ``channel`` (an id in the
+    chat), or ``room``, one of the incident's own by number, or ``outlet``, which becomes a channel once that is made.
     """
 
     kind: str
@@ -36,7 +36,7 @@ def when(at: datetime) -> TextMark:
 
 
 def ago(at: datetime) -> TextMark:
-    """Mark how long ago a time was, as each reader sees it when they look: it stays true without an edit."""
+    """Mark how long ago a time was when the reader looks: it stays true without an edit."""
     return replace(when(at), kind="ago")
 
 
@@ -51,23 +51,23 @@ def parts(words: Words) -> Iterator[Part]:
 
 
 def joined(*several: Words) -> Words:
-    """Put words one after the other."""
+    """Join words one after the other."""
     found = tuple(part for words in several for part in parts(words))
     return "".join(map(str, found)) if all(isinstance(part, str) for part in found) else found
 
 
 def bare(words: Words) -> str:
-    """Say words without anything to show in a vendor's way."""
+    """Return words as plain text, using the marks' labels."""
     return "".join(part if isinstance(part, str) else part.label or part.id for part in parts(words))
 
 
 def shown(words: Words, *, text: Callable[[str], str], mark: Callable[[TextMark], str]) -> str:
-    """Write words for one vendor: its own form of texts, and of marks."""
+    """Render words for one vendor, with its own form of texts and of marks."""
     return "".join(text(part) if isinstance(part, str) else mark(part) for part in parts(words))
 
 
 def replaced(words: Words, mark: Callable[[TextMark], Part]) -> Words:
-    """Put something else in the place of each mark."""
+    """Replace each mark."""
     return words if isinstance(words, str) else tuple(mark(p) if isinstance(p, TextMark) else p for p in words)
 
 

@@ -1,4 +1,4 @@
-"""A plan's lines as guests read them: nobody is named, and what happens to people is counted. Pure."""
+"""A plan's lines as guests read them: without names, with the effects on people counted. Pure."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from typing import Final
 
 from workflows.planning.plan_lines import PlanLine
 
-# The keys of lines that name nobody; all others may.
+# The keys of lines that name no one; all others may.
 NAMELESS: Final = frozenset(
     (
         *("channel", "outlet", "post", "small", "picture", "archived", "outside", "closed", "capture"),
         *("chat", "pager", "private", "ticket", "reminder"),
     )
 )
-PEOPLE: Final = PlanLine("+", "bring in or page the people the type names", "people")  # for all who are
-# What stands for lines that change or end what names people, of one and of several; for others with "=" or "!" nothing.
+PEOPLE: Final = PlanLine("+", "bring in or page the people the type names", "people")  # stands for all of them
+# What replaces lines that change or end things with names, for one and for several; "=" and "!" lines are dropped.
 COUNTED: Final = {
     ("-", "loses"): ("end access for {} person", "end access for {} people"),
     ("-", "page"): ("resolve {} page", "resolve {} pages"),
@@ -26,7 +26,7 @@ COUNTED: Final = {
 
 
 def lines(whole: Iterable[PlanLine]) -> Iterator[PlanLine]:
-    """Yield lines of a plan without those that name people, and then what stands for them."""
+    """Yield a plan's lines without those that name people, followed by what replaces them."""
     named: Counter[tuple[str, str]] = Counter()
     for line in whole:
         if line.key in NAMELESS:

@@ -1,4 +1,4 @@
-"""What people should know about pages before they count on them: whom nobody pages, or nobody reaches. Pure."""
+"""What people should know about pages before relying on them: who is not paged, or cannot be reached. Pure."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from incidents import sentences
 from workflows.planning.pages import OPENING, Callee, Paged, RequestedPage, WantedPage, asked_again, is_unsent
 
-MAINTENANCE, UNHEARD, NOBODY = "maintenance/", "unheard/", "nobody/"  # keys of what is said of pages before they go out
+MAINTENANCE, UNHEARD, NOBODY = "maintenance/", "unheard/", "nobody/"  # key prefixes of warnings about unsent pages
 
 
 def missing(
     names: Sequence[str], *, callees: Mapping[str, Callee | None], paged: Sequence[Paged], type_name: str
 ) -> Iterator[tuple[str, str]]:
-    """Yield key and words for what a policy pages and the pager does not have."""
+    """Yield key and words for targets that a policy pages and the pager does not have."""
     for name in names:
         if any(one.goes_to(name) and not (one.is_void or one.called_off) for one in paged):
             continue
@@ -35,7 +35,7 @@ def missing(
 
 
 def in_maintenance(wanted: Iterable[WantedPage], *, paged: Sequence[Paged]) -> Iterator[tuple[str, str]]:
-    """Yield key and words for each page that is still to be opened on a service in a maintenance window."""
+    """Yield key and words for each page still to be opened on a service in a maintenance window."""
     for one in _still_to_page(wanted, paged=paged):
         if one.paused:
             says = f"The PagerDuty service for {one.name} is in a maintenance window, so the page may notify no one."
@@ -60,7 +60,7 @@ def unheard(wanted: Iterable[WantedPage], *, paged: Sequence[Paged]) -> Iterator
 
 
 def sent_all_the_same(key: str, *, paged: Iterable[Paged]) -> str:
-    """Say that a page went out of which this gap warned; empty for any other gap, and where none was sent."""
+    """Say that a page went out despite this warning; empty for any other gap, and if none was sent."""
     if not key.startswith((MAINTENANCE, UNHEARD, NOBODY)):
         return ""
     ref = key.partition("/")[2]
@@ -74,9 +74,9 @@ def _still_to_page(wanted: Iterable[WantedPage], *, paged: Iterable[Paged]) -> I
 
 
 def unsent(asked: Sequence[RequestedPage], *, paged: Sequence[Paged]) -> Iterator[tuple[str, str]]:
-    """Yield key and words for each page that someone asked for by hand and that the pager would refuse now.
+    """Yield key and words for each page requested by hand that the pager would refuse now.
 
-    It is over once the same one is paged under another id, whoever asked for that.
+    It no longer applies once the same target is paged under another id, whoever requested that.
     """
     there = {page.key: page for page in paged}
     here = {page.name.casefold() for page in paged if not (page.elsewhere or page.is_void or page.called_off)}
@@ -88,9 +88,9 @@ def unsent(asked: Sequence[RequestedPage], *, paged: Sequence[Paged]) -> Iterato
 
 
 def left_elsewhere(paged: Iterable[Paged], *, neutral: str = "") -> Iterator[tuple[str, str]]:
-    """Yield key and words for each page that is in an account where nothing can be changed now.
+    """Yield key and words for each page in an account where nothing can be changed now.
 
-    ``neutral`` is the title that pages of a private incident are to have, empty for a public one.
+    ``neutral`` is the title that a private incident's pages should have, empty for a public one.
     """
     for one in paged:
         titled = bool(neutral) and one.title not in {"", neutral}
@@ -106,9 +106,9 @@ def left_elsewhere(paged: Iterable[Paged], *, neutral: str = "") -> Iterator[tup
 
 
 def strangers(wanted: Iterable[WantedPage], *, private: bool) -> Iterator[tuple[str, str]]:
-    """Yield key and words for each one who is paged and not reached, whichever pages they are on.
+    """Yield key and words for each person who is paged but not reached, once across all pages.
 
-    In private, people that an earlier page did not bring in do not count.
+    In a private incident, people whom an earlier page did not bring in do not count.
     """
     found = {one.id: one for page in wanted if page.brings or not private for one in page.callee.strangers}
     for id, one in sorted(found.items()):

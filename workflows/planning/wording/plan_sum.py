@@ -13,8 +13,8 @@ from workflows.planning.things import Spec
 NOTHING: Final = "Nothing changes for anyone"
 NO_ONE: Final = "Pages no one"
 OTHER: Final = "other"
-NAMED: Final = 3  # as many who are paged are named, more are counted
-# What lines of a sign and a key add up to; all else that changes is counted together.
+NAMED: Final = 3  # this many paged people are named; the rest are counted
+# What lines with a sign and a key count as; all other changes are counted together.
 PARTS: Final = {
     ("+", "page"): "page",
     ("-", "page"): "over",
@@ -29,7 +29,7 @@ PARTS: Final = {
     ("+", "capture"): "capture",
     ("-", "capture"): "uncaptured",
 }
-# How each part reads, of one and of several, in order.
+# The words of each part, for one and for several, in order.
 SAID: Final = (
     ("page", "sends {} page", "sends {} pages"),
     ("over", "resolves {} page", "resolves {} pages"),
@@ -43,7 +43,7 @@ SAID: Final = (
     ("uncaptured", "cancels {} capture", "cancels {} captures"),
     (OTHER, "{} other change", "{} other changes"),
 )
-# What the first part adds where a page may reach no one, by the key of the line that warns of it.
+# What the first part adds if a page may reach no one, by the key of the line that warns of it.
 DOUBTS: Final = {
     "maintenance": "in a maintenance window",
     "unheard": "without notifying anyone",
@@ -53,7 +53,7 @@ REACH: Final = frozenset({"page", "over", "in", "more", "out", "people"})  # the
 
 
 def in_short(lines: Iterable[PlanLine], posts: Iterable[Spec]) -> str:
-    """Add up what changes: *Pages Eve Ito · brings in 6 more people · 5 lose access · posts in 2 channels*.
+    """Sum up what changes: *Pages Eve Ito · brings in 6 more people · 5 lose access · posts in 2 channels*.
 
     ``posts`` are the messages that are posted.
     """
@@ -65,7 +65,7 @@ def in_short(lines: Iterable[PlanLine], posts: Iterable[Spec]) -> str:
 
 
 def reach(lines: Iterable[PlanLine]) -> str:
-    """Add up what changes for people, for where it is confirmed: *Pages no one · brings in 6 people*."""
+    """Sum up what changes for people, next to the confirm button: *Pages no one · brings in 6 people*."""
     lines = list(lines)
     found = Counter({part: count for part, count in _counted(lines).items() if part in REACH})
     said = _said(found, lines)
@@ -73,7 +73,7 @@ def reach(lines: Iterable[PlanLine]) -> str:
 
 
 def _counted(lines: Sequence[PlanLine]) -> Counter[str]:
-    """Count each part; where lines name also people who are in already, those who come in are *more*."""
+    """Count each part; if lines also name people who are already in, newcomers count as *more*."""
     found: Counter[str] = Counter()
     for line in lines:
         if line.sign in "+~-":
@@ -102,7 +102,7 @@ def _doubts(lines: Iterable[PlanLine], *, pages: int) -> str:
 
 
 def _paged(lines: Iterable[PlanLine]) -> str:
-    """Say who is paged; empty where a page goes to no one who is known."""
+    """Say who is paged; empty if a page goes to no one who is known."""
     pages = [line.paged for line in lines if (line.sign, line.key.partition("/")[0]) == ("+", "page")]
     names = list(dict.fromkeys(name for some in pages for name in some))
     if not all(pages):
@@ -113,5 +113,5 @@ def _paged(lines: Iterable[PlanLine]) -> str:
 
 
 def _place(spec: Spec) -> str:
-    """Return which channel a message goes to: a room of the incident, one by name, or that of the summary."""
+    """Return the channel that a message goes to: a room of the incident, one by name, or the summary's."""
     return str(spec.get("room") or spec.get("channel") or spec.get("in"))

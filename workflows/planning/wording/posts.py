@@ -1,4 +1,4 @@
-"""What the channel is told of the timeline: a card a kind of entry, with what it asks for as buttons. Pure."""
+"""The channel's messages about the timeline: one card per kind of entry, with buttons for what it asks for. Pure."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ NO_CHANNEL: Final = "You got this directly because there is no channel yet."
 IN_PAGER: Final = "Open in PagerDuty"
 STATED: Final = {"updated": "Update", "impact": "Impact", "next_step": "Next step"}
 LINKS: Final = {"page": IN_PAGER, "alert": IN_PAGER}
-# The title and the colour of the cards of some kinds; entries of all others are one plain line.
+# The title and the color of the cards of some kinds; entries of all other kinds are one plain line.
 CARDS: Final[Mapping[str, tuple[str, str]]] = {
     "due": ("A status update is due", "amber"),
     "gap": ("Missing", "orange"),
@@ -42,14 +42,14 @@ CARDS: Final[Mapping[str, tuple[str, str]]] = {
     "replay_asked": ("What would you do next?", "violet"),
     "replay_over": ("Replay", "slate"),
 }
-# Those whose own first sentence says more than a title: it is the title, and what follows stands below.
+# Kinds whose first sentence says more than a generic title: it becomes the title, and the rest goes below.
 NEWS: Final = frozenset({"gap", "failed", "page", "alert", "warned"})
 HEAD_CHARS: Final = 200  # a longer one is no title
-# Those that say who did it and why in a word: *Resolved by Ann*.
+# Kinds that say who did it and why in a word: *Resolved by Ann*.
 DEEDS: Final = frozenset({"mitigated", "resolved", "reopened", "cancelled"})
-UPDATED: Final = frozenset({"updated", "mitigated", "resolved", "cancelled", "duplicated"})  # what a reminder asks for
+UPDATED: Final = frozenset({"updated", "mitigated", "resolved", "cancelled", "duplicated"})  # kinds that settle it
 UNCHANGED: Final = "No one new is brought in, and nothing else changes."
-LINES: Final = 6  # of what a retype changed; the rest is folded behind a button
+LINES: Final = 6  # of what a retype changed; a button shows the rest
 LINE_CHARS: Final = 160
 WHY_CHARS: Final = 700
 ENTRY_GONE: Final = ("message", "retracted", "retracted")  # what was taken back, who did what to it, what it is now
@@ -57,7 +57,7 @@ EVIDENCE_GONE: Final = ("evidence", "withdrew", "withdrawn")
 
 
 def told(event: ChannelPost, facts: Facts) -> Card:
-    """Return the message for an event in the channel."""
+    """Return the channel message for an event."""
     if event.withdrawn:
         return withdrawn()
     if event.redacted or event.retracted:
@@ -71,7 +71,7 @@ def told(event: ChannelPost, facts: Facts) -> Card:
 
 
 def _worked(event: ChannelPost, facts: Facts) -> Card:
-    """Return the card of what somebody made: evidence, a verdict, a review, a task; else that of its kind."""
+    """Return the card for someone's work: evidence, a verdict, a review, a task; else that of its kind."""
     if event.evidence:
         return _evidence(event, facts)
     if event.finding:
@@ -86,7 +86,7 @@ def _worked(event: ChannelPost, facts: Facts) -> Card:
 
 
 def by_hand(event: ChannelPost, facts: Facts) -> Card:
-    """Tell one person what waits for their hand, where no channel can: nothing of what a private one is about."""
+    """Tell one person what needs doing by hand when no channel can: nothing about what a private incident concerns."""
     return Card(
         kind="by_hand",
         title=f"{facts.codename}: {BY_HAND[0].lower()}{BY_HAND[1:]}",
@@ -100,7 +100,7 @@ def by_hand(event: ChannelPost, facts: Facts) -> Card:
 
 
 def unread(event: ChannelPost, facts: Facts) -> Card:
-    """Tell whoever brought a file that it could not be read: nothing that says what the incident is about."""
+    """Tell the person who added a file that it could not be read: nothing about what the incident concerns."""
     return Card(
         kind="unread",
         title=f"{facts.codename}: evidence {event.evidence} could not be read",
@@ -114,7 +114,7 @@ def unread(event: ChannelPost, facts: Facts) -> Card:
 
 
 def _card(event: ChannelPost, facts: Facts) -> Card:
-    """Return the card of an entry, or the plain line of one whose kind has no title."""
+    """Return the card of an entry, or the plain line of a kind without a title."""
     label = LINKS.get(event.kind, "Open")
     title, tone = CARDS.get(event.kind, ("", ""))
     if not title:
@@ -140,7 +140,7 @@ def _card(event: ChannelPost, facts: Facts) -> Card:
 
 
 def _named(event: ChannelPost) -> Words:
-    """Say an entry in a line; whoever was given the lead or a role by someone else is mentioned, so that they hear."""
+    """Say an entry in a line; someone given the lead or a role by someone else is mentioned, to notify them."""
     said = _said(event)
     at = said.find(event.owner.name, len(event.by)) if event.owner is not None and event.owner.name else -1
     if event.owner is None or at < 0:
@@ -149,7 +149,7 @@ def _named(event: ChannelPost) -> Words:
 
 
 def _first(said: str, title: str) -> tuple[str, str]:
-    """Split what is said into its first sentence and the rest; one too long for a title stands below the usual one."""
+    """Split a text into its first sentence and the rest; a sentence too long for a title goes below the usual one."""
     head, rest = sentences.first(said)
     return (head, rest) if len(head) <= HEAD_CHARS else (title, said)
 
@@ -166,7 +166,7 @@ def _asking(event: ChannelPost, facts: Facts) -> tuple[str, Words]:
 
 
 def _due(event: ChannelPost, facts: Facts) -> tuple[str, Words, str]:
-    """Say that an update is due and whose it is; once it came, or nobody responds any more, only that it was."""
+    """Say that an update is due, and from whom; once it was posted or the incident has ended, only that it was due."""
     why = capital(event.sentence.removeprefix(f"{CARDS['due'][0]}: "))
     if _is_over(event, facts):
         return "A status update was due", why, "slate"
@@ -175,18 +175,18 @@ def _due(event: ChannelPost, facts: Facts) -> tuple[str, Words, str]:
 
 
 def _is_over(event: ChannelPost, facts: Facts) -> bool:
-    """Whether what a reminder asks for came, or the incident ended."""
+    """Whether the update that a reminder asks for was posted, or the incident ended."""
     came = (one for one in facts.told if one.n > event.n and one.kind in UPDATED)
     return not facts.active or any(not (one.retracted or one.redacted) for one in came)
 
 
 def _they(event: ChannelPost, did: str = "") -> str:
-    """Say what someone did whom the title names."""
+    """Say what the person named in the title did."""
     return f"They {event.sentence.removeprefix(did)}"
 
 
 def _statement(event: ChannelPost) -> Card:
-    """Say an update with what it states besides its words, or what was stated by itself.
+    """Say an update with everything it states, or a statement on its own.
 
     A next step without words says that there is none any more.
     """
@@ -198,9 +198,9 @@ def _statement(event: ChannelPost) -> Card:
 
 
 def _retyped(event: ChannelPost, news: RetypeNews, facts: Facts) -> Card:
-    """Say between which types, why, and what that changed for whom; long lists are folded behind a button.
+    """Say from which type to which, why, and what that changed for people; a button shows the rest of long lists.
 
-    Guests read a channel's messages, too: while one is in, whom the type names stands behind that button alone.
+    Guests read a channel's messages, too: while one is in, people the type names are shown only behind that button.
     """
     sections: list[tuple[str, Words]] = [("Why", cut(event.text, WHY_CHARS))] if event.text else []
     buttons: list[Button] = []
@@ -220,7 +220,7 @@ def _retyped(event: ChannelPost, news: RetypeNews, facts: Facts) -> Card:
 
 
 def _task(event: ChannelPost, task: TaskNow, facts: Facts) -> Card:
-    """Say a task or follow-up as it is now, with what may be done while it is open."""
+    """Say the current state of a task or follow-up, with what can be done while it is open."""
     title = f"{task.word.capitalize()} {task.n}"
     sections: tuple[tuple[str, Words], ...] = (("Owner", task.owner.mention if task.owner else "no one yet"),)
     sections += (("Due", task.due),) if task.due else ()
@@ -236,7 +236,7 @@ def _task(event: ChannelPost, task: TaskNow, facts: Facts) -> Card:
 
 
 def _evidence(event: ChannelPost, facts: Facts) -> Card:
-    """Tell what was measured, or that it could not be read, with the way to all of it; a picture comes below."""
+    """Say what was measured, or that it could not be read, with a link to all of it; a picture goes in the thread."""
     whose = "could not be read" if event.unread else f"from {event.by or 'Firekind'}"
     title = f"Evidence {event.evidence} {whose}"
     text = event.sentence.removeprefix(f"added evidence {event.evidence}, ")
@@ -250,7 +250,7 @@ def _said(event: ChannelPost) -> str:
 
 
 def _asked(event: ChannelPost, facts: Facts) -> tuple[Button, ...]:
-    """Offer what a message asks for: trying again, an update, choosing who has a role, the end."""
+    """Return the buttons for what a message asks for: retry, post an update, choose who has a role, resolve."""
     if event.kind == "failed" and event.retry:
         about = f"{facts.codename}|{event.retry}"
         done = (Button("Mark as done", "by-hand", about),) if event.by_hand else ()

@@ -1,4 +1,4 @@
-"""What turning private cannot undo, closes and moves, in words for the person about to confirm it. Pure."""
+"""What becoming private cannot undo, closes and moves, in words for the person about to confirm it. Pure."""
 
 from __future__ import annotations
 
@@ -42,10 +42,10 @@ def notes(
     looked_for: int = 0,
     opening: int = 0,
 ) -> tuple[PlanNote, ...]:
-    """Say what a retype to a private type does, apart from the plan's own lines.
+    """Say what a retype to a private type does, beyond the plan's own lines.
 
-    ``replays`` counts the public drills that replay it, ``duplicates`` the public ones of it, ``looked_for`` what
-    failed and may be public all the same, and ``opening`` the pages that are being opened.
+    ``replays`` counts the public drills that replay it, ``duplicates`` its public duplicates, ``looked_for`` failed
+    effects that may be public all the same, and ``opening`` pages that are being opened.
     """
     counted = (*_opening(opening), *_replays(replays), *_duplicates(duplicates), *_looked_for(looked_for))
     closes = (*_closes(before, after), *counted)
@@ -54,7 +54,7 @@ def notes(
 
 
 def opening(after: Facts, gaining: Iterable[Standing]) -> Iterator[PlanNote]:
-    """Say what a retype of a private incident leaves closed, and to whom it opens: ``gaining`` take no part yet."""
+    """Say what a retype of a private incident leaves closed, and to whom it opens: ``gaining`` do not take part yet."""
     if not after.policy.private:
         yield PlanNote(STAYS_PRIVATE)
     ordered = sorted(gaining, key=lambda one: (one.why, one.who.name))
@@ -116,7 +116,7 @@ def _moves(before: Facts, after: Facts) -> Iterator[str]:
 
 
 def _old_room(before: Facts, shown: str) -> str:
-    """Say what is done in the channel that people leave, where anything can be."""
+    """Say what is done in the channel that people leave, if anything can be."""
     if not before.chat:
         return f"Slack is not connected, so nothing in {shown} changes: what Firekind said in it stays."
     if before.is_there(f"archived/{before.room}"):
@@ -149,7 +149,7 @@ def _stays(before: Facts, after: Facts, alerts: int) -> Iterator[str]:
 
 
 def _out_of_reach(before: Facts) -> Iterator[str]:
-    """Name what is public and can't be taken back now: it stands where nothing is connected, or not any more."""
+    """Name public content that can't be withdrawn now, because it is where nothing is, or is any longer, connected."""
     if not before.chat and before.is_there("announcement"):
         channel = before.announces_in("announcement")
         yield f"Slack is not connected, so the announcement in #{channel} stays until it is."
@@ -181,13 +181,13 @@ def _tickets(facts: Facts) -> int:
 
 
 def _tickets_elsewhere(facts: Facts) -> list[str]:
-    """Return the projects of tickets that a tracker that was set before shows to everyone who reads it."""
+    """Return previously connected projects with tickets that everyone who reads the project can read."""
     now = facts.tracker.place if facts.tracker else ""
     return [place for key, place in facts.tickets.items() if place != now and not is_private(key)]
 
 
 def _ringing(facts: Facts) -> int:
-    """Count the pages that are open in the pager that is connected."""
+    """Count the pages that are open in the connected pager."""
     return sum(one.status in {TRIGGERED, ACKNOWLEDGED} and not one.elsewhere for one in facts.paged)
 
 

@@ -1,4 +1,4 @@
-"""What a plan says of reminders: whether people are asked for status updates, and how often. Pure."""
+"""What a plan says about reminders: whether people are asked for status updates, and how often. Pure."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ KEY: Final = "reminder"
 
 
 def lines(before: Policy | None, after: Policy) -> Iterator[PlanLine]:
-    """Yield what changes from one policy to another, or from none at all: one line, or nothing."""
+    """Yield what changes from one policy to another, or from none: one line, or nothing."""
     was, every = before and before.update_every_min, after.update_every_min
     if every and every != was:
         instead = f" instead of every {_minutes(was)}" if was else ""

@@ -1,4 +1,4 @@
-"""Who loses access by turning private, and what they own of the response. Pure."""
+"""Who loses access when an incident becomes private, and what they own of the response. Pure."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ LOSES: Final = "loses"  # the key of the line that names them
 
 
 def losing(before: Facts, after: Facts) -> tuple[Invitee, ...]:
-    """Return those who take part or own something to do, and may not see it afterwards, by name."""
+    """Return those who take part or own something to do and may not see it afterwards, by name."""
     if before.private or not after.private:
         return ()
     staying = {pk for pk, one in participation.of(after).standings.items() if one.wanted}
@@ -44,6 +44,6 @@ def _owned(facts: Facts) -> Iterator[tuple[Invitee, str]]:
 
 
 def _listed(owned: list[str]) -> str:
-    """Say what someone owns up to the verb: *the next step and*, *the next step and task 2, and*."""
+    """List what someone owns, up to the verb: *the next step and*, *the next step and task 2, and*."""
     *rest, last = owned
     return f"{', '.join(rest)} and {last}, and" if rest else f"{last} and"

@@ -1,4 +1,4 @@
-"""Incidents as the pager tells of them, and the rules that take them."""
+"""Incidents as the pager reports them, and the rules that take them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The people and incidents of the tests about on-call."""
+"""The people and incidents of the on-call tests."""
 
 from incidents.tests.conftest import ada, ben, browse, eve, incident, secret, shipped
 

@@ -1,4 +1,4 @@
-"""A pager in memory: its people, its targets, a rota of turns, and an error to raise instead."""
+"""An in-memory pager: its people, its targets, a rota of turns, and an error to raise instead."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ FORBIDDEN = VendorError("The key may not read services.", code="forbidden", meth
 
 
 def hours(count: float) -> datetime:
-    """Return the moment so many hours after nine."""
+    """Return the moment this many hours after nine."""
     return NINE + timedelta(hours=count)
 
 
 @dataclass(slots=True, eq=False, weakref_slot=True)
 class LittlePager:
-    """Says what it is told to say, and counts what it was asked."""
+    """Returns what it was set up with, and counts the calls."""
 
     known: list[PagerPerson] = field(default_factory=list)
     listed: list[Target] = field(default_factory=list)
@@ -61,7 +61,7 @@ class LittlePager:
         if what in self.fails:
             raise self.fails[what]
 
-    # What rings is not asked for here.
+    # Opening pages is not needed here.
 
     def ring(self, ring: PageRequest) -> PageStatus:
         raise NotImplementedError
@@ -83,7 +83,7 @@ class LittlePager:
         raise NotImplementedError
 
     def fallback_service(self) -> str:
-        """Know no fallback."""
+        """There is no fallback."""
         return ""
 
     def resolve(self, id: str, *, key: str, via: str, codename: str = "") -> bool:
@@ -98,7 +98,7 @@ class LittlePager:
 
 
 def small() -> LittlePager:
-    """Give a pager with two people, a policy of two levels and a schedule that is handed over at nine."""
+    """Return a pager with two people, a policy with two levels and a schedule that is handed over at nine."""
     return LittlePager(
         known=[
             PagerPerson("PANN", "Ann", "ann@example.com", "https://pager.example/users/PANN"),

@@ -1,4 +1,4 @@
-"""Whatever is told of an alert late, twice and in any order: it stands as it does with the pager, once all is told."""
+"""However late, often and disordered the news of an alert: in the end it stands as it does in the pager."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from workflows.tests.oncall.alerted import hear, major, ruled, said
 
 __all__ = ["major", "shipped"]
 
-# What can happen to it next, by how it stands; a priority is set, or taken away, at any time.
+# What can happen to it next, by its status; its priority can be set or removed at any time.
 NEXT = {
     "triggered": ["acknowledged", "resolved", "priority", "moved"],
     "acknowledged": ["unacknowledged", "acknowledged", "resolved", "priority", "moved"],
@@ -24,7 +24,7 @@ NEXT = {
 
 @st.composite
 def lives(draw: st.DrawFn) -> list[PagerEvent]:
-    """What truly happened to one alert, in order, each told with all that was so at that moment."""
+    """What really happened to one alert, in order, each piece of news with the state of that moment."""
     status, priority, service, told = "", draw(st.sampled_from(["", "P1"])), "checkout", []
     kinds = ["triggered"]
     for n in range(draw(st.integers(2, 6))):
@@ -38,7 +38,7 @@ def lives(draw: st.DrawFn) -> list[PagerEvent]:
 
 
 def of(*steps: tuple[str, str, str]) -> list[PagerEvent]:
-    """A life, of kinds of news with the priority and the status that it then has."""
+    """A life, from kinds of news with the priority and the status that follow."""
     return [said("Q1", kind, minute=n, priority=one, status=status) for n, (kind, one, status) in enumerate(steps)]
 
 

@@ -1,4 +1,4 @@
-"""Incidents of the pager that declare one here, or concern none."""
+"""Pager incidents that declare one here, or concern none."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The pager is read into a cache that outlives it: nothing that it once said is lost while it is away."""
+"""The pager is read into a cache that outlives it: nothing it once said is lost while it is down."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def test_while_nothing_is_due_two_questions_find_that_out(
     pager: LittlePager, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:
     refresh.keep(at=EARLY)
-    pager.rota.append(Turn("SCH", 0, "PNEW", NINE, hours(1)))  # whom nobody knows, so that the directory is read soon
+    pager.rota.append(Turn("SCH", 0, "PNEW", NINE, hours(1)))  # who is unknown, so that the directory is read soon
     pager_cache.refresh_shifts(at=EARLY + 3 * 60 * SECOND)
     with django_assert_num_queries(2):
         assert not refresh.keep(at=EARLY + 3 * 60 * SECOND + SECOND)
@@ -131,7 +131,7 @@ def test_an_override_is_news_and_a_shift_of_next_week_is_none(pager: LittlePager
 
 
 def test_a_rota_that_moved_is_read_as_far_as_it_is_shown(pager: LittlePager) -> None:
-    """A day of the new rota over two weeks of the old one would make up a shift where they meet."""
+    """A day of the new rota laid over two weeks of the old one would make up a shift where they meet."""
 
     def turns(moved: int) -> list[Turn]:
         return [Turn("SCH", 0, "PANN" if n % 2 else "PBEN", hours(24 * n - moved), hours(24 * (n + 1) - moved))

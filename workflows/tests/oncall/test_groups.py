@@ -1,4 +1,4 @@
-"""Who belongs in a group: tables, and the law that nobody is never written."""
+"""Who belongs in a group: tables, and the law that an empty group is never written."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Laws of hearing: whatever comes late, twice, in any order or never, a page stands as the newest news say.
+"""Laws of receiving news: whatever arrives late, twice, out of order or never, a page shows what the newest news says.
 
-A true history of one page is made up, delivered badly, and looked at in between.
+A true history of one page is made up, delivered badly, and polled in between.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from workflows.paging.apply_page_event import Heard
 pytestmark = pytest.mark.django_db
 
 BEGINNING = datetime(2026, 11, 20, 9, 0, 0, tzinfo=UTC)
-# What can happen to a page next, by how it stands.
+# What can happen to a page next, by its status.
 NEXT = {
     "triggered": ["acknowledged", "resolved"],
     "acknowledged": ["acknowledged", "unacknowledged", "resolved"],
@@ -37,7 +37,7 @@ _numbers = itertools.count(1)
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """Something that comes to us: news, or the time of a look."""
+    """Something that reaches us: news, or the time of a poll."""
 
     at_ms: int
     news: PagerEvent | None = None
@@ -45,7 +45,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Life:
-    """What truly happened to a page, and what comes to us of it, in order."""
+    """What really happened to a page, and what reaches us of it, in order."""
 
     page_id: str
     history: tuple[PagerEvent, ...]
@@ -57,7 +57,7 @@ class Life:
 
     @property
     def delivered(self) -> set[str]:
-        """The ids of the news that came at least once."""
+        """The ids of the news that arrived at least once."""
         return {step.news.id for step in self.steps if step.news}
 
 
@@ -100,7 +100,7 @@ def opened(incident: Incident, life: Life) -> Page:
 
 
 def look(page: Page, life: Life, at: datetime, *, to_the_second: bool) -> None:
-    """Look at how it truly stands; the pager knows the moment of the last change to the second, or to the last bit."""
+    """Poll its true state; the pager gives the time of the last change to the second, or exactly."""
     last = life.truth(at)
     since = last.at.replace(microsecond=0) if to_the_second else last.at
     by = last.by.name if last.by else ""
@@ -108,7 +108,7 @@ def look(page: Page, life: Life, at: datetime, *, to_the_second: bool) -> None:
 
 
 def live(incident: Incident, life: Life, *, to_the_second: bool) -> Page:
-    """Let everything come to us; after each step the page stands as it once truly did."""
+    """Deliver everything; after each step the page is in a state that it really had."""
     page = opened(incident, life)
     for step in life.steps:
         at = moment(step.at_ms)
@@ -146,7 +146,7 @@ def test_the_newest_news_decide_and_nothing_is_told_twice(incident: Incident, li
 
 
 def at_most_once(page: Page, life: Life) -> None:
-    """Check that each entry is of something that happened, within the second in which it did, and of one thing each."""
+    """Check that each entry is about something that happened, in the right second, and each about its own."""
     left = list(life.history)
     for entry in sorted(entries(page), key=lambda one: one.at):
         status = STATUS_OF[entry.data["news"]]

@@ -1,4 +1,4 @@
-"""Who a page has reached: in any order of the news, with looks between them, the newest decide and nobody is lost."""
+"""Who a page has reached: in any order of the news, with polls in between, the newest decides and no one is lost."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def opened(incident: Incident, *ids: str, **more: Any) -> Page:
 
 
 def passed(n: int, *ids: str, kind: str = "escalated") -> PagerEvent:
-    """News that these are paged from the n-th minute on."""
+    """News that these people are paged from the n-th minute on."""
     people = tuple(Who(id, NAMES[id]) for id in ids)
     says = "now paging {people}"
     return PagerEvent(
@@ -47,7 +47,7 @@ def passed(n: int, *ids: str, kind: str = "escalated") -> PagerEvent:
 
 
 def found(n: int, *ids: str, status: str = "triggered", by: str = "") -> PageStatus:
-    """How a look finds it: these are assigned since the n-th minute."""
+    """A polled state: these people are assigned since the n-th minute."""
     since = NINE + timedelta(minutes=n)
     assigned = tuple(PagerPerson(id, NAMES[id]) for id in ids)
     return PageStatus("PI1", status, at=since, by=NAMES.get(by, ""), by_id=by, assigned=assigned, assigned_at=since)

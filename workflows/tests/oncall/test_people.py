@@ -1,4 +1,4 @@
-"""People of the pager are joined by email once and then pinned; nobody who must not be on call ever is."""
+"""Pager users are matched by email once and then pinned; people who must not be on call never are."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def why(pager_id: str = "PANN") -> str:
     return people.unmatched()[who(pager_id).pk].says
 
 
-# Pure: who somebody is, of those with the same email.
+# Pure: which of the people with the same email it is.
 
 ANN = Person(pk=1, name="Ann")
 

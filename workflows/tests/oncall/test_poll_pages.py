@@ -1,4 +1,4 @@
-"""Looking at open pages ourselves: what no webhook told is found, told once, and nothing is asked for nothing."""
+"""Polling open pages: what no webhook reported is found and reported once, and no call is made without need."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ pytestmark = pytest.mark.django_db
 
 @dataclass(slots=True)
 class Watched(LittlePager):
-    """A pager whose pages are looked at, by id and by key."""
+    """A pager whose pages can be polled, by id and by key."""
 
     pages: dict[str, PageStatus] = field(default_factory=dict)
     looks: list[str] = field(default_factory=list)
@@ -41,7 +41,7 @@ class Watched(LittlePager):
 
 
 def paged(incident: Incident, n: int = 1, *, age: timedelta = timedelta(minutes=10), **more: Any) -> Page:
-    """A page of ours that rings since ``age``."""
+    """A page of ours that was triggered ``age`` ago."""
     begun = timezone.now() - age
     values: dict[str, Any] = {
         "status": "triggered",

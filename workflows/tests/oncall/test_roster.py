@@ -1,4 +1,4 @@
-"""Who is on call now and next, worked out from turns."""
+"""Who is on call now and next, computed from turns."""
 
 from __future__ import annotations
 
@@ -43,9 +43,9 @@ def _hour(turn: roster.RosterTurn) -> str:
         ([("ann", None, 0), ("ben", 0, 8)], -1, "Ann-0 > 0: Ben-8"),
         ([("ann", None, 0), ("ben", 0, 8)], 0, "Ben-8 > 8: nobody"),
         ([("ann", 1, 2)], 0, "nobody > 1: Ann-2"),
-        # an override inside of somebody's shift
+        # an override within someone's shift
         ([("ann", 0, 1), ("ben", 1, 2), ("ann", 2, 8)], 0.5, "Ann-1 > 1: Ben-2"),
-        # turns that follow each other are one
+        # turns that follow each other count as one
         ([("ann", 0, 1), ("ann", 1, 2), ("ben", 2, 3)], 0, "Ann-2 > 2: Ben-3"),
         # several people on one shift; one of them stays
         ([("ann", 0, 2), ("ben", 0, 1)], 0, "Ann-2 Ben-1 > 1: Ann-2"),

@@ -1,4 +1,4 @@
-"""The days ahead of a rota: nothing of them is left out, and nobody is made up."""
+"""The days ahead of a rota: none is left out, and no one is made up."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ T = TypeVar("T", Shift, ShiftOverride)
 
 
 def turns_of(row: type[T], *, at_most: int) -> st.SearchStrategy[list[T]]:
-    """Draw some rows that end after they start, where they do both."""
+    """Draw some rows that end after they start, if they do both."""
     one = st.builds(row, user=st.sampled_from("abc"), start_at=moments, end_at=moments)
     return st.lists(
         one.filter(lambda one: one.start_at is None or one.end_at is None or one.start_at < one.end_at),
@@ -51,7 +51,7 @@ def test_stretches_tell_every_moment_as_the_turns_do(
 
 
 def told(one: rota.RotaStretch) -> tuple[object, ...]:
-    """Return what a stretch says besides when it is."""
+    """Return what a stretch says other than its time."""
     return one.users, one.is_known, one.overriding
 
 

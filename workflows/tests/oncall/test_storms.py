@@ -1,4 +1,4 @@
-"""Incidents of the pager that join the one that the first of them declared."""
+"""Pager incidents that join the one that the first of them declared."""
 
 from __future__ import annotations
 
@@ -146,7 +146,7 @@ def test_a_rule_that_became_private_leaves_its_public_storm_alone(shipped: dict[
 
 @contextmanager
 def undone() -> Iterator[None]:
-    """Take back what an example did, so that the next begins anew."""
+    """Roll back what an example did, so that the next starts fresh."""
     with transaction.atomic():
         yield
         transaction.set_rollback(True)
@@ -186,7 +186,7 @@ def test_a_pause_longer_than_the_window_begins_a_new_storm(major: IncidentType, 
 
 
 def at_once(*work: Callable[[], object]) -> None:
-    """Do all of it in threads of their own, each with a connection, beginning at the same moment."""
+    """Run all of them in threads of their own, each with a connection, started at the same moment."""
     ready = threading.Barrier(len(work))
 
     def begin(one: Callable[[], object]) -> None:

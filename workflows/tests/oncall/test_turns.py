@@ -1,4 +1,4 @@
-"""A read of the near future laid over one of the far: each is the truth on its side of the edge."""
+"""A read of the near future laid over one of the far future: each is the truth on its side of the edge."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SINCE, EDGE, END = -1, 24, 48
 
 @st.composite
 def turns(draw: st.DrawFn) -> list[Turn]:
-    """Draw turns of a few people, each of whose own follow each other with gaps between them."""
+    """Draw turns of a few people; each person's own follow each other with gaps."""
     found = []
     for user in draw(st.sets(st.sampled_from("abc"))):
         marks = sorted(draw(st.sets(st.integers(-30, 60), max_size=6)))
@@ -29,7 +29,7 @@ def turns(draw: st.DrawFn) -> list[Turn]:
 
 
 def read(rota: list[Turn], until: int, *, since: int = SINCE) -> set[TurnRow]:
-    """What a pager tells of a window, as it is kept."""
+    """What a pager returns for a window, as stored."""
     window = hours(since), hours(until)
     within = [t for t in rota if (not t.start or t.start < window[1]) and (not t.end or t.end > window[0])]
     return {turn_rows.of(turn, since=window[0], until=window[1]) for turn in within}

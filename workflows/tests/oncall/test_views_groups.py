@@ -1,4 +1,4 @@
-"""The pages of groups that follow who is on call."""
+"""The pages of groups that follow on-call."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ LIST, ADD = "/oncall/groups/", "/oncall/groups/add"
 
 @pytest.fixture
 def rota(ada: Person, ben: Person) -> None:
-    """Two groups; Ada is on call for a schedule and hands over to Ben in an hour; somebody is not matched."""
+    """Two groups; Ada is on call for a schedule and hands over to Ben in an hour; someone is not matched."""
     now = timezone.now()
     DirectoryRead.objects.create(groups_at=now, people_at=now)
     values = {"shifts_at": now, "directory_at": now, "shifts_until": now + timedelta(days=14)}

@@ -1,4 +1,4 @@
-"""The pages about who is on call: what they say, who sees them, and matching by hand."""
+"""The on-call pages: what they say, who sees them, and matching by hand."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def pager(ada: Person) -> Iterator[LittlePager]:
-    """Connect a small pager and read it: Ann is Ada's name there, and on call until in an hour."""
+    """Connect a small pager and read it: Ann is Ada's name there, and she is on call for another hour."""
     Person.objects.filter(pk=ada.pk).update(email="ann@example.com")
     now = timezone.now()
     little = small()

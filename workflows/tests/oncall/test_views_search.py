@@ -1,4 +1,4 @@
-"""Who is on call, searched: by service, schedule, escalation policy and person, on both views and without scripts."""
+"""On-call search: by service, schedule, escalation policy and person, on both views and without scripts."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ SERVICES = tuple(f"svc-{n:02}" for n in range(14))
 
 @pytest.fixture
 def pager(ada: Person) -> Iterator[LittlePager]:
-    """Connect a pager with two policies and a schedule; Ann is Ada here, Zoë and Łucja match nobody."""
+    """Connect a pager with two policies and a schedule; Ann is Ada here, Zoë and Łucja match no one."""
     Person.objects.filter(pk=ada.pk).update(email="ann@example.com")
     little = LittlePager(
         known=[
@@ -71,13 +71,13 @@ PAYMENTS, MAJOR, PLATFORM = "Payments", "Major incident", "Platform <leadership>
         ("", {PAYMENTS, MAJOR, PLATFORM}),
         ("checkout", {PAYMENTS}),  # a service
         ("API check", {PAYMENTS}),  # its words in any order
-        ("svc-13", {PAYMENTS}),  # one that is not among those shown
+        ("svc-13", {PAYMENTS}),  # one beyond those shown
         ("ledger", {MAJOR}),
         ("PAYM", {PAYMENTS}),  # an escalation policy
         ("platform <lead", {PLATFORM}),  # a schedule
         ("ada", {PAYMENTS}),  # a person, by their name here
-        ("ann", {PAYMENTS}),  # and by that in the pager
-        ("zoe", {PAYMENTS}),  # without the marks on letters
+        ("ann", {PAYMENTS}),  # and by their name in the pager
+        ("zoe", {PAYMENTS}),  # without accents
         ("ZOË quill", {PAYMENTS}),
         ("xi", {MAJOR, PLATFORM}),
         ("checkout ada", {PAYMENTS}),
@@ -90,7 +90,7 @@ def test_what_is_on_call_is_found_by_service_schedule_policy_and_person(
     view: str, q: str, on_now: set[str], pager: LittlePager, ada: Person, browse: Open
 ) -> None:
     page = browse(ada).get(view, {"q": q, "week": "next"} if "next" in view else {"q": q}).content.decode()
-    # In the week the level that pages a schedule alone stands in the schedule's row.
+    # In the week view, the level that pages only a schedule is in that schedule's row.
     expected = on_now if view == "/oncall/" else {PLATFORM if one == MAJOR else one for one in on_now}
     assert found(page) == expected
     assert ("No matches." in page) == (not expected)

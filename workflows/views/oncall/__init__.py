@@ -1,1 +1,1 @@
-"""The on-call pages: schedules, people, user groups, rules for alerts."""
+"""The on-call pages: schedules, people, user groups, declare rules."""

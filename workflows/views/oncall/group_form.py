@@ -17,12 +17,12 @@ from workflows.usergroups.changes import GroupSources
 from workflows.usergroups.groups import Subject
 
 Kind = PagerTarget.Kind
-SHOWN = 24  # of each list, besides what is chosen
+SHOWN = 24  # of each list, plus what is chosen
 Option = tuple[str, str, bool]  # its value, its name, whether it is chosen
 
 
 class GroupForm(forms.Form):
-    """Who belongs in a group; ``rule`` is the one that is changed, whose group stays."""
+    """Who belongs in a group; ``rule`` is the one being changed, whose group stays."""
 
     handle = forms.ChoiceField(label="Group", error_messages={"required": "Pick a group."})
 
@@ -44,20 +44,20 @@ class GroupForm(forms.Form):
         return self.rule.handle if self.rule is not None else str(self.cleaned_data.get("handle", ""))
 
     def chosen(self) -> list[Subject]:
-        """Return the sources chosen so far, those of the rule while nothing was sent; nonsense is left out."""
+        """Return the sources chosen so far, or the rule's before anything was sent; invalid values are left out."""
         if not self.is_bound:
             return list(group_membership.subjects(self.rule.sources)) if self.rule else []
         return [found for value in self.given.getlist("sources") if (found := _subject(value)) is not None]
 
     def permanent(self) -> list[Person]:
-        """Return the permanent people chosen so far, those of the rule while nothing was sent."""
+        """Return the permanent people chosen so far, or the rule's before anything was sent."""
         if not self.is_bound:
             return list(self.rule.permanent.order_by("name")) if self.rule else []
         picked = joinable().exclude(chat_id=None).filter(pk__in=numbers(self.given.getlist("people")))
         return list(picked.order_by("name"))
 
     def source_options(self) -> list[Option]:
-        """Return sources to choose from: the chosen first, then those of the name that is looked for."""
+        """Return sources to choose from: the chosen ones first, then search results."""
         chosen, q = self.chosen(), self._sought("s")
         every = _sources(kept=chosen)
         first = [(_value(one), every[one], True) for one in chosen if one in every]
@@ -65,7 +65,7 @@ class GroupForm(forms.Form):
         return [*first, *rest[:SHOWN]]
 
     def person_options(self) -> list[Option]:
-        """Return people to choose from: the chosen first, then those of the name that is looked for."""
+        """Return people to choose from: the chosen ones first, then search results."""
         chosen, q = self.permanent(), self._sought("q")
         others = joinable().exclude(chat_id=None).exclude(pk__in=[one.pk for one in chosen]).order_by("name", "pk")
         found = others.filter(name__icontains=q)[:SHOWN] if q else []
@@ -86,12 +86,12 @@ class GroupForm(forms.Form):
         return self.cleaned_data
 
     def asked(self) -> GroupSources:
-        """Return who is to belong in the group."""
+        """Return who should belong in the group."""
         return GroupSources.of(self.chosen(), self.permanent())
 
     @property
     def seen(self) -> str:
-        """What the group follows now, for the form to bear: sent with what it followed before, it is held up."""
+        """Return what the group follows now, for a form field; a form sent with an older value is stopped."""
         return digest_of((sorted(self.was.subjects()), sorted(self.was.permanent))) if self.was is not None else ""
 
     def digest(self) -> str:
@@ -112,7 +112,7 @@ def _groups() -> list[tuple[str, str]]:
 
 
 def _sources(*, kept: Sequence[Subject]) -> dict[Subject, str]:
-    """Return what a group can follow by name: each schedule and each level of a policy; ``kept`` ones though gone."""
+    """Return what a group can follow, by name: each schedule and policy level, and ``kept`` ones even if gone."""
     targets = {one.pager_id: one for one in PagerTarget.objects.filter(kind__in=[Kind.SCHEDULE, Kind.POLICY])}
     found = [subject for one in targets.values() if not one.gone for subject in _subjects(one)]
     gone = [one for one in kept if one[0] in targets and one not in found]

@@ -1,4 +1,4 @@
-"""The pages of user groups that follow who is on call."""
+"""The pages of user groups that follow on-call."""
 
 from __future__ import annotations
 
@@ -144,7 +144,7 @@ def _one(request: Request, rule: GroupRule, *, dry: bool) -> HttpResponse:
 
 
 def _write(request: Request, form: GroupForm, *, rule: GroupRule | None) -> HttpResponse:
-    """Show the form; with a dry run once it is right, and saved once what was shown is what is asked for."""
+    """Show the form, with a dry run once it is valid; save it if it was submitted as previewed."""
     finding = "find" in request.POST
     right = form.is_bound and form.is_valid() and not finding
     change = _change(form, rule) if right else None

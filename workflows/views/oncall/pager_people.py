@@ -32,7 +32,7 @@ SHOWN = 100
 
 @dataclass(frozen=True, slots=True)
 class UnmatchedRow:
-    """A pager user who is not matched, and why in words; ``ours`` is the one in whose name pages are opened."""
+    """A pager user without a match, and why in words; ``ours`` is the one as whom pages are opened."""
 
     user: PagerUser
     says: str
@@ -120,13 +120,13 @@ def _choice(request: Request, user: PagerUser) -> dict[str, Any]:
 
 
 def _next(request: Request) -> str:
-    """Return the address of ours to go back to; empty for none."""
+    """Return the local URL to go back to; empty if there is none."""
     to = (request.POST or request.GET).get("next", "")
     return to if to.startswith("/") and url_has_allowed_host_and_scheme(to, allowed_hosts=None) else ""
 
 
 def _alike(user: PagerUser, *, by: Person) -> list[Person]:
-    """Return people whose name is closest to a given one: all of it, a word of it, else anyone."""
+    """Return people with the most similar names: the whole name, a word of it, else anyone."""
     for words in (user.name, *sorted(user.name.split(), key=len, reverse=True), ""):
         if found := suggested(words, by=by):
             return found

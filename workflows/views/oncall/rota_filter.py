@@ -1,4 +1,4 @@
-"""What somebody looks for among those on call, as it stands in the address of both views."""
+"""What someone searches the on-call views for, as it is in the URL of both."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ CHARS = 80
 
 @dataclass(frozen=True, slots=True)
 class RotaFilter:
-    """The words that a view is searched for; ``is_next`` when that is the calendar of the week after."""
+    """The words that a view is searched for; ``is_next`` says that it is the calendar of the following week."""
 
     view: str  # the name of its route
     q: str = ""
@@ -34,30 +34,30 @@ class RotaFilter:
 
     @property
     def path(self) -> str:
-        """Where the view is, without what it is searched for."""
+        """The URL path of the view, without the search."""
         return reverse(self.view)
 
     @property
     def here(self) -> str:
-        """The address of the view as it is."""
+        """The URL of the view as it is."""
         given = {"week": "next" if self.is_next else "", "q": self.q}
         asked = urlencode({name: value for name, value in given.items() if value}, quote_via=quote)
         return f"{self.path}?{asked}" if asked else self.path
 
     @property
     def everything(self) -> str:
-        """The address of the view without a search."""
+        """The URL of the view without a search."""
         return replace(self, q="").here
 
     def meant(self, names: Iterable[str]) -> RotaFilter | None:
-        """Return the search for the name that is nearest, if one is near."""
+        """Return the search for the closest name, if one is close."""
         near = rota_search.nearest(self.q, names)
         return replace(self, q=near) if near else None
 
     def is_narrowed(self) -> bool:
-        """Return whether the account is so large that only some of it is read."""
+        """Return whether the account is so large that only part of it is read."""
         return in_use.is_narrowed(set[str]().union(*in_use.subjects()))
 
     def answer(self, response: HttpResponse, request: Request) -> HttpResponse:
-        """Have a form that is sent as it is typed leave an address without empty fields."""
+        """Have a form that is sent while typing produce a URL without empty fields."""
         return push_url(response, self.here) if request.htmx.trigger == FORM else response

@@ -1,4 +1,4 @@
-"""The form of a rule by which the pager's incidents declare one here, and the one that tries all rules."""
+"""The form of a declare rule, and the one that tests all rules."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class TypeField(Typed):
 
 
 class RuleForm(forms.Form):
-    """What a rule takes, and what becomes of that."""
+    """What a rule takes, and what it does with that."""
 
     name = forms.CharField(
         label="Name",
@@ -70,7 +70,7 @@ class RuleForm(forms.Form):
         "a new incident.",
         error_messages=dict.fromkeys(("required", "invalid", "min_value", "max_value"), MINUTES),
     )
-    seen = forms.CharField(required=False, strip=False, widget=forms.HiddenInput)  # what the rule said as it was opened
+    seen = forms.CharField(required=False, strip=False, widget=forms.HiddenInput)  # what the rule said when opened
 
     def __init__(self, data: QueryDict | None = None, *, rule: DeclareRule | None = None) -> None:
         super().__init__(data, initial=_shown(rule) if rule else None, label_suffix="")
@@ -93,7 +93,7 @@ class RuleForm(forms.Form):
         return {name: self.cleaned_data[name] for name in self.fields if name != "seen"}
 
     def overtaken(self, now: DeclareRule) -> None:
-        """Say what the rule is now, and take that as seen: sent once more, the form goes through."""
+        """Show what the rule is now and record that as seen, so that sending the form once more succeeds."""
         shown = _shown(now)
         named = {
             "service_id": dict(services(kept=now.service_id)).get(now.service_id, ""),
@@ -123,7 +123,7 @@ class TryForm(forms.Form):
 
 
 def services(*, kept: str = "") -> list[tuple[str, str]]:
-    """Return the pager's services by id and name; ``kept`` too when it is gone from there."""
+    """Return the pager's services by id and name, including ``kept`` even if it is gone."""
     known = PagerTarget.objects.filter(kind=PagerTarget.Kind.SERVICE)
     found = [(one.pager_id, one.name) for one in known.filter(gone=False)]
     if kept and kept not in dict(found):

@@ -1,4 +1,4 @@
-"""The page of the rules by which the pager's incidents declare one here."""
+"""The page of declare rules."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ UNPROCESSABLE = 422
 @require_GET
 @signed_in
 def listing(request: Request) -> HttpResponse:
-    """Show every rule in its order, and which of them would match a test incident."""
+    """Show every rule in order, and which of them would match a test incident."""
     member_or_404(request.person)
     taken = Q(
         alerts__at__gt=timezone.now() - declare_rules.LOOKED_BACK,
         alerts__incident__in=visibility.visible_to(request.person),
     )
     rules = DeclareRule.objects.select_related("type__current").annotate(taken=Count("alerts", filter=taken))
-    rules = rules.order_by("position", "pk")  # counting forgets the model's order
+    rules = rules.order_by("position", "pk")  # annotating with a count drops the model's order
     form = TryForm(request.GET if "try" in request.GET else None)
     context = {
         "rules": rules,
@@ -53,7 +53,7 @@ def listing(request: Request) -> HttpResponse:
 @signed_in
 @needs("rules")
 def add(request: Request) -> HttpResponse:
-    """Add a rule, or see first what it would have taken."""
+    """Add a rule, or first see what it would have taken."""
     form = RuleForm(request.POST if request.method == "POST" else None)
     return _write(request, form, rule=None)
 
@@ -62,7 +62,7 @@ def add(request: Request) -> HttpResponse:
 @signed_in
 @needs("rules")
 def edit(request: Request, pk: int) -> HttpResponse:
-    """Change a rule, or see first what it would have taken."""
+    """Change a rule, or first see what it would have taken."""
     rule = _find(pk)
     form = RuleForm(request.POST if request.method == "POST" else None, rule=rule)
     return _write(request, form, rule=rule)
@@ -105,7 +105,7 @@ def _find(pk: int) -> DeclareRule:
 
 
 def _write(request: Request, form: RuleForm, *, rule: DeclareRule | None) -> HttpResponse:
-    """Show a form of a rule with what the rule would have taken; save it when that is asked and it is right."""
+    """Show a rule's form with what the rule would have taken; save it if that was asked and it is valid."""
     right = form.is_bound and form.is_valid()
     if right and "try" not in request.POST:
         try:
@@ -133,7 +133,7 @@ def _saved(request: Request, form: RuleForm, rule: DeclareRule | None) -> HttpRe
 
 
 def _as_asked(form: RuleForm, rule: DeclareRule | None) -> DeclareRule:
-    """Return the rule as it would be, not saved."""
+    """Return the rule as it would be, unsaved."""
     kept = {"pk": rule.pk, "position": rule.position} if rule else {}
     return DeclareRule(**kept, **form.asked())
 

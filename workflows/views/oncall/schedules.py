@@ -1,4 +1,4 @@
-"""Who is on call now and next, as the pager last said."""
+"""Who is on call now and next, as last read from the pager."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ TITLES = {PagerTarget.Kind.POLICY: "Escalation policies", PagerTarget.Kind.SCHED
 def now(request: Request) -> HttpResponse:
     """Show who is on call, per escalation policy and schedule, all or those searched for.
 
-    The page asks again as long as it is open.
+    The page refreshes itself while it is open.
     """
     member_or_404(request.person)
     at = timezone.now()
@@ -53,7 +53,7 @@ def now(request: Request) -> HttpResponse:
 
 
 def _saying(q: str, among: Iterable[RosterEntry]) -> list[RosterEntry]:
-    """Return those that say all of these words, each with the services first that say one."""
+    """Return those that match all of these words, each with its matching services first."""
     return [_naming_first(q, one) for one in among if rota_search.says(q, one.names)]
 
 

@@ -1,4 +1,4 @@
-"""This week and the next as a calendar: who is on call for what on which day, hand-overs, and gaps."""
+"""This week and the next as a calendar: who is on call for what on which day, handovers, and gaps."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ from workflows.views.oncall.members import member_or_404
 from workflows.views.oncall.rota_filter import RotaFilter
 
 DAYS: Final = 7
-HUES: Final = tuple(one for one in COLOURS if one != "red")  # which is a gap's
+HUES: Final = tuple(one for one in COLOURS if one != "red")  # red is for gaps
 Kind = PagerTarget.Kind
 
 
 @dataclass(frozen=True, slots=True)
 class WeekPeople:
-    """The pager's people by their ids there, and who looks at them."""
+    """The pager's people by their ids there, and the viewer."""
 
     turns: Mapping[str, RosterTurn]
     viewer: Person
@@ -40,7 +40,7 @@ class WeekPeople:
 
 @dataclass(frozen=True, slots=True)
 class WeekName:
-    """Someone who is on call, by an override or not; ``is_me`` where that is the viewer."""
+    """Someone who is on call, by an override or not; ``is_me`` if that is the viewer."""
 
     turn: RosterTurn
     is_override: bool
@@ -82,9 +82,9 @@ class WeekPart:
 
 @dataclass(frozen=True, slots=True)
 class WeekRow:
-    """A part with its days, and the names of levels that page it and nobody else.
+    """A part with its days, and the names of the levels that page only it.
 
-    ``paged_by`` are the services that page it, ``names`` all by which somebody may look for it.
+    ``paged_by`` are the services that page it, ``names`` everything that it can be searched by.
     """
 
     part: WeekPart
@@ -97,7 +97,7 @@ class WeekRow:
 
 @dataclass(frozen=True, slots=True)
 class WeekGap:
-    """Some time in which no one is on call: for what, whether it is now, and whether it goes on past the week."""
+    """A period in which no one is on call: for what, whether it is now, and whether it continues past the week."""
 
     name: str
     stretch: RotaStretch
@@ -108,7 +108,7 @@ class WeekGap:
 @require_GET
 @signed_in
 def week(request: Request) -> HttpResponse:
-    """Show seven days of every schedule and every level of a policy, from today on or the seven after them."""
+    """Show seven days of every schedule and every policy level, from today or a week from now."""
     member_or_404(request.person)
     at = timezone.now()
     fresh = freshness.of(at=at)
@@ -140,7 +140,7 @@ def _days(at: datetime, *, skip: int) -> list[datetime]:
 
 
 def _gaps(rows: Sequence[WeekRow], *, at: datetime) -> list[WeekGap]:
-    """Return every gap, the first one first."""
+    """Return every gap, earliest first."""
     found = [
         WeekGap(row.part.name, gap, gap.start <= at, gap.end >= row.days[-1].day.end)
         for row in rows
@@ -180,9 +180,9 @@ def _rows(request: Request, *, at: datetime, skip: int) -> list[WeekRow]:
 
 
 def _once(parts: Sequence[WeekPart]) -> Iterator[tuple[WeekPart, tuple[WeekPart, ...]]]:
-    """Yield each part with the levels that page this one schedule alone, which need no rows of their own.
+    """Yield each part with the levels that page only this schedule, which need no rows of their own.
 
-    A level that says anything else, as one that was read a moment later may, keeps its row.
+    A level that differs, for example because it was read a moment later, keeps its row.
     """
     alone = {part.target.pager_id: part for part in parts if not part.level}
     also: dict[str, list[WeekPart]] = defaultdict(list)
@@ -230,7 +230,7 @@ def _row(
 
 
 def _paged_by(q: str, row: WeekRow) -> WeekRow:
-    """Return a row that names those of its services alone that were looked for."""
+    """Return a row that names only those of its services that were searched for."""
     found, _ = rota_search.said_first(q, row.paged_by)
     return replace(row, paged_by=tuple(found))
 
