@@ -1,1 +1,1 @@
-"""What was measured or captured: taken in, read in a bounded process, drawn, compared and judged."""
+"""Everything measured or captured: taken in, read in a bounded process, drawn, compared and judged."""

@@ -6,7 +6,7 @@ class EvidenceConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        """Begin to listen for evidence that waits to be read."""
+        """Start listening for evidence that waits to be read."""
         from evidence import tasks  # noqa: F401  # importing it registers the tasks and the listener
         from evidence.findings import redacted
         from incidents.audited import copies

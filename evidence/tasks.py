@@ -1,4 +1,4 @@
-"""Celery's part: reading evidence, on a queue of its own. Messages are hints; losing one loses nothing."""
+"""The Celery tasks: reading evidence, on a queue of its own. Messages are hints; losing one loses nothing."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ _reading = threading.Semaphore(READ_AT_ONCE)
 def read(evidence_id: int) -> None:
     """Read one piece of evidence unless another worker is reading it, then whatever else is waiting.
 
-    Reading takes memory and processors, so a worker does only a few at once; those who read go on with the rest. A file
-    that is still elsewhere is fetched before, in threads apart: whoever has it may be slow or silent.
+    Reading takes memory and processors, so a worker reads only a few at once; readers continue with the rest. A file
+    that is still elsewhere is fetched before that, in separate threads: its source may be slow or unresponsive.
     """
     if digesting.is_elsewhere(evidence_id):
         _fetching.ask(evidence_id)
@@ -55,7 +55,7 @@ _fetching: Final = Lane(_fetch, at_once=FETCH_AT_ONCE, name="fetch")
 @shared_task
 @acts_on(unread=lambda now: digesting.CLAIMS.free_by(now.shared), withdrawn=lambda _: withdrawing.still_stored())
 def sweep() -> None:
-    """Read evidence whose hint was lost or whose reader died; remove files that could not be when it was withdrawn."""
+    """Read evidence whose hint was lost or whose reader died; remove files that could not be removed on withdrawal."""
     for evidence_id in digesting.waiting(at=timezone.now()):
         hint_sender.found(read, evidence_id, fresh_s=FRESH_S)
     for one in withdrawing.owed(at=timezone.now()):
@@ -64,7 +64,7 @@ def sweep() -> None:
 
 
 def hint(evidence_id: int) -> None:
-    """Ask a worker to read evidence soon. When the broker is away the sweep finds it instead."""
+    """Ask a worker to read evidence soon. If the broker is down, the sweep finds it instead."""
     hint_sender.send(read, evidence_id, fresh_s=FRESH_S)
 
 

@@ -123,7 +123,7 @@ def _is_long(item: pytest.Item) -> bool:
 
 
 def is_quick(item: pytest.Item) -> bool:
-    """Tell whether a test is over in a moment."""
+    """Return whether a test is over in a moment."""
     long = (LONG_FIXTURES | SERVERS) & set(getattr(item, "fixturenames", ()))
     plays = item.nodeid.startswith(HOUSE) or _is_long(item)
     return not long and not plays and not any(item.get_closest_marker(mark) for mark in LONG_MARKS)

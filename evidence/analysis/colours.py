@@ -1,8 +1,8 @@
-"""Colours that stay readable: made in OKLCH for the light and the dark, told as sRGB. Pure.
+"""Colours that stay readable: computed in OKLCH for the light and the dark theme, given as sRGB. Pure.
 
-Fills of the light lie near one lightness and carry dark labels, those of the dark near another and carry light ones,
-so that every label passes WCAG AA whatever the hue. Layers that are met together differ in hue as people with any
-colour blindness see it, and in lightness where they do not; the legend and the words beside it say the rest.
+Fills of the light theme have nearly one lightness and carry dark labels, those of the dark theme have another and carry
+light ones, so that every label passes WCAG AA in any hue. Layers that often meet differ in hue as people with any
+colour blindness see it, and otherwise in lightness; the legend and its words say the rest.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import zlib
 from collections.abc import Sequence
 from math import cos, radians, sin
 
-INK = ("#1d1813", "#f6f2ea")  # labels in the light and in the dark
+INK = ("#1d1813", "#f6f2ea")  # labels in the light and in the dark theme
 PAPER = ("#faf9f6", "#171512")
 FOUND = ("#e58af5", "#8b2ea3")  # what a search matched
 LIGHT, DARK = 0.815, 0.43
@@ -20,7 +20,7 @@ Pair = tuple[str, str]
 
 
 def oklch(lightness: float, chroma: float, hue: float) -> str:
-    """Return ``#rrggbb`` of a colour in OKLCH, with less chroma where sRGB has no such colour.
+    """Return an OKLCH colour as ``#rrggbb``, with less chroma if sRGB has no such colour.
 
     Source: Björn Ottosson, *A perceptual color space for image processing*, 2020.
     """
@@ -33,7 +33,7 @@ def oklch(lightness: float, chroma: float, hue: float) -> str:
 
 
 def shades(hue: float, chroma: float, lift: float = 0.0) -> list[Pair]:
-    """Return the shades of one layer, each for the light and for the dark. ``lift`` moves all of them."""
+    """Return the shades of one layer, each for the light and the dark theme. ``lift`` shifts the lightness of all."""
     steps = [(step - (SHADES - 1) / 2) * 0.017 for step in range(SHADES)]
     return [
         (oklch(LIGHT + lift + step, chroma, hue), oklch(DARK + lift * 0.6 + step, chroma * 0.85, hue)) for step in steps
@@ -41,12 +41,12 @@ def shades(hue: float, chroma: float, lift: float = 0.0) -> list[Pair]:
 
 
 def shade_of(name: str) -> int:
-    """Return which shade a name always has."""
+    """Return the index of the shade that a name always gets."""
     return zlib.crc32(name.encode("utf-8", "replace")) % SHADES
 
 
 def of_package(package: str) -> Pair:
-    """Return the colour that a package always has: one of thirty hues and lightnesses, picked by its name."""
+    """Return the colour that a package always gets: one of thirty hues and lightnesses, picked by its name."""
     if not package:
         return oklch(LIGHT, 0.008, 80), oklch(DARK, 0.008, 80)
     crc = zlib.crc32(package.encode("utf-8", "replace"))
@@ -55,16 +55,16 @@ def of_package(package: str) -> Pair:
 
 
 def heat(step: int, steps: int) -> Pair:
-    """Return one step of the scale from nothing to most: pale to strong, the same order for every eye."""
+    """Return one step of the scale from nothing to most: pale to strong, in the same order for every eye."""
     share = step / max(1, steps - 1)
     hue = 95 - 65 * share
     return oklch(0.95 - 0.25 * share, 0.03 + 0.12 * share, hue), oklch(0.3 + 0.21 * share, 0.02 + 0.12 * share, hue)
 
 
 def change(step: int, steps: int) -> Pair:
-    """Return one step of the scale of differences, −``steps`` (blue, less) over 0 (grey) to +``steps`` (orange, more).
+    """Return one step of the scale of differences: −``steps`` (blue, less), 0 (grey), +``steps`` (orange, more).
 
-    Blue and orange are told apart with every kind of colour blindness.
+    Blue and orange can be distinguished with every kind of colour blindness.
     """
     share = abs(step) / steps
     hue = 50 if step > 0 else 252
@@ -73,7 +73,7 @@ def change(step: int, steps: int) -> Pair:
 
 
 def table(pairs: Sequence[Pair]) -> dict[str, list[str]]:
-    """Return colours as pages and pictures are told them: one list for the light, one for the dark."""
+    """Return colours in the form that pages and pictures receive: one list per theme."""
     return {"light": [pair[0] for pair in pairs], "dark": [pair[1] for pair in pairs]}
 
 

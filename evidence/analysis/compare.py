@@ -18,14 +18,14 @@ from evidence.tree import tree_merging
 from evidence.tree.calltree import CallTree
 from evidence.tree.tree_levels import first_of
 
-MOVED = 0.005  # of all: half a percentage point, or of the larger total
-NEAR = 50  # of those, as many are looked at
-AS_MUCH = 0.85  # of the largest move; the most particular of those that moved so is named
-HALF_AS_FAR = 0.5  # of the largest move: what moved so far the other way is named beside it
+MOVED = 0.005  # of everything: half a percentage point, or half a per cent of the larger total
+NEAR = 50  # this many of those are looked at
+AS_MUCH = 0.85  # of the largest move; the most specific function that moved this much is named
+HALF_AS_FAR = 0.5  # of the largest move; what moved this far in the other direction is also named
 
 
 class NotComparable(ValueError):
-    """These profiles do not count the same thing; the message says what each counts."""
+    """These profiles do not count the same thing; the message says what each one counts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,34 +40,34 @@ class Moved:
 
     @property
     def points(self) -> float:
-        """By how many percentage points its share of all changed; negative when it fell."""
+        """How many percentage points its share changed by; negative if it fell."""
         return 100 * (self.share[1] - self.share[0])
 
     @property
     def grew(self) -> int:
-        """By how much its total changed, as it was counted; negative when it fell."""
+        """How much its total changed, in the unit counted; negative if it fell."""
         return self.total[1] - self.total[0]
 
     def by(self, scale: ComparisonScale) -> float:
-        """By how much it changed in this scale, to be compared with others in the same."""
+        """How much it changed on this scale, for comparing functions with each other."""
         return self.grew if scale.absolute else self.points
 
     @property
     def is_new(self) -> bool:
-        """Whether it is on the second side alone."""
+        """Whether it is only on the second side."""
         return not self.total[0] and self.total[1] > 0
 
     @property
     def is_gone(self) -> bool:
-        """Whether it is on the first side alone."""
+        """Whether it is only on the first side."""
         return not self.total[1] and self.total[0] > 0
 
 
 def same_type(trees: Sequence[CallTree], type: str = "") -> list[int]:
-    """Return for each tree the place of the sample type to compare: ``type``, by name or name/unit, or the first's.
+    """Return the index of the sample type to compare in each tree: ``type``, by name or name/unit, or the default.
 
-    Where not all have the first's own, it is the first of its types that all have, so that it does not matter which of
-    them is first. Names and units must be equal, but for fractions. Raises ``NotComparable``.
+    The default is the first tree's or, if not all trees have that, the first of its types that all have, so that the
+    order of the trees does not matter. Names and units must be equal, except for fractions. Raises ``NotComparable``.
     """
     each = [[_whole(one) for one in tree.sample_types] for tree in trees]
     own = each[0][trees[0].default_type]
@@ -83,7 +83,7 @@ def same_type(trees: Sequence[CallTree], type: str = "") -> list[int]:
 
 
 def choices(trees: Sequence[CallTree]) -> list[tuple[int, str]]:
-    """Return the sample types that all trees have: the first's place of each, and by what ``same_type`` finds it."""
+    """Return the sample types that all trees have: the first tree's index of each, and the name for ``same_type``."""
     first, *rest = [[_whole(one) for one in tree.sample_types] for tree in trees]
     names = [one.name for one in first]
     shared = [(place, one) for place, one in enumerate(first) if all(one in kinds for kinds in rest)]
@@ -91,12 +91,12 @@ def choices(trees: Sequence[CallTree]) -> list[tuple[int, str]]:
 
 
 def _whole(kind: SampleType) -> SampleType:
-    """Return what is counted, whatever fractions of it are."""
+    """Return the sample type without its fraction."""
     return replace(kind, unit=fractions.whole(kind.unit)[1])
 
 
 def merge(trees: Sequence[CallTree], *, types: Sequence[int], labels: Sequence[str]) -> CallTree:
-    """Return one tree with a sample type for each given tree, named by its label; every node of each is in it."""
+    """Return one tree with a sample type per given tree, named by its label; it contains every node of each."""
     shown = same_functions.renamed(trees)
     names = sorted(set().union(*shown))
     code_of = {name: code for code, name in enumerate(names)}
@@ -122,7 +122,7 @@ def merge(trees: Sequence[CallTree], *, types: Sequence[int], labels: Sequence[s
 
 
 def _places(trees: Sequence[CallTree], shown: Sequence[Sequence[str]]) -> dict[str, SourceFunction]:
-    """Return what names stand for, as the first side says that knows."""
+    """Return the source place of each name, as given by the first side that knows it."""
     found: dict[str, SourceFunction] = {}
     for tree, side in zip(reversed(trees), reversed(shown), strict=True):
         known = tree.places
@@ -131,7 +131,7 @@ def _places(trees: Sequence[CallTree], shown: Sequence[Sequence[str]]) -> dict[s
 
 
 def _times(tree: CallTree, type: int, factor: int) -> NDArray[np.integer[Any]]:
-    """Return what nodes count in another fraction. Raises ``NotComparable`` where that doesn't fit."""
+    """Return the nodes' counts in another fraction. Raises ``NotComparable`` if they do not fit."""
     if factor == 1:
         same: NDArray[np.integer[Any]] = tree.totals[type]
         return same
@@ -158,11 +158,11 @@ def moved(
     scale: ComparisonScale = SHARES,
     own: bool = False,
 ) -> list[Moved]:
-    """Return the functions that changed by at least ``least`` of all, the largest change first.
+    """Return the functions that changed by at least ``least`` of everything, the largest change first.
 
-    ``before`` and ``after`` are sample types of a merged tree. ``scale`` says what a change is: of shares, or of
-    amounts, where ``least`` is of the larger total. Functions of either side alone count and, with ``own``, those whose
-    self alone changed: then the changes of self add up to that of the totals.
+    ``before`` and ``after`` are sample types of a merged tree. ``scale`` says what a change is measured in: shares, or
+    amounts, for which ``least`` is a part of the larger total. Functions on only one side count as well, and with
+    ``own`` also those of which only self changed; then the changes of self add up to that of the totals.
     """
     sides = (before, after)
     of = [max(merged.total(side), 1) for side in sides]
@@ -174,7 +174,7 @@ def moved(
 
 
 def _change(values: Ints, sides: tuple[int, int], scale: ComparisonScale, of: Sequence[int]) -> NDArray[Any]:
-    """Return how far each function is from where it was: exact as it was counted, or in shares."""
+    """Return each function's change: exact in the unit counted, or in shares."""
     before, after = (values[side] for side in sides)
     change: NDArray[Any] = np.abs(after - before if scale.absolute else after / of[1] - before / of[0])
     return change
@@ -193,16 +193,16 @@ def _moved(merged: CallTree, code: int, sides: tuple[int, int], of: Sequence[int
 
 
 def _depth(merged: CallTree, name: str) -> int:
-    """Return how far below the root a function lies where it lies highest: callers come before what they call."""
+    """Return how far below the root a function first appears, so that callers come before what they call."""
     node = int(np.argmax(merged.name[1:] == merged.by_name[name])) + 1
     return int(np.searchsorted(merged.levels, node, side="right"))
 
 
 def says(merged: CallTree, *, before: int = 0, after: int = 1, scale: ComparisonScale = SHARES) -> str:
-    """Say what moved most: *`apply_async` 27.9 % → 2.90 %*; its callers moved along, so the most particular is named.
+    """Say what moved most: *`apply_async` 27.9 % → 2.90 %*. Its callers moved along, so the most specific one is named.
 
-    What moved the other way is named too where it moved at least half as far. Of two programs it says that first. Each
-    number is one that the table of the same scale shows.
+    What moved the other way is named too if it moved at least half as far. For two different programs it says that
+    first. The table of the same scale shows each of these numbers.
     """
     if empty := pair_guards.empty(merged, before=before, after=after):
         return empty
@@ -227,7 +227,7 @@ def _says(merged: CallTree, before: int, after: int, scale: ComparisonScale) -> 
 
 
 def _particular(merged: CallTree, some: Sequence[Moved], scale: ComparisonScale, whole: int) -> Moved:
-    """Return the most particular of those that moved about as far as the first, and the same way."""
+    """Return the most specific of those that moved about as far as the first, in the same direction."""
     first = some[0].by(scale)
     near = [one for one in some if abs(one.by(scale)) >= AS_MUCH * abs(first) and one.by(scale) * first > 0]
 

@@ -1,4 +1,4 @@
-"""Which functions a profile is about: the dominant one, who calls it, and those by which it is found again. Pure."""
+"""Which functions a profile is about: the dominant one, its caller, and those used for *Seen before*. Pure."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from evidence.profile.stacks import Codes, Ints
 from evidence.tree import tree_boxes
 from evidence.tree.calltree import ROOT, CallTree
 
-NARROWS = 0.5  # a path is followed down while it keeps at least half of what came in
-WORTH = 0.02  # of all: less is not worth a sentence
-NEARLY_ALL = 0.97  # of all: what so much passes says little of where the cost is
+NARROWS = 0.5  # a path is followed while it keeps at least this much of its start
+WORTH = 0.02  # of everything: less is not worth a sentence
+NEARLY_ALL = 0.97  # of everything: a function on nearly every stack says little about where the cost is
 HOT = 24
 PROCESS_FIRST = "perf script"  # the format whose stacks begin with the name of a process
 Places = NDArray[np.int64]
 
 
 def of(tree: CallTree, type: int) -> int | None:
-    """Return the function that the sentence is about, or None when none stands out.
+    """Return the function that the sentence is about, or None if none stands out.
 
-    The heaviest path is followed from the root, and from the heaviest function of the application where the root
-    itself branches, as long as it keeps at least half of what came in. The deepest function of the application on
-    it is what somebody can change; the runtime and the kernel below it are how it costs.
+    The heaviest path is followed from the root, or from the application's heaviest function if the root itself
+    branches, as long as it keeps at least half of its start. The application's deepest function on it is what someone
+    can change; the runtime and the kernel below it are how it costs.
     """
     path = _down(tree, type, np.array([ROOT]))
     named = _own(tree, type, path)
@@ -39,13 +39,13 @@ def of(tree: CallTree, type: int) -> int | None:
 
 
 def _own(tree: CallTree, type: int, path: Sequence[int]) -> list[int]:
-    """Return the functions of the application on a path, as far as they are worth a sentence."""
+    """Return the application's functions on a path that are worth a sentence."""
     least = WORTH * tree.total(type)
     return [code for code in path if tree.function_totals[type, code] >= least and not plumbing.is_plumbing(tree, code)]
 
 
 def _any(tree: CallTree, type: int) -> int | None:
-    """Return the heaviest function of any kind that is neither idle nor on nearly every stack, if any is worth it."""
+    """Return the heaviest function of any kind that is neither idle nor on nearly every stack, if worth a sentence."""
     own, totals = tree.self_[type], tree.function_totals[type]
     for code in np.lexsort((-own, -totals)).tolist():
         if totals[code] < WORTH * tree.total(type):
@@ -56,12 +56,12 @@ def _any(tree: CallTree, type: int) -> int | None:
 
 
 def is_idle(tree: CallTree, code: int) -> bool:
-    """Tell whether nothing runs while a function is on a stack."""
+    """Return whether nothing runs while a function is on a stack."""
     return layers.is_idle(tree.names[code], tree.hints[code])
 
 
 def _heaviest(tree: CallTree, type: int, *, below: float) -> int | None:
-    """Return the heaviest function of the application that is not on nearly every stack."""
+    """Return the application's heaviest function that is not on nearly every stack."""
     most = below * tree.total(type)
     for code in np.argsort(-tree.function_totals[type], kind="stable").tolist():
         value = tree.function_totals[type, code]
@@ -78,9 +78,9 @@ def _is_all(tree: CallTree, type: int, code: int) -> bool:
 
 
 def hot(tree: CallTree, *, type: int | None = None) -> list[dict[str, float | str]]:
-    """Return the functions by which a profile is found again: name, share, self_share.
+    """Return the functions by which a profile is matched with others: name, share, self_share.
 
-    Plumbing is left out, and so is what every program has.
+    Leaves out plumbing and functions that every program has.
     """
     type = tree.default_type if type is None else type
     total = tree.total(type)
@@ -101,7 +101,7 @@ def hot(tree: CallTree, *, type: int | None = None) -> list[dict[str, float | st
 
 
 def caller_of(tree: CallTree, type: int, code: int) -> str:
-    """Return who mostly calls a function, past itself and past plumbing; empty when no function does."""
+    """Return the main caller of a function, skipping itself and plumbing; empty if there is none."""
     processes = set(tree.name[tree.first[ROOT] : tree.first[1]].tolist()) if tree.format == PROCESS_FIRST else set()
     for above in _up(tree, type, tree.nodes_of(code)):
         if above != code and above not in processes and not plumbing.is_plumbing(tree, above):
@@ -110,7 +110,7 @@ def caller_of(tree: CallTree, type: int, code: int) -> str:
 
 
 def _down(tree: CallTree, type: int, nodes: Places) -> list[int]:
-    """Return the functions on the heaviest way down from some nodes, taken as one, while it keeps half of them."""
+    """Return the functions on the heaviest path down from some nodes taken together, while it keeps half of them."""
     path: list[int] = []
     while True:
         inside, _ = tree_boxes.children(tree.first, nodes.astype(np.int32))
@@ -122,7 +122,7 @@ def _down(tree: CallTree, type: int, nodes: Places) -> list[int]:
 
 
 def _up(tree: CallTree, type: int, nodes: Places) -> list[int]:
-    """Return the functions on the heaviest way up from some nodes, while it keeps half of what they count."""
+    """Return the functions on the heaviest path up from some nodes, while it keeps half of what they count."""
     path: list[int] = []
     weights = tree.totals[type, nodes].astype(np.int64)
     while True:
@@ -137,7 +137,7 @@ def _up(tree: CallTree, type: int, nodes: Places) -> list[int]:
 
 
 def _most(codes: Codes, weights: Ints) -> tuple[int, int]:
-    """Return the function that counts most, and how much; of equals the first by name."""
+    """Return the function that counts most, and how much; among equals the first by name."""
     if not len(codes):
         return 0, 0
     known, place = np.unique(codes, return_inverse=True)

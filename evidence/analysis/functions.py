@@ -31,7 +31,7 @@ class FunctionRow:
 
 @dataclass(frozen=True, slots=True)
 class FunctionPage:
-    """One page of functions; ``found`` counts all that were asked for, ``of`` all that there are."""
+    """One page of functions; ``found`` counts the matches, ``of`` all functions."""
 
     rows: list[FunctionRow]
     page: int
@@ -50,7 +50,7 @@ def table(
     if matches is not None:
         hit = np.fromiter((matches(tree.names[code]) for code in codes.tolist()), dtype=np.bool_, count=of)
         codes = codes[hit]
-    if sort != "name":  # codes are in the order of names as they are
+    if sort != "name":  # codes are already in the order of names
         first, second = (own, total) if sort == "self" else (total, own)
         codes = codes[np.lexsort((codes, -second[codes], -first[codes]))]
     pages = max(1, -(-len(codes) // PAGE))
@@ -61,9 +61,9 @@ def table(
 
 
 def everywhere(tree: CallTree, code: int, *, type: int) -> tuple[int, int]:
-    """Return what passes a function and what ends in it, by the nodes of a tree that may leave something out.
+    """Return a function's total and self, from the nodes of a tree that may be pruned.
 
-    Recursion counts once. Of a whole tree it is what its tables of functions hold.
+    Recursion counts once. For an unpruned tree, this equals its tables of functions.
     """
     places = 1 + np.flatnonzero(tree.name[1:] == code)
     inside, _ = tree_boxes.children(tree.first, places.astype(np.int32))
@@ -80,7 +80,7 @@ def _row(tree: CallTree, type: int, code: int, mostly: str) -> FunctionRow:
         code,
         name,
         layers.LAYERS[layers.PLACE[layer]].label,
-        package if package != layer else "",  # which frames of no package are kept together by
+        package if package != layer else "",  # frames without a package are grouped by layer
         total,
         own,
         total / whole,

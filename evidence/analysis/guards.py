@@ -1,4 +1,4 @@
-"""What to be careful about in a profile: numbers that are right and still mislead. Pure."""
+"""Guards: numbers in a profile that are right and still mislead. Pure."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from evidence.profile.stacks import SampleType
 from evidence.tree.calltree import ROOT, CallTree
 
 FEW = 100  # samples
-COUNTS = SampleType("count", "events")  # of a file that says no unit: mostly samples, and as rough when there are few
+COUNTS = SampleType("count", "events")  # for a file without a unit: mostly samples, and as imprecise if there are few
 IDLE_SHARE = 0.3  # of all
-EACH = ("events", "contentions")  # what happened, each once, beside how long it took
+EACH = ("events", "contentions")  # counts of occurrences, alongside their duration
 WALL = {"wall", "off_cpu"}
-EXPLAINS = 0.25  # of the time that passed
-# What Go's mutex profile ends in: it charges a wait to whoever held the lock, where that is released.
+EXPLAINS = 0.25  # of the elapsed time
+# Where the stacks of Go's mutex profile end: it charges a wait to the holder of the lock, at the release.
 RELEASES = re.compile(r"((internal/)?sync\.\(\*(RW)?Mutex\)\.R?[uU]nlock(Slow)?|runtime\.unlock\w*)$")
 HIDE = " Hide idle frames to see the rest."
 
 
 def of(tree: CallTree, type: int, *, subject: str = "") -> Iterator[str]:
-    """Yield what to be careful about; ``subject`` are words that may name the process which matters."""
+    """Yield the guards; ``subject`` is text that may name the process that matters."""
     total, kind = tree.total(type), tree.sample_types[type]
     if is_rough(tree, type):
         yield f"Only {amounts.amount(_samples(tree, type) or 0, _counted_in(tree, type))}, so percentages are rough."
@@ -49,19 +49,19 @@ def of(tree: CallTree, type: int, *, subject: str = "") -> Iterator[str]:
 
 
 def is_of_holders(tree: CallTree, type: int) -> bool:
-    """Return whether waits are counted for whoever held the lock, as in Go's mutex profile, and not where they were."""
+    """Return whether waits are charged to the holder of the lock, as in Go's mutex profile, and not to the waiter."""
     if tree.sample_types[type].name not in {"delay", "contentions"}:
         return False
     return tree.search(lambda name: RELEASES.match(name) is not None, type=type).share > 0.5
 
 
 def is_rough(tree: CallTree, type: int) -> bool:
-    """Return whether there are so few samples that a digit after a whole percentage means nothing."""
+    """Return whether there are so few samples that digits after a whole percentage mean nothing."""
     return 0 < (_samples(tree, type) or 0) < FEW
 
 
 def _samples(tree: CallTree, type: int) -> int | None:
-    """Return how many samples there are, or bare counts of something, where the profile counts them."""
+    """Return how many samples there are, or bare counts of something, if the profile counts them."""
     column = _column_of_samples(tree, type)
     return None if column is None else tree.total(column)
 
@@ -72,10 +72,9 @@ def _counted_in(tree: CallTree, type: int) -> str:
 
 
 def _column_of_samples(tree: CallTree, type: int) -> int | None:
-    """Return the sample type that counts the samples of ``type``: itself, its event's own, or one that counts them too.
+    """Return the sample type that counts the samples of ``type``: itself, its event's own, or one that includes them.
 
-    A recording may hold events that have nothing to do with each other: samples of the processor are not those of a
-    lock that was waited for.
+    A recording may hold unrelated events: CPU samples do not count the waits for a lock.
     """
     kinds = tree.sample_types
     kind = kinds[type]
@@ -86,19 +85,19 @@ def _column_of_samples(tree: CallTree, type: int) -> int | None:
     ):
         return type
     named = {f"{kind.name} samples", *(f"{kind.name}_{word}" for word in EACH)}
-    named |= {"contentions"} if kind.name == "delay" else set()  # as Go calls both
+    named |= {"contentions"} if kind.name == "delay" else set()  # Go's name for both
     own = (at for at, one in enumerate(kinds) if one.name in named)
     others = (at for at, one in enumerate(kinds) if one.unit == "samples" and _counts_all_of(tree, at, type))
     return next(chain(own, others), None)
 
 
 def _counts_all_of(tree: CallTree, column: int, type: int) -> bool:
-    """Return whether a sample type counts something wherever another does."""
+    """Return whether one sample type counts something wherever the other does."""
     return not np.any((tree.totals[type] > 0) & (tree.totals[column] == 0))
 
 
 def _few_of_subject(tree: CallTree, type: int, subject: str) -> Iterator[str]:
-    """Warn when the process that a title names has next to no samples of its own."""
+    """Warn if the process that a title names has next to no samples of its own."""
     words = {word.casefold() for word in re.findall(r"[\w.-]{3,}", subject)}
     low, high = int(tree.first[ROOT]), int(tree.first[1])
     column = _column_of_samples(tree, type)
@@ -112,7 +111,7 @@ def _few_of_subject(tree: CallTree, type: int, subject: str) -> Iterator[str]:
 
 
 def _idle(tree: CallTree, type: int) -> int:
-    """Return what lies under frames that stand for idleness, each sample once, and threads' own time."""
+    """Return what lies under idle frames, each sample once, and threads' own time."""
     names = {code for code, name in enumerate(tree.names) if layers.is_idle(name, tree.hints[code])}
     idle = tree.search(lambda name: tree.by_name[name] in names, type=type).total if names else 0
     threads = [code for code, name in enumerate(tree.names) if layers.is_thread(name)]
@@ -120,7 +119,7 @@ def _idle(tree: CallTree, type: int) -> int:
 
 
 def _sleeps(tree: CallTree, type: int) -> Iterator[str]:
-    """Warn when an on-CPU profile explains little of the time that passed."""
+    """Warn if an on-CPU profile explains little of the elapsed time."""
     kind, wall = tree.sample_types[type], int(tree.about.get("duration_ns") or 0)
     if wall and kind.unit == "nanoseconds" and kind.name in {"cpu", "cpu_time"} and tree.total(type) < EXPLAINS * wall:
         yield (

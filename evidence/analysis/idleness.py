@@ -13,12 +13,12 @@ from evidence.tree.calltree import CallTree
 
 
 def has_idle(tree: CallTree) -> bool:
-    """Tell whether anything in a profile stands for idleness."""
+    """Return whether any frame of a profile is idle."""
     return any(part.any() for part in _told(tree))
 
 
 def busy(tree: CallTree) -> CallTree:
-    """Return the same tree with totals that leave idle stacks out; the totals of functions stay as they are."""
+    """Return the same tree with node totals that leave out idle stacks; the totals of functions are unchanged."""
     totals = [without_idle(tree, type=type) for type in range(len(tree.sample_types))]
     return replace(tree, totals=np.stack(totals))
 
@@ -26,8 +26,8 @@ def busy(tree: CallTree) -> CallTree:
 def without_idle(tree: CallTree, *, type: int) -> Ints:
     """Return every node's total without idle stacks: shape (nodes,), in the sample type's unit.
 
-    It takes a few passes over the tree. Idle is all that passes an idle function, and what a thread's own frame counts
-    itself: tracing-flame writes the time between spans there.
+    It takes a few passes over the tree. Idle is everything below an idle function, plus what a thread's own frame
+    counts itself: tracing-flame puts the time between spans there.
     """
     widths = tree.totals[type].astype(np.int64)
     before = np.concatenate([[0], np.cumsum(widths)])
@@ -47,7 +47,7 @@ def without_idle(tree: CallTree, *, type: int) -> Ints:
 
 
 def _told(tree: CallTree) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Tell for each name whether it is idle, and whether it stands for a thread."""
+    """Return for each name whether it is idle, and whether it stands for a thread."""
     pairs = zip(tree.names, tree.hints, strict=True)
     idle = np.fromiter((layers.is_idle(name, hint) for name, hint in pairs), dtype=np.bool_, count=len(tree.names))
     threads = np.fromiter((layers.is_thread(name) for name in tree.names), dtype=np.bool_, count=len(tree.names))

@@ -1,8 +1,8 @@
-"""Where a frame runs: the layer and the package of a function, told from its name and its format's hint. Pure.
+"""The layer and the package of a function, recognised from its name and its format's hint. Pure.
 
-The suffixes ``_[k] _[j] _[i]`` are those of Linux perf's stack collapsers, ``_[g] _[G] -`` those of flame graphs of
-accelerators. A name alone cannot always tell Rust from C++, nor Go from others: what the rest of the profile is
-mostly written in settles it.
+The suffixes ``_[k] _[j] _[i]`` come from Linux perf's stack collapsers, ``_[g] _[G] -`` from flame graphs of
+accelerators. A name alone cannot always distinguish Rust from C++, or Go from others, so the language of most of the
+profile decides.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from evidence.analysis import colours
 
 @dataclass(frozen=True, slots=True)
 class Layer:
-    """A kind of frame: its word for people, and its hue, chroma and lift of lightness."""
+    """A layer: its name for people, and its hue, chroma and lift of lightness."""
 
     key: str
     label: str
@@ -28,7 +28,7 @@ class Layer:
 
     @property
     def shades(self) -> list[colours.Pair]:
-        """The colours of its frames, for the light and for the dark."""
+        """The colours of its frames, for the light and the dark theme."""
         return colours.shades(self.hue, self.chroma, self.lift)
 
 
@@ -62,7 +62,7 @@ IDLE = re.compile(
     r"^(swapper(/\d+)?|\[?idle\]?|cpuidle_\w+|cpu_idle\w*|do_idle|default_idle\w*|intel_idle\w*|acpi_idle\w*"
     r"|mwait_idle\w*|native_safe_halt|poll_idle|arch_cpu_idle|pv_native_safe_halt|\(idle\)|<idle>)$"
 )
-THREAD = re.compile(r"^ThreadId\(\d+\)(-.*)?$")  # tracing-flame: what it counts for itself is time between spans
+THREAD = re.compile(r"^ThreadId\(\d+\)(-.*)?$")  # tracing-flame: its self time is the time between spans
 GPU_SOURCE = re.compile(r"\bNEO\w*\b|\.cl$|\.spv$")
 HEX = re.compile(r"^(0x[0-9a-f]+|\[unknown\]|\?\?+|unknown)$", re.IGNORECASE)
 MODULE = re.compile(r"^\[?([\w.+-]+\.(?:so|dll|dylib|exe)[\w.]*|vdso|vsyscall|libc|kernel\.kallsyms)\]?$")
@@ -72,14 +72,14 @@ JAVASCRIPT = re.compile(
     r"\.(m|c)?[jt]sx?(:\d+)*\)?$|\bnode:[\w/]+|^\(anonymous\)$|^(LazyCompile|Function|Script|Eval|RegExp|JS):"
 )
 JAVA = re.compile(r"^L?([a-z_][\w$]*[./])+[A-Z$][\w$.]*?([.:#]{1,2})[\w$<>]+(\(.*)?(_\[\w\])?$")
-DOTTED = re.compile(r"^[a-z_]\w*(\.[a-z_<]\w*>?)+$")  # module.function, as samplers of Python write it
+DOTTED = re.compile(r"^[a-z_]\w*(\.[a-z_<]\w*>?)+$")  # module.function, as Python samplers write it
 GO = re.compile(r"^([\w~%-]+([./][\w~%-]+)*/)?[\w~%-]+(\.v\d+)?\.(\(\*?[\w\[\].,/*· ]+\)\.)?[\w\[\].·]+(-fm)?$")
 GO_SURE = re.compile(
     r"\.\(\*\w|^(main|runtime|net|net/http|sync|syscall|internal|encoding|crypto|os|fmt|io)[./]|\.func\d|^[\w.-]+\.\w+/"
 )
-GO_TYPES = re.compile(r"\[go\.shape.*?\](?=\)|\.|$)")  # what a generic function was compiled for
+GO_TYPES = re.compile(r"\[go\.shape.*?\](?=\)|\.|$)")  # the type arguments of a generic function
 RUST_SURE = re.compile(r"::h[0-9a-f]{16}$|^<.+>::|::<|\{\{|\{closure|\{impl#|^<.* as .*>::|<impl\b|^_R[A-Z]")
-# Crates whose names C++ gives to namespaces as well.
+# Crates whose names C++ also uses for namespaces.
 RUST_CRATE = re.compile(r"^(core|alloc|tokio|hyper|futures\w*|serde\w*|mio|rustls|quinn\w*|iroh\w*)::")
 RUST_LIKE = re.compile(r"^[a-z_]\w*(::(<[^>]*>|\w+))+(:[\w./-]+\.rs(:\d+)?)?$")
 RUST_FILE = re.compile(r"\.rs(:\d+)?$")
@@ -95,19 +95,19 @@ RUNTIME = re.compile(
     r"|Unsafe_\w+|InterpreterRuntime|art::|rb_gc\w*|lua_\w+|luaJIT|rust_\w+|__libc_start\w*|_start$|start_thread$|__?clone3?$"
     r"|\((program|garbage collector)\)$)"
 )
-# Formats of profilers that see one language alone, and how functions are called in it.
+# Formats of profilers that see only one language, and how functions are called in it.
 ONLY = {"cprofile": "python", "pyinstrument": "python", "memray": "python", "v8": "javascript"}
 PLAIN = re.compile(r"^(<[a-z]+>|[A-Za-z_$#][\w$#]*)(\.(<[a-z]+>|[\w$#]+))*( \([^()]*\))?$")
 NATIVE = re.compile(r"^[A-Za-z_$][\w$]*(@[\w.]+|\.(part|constprop|isra|cold|llvm|plt)[.\w]*)*$")
 
 
 def bare(name: str) -> str:
-    """Return a name without the suffix of its layer."""
+    """Return a name without its layer's suffix."""
     return SUFFIX.sub("", name) if name.endswith("]") else name
 
 
 def is_kernel(name: str, hint: str = "") -> bool:
-    """Tell what ``layer_of`` calls the kernel, without looking at what else it could be."""
+    """Return whether ``layer_of`` would say kernel, without trying the other layers."""
     suffix = SUFFIX.search(name) if name.endswith("]") else None
     if suffix and suffix[1] in OF_SUFFIX:
         return OF_SUFFIX[suffix[1]] == "kernel"
@@ -115,7 +115,7 @@ def is_kernel(name: str, hint: str = "") -> bool:
 
 
 def layer_of(name: str, hint: str = "", *, mostly: str = "") -> str:
-    """Return the key of the layer of a function; ``mostly`` is the language of the profile where that is known."""
+    """Return the key of a function's layer; ``mostly`` is the language of the profile, if known."""
     suffix = SUFFIX.search(name)
     if suffix and suffix[1] in OF_SUFFIX:
         return OF_SUFFIX[suffix[1]]
@@ -134,12 +134,12 @@ def layer_of(name: str, hint: str = "", *, mostly: str = "") -> str:
 
 
 def is_idle(name: str, hint: str = "") -> bool:
-    """Tell whether nothing runs while this frame is on a stack."""
+    """Return whether nothing runs while this frame is on a stack."""
     return hint == "idle" or IDLE.match(bare(name)) is not None
 
 
 def is_thread(name: str) -> bool:
-    """Tell whether a frame stands for a thread, whose own value is the time in which it did nothing that is told."""
+    """Return whether a frame stands for a thread; its self value is the time in which nothing was recorded."""
     return THREAD.match(name) is not None
 
 
@@ -173,7 +173,7 @@ RULES: tuple[tuple[str, Callable[[str, str], bool]], ...] = (
 
 
 def mostly(names: Iterable[str], *, format: str = "", look_at: int = 4000) -> str:
-    """Return the language that settles doubtful names: that of the profiler, or of most of the sure names, if any."""
+    """Return the language that decides doubtful names: the profiler's, or that of most certain names, if any."""
     if format in ONLY:
         return ONLY[format]
     votes: Counter[str] = Counter()
@@ -190,12 +190,12 @@ def mostly(names: Iterable[str], *, format: str = "", look_at: int = 4000) -> st
 
 
 def places(names: Sequence[str], hints: Sequence[str], *, mostly: str = "") -> list[int]:
-    """Return for each name the place of its layer in ``LAYERS``."""
+    """Return for each name the index of its layer in ``LAYERS``."""
     return [PLACE[layer_of(name, hint, mostly=mostly)] for name, hint in zip(names, hints, strict=True)]
 
 
 def package_of(name: str, layer: str) -> str:
-    """Return what a function belongs to: a crate, a Go or Java package, a Python or script file, a C++ namespace."""
+    """Return a function's package: a crate, a Go or Java package, a Python or script file, a C++ namespace."""
     alone = bare(name)
     return PACKAGES.get(layer, _no_package)(alone) or _by_look(alone, layer)
 
@@ -205,7 +205,7 @@ def _no_package(name: str) -> str:
 
 
 def _by_look(name: str, layer: str) -> str:
-    """Fall back on the layer's own word, so that kernel and native frames keep together."""
+    """Fall back to the layer's own word, so that kernel and native frames are grouped."""
     module = MODULE.match(name)
     if module:
         return module[1]
@@ -213,7 +213,7 @@ def _by_look(name: str, layer: str) -> str:
 
 
 def _crate(name: str) -> str:
-    """Return the first module of a Rust or C++ path: ``<iroh::Node as Clone>::clone`` is of *iroh*."""
+    """Return the first module of a Rust or C++ path: ``<iroh::Node as Clone>::clone`` is in *iroh*."""
     head = re.sub(r"^[<&*\s]*(?:mut |dyn |impl |const |void |static )*", "", name)
     one, _, other = head.partition(" as ")
     path = one if "::" in one or not other else other
@@ -237,7 +237,7 @@ def _java_package(name: str) -> str:
 
 
 def _file(name: str) -> str:
-    """Return the file that a frame of Python or JavaScript names in brackets, or after ``py::name:``."""
+    """Return the file that a Python or JavaScript frame names in brackets, or after ``py::name:``."""
     if name.startswith("py::"):
         _, _, path = name[4:].partition(":")
     else:

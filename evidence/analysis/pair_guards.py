@@ -1,4 +1,4 @@
-"""What to be careful about in a comparison: of two programs, or of a side that misleads by itself. Pure."""
+"""Guards for comparisons: two different programs, or a side that misleads by itself. Pure."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from evidence.profile import amounts
 from evidence.profile.stacks import Ints
 from evidence.tree.calltree import CallTree
 
-HARDLY = 0.1  # of the heaviest function of either side: as much as the heaviest that both have comes to
-LONGER = 1.1  # one recording lasted at least so many times as long as the other
-TIMES = 1.5  # one total is at least so many times the other: shares hide by how much all grew, amounts mislead
+HARDLY = 0.1  # of the heaviest function on either side: the minimum for the heaviest function that both have
+LONGER = 1.1  # one recording lasted at least this many times as long as the other
+TIMES = 1.5  # one total is at least this many times the other: shares hide the growth, amounts mislead
 
 
 def unlike(merged: CallTree, *, before: int = 0, after: int = 1) -> str:
-    """Say that two sides of a merged tree have too little in common to be compared; empty when they have enough.
+    """Say that two sides of a merged tree have too little in common to compare; empty if they have enough.
 
-    What programs are built on, such as a runtime, is not counted, unless one side has nothing else.
+    What programs are built on, such as a runtime, does not count unless one side has nothing else.
     """
     sides = [merged.function_totals[side] for side in (before, after)]
     if not all(side.any() for side in sides):
@@ -37,7 +37,7 @@ def unlike(merged: CallTree, *, before: int = 0, after: int = 1) -> str:
 
 
 def empty(merged: CallTree, *, before: int = 0, after: int = 1) -> str:
-    """Say that a side has nothing to compare, which is not the same as having been mended; empty when both have."""
+    """Say that a side has nothing to compare, which does not mean that it was fixed; empty if both have something."""
     bare = [word for word, side in (("before", before), ("after", after)) if not merged.total(side)]
     if not bare:
         return ""
@@ -45,7 +45,7 @@ def empty(merged: CallTree, *, before: int = 0, after: int = 1) -> str:
 
 
 def totals(merged: CallTree, *, before: int = 0, after: int = 1, absolute: bool = False) -> Iterator[str]:
-    """Warn when the totals differ so much that shares alone mislead, or that amounts do."""
+    """Warn if the totals differ so much that shares alone mislead, or that amounts do."""
     each = [merged.total(side) for side in (before, after)]
     low, high = sorted(each)
     if not low or high < TIMES * low:
@@ -62,7 +62,7 @@ def totals(merged: CallTree, *, before: int = 0, after: int = 1, absolute: bool 
 
 
 def recorded(before: CallTree, after: CallTree, *, types: tuple[int, int]) -> Iterator[str]:
-    """Warn that amounts were counted for longer on one side, or that a sample stands for more there."""
+    """Warn that amounts were recorded for longer on one side, or that a sample stands for more there."""
     each = [int(tree.about.get("duration_ns") or 0) for tree in (before, after)]
     if min(each) > 0 and max(each) >= LONGER * min(each):
         said = [amounts.amount(one, "nanoseconds") for one in each]
@@ -82,14 +82,14 @@ def _times(ratio: float) -> str:
 
 
 def of_sides(before: Sequence[str], after: Sequence[str]) -> Iterator[str]:
-    """Yield the warnings of each side, those of both once; nothing can be hidden in a comparison."""
+    """Yield the warnings of each side, and those of both once; a comparison must hide none of them."""
     for one in dict.fromkeys([*before, *after]):
         whose = "Both" if one in before and one in after else "Before" if one in before else "After"
         yield f"{whose}: {one.removesuffix(guards.HIDE)}"
 
 
 def _heaviest(merged: CallTree, totals: Ints) -> int:
-    """Return the total of the application's heaviest function, or 0 when it has none."""
+    """Return the total of the application's heaviest function, or 0 if it has none."""
     for code in np.argsort(-totals, kind="stable").tolist():
         if not totals[code]:
             return 0

@@ -1,4 +1,4 @@
-"""What a profile is made of beside its stacks: threads and labels, each with its part. Pure."""
+"""What a profile consists of besides its stacks: threads and labels, each with its part. Pure."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ SHOWN = 12
 
 @dataclass(frozen=True, slots=True)
 class PartRow:
-    """One thread or one value of a label, and what it counts."""
+    """One thread or one label value, and what it counts."""
 
     name: str
     value: int
@@ -22,7 +22,7 @@ class PartRow:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One way to take a profile apart; ``unit`` is what its values count, ``more`` rows are not shown."""
+    """One way to split a profile; ``unit`` is what its values count, ``more`` rows are not shown."""
 
     title: str
     unit: str
@@ -31,7 +31,7 @@ class Part:
 
 
 def of(tree: CallTree, *, type: int) -> list[Part]:
-    """Return the labels of one sample type, and the threads by samples, the largest first; none that is alone."""
+    """Return the labels of one sample type, and the threads by samples, largest first; none with a single value."""
     labels = tree.about.get("labels", {})
     parts = [_threads(tree), *(_label(tree, key, values, type) for key, values in labels.items())]
     return [part for part in parts if part.rows]
@@ -46,7 +46,7 @@ def _label(tree: CallTree, key: str, values: dict[str, list[int]], type: int) ->
     counted = {str(value): int(totals[type]) for value, totals in values.items() if len(totals) > type and totals[type]}
     of = max(
         tree.total(type), sum(counted.values())
-    )  # in a difference what one value grew by another may have shrunk by
+    )  # in a difference, one value may have grown by what another shrank
     return _part(f"Label {key}", tree.sample_types[type].unit, counted, of)
 
 

@@ -1,4 +1,4 @@
-"""What applications are built on: reached in passing, and rarely what anyone can change. Pure."""
+"""Plumbing: what applications are built on, reached in passing and rarely what anyone can change. Pure."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ PLUMBING = re.compile(
     r"|(std|core|alloc|tokio|hyper|futures\w*|tracing\w*|rayon)::.*|<(std|core|alloc|tokio|futures\w*|tracing\w*).*"
     r"|(runtime|sync|syscall|net|io|bufio|bytes|strings|strconv|sort|reflect|fmt|time|context|testing|math|regexp)"
     r"\.\(?[*\w].*"
-    # What may be called so elsewhere as well is Go's with a receiver, a capital or a type.
+    # Names that other languages use too count as Go's only with a receiver, a capital or a type.
     r"|(cmp|errors|expvar|flag|hash|html|image|iter|log|maps|mime|os|path|slices|unicode|unique|weak)"
     r"\.(\(\*|[A-Z]|\w+\[go\.).*"
     r"|(archive|compress|container|crypto|database|debug|encoding|go|hash|html|image|index|internal|io|log|math|mime|net|os"
@@ -37,17 +37,17 @@ FILES = re.compile(
 )
 
 
-# What every program in Go has, with what is written within it.
+# What every Go program has, including closures within it.
 EVERYWHERE = re.compile(r"main\.(main|init|run)(\.(func|gowrap|deferwrap)?\d+)*$")
 
 
 def is_everywhere(name: str) -> bool:
-    """Tell whether a function's name says nothing of which program it is of."""
+    """Return whether a function's name is the same in every program."""
     return EVERYWHERE.match(name) is not None
 
 
 def is_plumbing(tree: CallTree, code: int) -> bool:
-    """Tell whether a function belongs to what applications are built on, or stands for a thread."""
+    """Return whether a function is plumbing or stands for a thread."""
     name, hint = tree.names[code], tree.hints[code]
     if PLUMBING.match(layers.bare(name)) or layers.is_thread(name):
         return True

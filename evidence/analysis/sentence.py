@@ -1,4 +1,4 @@
-"""Say in one sentence where a profile's cost is, from exact totals, and what to be careful about. Pure."""
+"""Say in one sentence where a profile's cost is, from exact totals, with its guards. Pure."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from evidence.profile.stacks import SampleType
 from evidence.tree import tree_boxes
 from evidence.tree.calltree import CallTree
 
-PARTS, PART = 2, 0.1  # functions that a function's cost is told to split into; the least share of it worth telling
+PARTS, PART = 2, 0.1  # how many functions a function's cost is split into; the least share of it worth saying
 NAMELESS = re.compile(r"^(\[?unknown\]?|\[[\w./+-]+\]|0x[0-9a-f]+)$")
 
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """What is said of a sample type: ``text`` for people, and the function it is about with its shares of all."""
+    """The sentence of a sample type: ``text`` for people, and the function it is about with its shares."""
 
     text: str
     function: str = ""
@@ -32,7 +32,7 @@ class Sentence:
 
 
 def of(tree: CallTree, *, type: int | None = None, subject: str = "") -> Sentence:
-    """Say where the cost is; ``subject`` are words (a title, a service) that may name the process that matters."""
+    """Say where the cost is; ``subject`` is text (a title, a service) that may name the process that matters."""
     type = tree.default_type if type is None else type
     total = tree.total(type)
     kind = tree.sample_types[type]
@@ -55,12 +55,12 @@ def of(tree: CallTree, *, type: int | None = None, subject: str = "") -> Sentenc
 
 
 def _shares(tree: CallTree, type: int) -> Callable[[float], str]:
-    """Return how a share is said: whole where there are few samples, as tables say it."""
+    """Return how to format a share: in whole per cent if there are few samples, as tables do."""
     return amounts.rough if guards.is_rough(tree, type) else percent
 
 
 def _flat(tree: CallTree, type: int) -> str:
-    """Say that nothing stands out of what is neither idle nor on nearly every stack."""
+    """Say that nothing stands out among functions that are neither idle nor on nearly every stack."""
     total = tree.total(type)
     large = np.flatnonzero(tree.function_totals[type] >= dominant.WORTH * total).tolist()
     idle = any(dominant.is_idle(tree, code) for code in large)
@@ -72,7 +72,7 @@ def _flat(tree: CallTree, type: int) -> str:
 
 
 def _changed(tree: CallTree, delta: deltas.Delta, warned: tuple[str, ...]) -> Sentence:
-    """Say by how much the whole changed and where, of a profile that is a difference."""
+    """For a profile that is a difference, say how much the whole changed and where."""
     passed = frozenset(code for code in range(len(tree.names)) if plumbing.is_plumbing(tree, code))
     what = sample_words.of(SampleType(delta.name, delta.unit))
     change = deltas.net(tree, delta)
@@ -102,7 +102,7 @@ def _below(tree: CallTree, type: int, code: int) -> str:
 
 
 def _split(tree: CallTree, type: int, code: int) -> str:
-    """Say what a function that does little itself calls most: the largest two functions, where each matters."""
+    """Say what a function with little self time calls most: its two largest callees, if each matters."""
     total, whole, say = int(tree.function_totals[type, code]), tree.total(type), _shares(tree, type)
     if tree.self_[type, code] >= dominant.NARROWS * total:
         return ""

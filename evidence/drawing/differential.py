@@ -1,7 +1,7 @@
 """Draw a merged tree of two or more profiles: where one has more or less than another. Pure.
 
-Widths follow the side that is asked for, or both sides together, so that what is new and what is gone can be seen.
-Shares are of each side's own total (normalised); absolute values are as they were counted.
+Widths follow the requested side, or both sides together, so that new and vanished functions are visible. Shares are of
+each side's own total (normalised); absolute values are as counted.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from evidence.tree.calltree import ROOT, CallTree
 
 WIDTHS = ("both", "before", "after")
 BUDGET = 2_400
-BITS = 20  # how finely two totals are brought to one scale
-WORD = 63  # bits of what numpy counts in
+BITS = 20  # precision with which two totals are brought to one scale
+WORD = 63  # bits of numpy's integers
 
 
 def payload(
@@ -58,7 +58,7 @@ def payload(
 
 @dataclass(frozen=True, slots=True)
 class JoinedWidths:
-    """How wide nodes are with both sides joined, worked out for those that are looked at: there may be millions."""
+    """Widths with both sides joined, computed only for the nodes looked at: there may be millions."""
 
     sides: Sequence[NDArray[np.integer[Any]]]
     factors: Sequence[int]
@@ -76,7 +76,7 @@ class JoinedWidths:
 def widths_of(merged: CallTree, *, before: int, after: int, width: str, absolute: bool) -> flamegraph.Widths:
     """Return every node's width, in the unit of the merged tree's totals unless both sides are joined.
 
-    Both sides are joined by whole factors, so that children lie within their parents.
+    Both sides are joined with integer factors, so that children lie within their parents.
     """
     sides = before, after
     if width != "both":

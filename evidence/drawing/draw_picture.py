@@ -11,7 +11,7 @@ NICE = 5
 
 
 def main() -> int:
-    """Read what to draw as JSON (tree, out, title, says), write the PNG, and give the exit code."""
+    """Read from stdin what to draw as JSON (tree, out, title, says), write the PNG, and return the exit code."""
     from evidence.drawing import picture
     from evidence.tree.calltree import CallTree
 

@@ -1,7 +1,7 @@
-"""Draw a call tree: the boxes that can be seen under one node, as columns small enough to be sent at once. Pure.
+"""Draw a call tree: the boxes visible under one node, as columns small enough to send at once. Pure.
 
-However large the profile is, the answer holds at most ``BUDGET`` boxes: the widest. What is narrower is counted, not
-drawn, and is fetched on zoom. Every number is exact; only the picture is pruned.
+However large the profile is, the response holds at most ``BUDGET`` boxes: the widest. Narrower ones are counted but not
+drawn, and are fetched on zoom. Every number is exact; only the picture is pruned.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from evidence.profile.stacks import Ints
 from evidence.tree.calltree import ROOT, CallTree
 
 BUDGET = 2_500
-FIRST_SHARE = 1 / 1000  # of what is asked for: a pixel or so of a screen
+FIRST_SHARE = 1 / 1000  # of the requested width: about a pixel of a screen
 FINER = 4
-EXACT = 2**53  # beyond it a browser's numbers have gaps
+EXACT = 2**53  # beyond this, a browser's numbers have gaps
 HEAT_STEPS, CHANGE_STEPS = 8, 4
 
 
 class Widths(Protocol):
-    """How wide each node is, asked for by place, places or slice: an array, or what works out what is asked."""
+    """The width of each node, indexed by place, places or slice: an array, or an object that computes it on demand."""
 
     def __getitem__(self, nodes: Any, /) -> Any: ...
 
@@ -43,9 +43,9 @@ class Boxes:
 
 
 def widest(tree: CallTree, widths: Widths, *, root: int = ROOT, budget: int = BUDGET) -> Boxes:
-    """Return the widest boxes under ``root``, at most ``budget``. ``widths`` holds one width a node, in one unit.
+    """Return the widest boxes under ``root``, at most ``budget``. ``widths`` holds one width per node, in one unit.
 
-    It goes from coarse to fine and stops when there is enough, so that the cost follows what is seen.
+    It goes from coarse to fine and stops when there are enough, so that the cost follows what is visible.
     """
     total = int(widths[root])
     least = max(1, int(total * FIRST_SHARE))
@@ -57,7 +57,7 @@ def widest(tree: CallTree, widths: Widths, *, root: int = ROOT, budget: int = BU
 
 
 def _wide(tree: CallTree, widths: Widths, root: int, least: int) -> Boxes:
-    """Return all boxes that are at least ``least`` wide; children lie from their parent's left edge on."""
+    """Return all boxes that are at least ``least`` wide; children are aligned with their parent's left edge."""
     nodes, xs = np.array([root], dtype=np.int64), np.zeros(1, dtype=np.int64)
     rows: list[tuple[Ints, Ints, Ints, Ints]] = []
     pruned = 0
@@ -81,7 +81,7 @@ def _wide(tree: CallTree, widths: Widths, root: int, least: int) -> Boxes:
 
 
 def _trimmed(found: Boxes, budget: int) -> Boxes:
-    """Keep the widest boxes; of equally wide ones those nearer to the root. A kept box's parent is kept as well."""
+    """Keep the widest boxes; among equals those nearer to the root. A kept box's parent is always kept."""
     if len(found.node) <= budget:
         return found
     keep = np.sort(np.lexsort((found.node, -found.width))[:budget])
@@ -90,7 +90,7 @@ def _trimmed(found: Boxes, budget: int) -> Boxes:
 
 
 def payload(tree: CallTree, *, type: int = 0, root: int = ROOT, budget: int = BUDGET) -> dict[str, Any]:
-    """Return what a page needs to draw ``root`` and everything under it, and its callers on the way to it."""
+    """Return what a page needs to draw ``root``, everything under it, and the path of callers to it."""
     widths = tree.totals[type]
     boxes = widest(tree, widths, root=root, budget=budget)
     kind = tree.sample_types[type]
@@ -110,10 +110,10 @@ def payload(tree: CallTree, *, type: int = 0, root: int = ROOT, budget: int = BU
 
 
 def columns_of(boxes: Boxes, codes: Sequence[int], *, own: bool) -> dict[str, Any]:
-    """Return boxes as columns of differences, one list a level, which compress well.
+    """Return boxes as columns of differences, one list per level, which compress well.
 
-    ``gap``: from the end of the box before on the same level; ``width``, ``own``: as they are; ``code``: into the
-    answer's names; ``node``: from the node before.
+    ``gap``: from the end of the previous box on the level; ``width``, ``own``: as they are; ``code``: into the
+    response's names; ``node``: from the previous node.
     """
     edges = np.flatnonzero(np.diff(boxes.level, prepend=-1, append=-1))
     shift = _shift(int(boxes.width[0]) if len(boxes.width) else 0)
@@ -128,7 +128,7 @@ def columns_of(boxes: Boxes, codes: Sequence[int], *, own: bool) -> dict[str, An
 
 
 def _shift(total: int) -> int:
-    """Return by how many bits numbers are cut so that a browser's numbers hold them; nearly always none."""
+    """Return how many bits to shift numbers by so that a browser can hold them; nearly always none."""
     return max(0, total.bit_length() - EXACT.bit_length() + 1)
 
 
@@ -139,7 +139,7 @@ def _step(tree: CallTree, widths: Widths, names: FrameNames, node: int) -> list[
 
 
 class FrameNames:
-    """The names of one answer: each told once, with its layer and package; -1 stands for the root."""
+    """The names of one response: each listed once, with its layer and package; -1 stands for the root."""
 
     def __init__(self, tree: CallTree) -> None:
         self.tree = tree
@@ -147,7 +147,7 @@ class FrameNames:
         self.mostly = layers.mostly(tree.names, format=tree.format)
 
     def local(self, codes: NDArray[np.integer[Any]], nodes: NDArray[np.integer[Any]]) -> list[int]:
-        """Return for each box the place of its name in this answer; ``codes`` and ``nodes`` hold one number a box."""
+        """Return for each box the index of its name in this response; ``codes`` and ``nodes`` hold a number per box."""
         pairs = zip(codes.tolist(), nodes.tolist(), strict=True)
         return [-1 if node == ROOT else self.codes.setdefault(code, len(self.codes)) for code, node in pairs]
 
@@ -170,7 +170,7 @@ class FrameNames:
 
 
 def palette() -> dict[str, Any]:
-    """Return the colours and words of all layers and of the scale of heat, for pages to draw with."""
+    """Return the colours and words of all layers and of the heat scale, for pages to draw with."""
     heat = [colours.heat(step, HEAT_STEPS) for step in range(HEAT_STEPS)]
     return {
         "layers": [{"key": one.key, "label": one.label, **colours.table(one.shades)} for one in layers.LAYERS],

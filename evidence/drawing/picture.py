@@ -1,4 +1,7 @@
-"""A flame graph as a picture for chat: title, sentence, graph and legend, readable at half its size. Pillow is lazy."""
+"""A flame graph as a picture for chat: title, sentence, graph and legend, readable at half its size.
+
+Pillow is imported lazily.
+"""
 
 from __future__ import annotations
 
@@ -22,13 +25,13 @@ WIDTH, HEIGHT = 1600, 800
 MARGIN, ROW, BUDGET = 40, 30, 2_500
 SIZES = {"title": 42, "says": 31, "label": 19, "foot": 21}
 SOFT, LINE = "#655d55", "#dcd7cf"
-COMMON = 0.97  # callers that hold nearly everything are skipped where rows are scarce
-OFTEN = 6  # layers that the legend names
+COMMON = 0.97  # callers that hold nearly everything are skipped if there are few rows
+OFTEN = 6  # layers in the legend
 
 
 @dataclass(frozen=True, slots=True)
 class Box:
-    """One rectangle of a picture: place and size in pixels, its colour, name and layer, and what it counts."""
+    """One rectangle of a picture: position and size in pixels, its colour, name and layer, and what it counts."""
 
     x: float
     y: float
@@ -40,7 +43,7 @@ class Box:
 
 
 def png(tree: CallTree, *, title: str, says: str, type: int | None = None, foot: str = "") -> bytes:
-    """Return a PNG of 1600 × 800 pixels: what is widest, root on top. ``says`` may hold `code`."""
+    """Return a PNG of 1600 × 800 pixels: the widest boxes, root on top. ``says`` may contain `code`."""
     from PIL import Image, ImageDraw
 
     type = tree.default_type if type is None else type
@@ -58,7 +61,7 @@ def png(tree: CallTree, *, title: str, says: str, type: int | None = None, foot:
 
 
 def boxes(tree: CallTree, *, type: int, width: int, row: int, rows: int | None = None) -> list[Box]:
-    """Lay the widest boxes out on ``width`` pixels; where rows are scarce what everything passes is left out."""
+    """Lay out the widest boxes on ``width`` pixels; if there are few rows, leave out what is on every stack."""
     from evidence.drawing import flamegraph
 
     root = ROOT if rows is None else _start(tree, type, rows)
@@ -83,7 +86,7 @@ def _layer(name: str, hint: str, mostly: str) -> int:
 
 
 def _start(tree: CallTree, type: int, rows: int) -> int:
-    """Return the root; of a deep tree the last node down to which nearly everything goes."""
+    """Return the root; in a deep tree, the last node that nearly everything passes through."""
     node = ROOT
     if len(tree.levels) - 2 <= rows:
         return node
@@ -137,7 +140,7 @@ def _box(draw: ImageDraw, box: Box, top: int) -> None:
 
 
 def cut(draw: ImageDraw, text: str, size: str, width: float) -> str:
-    """Cut a text to a width; of a long name what tells most comes first."""
+    """Truncate a text to a width; of a long name, the most telling part comes first."""
     if draw.textlength(text, font(size)) <= width:
         return text
     short = short_names.short(text) if size == "label" else text
@@ -151,7 +154,7 @@ def cut(draw: ImageDraw, text: str, size: str, width: float) -> str:
 
 
 def _foot(draw: ImageDraw, drawn: list[Box], foot: str) -> None:
-    """Write the legend, and to the right what the whole is."""
+    """Write the legend, and on the right what the whole is."""
     y = HEIGHT - MARGIN - 14
     draw.line((MARGIN, y - 18, WIDTH - MARGIN, y - 18), LINE, 2)
     counts: Counter[int] = Counter()

@@ -1,4 +1,4 @@
-"""What of a name is shown where the whole has no room; the same in ``static/firekind/flame/words.js``. Pure."""
+"""The part of a name to show if there is no room for all; same as ``static/firekind/flame/words.js``. Pure."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ _BRACKET = re.compile(r"[ (<\[]")
 
 
 def short(name: str) -> str:
-    """Return the part of a name that tells most: after the last path, and the last two words of a Rust or C++ path.
+    """Return the most telling part of a name: after the last path, and the last two words of a Rust or C++ path.
 
-    Paths in brackets, as of arguments and of the types that a generic function is for, are not the function's.
+    Paths in brackets, such as arguments and type parameters, do not count.
     """
     found = _BRACKET.search(name)
     head = name[: found.start()] if found and found.start() else name
@@ -21,7 +21,7 @@ def short(name: str) -> str:
 
 
 def _words(path: str) -> list[int]:
-    """Return where the words of a path begin that ``::`` parts outside of brackets."""
+    """Return where the words of a path begin, which ``::`` separates outside brackets."""
     begins, depth = [0], 0
     for at, one in enumerate(path):
         if one in OPENS:

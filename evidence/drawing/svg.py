@@ -1,4 +1,4 @@
-"""A flame graph as an SVG of our own: no scripts, no styles from outside, every frame's numbers in its title. Pure."""
+"""A flame graph as a standalone SVG: no scripts, no external styles, every frame's numbers in its title. Pure."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from evidence.profile import amounts
 from evidence.tree.calltree import CallTree
 
 WIDTH, MARGIN, ROW, HEAD = 1600, 20, 19, 84
-CHARACTER = 7.3  # pixels that a character of the label's font takes
+CHARACTER = 7.3  # width in pixels of a character in the label's font
 
 
 def svg(tree: CallTree, *, title: str, says: str, type: int | None = None) -> str:
@@ -51,6 +51,6 @@ def _box(box: picture.Box, counts: str) -> Iterator[str]:
 
 
 def _text(text: str) -> str:
-    """Escape a text for XML, without the characters that XML does not have."""
+    """Escape a text for XML, without characters that XML does not allow."""
     kept = "".join(one if one >= " " and one not in "\ufffe\uffff" else " " for one in text)
     return escape(kept.encode("utf-8", "replace").decode())

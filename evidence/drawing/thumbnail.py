@@ -1,4 +1,4 @@
-"""A flame graph small enough for a list: its shape and its colours, and names where they fit. Pillow is lazy."""
+"""A flame graph small enough for a list: its shape and colours, and names where they fit. Pillow is lazy."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ LEAST, MOST = 5, 32  # rows
 
 
 def png(tree: CallTree, *, type: int | None = None) -> bytes:
-    """Return a PNG of 960 × 320 pixels with nothing behind the boxes, so that it suits light and dark."""
+    """Return a PNG of 960 × 320 pixels with a transparent background, so that it suits both themes."""
     from PIL import Image, ImageDraw
 
     type = tree.default_type if type is None else type

@@ -1,1 +1,1 @@
-"""A profile in other tools' formats. Pure."""
+"""Profiles in other tools' formats. Pure."""

@@ -15,11 +15,11 @@ from evidence.profile.stacks import Stacks
 
 __all__ = ["folded", "pprof", "speedscope"]
 
-# What flamegraph.pl and async-profiler append to names to say what kind of code they are.
+# The suffixes with which flamegraph.pl and async-profiler mark the kind of code.
 SUFFIXES = {
     "kernel": "_[k]", "jit": "_[j]", "inlined": "_[i]", "interpreted": "_[0]", "gpu": "_[g]", "gpu-source": "_[G]",
 }  # fmt: skip
-# What a sample without any frame is called: folded text has no line for it.
+# The name for a sample without frames, because folded text has no line for it.
 NO_STACK = "(no stack)"
 SCHEMA = "https://www.speedscope.app/file-format-schema.json"
 SPEEDSCOPE_UNITS = {"nanoseconds", "bytes"}
@@ -29,9 +29,9 @@ _TEXT_AT_ONCE = 1 << 16
 
 
 def folded(stacks: Stacks, *, type: int) -> Iterator[bytes]:
-    """Yield one sample type as flamegraph.pl reads it: equal stacks once, in the order of their frames' names.
+    """Yield one sample type as flamegraph.pl reads it: equal stacks once, ordered by their frames' names.
 
-    Pieces hold many whole lines each. A semicolon within a name becomes a colon.
+    Each piece holds many whole lines. A semicolon within a name becomes a colon.
     """
     names = [_written(name, hint) for name, hint in zip(stacks.names, stacks.hints, strict=True)]
     shown = sorted(set(names))
@@ -64,13 +64,13 @@ def _totals(stacks: Stacks, ranks: np.ndarray[tuple[int], np.dtype[np.int32]], t
 
 
 def _written(name: str, hint: str) -> str:
-    """Write a name so that it stays one frame of one line, with the suffix that says what its hint does."""
+    """Write a name so that it stays one frame on one line, with the suffix for its hint."""
     plain = _BREAKING.sub(" ", name).replace(";", ":") or "(unnamed)"
     return plain if _ANNOTATED.search(plain) else plain + SUFFIXES.get(hint, "")
 
 
 def speedscope(stacks: Stacks, *, title: str = "") -> Iterator[bytes]:
-    """Yield all sample types in speedscope's own JSON, the default one shown first."""
+    """Yield all sample types in speedscope's own JSON; the default one is shown first."""
     head = {"$schema": SCHEMA, "name": title, "activeProfileIndex": stacks.default_type, "exporter": "Firekind"}
     yield json.dumps(head)[:-1].encode() + b', "shared": '
     yield json.dumps({"frames": [{"name": name} for name in stacks.names] or [{"name": NO_STACK}]}).encode()
@@ -82,7 +82,7 @@ def speedscope(stacks: Stacks, *, title: str = "") -> Iterator[bytes]:
 
 
 def _speedscope_profile(stacks: Stacks, type: int) -> Iterator[bytes]:
-    """Yield one sample type; samples that count nothing there are left out."""
+    """Yield one sample type; samples that count nothing in it are left out."""
     kind = stacks.sample_types[type]
     unit = kind.unit if kind.unit in SPEEDSCOPE_UNITS else "none"
     head = {"type": "sampled", "name": f"{kind.name} ({kind.unit})", "unit": unit, "startValue": 0}

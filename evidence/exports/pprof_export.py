@@ -1,6 +1,6 @@
 """A profile as gzipped pprof, with all its sample types. Pure: numpy alone.
 
-A sample is nothing but numbers, tags and sizes included, so tens of thousands are laid out as one column of numbers
+A sample consists only of numbers, tags and sizes included, so tens of thousands are laid out as one column of numbers
 and encoded together. Source of the field numbers: github.com/google/pprof, ``proto/profile.proto``.
 """
 
@@ -22,9 +22,9 @@ _COMMENTS = 100
 
 
 def pprof(stacks: Stacks) -> bytes:
-    """Return the profile as ``go tool pprof`` and its like read it.
+    """Return the profile as ``go tool pprof`` and similar tools read it.
 
-    Each function becomes a location. Kernel frames get a mapping of their own; other hints have no place in pprof.
+    Each function becomes a location. Kernel frames get a mapping of their own; pprof has no place for other hints.
     """
     packed = zlib.compressobj(6, zlib.DEFLATED, _GZIP)
     return b"".join([*(packed.compress(piece) for piece in _profile(stacks)), packed.flush()])
@@ -49,7 +49,7 @@ def _profile(stacks: Stacks) -> Iterator[bytes]:
 
 
 def _said(stacks: Stacks, strings: _Strings) -> Iterator[bytes]:
-    """Yield what the profile says of itself: when, how long, its period and comments, and what to show first."""
+    """Yield the profile's metadata: when, how long, its period and comments, and what to show first."""
     about = stacks.about
     yield _numbers((9, int(about.get("time_ns", 0))), (10, int(about.get("duration_ns", 0))))
     if period := about.get("period"):
@@ -65,12 +65,12 @@ def _samples(stacks: Stacks) -> Iterator[bytes]:
     for low, high in pairwise([*range(0, len(stacks), AT_ONCE), len(stacks)]):
         offsets = stacks.offsets[low : high + 1]
         frames = stacks.frames[offsets[0] : offsets[-1]].astype(np.int64) + 1
-        # Turned around, stacks begin at their leaf, as pprof has them; so the samples are turned around as well.
+        # Reversed, stacks begin at their leaf, as in pprof; so the samples are reversed as well.
         yield _laid_out(frames[::-1], np.diff(offsets)[::-1], stacks.values[:, low:high].T[::-1])
 
 
 def _laid_out(locations: Ints, depths: Ints, values: Ints) -> bytes:
-    """Lay samples out as numbers: tag, size, tag, size, locations, tag, size, values, and encode them."""
+    """Lay out samples as numbers: tag, size, tag, size, locations, tag, size, values, and encode them."""
     samples, types = values.shape
     location_bytes = _summed(_lengths(locations), depths)
     value_bytes = _lengths(values).sum(axis=1)
@@ -121,7 +121,7 @@ def _encoded(numbers: Ints) -> bytes:
 
 
 class _Strings:
-    """Strings by code; the first one is empty, as pprof wants it."""
+    """Strings by code; the first one is empty, as pprof requires."""
 
     def __init__(self) -> None:
         self.codes: dict[str, int] = {"": 0}
@@ -140,7 +140,7 @@ def _varint(number: int) -> bytes:
 
 
 def _numbers(*fields: tuple[int, int]) -> bytes:
-    """Encode fields that are numbers; zeros are what an absent field means."""
+    """Encode fields that are numbers; an absent field means zero."""
     return b"".join(_varint(number << 3) + _varint(value) for number, value in fields if value)
 
 

@@ -1,4 +1,4 @@
-"""What people may send about findings, checked once for pages and for the chat. The rules live in ``findings``."""
+"""What people may submit about findings, validated once for pages and for the chat. The rules are in ``findings``."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class ClaimForm(forms.Form):
     )
 
     def done(self, incident: Incident, *, by: Person, at: datetime) -> Finding | None:
-        """Add the hypothesis if the form is valid; what prevents it becomes its errors."""
+        """Add the hypothesis if the form is valid; the domain's refusals become its errors."""
         if not self.is_valid():
             return None
         try:
@@ -62,7 +62,7 @@ class JudgeForm(forms.Form):
         super().__init__(data, initial={"seen": finding.rounds.count()}, label_suffix="")
 
     def done(self, *, by: Person, at: datetime) -> bool:
-        """Add the verdict if the form is valid; what prevents it becomes its errors."""
+        """Add the verdict if the form is valid; the domain's refusals become its errors."""
         if not self.is_valid():
             return False
         try:
@@ -87,7 +87,7 @@ class JudgeForm(forms.Form):
         return numbers(self.given.getlist(name))
 
     def _look_again(self) -> None:
-        """Take what is shown now as seen, so that submitting the form again succeeds."""
+        """Record what is shown now as seen, so that submitting the form again succeeds."""
         self.given = self.given.copy()
         self.given["seen"] = str(self.finding.rounds.count())
         self.data = self.given

@@ -1,7 +1,7 @@
 """Findings: a hypothesis and its rounds, each with a verdict and the evidence it rests on.
 
-Each verb is one transaction, does no network I/O, and raises ``NotThere`` and ``Refused``. A round is written once: to
-mend one, judge again.
+Each verb is one transaction, does no network I/O, and raises ``NotThere`` and ``Refused``. Rounds are never edited: to
+correct one, judge again.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ CLAIM_CHARS = 300
 MOST = 200  # findings of an incident
 MOST_ROUNDS = 100
 MOST_SUPPORTS = 20
-# What a late joiner should know first; what was ruled out stays, last.
+# What a late joiner should know first; what was ruled out comes last.
 ORDER = (Verdict.ROOT_CAUSE, Verdict.SUPPORTED, Verdict.PARTIAL, Verdict.OPEN, Verdict.REFUTED)
 
 
@@ -67,9 +67,9 @@ def judge(
 ) -> Round:
     """Add a round to a finding: a verdict, why, and the numbers of the evidence for the claim and against it.
 
-    The channel is told when the verdict changes, and only then. ``seen`` is how many rounds the person saw; raises
-    ``Overtaken`` when there are more, ``BadInput`` for evidence that is not there, and
-    ``Refused`` for more rounds than a finding can have.
+    It is posted in the channel only if the verdict changes. ``seen`` is how many rounds the person saw; raises
+    ``Overtaken`` if there are more, ``BadInput`` for evidence that does not exist, and ``Refused`` for more rounds than
+    a finding can have.
     """
     if verdict not in Verdict.values:
         raise BadInput("verdict", f"The verdict must be one of {', '.join(Verdict.values)}.")
@@ -111,7 +111,7 @@ def resting_on(evidence: Evidence) -> list[Support]:
 
 
 def ordered(findings: Iterable[Finding]) -> list[Finding]:
-    """Put findings in the order a late joiner wants them; within one verdict the newest first."""
+    """Order findings as a late joiner wants them; within one verdict the newest first."""
     newest = sorted(findings, key=lambda one: (one.judged_at, one.n), reverse=True)
     return sorted(newest, key=lambda one: ORDER.index(Verdict(one.verdict)))
 
@@ -119,7 +119,7 @@ def ordered(findings: Iterable[Finding]) -> list[Finding]:
 def claimed(incident: Incident, words: str) -> Finding:
     """Return the finding named by its number or by words of its hypothesis.
 
-    Raises ``Unclaimed`` when there is none, ``Refused`` when there are more.
+    Raises ``Unclaimed`` if there is none, ``Refused`` if there are several.
     """
     said = words.strip().strip("“”\"'").strip()
     found = Finding.objects.select_related("incident").defer("incident__words").filter(incident=incident)

@@ -1,4 +1,4 @@
-"""Have findings let go of what was redacted of their entries: a hypothesis, or why a verdict was given."""
+"""Remove redacted words from findings: a hypothesis, or the reason for a verdict."""
 
 from __future__ import annotations
 
@@ -10,6 +10,6 @@ from incidents.models import Incident
 
 
 def forget(incident: Incident, said: Sequence[str]) -> None:
-    """Put what says that it was redacted in place of these words."""
+    """Replace these words with the redaction notice."""
     Finding.objects.filter(incident=incident, claim__in=said).update(claim=STANDS)
     Round.objects.filter(finding__incident=incident, text__in=said).update(text=STANDS)

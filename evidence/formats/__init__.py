@@ -1,4 +1,4 @@
-"""Every format that is read, told by its content and never by its name."""
+"""Every format that we read, recognised by content and never by file name."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ HEAD = 1 << 16
 
 
 class Format(Protocol):
-    """What a module of this package is: one format's name, how to tell it, how to read it."""
+    """What a module of this package provides: one format's name, how to recognise it, how to read it."""
 
     NAME: str
 
     def claim(self, head: bytes) -> Claim | None:
-        """Say from the first 64 KiB how surely the content is of this format, and why."""
+        """Say from the first 64 KiB how surely the content is in this format, and why."""
         ...
 
     def read(self, data: Buffer, *, limits: Limits = DEFAULT) -> Stacks:
@@ -35,8 +35,8 @@ class Format(Protocol):
         ...
 
 
-# Module -> the kind of content it reads. A module is imported when its kind of content is met,
-# so that reading text does not load what binary formats need.
+# Module -> the kind of content it reads. A module is only imported for its kind of content, so that reading text does
+# not load what binary formats need.
 FORMATS: dict[str, str] = {
     "jfr": "binary",
     "otlp": "binary json",
@@ -69,7 +69,7 @@ FORMATS: dict[str, str] = {
     "xctrace": "xml",
 }
 
-# The folder of a format that is not alone in it.
+# The folder of each format that shares one.
 FAMILIES = {
     "perf_script": "perf", "v8": "chrome", "legacy_pprof": "go", "pprof_text": "go", "gperftools_cpu": "go",
     "stackprof": "ruby", "rbspy": "ruby", "bpf_stacks": "bpf", "pyinstrument": "python", "memray": "python",
@@ -78,8 +78,8 @@ FAMILIES = {
     "ghc_prof": "haskell", "ghc_json": "haskell",
 }  # fmt: skip
 
-# What a head must hold somewhere, or its reader claims nothing: it is not even imported then, and telling
-# what a file is costs more in imports than in looking. Readers that are not named here are always asked.
+# Byte strings of which a head must contain one; otherwise the reader claims nothing and is not even imported, because
+# recognising a file costs more in imports than in looking. Readers that are not listed are always asked.
 MARKS: dict[str, tuple[bytes, ...]] = {
     "legacy_pprof": (b" profile:", b"--- "),
     "pprof_text": (b"-----+", b"PeriodType:"),
@@ -101,10 +101,10 @@ MARKS: dict[str, tuple[bytes, ...]] = {
 
 
 def read_file(path: str | Path, *, limits: Limits = DEFAULT, unit: str = "") -> Stacks:
-    """Read a profile of any format, packed or not.
+    """Read a profile in any format, compressed or not.
 
-    ``unit`` is what its sender says the values are (*samples*, *microseconds*, *bytes*); it is believed where the
-    format cannot say so itself. Raises ``Unreadable``.
+    ``unit`` is what the sender says the values are (*samples*, *microseconds*, *bytes*); it is used if the format
+    cannot say so itself. Raises ``Unreadable``.
     """
     data = unpack.unpacked(Path(path), limits=limits)
     if archives.kind(data[:HEAD]):
@@ -124,7 +124,7 @@ def _read(data: Buffer, *, limits: Limits, unit: str) -> Stacks:
 
 
 def _of_archive(data: mmap.mmap, *, limits: Limits, unit: str) -> Stacks:
-    """Read the profiles of an archive, as one where there are several; what is no profile is left out, and named."""
+    """Read the profiles in an archive, joined into one if there are several; other files are left out and named."""
     from evidence.formats.base.joined import joined
 
     found, others = [], []
@@ -141,7 +141,7 @@ def _of_archive(data: mmap.mmap, *, limits: Limits, unit: str) -> Stacks:
 
 
 def claims(head: bytes) -> list[Claimed]:
-    """Return what the readers of profiles and of measurements say of content that begins with ``head``."""
+    """Return the claims of the readers of profiles and measurements on content that begins with ``head``."""
     if unsupported.known(head):
         return []
     kind = unsupported.kind(head)
@@ -157,7 +157,7 @@ def claims(head: bytes) -> list[Claimed]:
 
 
 def decide(head: bytes) -> Claimed | None:
-    """Return who reads content that begins with ``head``. Raises ``Ambiguous``."""
+    """Return the reader for content that begins with ``head``. Raises ``Ambiguous``."""
     return claiming.decide(claims(head))
 
 
@@ -168,5 +168,5 @@ def sniff(head: bytes) -> Format | None:
 
 
 def module_of(name: str) -> Format:
-    """Return the module of a format."""
+    """Return a format's module."""
     return cast("Format", import_module(f"evidence.formats.{FAMILIES.get(name, name)}.{name}"))

@@ -1,4 +1,4 @@
-"""One line for each profiler that brings what it measured from the host that hurts. Pure."""
+"""One-line commands for profilers that upload what they measured from the affected host. Pure."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class CopyableCommand:
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """A profiler: how it is run, where its file is, and what the file's numbers are when it does not say."""
+    """A profiler: how it is run, where its file is, and what the file's numbers are if it does not say."""
 
     name: str
     says: str
@@ -81,7 +81,7 @@ TOOLS: Final = (
 
 
 def lines(address: str, *, secret: str) -> Iterator[CopyableCommand]:
-    """Say each profiler's line; ``address`` is where the incident's evidence is sent, ``secret`` a token for it."""
+    """Yield each profiler's command; ``address`` is where the evidence is sent, ``secret`` a token for it."""
     for tool in TOOLS:
         about = {"title": f"{tool.source or 'Evidence'} on ", "source": tool.source, "unit": tool.unit, "wait": "30"}
         asked = "&".join(f"{name}={quote(value)}" for name, value in about.items() if value and name != "title")

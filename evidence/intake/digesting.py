@@ -1,4 +1,4 @@
-"""Read what was received: in a process apart, once, with an outcome that is always told."""
+"""Read what was received: in a separate process, once, with an outcome that is always reported."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ from incidents.claiming.shared_clock import clock
 
 log = logging.getLogger(__name__)
 
-# Claims in a row that nobody recorded anything of. What a reader ends with by itself is told at once (`child`); a claim
-# is renewed while its worker lives, however slow that is, so that many workers died.
+# Consecutive claims with no result recorded. A reader that ends by itself is reported at once (`child`), and a claim is
+# renewed while its worker lives, however slow that is, so this many workers died.
 UNANSWERED = 8
-KILLED = 3  # of those, as many may be because the reader was killed by someone else
-VERSION = 4  # of what a reader makes; a new one reads old originals into trees of their own
-LEASE = timedelta(seconds=15)  # a reader that died is replaced that late
+KILLED = 3  # of those, how many may be due to someone else killing the reader
+VERSION = 4  # of a reader's output; a newer one reads old originals into separate trees
+LEASE = timedelta(seconds=15)  # how soon a reader that died is replaced
 CLAIMS = Leases(Evidence.objects, working=State.READING, length=lambda: LEASE, beats=5)
 PATIENCE = timedelta(hours=6)
-MISSED = timedelta(minutes=10)  # for a file that the storage does not have: it may be another machine's, on its way
+MISSED = timedelta(minutes=10)  # for a file that storage does not have: another machine may be uploading it
 AGAIN = timedelta(seconds=10)
 GONE = "Couldn't read it: the file is no longer in storage."
 LATE = "Couldn't read it: {} Process it again once that is mended."
@@ -43,13 +43,13 @@ LOST = "Couldn't read it: the worker crashed on every attempt. The file is kept;
 
 
 def waiting(*, at: datetime, limit: int = 50, stored: bool = False) -> list[int]:
-    """Return evidence that no worker is reading, oldest first; only what is ``stored`` already, if asked."""
+    """Return evidence that no worker is reading, oldest first; with ``stored``, only if its file is already stored."""
     free = CLAIMS.free(at=at).exclude(original="") if stored else CLAIMS.free(at=at)
     return list(free.order_by("pk").values_list("pk", flat=True)[:limit])
 
 
 def is_elsewhere(evidence_id: int) -> bool:
-    """Return whether the file of evidence is still to be fetched."""
+    """Return whether the file of evidence still has to be fetched."""
     return Evidence.objects.filter(pk=evidence_id, original="", state=State.READING).exists()
 
 
@@ -59,10 +59,10 @@ def fetch(evidence_id: int, *, at: datetime) -> None:
 
 
 def digest(evidence_id: int, *, at: datetime) -> None:
-    """Read one piece of evidence and write what was found, with its entry on the timeline.
+    """Read one piece of evidence and write what was found, with its timeline entry.
 
-    Does nothing when another worker is reading it or has read it. A storage that does not answer, or a reader that was
-    killed, leaves it to a later sweep.
+    Does nothing if another worker is reading it or has read it. If storage does not respond or the reader was killed,
+    it is left to a later sweep.
     """
     _take(evidence_id, _read_or_keep, at=at)
 
@@ -86,7 +86,7 @@ def _take(evidence_id: int, do: Callable[[Evidence], None], *, at: datetime) -> 
 
 
 def _read_later(evidence: Evidence) -> None:
-    """Leave it to a later sweep, as nothing is known of the file; end it once its reader was killed too often."""
+    """Leave it to a later sweep, because nothing is known of the file; give up once its reader was killed too often."""
     if evidence.unanswered >= KILLED:
         _end(evidence, State.FAILED, says=KILLED_SAYS)
         return
@@ -108,7 +108,7 @@ def _read_or_keep(evidence: Evidence) -> None:
 
 
 def _wait(evidence: Evidence, error: StorageError) -> None:
-    """Leave it to a later sweep, and say so where it is looked at; end it once that took too long."""
+    """Leave it to a later sweep, and say so on its page; give up once that took too long."""
     now, is_new = timezone.now(), evidence.says != error.says
     if is_new:
         log.warning("evidence %s waits for the storage: %s", evidence.pk, error)
@@ -121,7 +121,7 @@ def _wait(evidence: Evidence, error: StorageError) -> None:
 
 
 def _keep(evidence: Evidence, *, says: str) -> None:
-    """Store what isn't parsed: an image, or a file of another kind."""
+    """Keep a file that isn't parsed: an image, or a file of another kind."""
     image = images.kind_of(storage.store().local(evidence.original))
     if image:
         says = naming.belied(evidence.file_name, found=image)
@@ -154,7 +154,7 @@ def _warned(summary: Mapping[str, Any], says: str) -> Mapping[str, Any]:
 
 
 def _subject(evidence: Evidence) -> str:
-    """Return the words that may name the process or service which the incident is about."""
+    """Return the words that may name the affected process or service."""
     return " ".join([evidence.title, evidence.incident.title, *evidence.incident.services])[:1000]
 
 
@@ -166,19 +166,19 @@ def _tree_key(evidence: Evidence) -> str:
 def _end(
     evidence: Evidence, state: State, *, says: str, summary: Mapping[str, Any] | None = None, tree: str = ""
 ) -> bool:
-    """Write the outcome, the functions by which it is found again, and the entry; tell whether it still was wanted."""
+    """Write the outcome, the hot functions and the entry; return whether it was still wanted."""
     now = timezone.now()
     summary = summary or {}
     with transaction.atomic():
         if tree:
             withdrawing.hold(tree, storage.thumbnail_key(tree))
-        timeline.hold(evidence.incident_id)  # before its evidence, as whoever withdraws it does
+        timeline.hold(evidence.incident_id)  # before locking its evidence, in the order in which withdrawing locks
         evidence.state, evidence.says, evidence.summary, evidence.tree = state, says, dict(summary), tree
         evidence.kind = Kind(summary.get("kind", Kind.PROFILE if tree else evidence.kind))
         evidence.format, evidence.read_at, evidence.leased_until = summary.get("format", ""), now, None
         fields = ("state", "says", "summary", "tree", "kind", "format", "read_at", "leased_until")
         if not CLAIMS.mine(evidence).update(**{field: getattr(evidence, field) for field in fields}):
-            return False  # another worker read it in the meantime, or it was withdrawn
+            return False  # another worker has read it, or it was withdrawn
         HotFunction.objects.filter(evidence=evidence).delete()
         HotFunction.objects.bulk_create(
             HotFunction(
@@ -195,5 +195,5 @@ def _end(
 
 
 def name_digest(name: str) -> str:
-    """Return what a function is indexed by."""
+    """Return the hash by which a function is indexed."""
     return hashlib.blake2b(name.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()

@@ -1,4 +1,4 @@
-"""Evidence whose file is still elsewhere: its row is written at once, and a worker fetches the file before reading."""
+"""Evidence whose file is still elsewhere: its row is written at once, and a worker fetches the file first."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Fetcher = Callable[[Mapping[str, Any]], Iterator[bytes]]
 
 
 class FileUnavailable(Exception):
-    """The file cannot be had; the message says why, for the person who added it. ``passing`` when it may be, later."""
+    """The file is unavailable; the message says why, for the person who added it. ``passing`` if it may be later."""
 
     def __init__(self, says: str, *, passing: bool = False) -> None:
         super().__init__(says)
@@ -32,7 +32,7 @@ _fetchers: dict[str, Fetcher] = {}
 
 
 def connect(via: str, fetcher: Fetcher) -> None:
-    """Say who fetches what came by a door; called once, by ``config``, at start. It is given the origin."""
+    """Register the fetcher for what comes by a door; called once, by ``config``, at start. It receives the origin."""
     _fetchers[via] = fetcher
 
 
@@ -47,7 +47,7 @@ def expect(
     file_name: str = "",
     phase: str = "",
 ) -> Evidence | None:
-    """Write evidence whose file is fetched later by its ``ref``; None when this incident has that file already.
+    """Write evidence whose file is fetched later by its ``ref``; None if this incident already has that file.
 
     Raises ``NotThere``.
     """
@@ -63,9 +63,9 @@ def expect(
 
 
 def fetch(evidence: Evidence) -> None:
-    """Fetch the file of evidence that has none yet, and store it.
+    """Fetch and store the file of evidence that has none yet.
 
-    Raises ``Unreadable`` when it cannot be had, ``StorageError`` when it may be had later.
+    Raises ``Unreadable`` if it is unavailable, ``StorageError`` if it may be available later.
     """
     fetcher = _fetchers.get(str(evidence.origin.get("via", "")))
     if fetcher is None:

@@ -1,4 +1,4 @@
-"""What people bring by hand: one validation for pages and for the chat."""
+"""What people add by hand, validated once for pages and for the chat."""
 
 from __future__ import annotations
 
@@ -17,34 +17,34 @@ from incidents import lifecycle
 from incidents.models import Incident, Person
 
 FILES_AT_ONCE = 20
-MOST_NUMBER = (1 << 31) - 1  # that a row can have
+MOST_NUMBER = (1 << 31) - 1  # the largest number of a row
 
 
 class Files(forms.ClearableFileInput):
-    """An input that takes several files."""
+    """An input that accepts several files."""
 
     allow_multiple_selected = True
 
 
 class SeveralFiles(forms.FileField):
-    """Several files, each checked as one."""
+    """Several files, each validated on its own."""
 
     widget = Files
 
     def clean(self, data: Any, initial: Any = None) -> list[UploadedFile[bytes]]:
-        """Return the files; raises ``ValidationError`` for none, or for one that is empty."""
+        """Return the files; raises ``ValidationError`` if there are none or one is empty."""
         given = list(data) if isinstance(data, list | tuple) else [data]
         return [super(SeveralFiles, self).clean(one, initial) for one in given or [None]]
 
 
 class AddForm(forms.Form):
-    """What every form has: the last number of evidence on its page, by which it is told that it was sent before."""
+    """The common part of the forms: the last evidence number on its page, which reveals a resubmission."""
 
     since = forms.IntegerField(required=False, min_value=0, max_value=MOST_NUMBER, widget=forms.HiddenInput)
 
 
 class AddFile(AddForm):
-    """Files, and what is known of them besides."""
+    """Files, and what is known about them."""
 
     file = SeveralFiles(
         error_messages={
@@ -60,7 +60,7 @@ class AddFile(AddForm):
     unit = forms.CharField(required=False, max_length=40)
 
     def run(self, incident: Incident, *, by: Person, at: datetime) -> list[Evidence]:
-        """Store each file as evidence. Raises ``Refused``, and ``StorageError`` where nothing can be stored."""
+        """Store each file as evidence. Raises ``Refused``, and ``StorageError`` if nothing can be stored."""
         asked = self.cleaned_data
         files: list[UploadedFile[bytes]] = asked["file"][:FILES_AT_ONCE]
         added: list[Evidence] = []
@@ -89,7 +89,7 @@ class AddFile(AddForm):
 
 
 def _stopped(error: StorageError | lifecycle.BadInput, *, at: UploadedFile[bytes], added: Sequence[Evidence]) -> str:
-    """Say at which of several files it ended, and which were added before it."""
+    """Say which of several files failed, and which were added before it."""
     kept = ", ".join(one.title for one in added)
     if isinstance(error, StorageError):
         return f"{error.says} Added {kept}; send the others again in a minute."

@@ -1,4 +1,4 @@
-"""Pictures that people bring: told by content, shown as they are, never decoded here. SVG is not among them. Pure."""
+"""Pictures that people add: recognised by content, shown as they are, never decoded here. SVG is not accepted. Pure."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ BEGINNINGS = {
 
 
 def kind_of(path: Path) -> str:
-    """Return the media type of a picture that every browser shows; empty for everything else."""
+    """Return the media type of a picture that every browser shows; empty for anything else."""
     with path.open("rb") as file:
         head = file.read(12)
     if head[:4] == b"RIFF" and head[8:] == b"WEBP":

@@ -1,4 +1,4 @@
-"""What was made of trees and took long: made by few processes at a time, which give way to pages, and kept a while."""
+"""Slow outputs made from trees: made by few processes at a time, which give way to pages, and cached for a while."""
 
 from __future__ import annotations
 
@@ -25,23 +25,23 @@ if TYPE_CHECKING:
     from evidence.tree.calltree import CallTree
 
 log = logging.getLogger(__name__)
-VERSION: Final = 2  # of what is made
-SHORT: Final = 24  # digits of a tree by which a file of several is named: as many as a comparison has sides fit
-SMALL: Final = 512 << 10  # a tree of so many bytes is done before a process has begun
+VERSION: Final = 2  # of the outputs
+SHORT: Final = 24  # digits of each tree's hash in a file name: short enough for all sides of a comparison
+SMALL: Final = 512 << 10  # a tree of at most this many bytes is done before a process would have started
 AT_ONCE: Final = 2
-PATIENCE_S: Final = 2.0  # for others to be done
+PATIENCE_S: Final = 2.0  # for others to finish
 TIMEOUT_S: Final = 90.0
 RETRY_S: Final = 5
 KEPT_S: Final = 3600
 MAKING: Final = "making-"
 KEPT_BYTES: Final = 512 << 20
 _turns = threading.BoundedSemaphore(AT_ONCE)
-_under_way: dict[Path, threading.Event] = {}  # set once it is there, or failed
+_under_way: dict[Path, threading.Event] = {}  # set once it exists, or has failed
 _looking = threading.Lock()
 
 
 class MakingBusy(Exception):
-    """Others are being made, and this one has waited for long enough: it is to be asked for again."""
+    """Others are being made, and this one has waited long enough: ask again."""
 
 
 def of(tree: str, form: str, **asked: Any) -> IO[bytes]:
@@ -75,8 +75,8 @@ def _of(tree: str, form: str, asked: dict[str, Any]) -> IO[bytes]:
 
 
 def merged(trees: Sequence[str], *, types: Sequence[int], merge: Callable[[], CallTree]) -> CallTree:
-    """Return stored trees merged into one: as it was made lately, else made now, and kept where there is room."""
-    from evidence.tree.calltree import CallTree  # and numpy: only once a profile is looked at
+    """Return stored trees merged into one: from the cache, else made now, and cached if there is room."""
+    from evidence.tree.calltree import CallTree  # imports numpy: only once a profile is opened
 
     name = "-".join([*(_prefix(tree)[:SHORT] for tree in trees), _digest("merged", {"trees": trees, "types": types})])
     with suppress(StorageError, ValueError, KeyError, Unreadable), storage.usable():
@@ -99,8 +99,8 @@ def forget(tree: str) -> None:
 
 
 def _forget_if_gone(*trees: str) -> None:
-    """Remove what was made of a tree that was removed meanwhile, as its evidence was withdrawn."""
-    with suppress(StorageError):  # a storage that is away has removed nothing
+    """Remove what was made of a tree that was removed meanwhile because its evidence was withdrawn."""
+    with suppress(StorageError):  # if storage is down, nothing was removed there
         for tree in trees:
             if not storage.store().has(tree):
                 forget(tree)
@@ -112,7 +112,7 @@ def _kept(path: Path) -> IO[bytes]:
 
 
 def _waited_for(kept: Path, done: threading.Event) -> IO[bytes]:
-    """Return what someone else has asked for already, once it is there. Raises ``MakingBusy``."""
+    """Return what someone else has already requested, once it exists. Raises ``MakingBusy``."""
     spare_connections.give_back()
     done.wait(PATIENCE_S)
     try:
@@ -147,12 +147,12 @@ def _make(tree: Path, form: str, asked: dict[str, Any], target: Path) -> None:
 
 
 def _tidy() -> None:
-    """Remove what nobody asked for lately, and the oldest of what is too much."""
+    """Remove what was not requested lately, and the oldest of what exceeds the limit."""
     storage.remove_older(_folder().glob(f"{MAKING}*"), than_s=KEPT_S)  # of processes that were killed
     since, left = time.time() - KEPT_S, KEPT_BYTES
     files: list[tuple[os.stat_result, Path]] = []
     for one in _folder().iterdir():
-        with suppress(FileNotFoundError):  # others tidy, too
+        with suppress(FileNotFoundError):  # other processes tidy too
             files += [(one.stat(), one)] if one.is_file() else []
     for about, one in sorted(files, key=lambda found: -found[0].st_mtime):
         left -= about.st_size

@@ -1,4 +1,4 @@
-"""What a file's name promises, held against what the file is. Pure: formats are told by content alone."""
+"""Compare what a file's name promises with what the file is. Pure: formats are recognised by content alone."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ PACKED: Final = (".gz", ".zst", ".bz2", ".xz", ".lz4")
 PICTURES: Final = {"image/png": "PNG", "image/jpeg": "JPEG", "image/gif": "GIF", "image/webp": "WebP"}
 PPROF: Final = frozenset({"pprof", "legacy pprof", "pprof text", "gperftools cpu"})
 FOLDED: Final = frozenset({"folded", "austin", "bpf stacks", "perf script"})
-ANY_PROFILE: Final[frozenset[str]] = frozenset()  # an ending that many profilers use, which no picture has
-# How a name ends -> what that says, and the formats that keep the promise.
+ANY_PROFILE: Final[frozenset[str]] = frozenset()  # an ending that many profilers use and no picture does
+# The ending of a name -> what it promises, and the formats that keep the promise.
 ENDINGS: Final[tuple[tuple[str, str, frozenset[str]], ...]] = (
     (".speedscope.json", "speedscope", frozenset({"speedscope"})),
     (".cpuprofile", "V8", frozenset({"v8"})),
@@ -29,7 +29,7 @@ ENDINGS: Final[tuple[tuple[str, str, frozenset[str]], ...]] = (
 
 
 def belied(file_name: str, *, found: str) -> str:
-    """Say what a file of the format ``found`` is where its name says otherwise; empty where they agree."""
+    """Say what a file of the format ``found`` is if its name says otherwise; empty if they agree."""
     name = file_name.casefold()
     for packed in PACKED:
         name = name.removesuffix(packed)

@@ -1,4 +1,4 @@
-"""The picture of evidence, for where there is no page: drawn by a process apart, which takes its memory along."""
+"""The picture of evidence, for where there is no page: drawn by a separate process, which frees its memory at exit."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ ALT: Final = 1_000
 
 
 class NoPicture(Exception):
-    """There is none; the message says why, in words for people. ``passing`` when there may be one later."""
+    """There is no picture; the message tells people why. ``passing`` if there may be one later."""
 
     def __init__(self, says: str, *, passing: bool = False) -> None:
         super().__init__(says)
@@ -30,7 +30,7 @@ class NoPicture(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """A PNG with its file's name, a title, and words for who cannot see it."""
+    """A PNG with its file name, a title, and alt text."""
 
     name: str
     title: str

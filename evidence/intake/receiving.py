@@ -1,4 +1,4 @@
-"""Take evidence in: the original is stored at once and read later by a worker."""
+"""Receive evidence: the original is stored at once and read later by a worker."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ SOURCES = {
 }
 
 
-# Doors at which what was not answered is sent again, and what makes it the same. A form tells what it had seen instead.
+# Doors that resend what got no response, and how to recognise that. A form sends what it had seen instead.
 SENT_AGAIN: Final = ("api", "otlp", "slack")
 AGAIN_WITHIN: Final = timedelta(minutes=15)
 SAID_OF_IT: Final = (
@@ -48,12 +48,12 @@ SAID_OF_IT: Final = (
 
 
 class EvidenceTooLarge(lifecycle.BadInput):
-    """The file is larger than what is taken."""
+    """The file is larger than the limit."""
 
 
 @dataclass(frozen=True, slots=True)
 class StoredOriginal:
-    """An original that is in the storage."""
+    """An original in storage."""
 
     key: str
     size: int
@@ -77,10 +77,10 @@ def receive(
     limit_bytes: int | None = None,
     since: int | None = None,
 ) -> Evidence:
-    """Store a file as evidence of an incident; reading it is hinted after the commit.
+    """Store a file as evidence of an incident; a hint to read it is sent after the commit.
 
-    ``body`` is read in chunks and never held whole; ``since`` is that of ``add``. Raises ``TooLarge``, ``BadInput``,
-    ``NotThere`` and ``StorageError``; nothing is kept then.
+    ``body`` is read in chunks and never held whole; ``since`` is as in ``add``. Raises ``EvidenceTooLarge``,
+    ``BadInput``, ``NotThere`` and ``StorageError``; then nothing is kept.
     """
     _check(via=via, phase=phase, window=window)
     said = rules.title(title or file_name or "Evidence")
@@ -111,10 +111,10 @@ def receive(
 
 
 def add(evidence: Evidence, *, by: Person | None, since: int | None = None) -> Evidence:
-    """Number a new piece of evidence and write it; live pages look again, and a reader is hinted.
+    """Number a new piece of evidence and write it; live pages update, and a reader gets a hint.
 
-    One that was sent again is returned as it was written before. ``since`` is the last number of evidence that stood
-    on the form: the same after it is one form that was sent twice. Raises ``NotThere``.
+    If it was sent before, the earlier row is returned. ``since`` is the last evidence number shown on the form: the
+    same content after that is one form submitted twice. Raises ``NotThere``.
     """
     with rules.changing(evidence.incident, by=by):
         if (sent := _sent_before(evidence, since=since)) is not None:
@@ -129,7 +129,7 @@ def add(evidence: Evidence, *, by: Person | None, since: int | None = None) -> E
 
 
 def _sent_before(evidence: Evidence, *, since: int | None) -> Evidence | None:
-    """Return the same file or link with all that is said of it, which came before: whoever sent it was not answered."""
+    """Return an earlier row with the same file or link and the same details, sent by someone who got no response."""
     is_of_program = evidence.origin.get("via") in SENT_AGAIN
     if not (evidence.original or evidence.link) or (since is None and not is_of_program):
         return None
@@ -142,9 +142,9 @@ def _sent_before(evidence: Evidence, *, since: int | None) -> Evidence | None:
 def add_link(
     incident: Incident, *, link: str, title: str, by: Person | None, via: str, at: datetime, since: int | None = None
 ) -> Evidence:
-    """Put a link on the timeline as evidence; what it leads to is not fetched. Raises ``BadInput`` for no link.
+    """Put a link on the timeline as evidence; its target is not fetched. Raises ``BadInput`` for anything but a link.
 
-    ``since`` is that of ``add``.
+    ``since`` is as in ``add``.
     """
     url = rules.text(link, field="link")
     if not url.startswith(("https://", "http://")) or len(url) > 2000 or any(one.isspace() for one in url):
@@ -169,9 +169,9 @@ def add_link(
 
 
 def is_lost(evidence: Evidence) -> bool:
-    """Tell whether what was read of a profile is gone from the storage, or damaged, and its file is there.
+    """Return whether a profile's tree is missing from storage, or damaged, while its file is there.
 
-    Raises ``StorageError`` where the storage doesn't say.
+    Raises ``StorageError`` if storage does not say.
     """
     if evidence.state != State.READY or not (evidence.tree and evidence.original):
         return False
@@ -183,9 +183,9 @@ def is_lost(evidence: Evidence) -> bool:
 
 
 def read_again(evidence: Evidence, *, by: Person | None) -> bool:
-    """Have evidence read again that could not be read, or is lost; tell whether there is something to read.
+    """Have evidence read again that could not be read, or is lost; return whether there is something to read.
 
-    Raises ``NotThere``, and ``StorageError`` where the storage doesn't say what it has.
+    Raises ``NotThere``, and ``StorageError`` if storage does not say what it has.
     """
     nowhere = Q(original="", origin__ref__isnull=True)  # neither stored nor to be fetched
     unread = Q(state__in=UNREAD) | (Q(state=State.READY, tree=evidence.tree) if is_lost(evidence) else Q(pk__in=()))
@@ -198,9 +198,9 @@ def read_again(evidence: Evidence, *, by: Person | None) -> bool:
 
 
 def note(evidence: Evidence, *, at: datetime) -> None:
-    """Write the timeline's entry of evidence that was read, in the caller's transaction, for its author.
+    """Write the timeline entry of evidence that was read, for its author, in the caller's transaction.
 
-    What was read again to no other end has its entry already.
+    If it was read again with the same outcome, it already has its entry.
     """
     data = {
         "n": evidence.n,
@@ -210,7 +210,7 @@ def note(evidence: Evidence, *, at: datetime) -> None:
         "picture": evidence.kind == Kind.PROFILE and evidence.state == State.READY,
     }
     if evidence.added_by is not None and evidence.state in UNREAD:
-        data["only"] = True  # whoever brought it can do something about it; to all others it is no evidence
+        data["only"] = True  # the person who added it can act on it; to others it is no evidence
     told = Event.objects.filter(incident=evidence.incident_id, n=evidence.event_n or 0, text=evidence.title)
     if told.filter(data__contains=data).exists():
         timeline.nudge_readers(evidence.incident_id)
@@ -232,14 +232,14 @@ def note(evidence: Evidence, *, at: datetime) -> None:
 
 
 def _said(evidence: Evidence) -> str:
-    """Return the sentence with the first warning, as it is read where the page of the evidence is not at hand."""
+    """Return the sentence with the first warning, for places without the evidence page."""
     return " ".join([evidence.says, *evidence.summary.get("guards", [])[:1]]).strip()
 
 
 def store_body(body: BinaryIO | Iterable[bytes], *, limit_bytes: int | None = None) -> StoredOriginal:
-    """Store a body under the hash of its content; raises ``EvidenceTooLarge``, or ``BadInput`` when it is empty.
+    """Store a body under the hash of its content; raises ``EvidenceTooLarge``, or ``BadInput`` if it is empty.
 
-    Raises ``StorageError`` where it cannot be stored; nothing is left of it then.
+    Raises ``StorageError`` if it cannot be stored; then nothing is left of it.
     """
     limit = limit_bytes or settings.FIREKIND.evidence_max_mib * MIB
     kept, digest, size = storage.store(), hashlib.sha256(), 0
@@ -273,7 +273,7 @@ def _bounded(body: BinaryIO | Iterable[bytes], limit: int) -> Iterator[bytes]:
 
 
 def _chunks(body: BinaryIO | Iterable[bytes]) -> Iterator[bytes]:
-    read = getattr(body, "read", None)  # a file yields lines when it is gone through, which may be of any length
+    read = getattr(body, "read", None)  # iterating over a file yields lines, which may have any length
     if read is None:
         yield from body
         return
@@ -291,6 +291,6 @@ def _check(*, via: str, phase: str, window: tuple[datetime | None, datetime | No
 
 
 def shown_name(name: str) -> str:
-    """Return the last part of a name, fit to be shown; it never decides where or how a file is kept."""
+    """Return the last part of a name, fit to be shown; it never decides where or how a file is stored."""
     last = name.replace("\\", "/").rsplit("/", 1)[-1]
     return "".join(one for one in last if one.isprintable())[:120]

@@ -1,4 +1,4 @@
-"""Where originals and trees are kept: a folder, or object storage with a folder in front of it."""
+"""Storage for originals and trees: a folder, or object storage with a local cache folder."""
 
 from __future__ import annotations
 
@@ -25,20 +25,20 @@ if TYPE_CHECKING:
     from obstore.store import BackoffConfig, ClientConfig, ObjectStore
 
 CHUNK = 1 << 20
-# Seconds without a byte after which object storage is given up: somebody waits for what is read, and a piece of what is
-# sent takes its time to get there.
+# Seconds without a byte after which object storage is given up: someone waits while reading, but an upload takes a
+# while to arrive.
 PATIENCE_S: Final = 2.5
 SENDING_S: Final = 8.0
 LONGEST = timedelta(minutes=10)
-AT_HAND_S: Final = 24 * 3600  # copies of what is in object storage that nobody opened for so long are removed
-LEFT_S: Final = 24 * 3600  # what is on its way in changes all the time
+AT_HAND_S: Final = 24 * 3600  # cached copies of object storage that were not opened for this long are removed
+LEFT_S: Final = 24 * 3600  # files being received are modified all the time
 TIDY_EVERY_S: Final = 600
-# What the environment may say of the client itself; given any options, it no longer looks there.
+# Client options from the environment; given any options, the client no longer reads them itself.
 CLIENT: Final = ("allow_http", "allow_invalid_certificates", "proxy_url", "proxy_ca_certificate", "proxy_excludes")
 ORIGINALS: Final = "originals/"
 FULL: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 REFUSED: Final = FULL | {errno.EROFS, errno.EACCES, errno.EPERM, errno.EIO, errno.ESTALE, errno.ENOTDIR}
-NO_SYNC: Final = frozenset({errno.EINVAL, errno.ENOTSUP, errno.EBADF})  # some shared file systems sync no folders
+NO_SYNC: Final = frozenset({errno.EINVAL, errno.ENOTSUP, errno.EBADF})  # some shared file systems cannot sync folders
 BACK_OFF: BackoffConfig = {
     "init_backoff": timedelta(milliseconds=100),
     "max_backoff": timedelta(seconds=1),
@@ -47,9 +47,9 @@ BACK_OFF: BackoffConfig = {
 
 
 class StorageError(Exception):
-    """What was stored cannot be reached, or nothing can be stored; the message is for the operator.
+    """Storage cannot be reached, or cannot store anything; the message is for the operator.
 
-    ``says`` is for people: what is wrong with the storage.
+    ``says`` tells people what is wrong with storage.
     """
 
     def __init__(self, message: str, *, says: str = "Evidence storage isn't responding.") -> None:
@@ -58,7 +58,7 @@ class StorageError(Exception):
 
 
 class NotStored(StorageError):
-    """The storage answers, and has no such file: it was removed there, or the storage is another one."""
+    """Storage responds, but has no such file: it was removed there, or this is a different storage."""
 
     def __init__(self, message: str) -> None:
         super().__init__(message, says="The file is not in the evidence storage any more.")
@@ -66,7 +66,7 @@ class NotStored(StorageError):
 
 @contextmanager
 def usable() -> Iterator[None]:
-    """Raise ``StorageError`` for a folder that cannot be used: it is full, read-only, broken or away."""
+    """Raise ``StorageError`` for a folder that cannot be used: it is full, read-only, broken or missing."""
     try:
         yield
     except OSError as error:
@@ -77,7 +77,7 @@ def usable() -> Iterator[None]:
 
 @contextmanager
 def refusals_told() -> Iterator[None]:
-    """Raise ``StorageError`` for a disk that takes nothing, and for nothing else that goes wrong."""
+    """Raise ``StorageError`` for a disk that accepts no writes, and for no other error."""
     try:
         yield
     except OSError as error:
@@ -89,7 +89,7 @@ def refusals_told() -> Iterator[None]:
 
 @contextmanager
 def room() -> Iterator[Path]:
-    """Give an empty folder beside what is stored, which is gone afterwards. Raises ``StorageError``."""
+    """Yield an empty folder next to what is stored; it is removed afterwards. Raises ``StorageError``."""
     with usable():
         folder = Path(tempfile.mkdtemp(dir=store().scratch()))
     try:
@@ -99,40 +99,40 @@ def room() -> Iterator[Path]:
 
 
 def remove_older(paths: Iterable[Path], *, than_s: float) -> None:
-    """Remove files and folders that were not changed for so long. Raises ``OSError``."""
+    """Remove files and folders that were not modified for this long. Raises ``OSError``."""
     since = time.time() - than_s
     for one in [*paths]:
-        with suppress(FileNotFoundError):  # somebody else was faster
+        with suppress(FileNotFoundError):  # another process was faster
             if one.stat().st_mtime < since:
                 shutil.rmtree(one, ignore_errors=True) if one.is_dir() else one.unlink()
 
 
 class Store(Protocol):
-    """Files by key; a key that is written again holds the same content."""
+    """Files by key; writing a key again always writes the same content."""
 
     def keep(self, key: str, path: Path) -> None:
-        """Store a file under a key; the file is moved or copied, and not ours any more."""
+        """Store a file under a key; the file is moved or copied, and no longer belongs to the caller."""
 
     def local(self, key: str) -> Path:
-        """Return a file of this machine that holds the content; raises ``StorageError``."""
+        """Return a local file with the content; raises ``StorageError``."""
 
     def has(self, key: str) -> bool:
-        """Tell whether something is kept under a key, by the storage itself. Raises ``StorageError``."""
+        """Return whether a key exists, asking storage itself. Raises ``StorageError``."""
 
     def drop(self, key: str) -> None:
-        """Forget a key; one that is gone already is fine. Raises ``StorageError``."""
+        """Remove a key; one that is already gone is fine. Raises ``StorageError``."""
 
     def distrust(self, key: str) -> None:
-        """Let go of a copy that turned out to be damaged, where it is only a copy."""
+        """Drop a local copy that turned out to be damaged, if it is only a copy."""
 
     def scratch(self) -> Path:
-        """Return a folder for files that are on their way in."""
+        """Return a folder for files that are being received."""
 
 
 class Folder:
-    """A folder of this machine, or one that all machines share.
+    """A local folder, or one that all machines share.
 
-    Of ``copies`` of what is kept elsewhere any may be lost.
+    Any of its ``copies`` of what is stored elsewhere may be lost.
     """
 
     def __init__(self, root: Path, *, copies: bool = False) -> None:
@@ -140,17 +140,16 @@ class Folder:
         self._tidied = 0.0
 
     def scratch(self) -> Path:
-        """Return a folder on the same file system, so that keeping a file is a rename."""
+        """Return a folder on the same file system, so that storing a file is a rename."""
         folder = self.root / "scratch"
         with usable():
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         return folder
 
     def keep(self, key: str, path: Path) -> None:
-        """Move a file to its place, whole or not at all; what lies there is replaced, as it may have been spoilt.
+        """Move a file into place, whole or not at all; it replaces what is there, which may be damaged.
 
-        It is on the disk then, and not only on its way there: a row that names it would outlive a machine that loses
-        power.
+        It is synced to disk: a row that names it would outlive a machine that loses power.
         """
         target = self.root / key
         with usable():
@@ -170,15 +169,15 @@ class Folder:
         self._tidy()
 
     def _tidy(self) -> None:
-        """Remove, now and then, what processes that were killed left on its way in: nobody else ever would."""
+        """Remove, now and then, files that killed processes were receiving, which nothing else would remove."""
         if time.time() - self._tidied < TIDY_EVERY_S:
             return
         self._tidied = time.time()
-        with suppress(OSError, StorageError):  # another process tidies, too, or the disk takes nothing
+        with suppress(OSError, StorageError):  # another process tidies too, or the disk accepts no writes
             remove_older(self.scratch().iterdir(), than_s=LEFT_S)
 
     def _settle(self, *paths: Path) -> None:
-        """Wait until files, and the names in folders, are on the disk."""
+        """Sync files, and the names in folders, to disk."""
         for path in () if self.copies else paths:
             descriptor = os.open(path, os.O_RDONLY)
             try:
@@ -190,7 +189,7 @@ class Folder:
                 os.close(descriptor)
 
     def local(self, key: str) -> Path:
-        """Return where the file is. Raises ``StorageError`` where there is none."""
+        """Return where the file is. Raises ``StorageError`` if there is none."""
         path = self.root / key
         with usable():
             if not path.is_file():
@@ -200,21 +199,21 @@ class Folder:
         return path
 
     def has(self, key: str) -> bool:
-        """Tell whether the file is there."""
+        """Return whether the file exists."""
         with usable():
             return (self.root / key).is_file()
 
     def drop(self, key: str) -> None:
-        """Remove the file. Raises ``StorageError`` where that cannot be done."""
+        """Remove the file. Raises ``StorageError`` if that is impossible."""
         with usable():
             (self.root / key).unlink(missing_ok=True)
 
     def distrust(self, key: str) -> None:
-        """Leave it: there is no other."""
+        """Keep it: there is no other copy."""
 
 
 class Objects:
-    """Object storage, with a folder of this machine that keeps what was opened lately: within a day."""
+    """Object storage, with a local folder that caches what was opened within a day."""
 
     def __init__(self, url: str, *, cache: Folder) -> None:
         self.store, self.sending = _objects(url, patience_s=PATIENCE_S), _objects(url, patience_s=SENDING_S)
@@ -222,11 +221,11 @@ class Objects:
         self._tidied = 0.0
 
     def scratch(self) -> Path:
-        """Return a folder of this machine."""
+        """Return a local folder."""
         return self.cache.scratch()
 
     def keep(self, key: str, path: Path) -> None:
-        """Upload a file and keep it at hand. Raises ``StorageError`` where it does not answer."""
+        """Upload a file and cache it. Raises ``StorageError`` if storage does not respond."""
         import obstore
         from obstore.exceptions import BaseError
 
@@ -235,17 +234,17 @@ class Objects:
             obstore.put(self.sending, key, path)
         except (BaseError, OSError) as error:
             raise StorageError(f"Evidence storage rejected a file: {type(error).__name__}.") from error
-        with suppress(StorageError):  # it is stored: that no copy is at hand costs time alone
+        with suppress(StorageError):  # it is stored; a missing copy only costs time
             self.cache.keep(key, path)
         path.unlink(missing_ok=True)
         self._tidy()
 
     def local(self, key: str) -> Path:
-        """Return the file at hand, fetching it when it is not. Raises ``StorageError`` where it does not answer."""
+        """Return the cached file, downloading it if needed. Raises ``StorageError`` if storage does not respond."""
         path = self.cache.root / key
         with usable():
             if path.is_file():
-                with suppress(PermissionError):  # that it was used is not noted on a disk that takes nothing
+                with suppress(PermissionError):  # a disk that accepts no writes does not record the use
                     os.utime(path)
                 return path
         spare_connections.give_back()
@@ -265,15 +264,15 @@ class Objects:
         return path
 
     def _tidy(self) -> None:
-        """Remove copies that nobody opened for a day, now and then: what is withdrawn elsewhere goes by this alone."""
+        """Remove, now and then, copies that were not opened for a day: only this removes files withdrawn elsewhere."""
         if time.time() - self._tidied < TIDY_EVERY_S:
             return
         self._tidied = time.time()
-        with suppress(OSError):  # another process tidies, too, or the disk takes nothing
+        with suppress(OSError):  # another process tidies too, or the disk accepts no writes
             remove_older((one for one in self.cache.root.rglob("*") if one.is_file()), than_s=AT_HAND_S)
 
     def distrust(self, key: str) -> None:
-        """Remove what is at hand: the next time it is fetched anew."""
+        """Remove the cached copy: it is downloaded again next time."""
         self.cache.drop(key)
 
     def _pieces(self, key: str) -> Iterator[Bytes]:
@@ -288,7 +287,7 @@ class Objects:
             raise StorageError(f"Evidence storage couldn't return {key}: {type(error).__name__}.") from error
 
     def has(self, key: str) -> bool:
-        """Tell whether it is there, whatever is at hand. Raises ``StorageError`` where it does not answer."""
+        """Return whether it exists in storage, cached or not. Raises ``StorageError`` if storage does not respond."""
         import obstore
         from obstore.exceptions import BaseError, NotFoundError
 
@@ -301,7 +300,7 @@ class Objects:
         return True
 
     def drop(self, key: str) -> None:
-        """Remove it there and here. Raises ``StorageError`` where it does not answer."""
+        """Remove it from storage and the cache. Raises ``StorageError`` if storage does not respond."""
         import obstore
         from obstore.exceptions import BaseError, NotFoundError
 
@@ -316,13 +315,13 @@ class Objects:
 
 
 def _check(key: str, sha256: str) -> None:
-    """Raise ``StorageError`` where what came is not the original that was asked for."""
+    """Raise ``StorageError`` if the download is not the original that was requested."""
     if key.startswith(ORIGINALS) and key != original_key(sha256):
         raise StorageError(f"Evidence storage returned something else for {key}.")
 
 
 def _objects(url: str, *, patience_s: float) -> ObjectStore:
-    """Return a way to object storage. Credentials and endpoint come from the environment (AWS_…)."""
+    """Return a client for object storage. Credentials and endpoint come from the environment (AWS_…)."""
     from obstore.store import from_url
 
     patience = timedelta(seconds=patience_s)
@@ -351,9 +350,9 @@ def store() -> Store:
 
 
 def write(file: RawIOBase, chunk: bytes) -> None:
-    """Write all of it, unbuffered: what a full disk does not take would fail once more as the file is closed.
+    """Write all of it, unbuffered: a buffered write to a full disk would fail again when the file is closed.
 
-    Raises ``StorageError``; what is wrong with the body itself is another matter.
+    Raises ``StorageError``; errors in the body itself are not caught.
     """
     left = memoryview(chunk)
     with usable():
@@ -368,10 +367,10 @@ def opened(key: str) -> IO[bytes]:
 
 
 def original_key(sha256: str) -> str:
-    """Return where the original with this SHA-256 is kept."""
+    """Return the key of the original with this SHA-256."""
     return f"{ORIGINALS}{sha256[:2]}/{sha256}"
 
 
 def thumbnail_key(tree: str) -> str:
-    """Return where the small picture of a tree is kept."""
+    """Return the key of a tree's thumbnail."""
     return f"{tree}.png"

@@ -1,4 +1,4 @@
-"""Open the tree of a profile where it is stored."""
+"""Open the stored tree of a profile."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ DAMAGED: Final = "What was read of this file is damaged in the evidence storage.
 def opened(key: str) -> CallTree:
     """Return a tree, mapped into memory, whatever its size.
 
-    Raises ``StorageError``, also for one that was damaged where it is kept.
+    Raises ``StorageError``, also if the stored tree is damaged.
     """
-    from evidence.tree.calltree import CallTree  # and numpy: only once a profile is looked at
+    from evidence.tree.calltree import CallTree  # imports numpy: only once a profile is opened
 
     path = storage.store().local(key)
     try:

@@ -1,4 +1,4 @@
-"""Tokens: let a host that hurts, or a script, add evidence or read incidents as the person who made them."""
+"""Tokens let an affected host, or a script, add evidence or read incidents as the person who created them."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ from incidents.audited import audit_notes
 from incidents.lifecycle import rules
 from incidents.models import Incident, Person
 
-PREFIX: Final = "fk_"  # so that those who scan for lost secrets can tell ours
+PREFIX: Final = "fk_"  # so that secret scanners can recognise ours
 SHAPE: Final = re.compile(rf"{PREFIX}[A-Za-z0-9_-]{{43}}", re.ASCII)
 FOR_AN_INCIDENT: Final = timedelta(hours=12)
 PERSONAL: Final = timedelta(days=90)
-AT_MOST: Final = 100  # that work at once, of one person
+AT_MOST: Final = 100  # active at the same time, per person
 USED_EVERY: Final = timedelta(minutes=1)
 
 
 @dataclass(frozen=True, slots=True)
 class Issued:
-    """A new token; ``secret`` is shown once and kept nowhere."""
+    """A new token; ``secret`` is shown once and stored nowhere."""
 
     token: Token
     secret: str
@@ -47,10 +47,10 @@ def issue(
     lasts: timedelta | None = None,
     scopes: Collection[str] | None = None,
 ) -> Issued:
-    """Make a token: for one incident it lasts some hours, a personal one some months. It adds evidence, or as asked.
+    """Create a token: for one incident it lasts some hours, a personal one some months. It adds evidence by default.
 
-    Raises ``NotThere`` when this person may not see the incident, ``Refused`` when they have too many already, and
-    ``BadInput`` for scopes that cannot be.
+    Raises ``NotThere`` if this person may not see the incident, ``Refused`` if they have too many already, and
+    ``BadInput`` for invalid scopes.
     """
     if incident is not None:
         incident = rules.held(incident, by=person)
@@ -73,9 +73,9 @@ def issue(
 
 
 def find(secret: str, *, at: datetime) -> Token | None:
-    """Return the token of a secret while it works and its person is here; notes that it was used, now and then.
+    """Return the active token for a secret, if its person is still here; records its use now and then.
 
-    It is looked up by its hash, so that how long that takes tells nothing of the secret.
+    It is looked up by its hash, so that timing reveals nothing about the secret.
     """
     if not SHAPE.fullmatch(secret):
         return None
@@ -97,22 +97,22 @@ def find(secret: str, *, at: datetime) -> Token | None:
 
 
 def stands(token: Token) -> bool:
-    """Return whether a token that worked a moment ago was not revoked since, and its person is still here.
+    """Return whether a token that was valid a moment ago was not revoked since, and its person is still here.
 
-    What expires while something is sent was sent in time.
+    A token that expires during an upload was still in time.
     """
     found = Token.objects.filter(pk=token.pk, revoked_at=None).select_related("person", "person__user").first()
     return found is not None and _is_here(found.person)
 
 
 def working(person: Person, *, at: datetime) -> QuerySet[Token]:
-    """Return the tokens of a person that work, newest first."""
+    """Return a person's active tokens, newest first."""
     return _live(at=at).filter(person=person).select_related("incident").defer("incident__words").order_by("-pk")
 
 
 @transaction.atomic
 def revoke(token_id: int, *, by: Person, at: datetime) -> bool:
-    """End one of one's own tokens; tell whether it worked until now."""
+    """Revoke one of one's own tokens; return whether it was active until now."""
     token = working(by, at=at).filter(pk=token_id).first()
     if token is None or not working(by, at=at).filter(pk=token_id).update(revoked_at=at):
         return False
@@ -140,7 +140,7 @@ def _scopes(asked: Collection[str] | None, *, narrow: bool) -> list[str]:
 
 
 def _about(token: Token) -> str:
-    """Return what the audit says a token was for."""
+    """Return what the audit log says a token was for."""
     return token.incident.codename if token.incident is not None else f"…{token.hint}"
 
 

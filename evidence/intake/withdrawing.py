@@ -1,4 +1,4 @@
-"""Take evidence back: a file that should never have been sent, or was sent to the wrong incident."""
+"""Withdraw evidence: a file that should never have been sent, or was sent to the wrong incident."""
 
 from __future__ import annotations
 
@@ -23,20 +23,19 @@ from incidents.models import Event, Person, Source
 log = logging.getLogger(__name__)
 READ: Final = ("state", "original", "tree", "origin")
 AT_ONCE: Final = 50
-EVERY_S: Final = 5  # that often a sweep comes
+EVERY_S: Final = 5  # interval of the sweep
 TURN: Final = "evidence.intake.withdrawing:"
 REMOVED: Final = "The same file was being withdrawn at that moment."
 STILL_STORED = Q(state=State.WITHDRAWN) & ~Q(original="", tree="")
 
 
 def withdraw(evidence: Evidence, *, by: Person, at: datetime, because: str = "", source: str = Source.WEB) -> None:
-    """Withdraw evidence: its file and everything read from it are removed, its entries say that it was withdrawn.
+    """Withdraw evidence: its file and everything read from it are removed, and its entries say that it was withdrawn.
 
-    Raises ``NotThere``, and ``Refused`` unless ``by`` brought it, leads the incident, or nobody brought it (a
-    capture).
+    Raises ``NotThere``, and ``Refused`` unless ``by`` added it, leads the incident, or no one added it (a capture).
     """
     with rules.changing(evidence.incident, by=by) as incident:
-        evidence.refresh_from_db(fields=READ)  # it may have been read, and told, while this waited
+        evidence.refresh_from_db(fields=READ)  # it may have been read, and announced, while this waited
         evidence.incident = incident
         may(evidence, by)
         if (
@@ -58,29 +57,29 @@ def withdraw(evidence: Evidence, *, by: Person, at: datetime, because: str = "",
 
 
 def _left(evidence: Evidence) -> dict[str, str]:
-    """Return what is kept of where evidence came from: the effect that owed it, or a capture would be taken again."""
+    """Return what to keep of its origin: the effect that owed it, because otherwise it would be captured again."""
     return {name: value for name, value in evidence.origin.items() if name == "effect"}
 
 
 def _entries(evidence: Evidence) -> list[Event]:
-    """Return the timeline's entries of evidence: of what was read again there may be more than one."""
+    """Return the timeline entries of evidence; if it was read again, there may be several."""
     found = Event.objects.filter(incident=evidence.incident_id, kind="evidence", data__contains={"n": evidence.n})
     return list(found.order_by("n"))
 
 
 def may(evidence: Evidence, by: Person) -> None:
-    """Raise ``Refused`` when this person may not withdraw it."""
+    """Raise ``Refused`` if this person may not withdraw it."""
     if not evidence.is_withdrawable_by(by):
         raise lifecycle.Refused("Only the lead or the person who added this can withdraw it.")
 
 
 def still_stored() -> QuerySet[Evidence]:
-    """Return evidence that was withdrawn and whose files are still stored."""
+    """Return withdrawn evidence whose files are still stored."""
     return Evidence.objects.filter(STILL_STORED)
 
 
 def owed(*, at: datetime, limit: int = AT_ONCE) -> list[Evidence]:
-    """Return some of what is still stored, in turn: one that cannot be removed keeps no other stored."""
+    """Return some of what is still stored, in turn, so that a file that cannot be removed does not block others."""
     waiting = list(still_stored().order_by("pk").values_list("pk", flat=True))
     turn = rotation.in_turn(waiting, at_once=limit, every_s=EVERY_S, at=at)
     found = Evidence.objects.in_bulk(turn)
@@ -88,7 +87,7 @@ def owed(*, at: datetime, limit: int = AT_ONCE) -> list[Evidence]:
 
 
 def remove(evidence: Evidence) -> bool:
-    """Remove the files of evidence that was withdrawn; tell whether that was done. Else a later sweep does it."""
+    """Remove the files of withdrawn evidence; return whether that worked. If not, a later sweep retries."""
     original, tree = evidence.original, evidence.tree
     if not forget(original, tree):
         return False
@@ -98,7 +97,7 @@ def remove(evidence: Evidence) -> bool:
 
 
 def forget(original: str, tree: str) -> bool:
-    """Remove an original and a tree that no other evidence has; tell whether the storage could be reached."""
+    """Remove an original and a tree that no other evidence uses; return whether storage could be reached."""
     try:
         for field, key in (("original", original), ("tree", tree)):
             if key:
@@ -122,10 +121,10 @@ def _drop_unused(field: str, key: str) -> None:
 
 
 def hold(*keys: str) -> None:
-    """Keep stored what a row is about to name, to the end of the caller's transaction.
+    """Keep stored what a row is about to name, until the end of the caller's transaction.
 
-    The same content may belong to other evidence that is being withdrawn: whoever removes its file either sees the row,
-    or was there first, and then the file is gone. Raises ``StorageError`` in that case: it has to be stored again.
+    The same content may belong to other evidence that is being withdrawn: its removal either sees the row, or came
+    first and the file is gone. Raises ``StorageError`` in that case: the file has to be stored again.
     """
     turns.take(TURN + keys[0])
     if missing := [key for key in keys if not storage.store().has(key)]:

@@ -1,7 +1,7 @@
-"""Measurements that are no profiles: benchmarks, load tests, counts, sweeps. Pure, and bounded in size.
+"""Measurements that are not profiles: benchmarks, load tests, counts, sweeps. Pure, and bounded in size.
 
-Each module has ``NAME``, ``KIND`` (that of the evidence), ``looks_like(head)`` and ``TELLS``, by what,
-``read(data)`` to a value with ``as_dict()``, ``from_dict(kept)`` and ``sentence(value)``.
+Each module has ``NAME``, ``KIND`` (that of the evidence), ``looks_like(head)`` and ``TELLS``, the reason given,
+``read(data)``, which returns a value with ``as_dict()``, ``from_dict(kept)`` and ``sentence(value)``.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from evidence.profile.claims import Certainty, Claim, Claimed, marked
 
 # In the order in which content is tried.
 MODULES = ("benchmarks.benchstat", "benchmarks.gobench", "loadtest", "counts", "sweeps.sweep")
-# What the head must hold somewhere, or the module is not even imported; the last are columns of ``perf stat -x`` and a
-# number that is not the first of its row.
+# What the head must contain, or the module is not even imported; the last are columns of ``perf stat -x`` and a number
+# that is not the first in its row.
 MARKS: Mapping[str, tuple[str | re.Pattern[str], ...]] = {
     "benchmarks.benchstat": ("│", "/op", "delta"),
     "benchmarks.gobench": ("Benchmark",),
@@ -32,7 +32,7 @@ MARKS: Mapping[str, tuple[str | re.Pattern[str], ...]] = {
     ),
     "sweeps.sweep": (re.compile(r"[,\t;|][\s\"]*[-+.\d]"),),
 }  # fmt: skip
-# A table of numbers is less of a mark than the words of a tool.
+# Return what each module says about content beginning with ``head``.
 TABLES = {"sweeps.sweep": Certainty.LIKELY}
 NAMES = {
     "benchstat": "benchmarks.benchstat",
@@ -57,17 +57,17 @@ def claims(head: bytes) -> list[Claimed]:
 
 
 def sniff(head: bytes) -> ModuleType | None:
-    """Return the module that reads content beginning with ``head``, or None."""
+    """Return the module with a measure's name, or None."""
     found = max(claims(head), key=lambda one: one.claim.certainty, default=None)
     return import_module(f"evidence.measures.{found.module}") if found else None
 
 
 def named(name: str) -> ModuleType | None:
-    """Return the module of a measure's name, or None."""
+    """Return the module that reads a measure, by the measure's name, or None."""
     return import_module(f"evidence.measures.{NAMES[name]}") if name in NAMES else None
 
 
 def reopened(kept: Mapping[str, Any]) -> Any:
-    """Return the value that ``as_dict`` stored; None when it is of no measure."""
+    """Return the value that ``as_dict`` stored; None if it is not a measure's."""
     module = named(str(kept.get("measure", "")))
     return module.from_dict(kept) if module else None

@@ -9,15 +9,15 @@ from typing import Any, NamedTuple
 from evidence.measures import words
 
 SHOWN = 3
-LITTLE = 0.01  # of what counts: less did not change
-# Quantities that come first where tables hold those that do not add up.
+LITTLE = 0.01  # of the total: a smaller difference is no change
+# Quantities that come first in tables of quantities that do not add up.
 FIRST = ("elapsed", "task-clock", "cpu-clock")
-# What happens less often is better of these columns; of others nobody can tell.
+# Columns in which less is better; for others no one can tell.
 WORSE_WHEN_MORE = {"time", "errors", "calls"}
 
 
 class CountColumn(NamedTuple):
-    """What a column holds and its unit: s, % or nothing for plain counts; ``adds`` says that a sum means something."""
+    """What a column holds and its unit: s, % or nothing for plain counts; ``adds`` says that a sum is meaningful."""
 
     name: str
     unit: str = ""
@@ -26,11 +26,11 @@ class CountColumn(NamedTuple):
 
 @dataclass(slots=True)
 class CountTable:
-    """One table: rows of a key and its numbers, None where a tool says none.
+    """One table: rows of a key and its numbers, None for what a tool does not say.
 
-    ``key`` is what a row is (*syscall*); ``title`` whose table it is. Rows with a unit of their own are quantities
+    ``key`` is what a row is (*syscall*); ``title`` says whose table it is. Rows with a unit of their own are quantities
     that do not add up, as *perf stat* prints them. ``rest`` is how much of the first column the tool left out, in rows
-    that it doesn't show; ``top`` how many rows it shows at most, where there may be more of which it says nothing.
+    that it doesn't show; ``top`` is how many rows it shows at most, if there may be more that it doesn't mention.
     """
 
     tool: str
@@ -48,24 +48,24 @@ class CountTable:
         return bool(self.rest) or 0 < self.top <= len(self.rows)
 
     def total(self, column: int) -> float:
-        """Return the sum of a column, what isn't shown included where the tool says it."""
+        """Return the sum of a column, including rows that aren't shown if the tool says how much they are."""
         shown = sum(numbers[column] or 0 for _, numbers in self.rows)
         return shown if column else shown + self.rest
 
     @property
     def main(self) -> int:
-        """The column that a sentence is about: time where any passed, else how often."""
+        """The column that a sentence is about: time if there is any, else how often."""
         times = [at for at, one in enumerate(self.columns) if one.unit == "s" and one.adds]
         counts = [at for at, one in enumerate(self.columns) if not one.unit and one.adds]
         return next((at for at in [*times, *counts] if self.total(at)), (*counts, *times, 0)[0])
 
     def ordered(self) -> list[tuple[str, list[float | None]]]:
-        """Return the rows, the largest first where they add up."""
+        """Return the rows, largest first if they add up."""
         return self.rows if self.apart else sorted(self.rows, key=lambda row: -(row[1][self.main] or 0))
 
 
 def said(value: float | None, unit: str) -> str:
-    """Say a number of a column."""
+    """Format a number in a column."""
     if value is None:
         return ""
     if unit == "s":
@@ -119,13 +119,13 @@ def _quantities(table: CountTable) -> list[str]:
 
 
 def name_of(table: CountTable, key: str) -> str:
-    """Return what a row is called, without the unit that its key may end with."""
+    """Return the name of a row, without the unit that its key may end with."""
     unit = unit_of(table, key)
     return key.removesuffix(f" ({unit})") if table.apart and unit else key
 
 
 def unit_of(table: CountTable, key: str) -> str:
-    """Return the unit of a row's first number: its own behind the key in brackets, or the column's."""
+    """Return the unit of a row's first number: its own, in brackets after the key, or the column's."""
     return key.rpartition(" (")[2].removesuffix(")") if table.apart and key.endswith(")") else table.columns[0].unit
 
 
@@ -142,7 +142,7 @@ class CountChange(NamedTuple):
 
 
 def merged(tables: Sequence[CountTable]) -> list[CountChange]:
-    """Return the rows of all tables by key, those that changed most between the first and the last first."""
+    """Return the rows of all tables by key, in the order of their change from the first to the last."""
     columns = [one.name for one in tables[0].columns]
     keys = list(dict.fromkeys(key for table in tables for key, _ in table.rows))
     known = [
@@ -156,9 +156,9 @@ def merged(tables: Sequence[CountTable]) -> list[CountChange]:
 
 
 def shared(tables: Sequence[CountTable]) -> int | None:
-    """Return the first table's column that a comparison is about: its main one, else one that all have numbers in.
+    """Return the first table's column to compare: its main one, else one that all have numbers in.
 
-    What a tool did not measure is not nothing: without such a column there is nothing to compare.
+    What a tool did not measure is not zero, so without such a column there is nothing to compare.
     """
     first = tables[0]
     adding = [at for at, one in enumerate(first.columns) if one.adds or first.apart]
@@ -203,7 +203,7 @@ def compared(tables: Sequence[CountTable]) -> str:
 
 
 def _is_hidden(one: CountChange, sides: Sequence[CountTable], column: int) -> bool:
-    """Tell whether a row may be among those that one side doesn't show: it is not gone then, and not new."""
+    """Return whether a row may be among those that one side doesn't show: then it is not gone, and not new."""
     numbers = (one.sides[0][column], one.sides[-1][column])
     return any(number is None and table.is_cut for number, table in zip(numbers, sides, strict=True))
 
@@ -215,7 +215,7 @@ def _step(before: float, after: float, unit: str) -> str:
 
 
 def relative(before: float | None, after: float | None) -> float | None:
-    """Return by which share something changed, None from nothing."""
+    """Return by which share something changed; None if it was zero."""
     return None if not before or after is None else after / before - 1
 
 

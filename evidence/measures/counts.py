@@ -1,4 +1,4 @@
-"""What tools print that count: strace -c, perf stat, perf trace -s, maps of bpftrace, tables of bcc."""
+"""Output of counting tools: strace -c, perf stat, perf trace -s, bpftrace maps, bcc tables."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def from_dict(kept: Mapping[str, Any]) -> CountTables:
 
 
 def looks_like(head: bytes) -> bool:
-    """Tell whether one of the tools printed this."""
+    """Return whether one of the tools printed this."""
     return _tool(bounded_text.head(head)) is not None
 
 

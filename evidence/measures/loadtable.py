@@ -1,4 +1,4 @@
-"""Runs of load testers side by side: percentiles in rows, runs in columns, the first one the control. Pure."""
+"""Load test runs side by side: percentiles in rows, runs in columns, the first one the control. Pure."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from evidence.measures import words
 from evidence.measures.loadtest import ALIKE, Run
 
-WIDE = 100  # how long the longest bar is
+WIDE = 100  # length of the longest bar
 
 
 @dataclass(frozen=True, slots=True)
 class LoadCell:
     """A value in words; ``times`` says by what factor it is larger or smaller than the control's, if it matters.
 
-    ``bar`` is how long its bar is, from 0 to 100; ``worse`` whether more of it is worse than the control has.
+    ``bar`` is the length of its bar, from 0 to 100; ``worse`` whether it is more, and thus worse, than the control.
     """
 
     words: str
@@ -26,7 +26,7 @@ class LoadCell:
 
 @dataclass(frozen=True, slots=True)
 class LoadRow:
-    """One thing that was measured, for each run; None where a run does not say."""
+    """One quantity, for each run; None if a run does not give it."""
 
     label: str
     cells: list[LoadCell | None]
@@ -47,7 +47,7 @@ def latencies(runs: Sequence[Run]) -> list[LoadRow]:
 
 
 def facts(runs: Sequence[Run]) -> list[LoadRow]:
-    """Return what else the runs say: how many requests, how many failed, at what rate."""
+    """Return the other figures of the runs: how many requests, how many failed, at what rate."""
     rows = [
         LoadRow("requests", [_count(run.requests) for run in runs]),
         LoadRow("failed", [_failed(run) for run in runs]),

@@ -1,4 +1,4 @@
-"""What load testers print, told apart by content: ab, hey, wrk and wrk2, k6, oha, vegeta. Latencies in milliseconds."""
+"""Output of load testers, recognised by content: ab, hey, wrk and wrk2, k6, oha, vegeta. Latencies in milliseconds."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ MOST_RUNS = 50
 TOOLS = ("ab", "wrk", "k6", "oha", "hey", "vegeta")
 MOST_MS = 1e12  # thirty years
 ALIKE = 0.05  # means that differ by less are called alike
-FAIL_APART = 0.01  # of all requests: runs of which so many more failed are told apart by it, too
+FAIL_APART = 0.01  # of all requests: if this many more failed, that distinguishes runs, too
 NOT_2XX = "responses were not 2xx"  # ends the note of a tool that does not count them as failed
-ABOUT = 0.8  # factors from this part of the largest on are about as large
+ABOUT = 0.8  # factors of at least this part of the largest count as about equal
 
 
 @dataclass(slots=True)
 class Run:
-    """One run of a load tester, as far as it says: None is what it does not say.
+    """One run of a load tester, as far as it says: None for what it does not say.
 
-    ``percentiles`` are pairs of a percentage and the milliseconds within which so many requests were answered; what is
-    no percentage or no time is left out. ``notes`` are words that a reader should know, such as what a tool leaves out.
+    ``percentiles`` are pairs of a percentage and the milliseconds within which that many requests were answered;
+    invalid pairs are left out. ``notes`` are words that a reader should know, such as what a tool leaves out.
     """
 
     tool: str
@@ -51,18 +51,18 @@ class Run:
 
     @property
     def refused(self) -> int:
-        """How many were answered and not by 2xx, where the tool counts them apart from what failed."""
+        """How many were answered with a code other than 2xx, if the tool counts them separately from failures."""
         counts = (note.partition(" ")[0].replace(",", "") for note in self.notes if note.endswith(NOT_2XX))
         return sum(int(count) for count in counts if count.isdecimal())
 
     def within(self, percentage: float) -> float | None:
-        """Return the milliseconds within which a percentage of requests was answered, when the tool says so."""
+        """Return the milliseconds within which a percentage of requests was answered, if the tool says so."""
         return next((ms for p, ms in self.percentiles if p == percentage), None)
 
 
 @dataclass(slots=True)
 class Loads:
-    """The runs that one file holds, in its order."""
+    """The runs in one file, in its order."""
 
     runs: list[Run]
 
@@ -78,7 +78,7 @@ def from_dict(kept: Mapping[str, Any]) -> Loads:
 
 
 def looks_like(head: bytes) -> bool:
-    """Tell whether one of the tools wrote this."""
+    """Return whether one of the tools wrote this."""
     return _tool(bounded_text.head(head)) is not None
 
 
@@ -98,13 +98,13 @@ def read(data: bytes) -> Loads:
 
 
 def sentence(value: Loads) -> str:
-    """Say in one sentence what one run was like, or what two or more differ in."""
+    """Say in one sentence what one run was like, or how two or more differ."""
     labels = [_label(run, i) for i, run in enumerate(value.runs, start=1)]
     return compared(value.runs, labels=labels) if len(value.runs) > 1 else _alone(value.runs[0])
 
 
 def compared(runs: Sequence[Run], *, labels: Sequence[str]) -> str:
-    """Say where the first run, the control, and the one that is furthest from it differ most."""
+    """Say where the first run, the control, and the run furthest from it differ most."""
     control = runs[0]
     apart = [(furthest(control, run), run, label) for run, label in zip(runs[1:], labels[1:], strict=True)]
     most, run, label = max(apart, key=lambda one: one[0][0])
@@ -119,10 +119,10 @@ def compared(runs: Sequence[Run], *, labels: Sequence[str]) -> str:
 
 
 def furthest(control: Run, run: Run) -> tuple[float, str, float, float]:
-    """Return by what factor two runs differ most, at which percentile in words, and its two latencies.
+    """Return the largest factor between two runs, its percentile in words, and the two latencies.
 
-    Of percentiles that differ about as much the lowest one is named, which is about the most requests. The longest
-    requests count only when there is no percentile in common: one request may be anybody's.
+    Among percentiles that differ about equally the lowest is named, because it covers the most requests. The maximum
+    counts only if there is no common percentile, because a single request may be an outlier.
     """
     pairs = [(p, ms, run.within(p)) for p, ms in control.percentiles if p <= 99]
     known = [(f"{p:g} % of requests", ms, other) for p, ms, other in pairs if other is not None and ms > 0 < other]
@@ -145,7 +145,7 @@ def _means(control: Run, run: Run) -> str:
 
 
 def _failures(control: Run, run: Run) -> str:
-    """Say what failed where it is much more of one run: errors are quick, and would pass for an improvement."""
+    """Say what failed if one run failed much more: errors are fast, and would pass for an improvement."""
     counts = [max(one.failed or 0, one.refused) for one in (control, run)]
     shares = [count / max(one.requests or 0, count, 1) for count, one in zip(counts, (control, run), strict=True)]
     if abs(shares[1] - shares[0]) < FAIL_APART:

@@ -1,4 +1,4 @@
-"""Tables to take away: CSV that a spreadsheet shows and does not run. Pure."""
+"""Tables to download: CSV that a spreadsheet shows but does not execute. Pure."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from evidence.measures.counts import CountTables
 from evidence.measures.loadtest import Loads
 from evidence.measures.sweeps.swept import Sweep
 
-# A spreadsheet takes a cell that begins so for a formula. Source: owasp.org, CSV injection.
+# A spreadsheet treats a cell that begins with one of these as a formula. Source: owasp.org, CSV injection.
 FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "|", "%")
 NUMBER = re.compile(r"-?\d+(\.\d+)?(e[-+]?\d+)?")
 
@@ -23,7 +23,7 @@ Cell = str | float | None
 
 
 def as_csv(header: Sequence[str], rows: Iterable[Sequence[Cell]]) -> str:
-    """Write a table; text that a spreadsheet would run is led by an apostrophe."""
+    """Write a table; text that a spreadsheet would execute is prefixed with an apostrophe."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\r\n")
     writer.writerow([safe(name) for name in header])
@@ -32,7 +32,7 @@ def as_csv(header: Sequence[str], rows: Iterable[Sequence[Cell]]) -> str:
 
 
 def safe(cell: Cell) -> str:
-    """Return a cell's text with nothing in it to be run; numbers stay numbers."""
+    """Return a cell's text, safe from execution; numbers stay numbers."""
     if cell is None:
         return ""
     if isinstance(cell, float):

@@ -1,4 +1,4 @@
-"""Numbers as people read them: three figures, thousands parted, units said. Pure."""
+"""Numbers as people read them: three figures, thousands separated, with units. Pure."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ PLACED = frozenset({"with", "without", "on", "in", "after", "before", "during", 
 
 
 def number(value: float) -> str:
-    """Say a number with three figures, whole ones in full: ``0.412``, ``50.3``, ``2,030``, ``73,788``."""
-    value = float(f"{value:.12g}")  # sums in binary leave dust
+    """Format a number with three figures, whole ones in full: ``0.412``, ``50.3``, ``2,030``, ``73,788``."""
+    value = float(f"{value:.12g}")  # binary sums leave rounding errors
     if value == 0 or not math.isfinite(value):
         return "0" if value == 0 else str(value)
     if value == int(value):
@@ -21,23 +21,23 @@ def number(value: float) -> str:
 
 
 def rounded(value: float, *, places: int) -> str:
-    """Say a number with so many decimal places, at most nine."""
+    """Format a number with this many decimal places, at most nine."""
     return f"{value:,.{min(places, 9)}f}".replace("-", MINUS)
 
 
 def seconds(value: float) -> str:
-    """Say a length of time given in seconds in the unit that suits it: ``50.3 µs``."""
+    """Format a duration given in seconds in a suitable unit: ``50.3 µs``."""
     factor, unit = next(((one, name) for one, name in TIMES if abs(value) >= one * 0.99995), TIMES[-1])
     return f"{number(value / factor)} {unit}" if value else "0 s"
 
 
 def milliseconds(value: float) -> str:
-    """Say a latency in milliseconds, whichever it is, so that a column of them can be compared: ``2,030 ms``."""
+    """Format a latency always in milliseconds, so that a column of them can be compared: ``2,030 ms``."""
     return f"{number(float(f'{value:.3g}'))} ms" if abs(value) < 1000 else f"{value:,.0f} ms"
 
 
 def size(value: float) -> str:
-    """Say a number of bytes: ``73,788 B`` in full, above a megabyte ``12.4 MiB``."""
+    """Format a number of bytes: ``73,788 B`` in full, above a megabyte ``12.4 MiB``."""
     if abs(value) < SIZES[1][0]:
         return f"{number(value)} B"
     factor, unit = next((one, name) for one, name in SIZES if abs(value) >= one)
@@ -45,7 +45,7 @@ def size(value: float) -> str:
 
 
 def share(value: float, *, sign: bool = False) -> str:
-    """Say a share of one in percent: ``36 %``, ``7.7 %``, ``0.22 %``; with its sign ``+2.1 %``, ``−7.7 %``."""
+    """Format a share of one in per cent: ``36 %``, ``7.7 %``, ``0.22 %``; with its sign ``+2.1 %``, ``−7.7 %``."""
     percent = abs(value) * 100
     if 0 < percent < 0.005:
         return "< 0.01 %" if value > 0 else f"> {MINUS}0.01 %"
@@ -58,12 +58,12 @@ def share(value: float, *, sign: bool = False) -> str:
 
 
 def p_value(p: float) -> str:
-    """Say how likely chance alone explains a difference: ``p = 0.012``."""
+    """Format how likely chance alone explains a difference: ``p = 0.012``."""
     return f"p = {p:.3f}"
 
 
 def listed(words: list[str], *, most: int = 3) -> str:
-    """Say a few things, and how many more there are."""
+    """List a few things, and how many more there are."""
     shown = ", ".join(words[:most])
     return f"{shown} and {len(words) - most} more" if len(words) > most else shown
 

@@ -23,7 +23,7 @@ class Kind(models.TextChoices):
 class State(models.TextChoices):
     READING = "reading", "processing"
     READY = "ready", "ready"
-    KEPT = "kept", "stored as is"  # no format that we read
+    KEPT = "kept", "stored as is"  # in no format that we read
     FAILED = "failed", "couldn't be read"
     WITHDRAWN = "withdrawn", "withdrawn"
 
@@ -34,13 +34,13 @@ class Phase(models.TextChoices):
 
 
 class Evidence(models.Model):
-    """Something measured or captured, with its source and its window of time.
+    """Something measured or captured, with its source and its time window.
 
     ``n`` counts within the incident from 1. ``origin`` says how it came: ``via`` (upload, api, slack, capture, otlp,
-    terminal) and, where known, ``source``, ``query``, ``link``, ``file_name``, ``effect``. ``original`` and ``tree``
-    are keys of the storage. ``summary`` holds what the reader found, as plain values; ``says`` is the sentence, or
-    why it could not be read. ``token`` fences: who reads it takes the next number. ``unanswered`` counts the claims
-    since anything was recorded, the current one included. ``event_n`` is its entry on the timeline, once it was read.
+    terminal) and, if known, ``source``, ``query``, ``link``, ``file_name``, ``effect``. ``original`` and ``tree`` are
+    storage keys. ``summary`` holds what the reader found, as plain values; ``says`` is the sentence, or why it could
+    not be read. ``token`` fences: each reader takes the next number. ``unanswered`` counts the claims since anything
+    was recorded, including the current one. ``event_n`` is its entry on the timeline, once it was read.
     """
 
     incident = models.ForeignKey(Incident, on_delete=models.PROTECT, related_name="evidence", db_index=False)
@@ -94,26 +94,26 @@ class Evidence(models.Model):
         return page_routes.path_of(PAGE, codename=self.incident.codename, n=self.n)
 
     def is_withdrawable_by(self, person: Person) -> bool:
-        """Return whether someone may withdraw it: who added it, the lead, and of a capture anybody."""
+        """Return whether this person may withdraw it: the one who added it, the lead, and for a capture anyone."""
         return self.added_by_id in {None, person.pk} or self.incident.lead_id == person.pk
 
     @property
     def file_name(self) -> str:
-        """The name that the file had where it came from, for people only."""
+        """The file's original name, only for people."""
         return str(self.origin.get("file_name", ""))
 
     @property
     def default_type(self) -> dict[str, Any] | None:
-        """The sample type that is shown first (name, unit, total), when this is a profile."""
+        """The sample type to show first (name, unit, total), if this is a profile."""
         types: list[dict[str, Any]] = self.summary.get("sample_types", [])
         return types[self.summary.get("default_type", 0)] if types else None
 
 
 class HotFunction(models.Model):
-    """A function that much of a profile passes through; ``share`` is its part, from 0 to 1. For *seen before*."""
+    """A function that much of a profile passes through; ``share`` is its part, from 0 to 1. For *Seen before*."""
 
     evidence = models.ForeignKey(Evidence, on_delete=models.CASCADE, related_name="hot")
-    digest = models.CharField(max_length=32)  # of the name, which may be longer than an index takes
+    digest = models.CharField(max_length=32)  # of the name, which may be too long for an index
     name = models.TextField()
     share = models.FloatField()
     self_share = models.FloatField()

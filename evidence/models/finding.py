@@ -20,7 +20,7 @@ class Verdict(models.TextChoices):
 
 
 class Finding(models.Model):
-    """A claim about the incident. ``verdict`` is that of its newest round; ``n`` counts within the incident."""
+    """A hypothesis about the incident. ``verdict`` is that of its newest round; ``n`` counts within the incident."""
 
     incident = models.ForeignKey(Incident, on_delete=models.PROTECT, related_name="findings", db_index=False)
     n = models.PositiveIntegerField()
@@ -42,7 +42,7 @@ class Finding(models.Model):
 
 
 class Round(models.Model):
-    """One look at a claim: what was seen, and the verdict that it led to. Written once, never changed."""
+    """One test of a hypothesis: what was observed, and the verdict. Never changed once written."""
 
     finding = models.ForeignKey(Finding, on_delete=models.PROTECT, related_name="rounds", db_index=False)
     n = models.PositiveIntegerField()
@@ -64,7 +64,7 @@ class Round(models.Model):
 
 
 class Support(models.Model):
-    """Evidence that a round rests on, for the claim or against it."""
+    """Evidence that a round rests on, for the hypothesis or against it."""
 
     round = models.ForeignKey(Round, on_delete=models.PROTECT, related_name="supports", db_index=False)
     evidence = models.ForeignKey(Evidence, on_delete=models.PROTECT, related_name="supports")

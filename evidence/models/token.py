@@ -16,22 +16,22 @@ class Scope(models.TextChoices):
 
 
 def evidence_alone() -> list[str]:
-    """Return the scopes of a token for which nothing else was asked."""
+    """Return the scopes of a token for which nothing else was requested."""
     return [Scope.EVIDENCE_WRITE.value]
 
 
 class Token(models.Model):
     """Lets its holder do what its scopes say, as ``person``; only a hash is stored.
 
-    ``incident`` narrows it to one incident. It never sees more than its person may see at that moment.
+    ``incident`` limits it to one incident. It never sees more than its person may see at that moment.
     """
 
     person = models.ForeignKey(Person, on_delete=models.CASCADE, related_name="tokens")
     incident = models.ForeignKey(Incident, null=True, on_delete=models.CASCADE, related_name="+")
     name = models.CharField(max_length=80, blank=True)
     scopes = ArrayField(models.CharField(max_length=20, choices=Scope.choices), default=evidence_alone)
-    hash = models.CharField(max_length=64, unique=True)  # SHA-256, in hex, of a random secret of 256 bits
-    hint = models.CharField(max_length=8, blank=True)  # its last characters, to tell tokens apart
+    hash = models.CharField(max_length=64, unique=True)  # SHA-256, in hex, of a random 256-bit secret
+    hint = models.CharField(max_length=8, blank=True)  # its last characters, to distinguish tokens
     created_at = models.DateTimeField()
     expires_at = models.DateTimeField(null=True)
     last_used_at = models.DateTimeField(null=True)

@@ -1,1 +1,1 @@
-"""The values that every reader of profiles shares: stacks, errors, limits, amounts, searches. Pure."""
+"""The values shared by all readers of profiles: stacks, errors, limits, amounts, searches. Pure."""

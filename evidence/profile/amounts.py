@@ -1,4 +1,4 @@
-"""Amounts as people read them, for pages and pictures; the same in ``static/firekind/flame/words.js``. Pure."""
+"""Amounts as people read them, for pages and pictures; same as ``static/firekind/flame/words.js``. Pure."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ SIZES = ((2.0**40, "TiB"), (2.0**30, "GiB"), (2.0**20, "MiB"), (2.0**10, "KiB"),
 
 
 def amount(value: int, unit: str) -> str:
-    """Say a value with its unit: ``1.23 s``, ``12.3 MiB``, ``12,345 samples``."""
+    """Format a value with its unit: ``1.23 s``, ``12.3 MiB``, ``12,345 samples``."""
     if unit == "nanoseconds":
         return _scaled(value, TIMES) if value else "0 s"
     if unit == "bytes":
@@ -25,12 +25,12 @@ def amount(value: int, unit: str) -> str:
 
 
 def difference(value: int, unit: str) -> str:
-    """Say by how much an amount changed, with its sign: ``+1.23 s``, ``−12 samples``."""
+    """Format how much an amount changed, with its sign: ``+1.23 s``, ``−12 samples``."""
     return f"{'+' if value > 0 else '−' if value < 0 else '±'}{amount(abs(value), unit)}"
 
 
 def share(part: float) -> str:
-    """Say a share of the whole with as many digits as matter: what is there is not 0 %, almost all is not 100 %."""
+    """Format a share of the whole with as many digits as matter: never a false 0 % or 100 %."""
     value = 100 * part
     if value == 0:
         return "0 %"
@@ -43,13 +43,13 @@ def share(part: float) -> str:
 
 
 def rough(part: float) -> str:
-    """Say a share of a few samples: whole, as no digit after it would mean anything."""
+    """Format a share of a few samples as a whole number, because further digits would mean nothing."""
     value = abs(100 * part)
     return f"{'< 1' if 0 < value < 0.5 else '> 99' if 99.5 <= value < 100 else _fixed(value, 0)} %"
 
 
 def percent(share: float) -> str:
-    """Say a share in a sentence: whole above ten, one decimal below and near all, never a false zero or all."""
+    """Format a share for a sentence: whole above ten, one decimal below and near all, never a false zero or all."""
     value = 100 * share
     if 0 < value < 0.1:
         return "under 0.1 %"
@@ -59,12 +59,12 @@ def percent(share: float) -> str:
 
 
 def first(said: str) -> str:
-    """Return words as a sentence begins with them: *Over 99.9 %*."""
+    """Capitalise words for the beginning of a sentence: *Over 99.9 %*."""
     return said[:1].upper() + said[1:]
 
 
 def points(difference: float, *, is_rough: bool = False) -> str:
-    """Say a difference of two shares in percentage points, with its sign; of a few samples, a whole number."""
+    """Format a difference of two shares in percentage points, with its sign; for a few samples, a whole number."""
     value = abs(100 * difference)
     sign = "+" if difference > 0 else "−" if difference < 0 else "±"
     if is_rough:
@@ -75,7 +75,7 @@ def points(difference: float, *, is_rough: bool = False) -> str:
 
 
 def _part(value: float) -> str:
-    """Say a count that is not whole with as many digits as matter."""
+    """Format a fractional count with as many digits as matter."""
     if 0 < abs(value) < 0.01:
         return "< 0.01"
     digits = 0 if abs(value) >= 100 or not value else 1 if abs(value) >= 10 else 2
@@ -90,5 +90,5 @@ def _scaled(value: int, steps: Sequence[tuple[float, str]]) -> str:
 
 
 def _fixed(value: float, digits: int) -> str:
-    """Write a number as JavaScript's ``toFixed`` does: the nearest one, halves away from zero."""
+    """Format a number as JavaScript's ``toFixed`` does: the nearest one, halves away from zero."""
     return str(Decimal(value).quantize(Decimal(1).scaleb(-digits), ROUND_HALF_UP))

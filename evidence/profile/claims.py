@@ -1,4 +1,4 @@
-"""How sure a reader is that a file is for it, and why. Pure."""
+"""How sure a reader is that a file is in its format, and why. Pure."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ from evidence.profile.errors import Ambiguous
 
 
 class Certainty(IntEnum):
-    """How sure a reader is. The surest is believed; two that are as sure as each other are an error."""
+    """How sure a reader is. The surest wins; two equally sure ones are an error."""
 
-    POSSIBLE = 1  # nothing speaks against it
+    POSSIBLE = 1  # nothing contradicts it
     LIKELY = 2  # most of it fits, and little else looks like it
     SURE = 3  # a mark that no other format has
 
 
 class Claim(NamedTuple):
-    """What a reader says of the beginning of a file; ``why`` is for people and ends a sentence."""
+    """What a reader says about the beginning of a file; ``why`` is for people and ends a sentence."""
 
     certainty: Certainty
     why: str
 
 
 class Claimed(NamedTuple):
-    """A claim and whose it is: the name of a format or a measurement, and that of its module."""
+    """A claim and its author: the name of a format or a measurement, and of its module."""
 
     name: str
     module: str
@@ -34,12 +34,12 @@ class Claimed(NamedTuple):
 
 
 def marked(head: AnyStr, marks: Iterable[AnyStr | re.Pattern[AnyStr]]) -> bool:
-    """Tell whether any of some marks is in a head: a reader is asked only where one of its own is."""
+    """Return whether a head contains any of these marks: a reader is only asked if one of its own is there."""
     return any(mark.search(head) if isinstance(mark, re.Pattern) else mark in head for mark in marks)
 
 
 def decide(claims: Sequence[Claimed]) -> Claimed | None:
-    """Return the surest claim, if any. Raises ``Ambiguous`` when two are as sure as each other."""
+    """Return the surest claim, if any. Raises ``Ambiguous`` if two are equally sure."""
     if not claims:
         return None
     first, *others = sorted(claims, key=lambda one: -one.claim.certainty)

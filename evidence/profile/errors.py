@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 class Unreadable(Exception):
-    """A file that no picture can be made of: ``says`` what is wrong, ``where`` in it (*line 12*, *byte 4711*)."""
+    """A file that cannot be read: ``says`` what is wrong, ``where`` in it (*line 12*, *byte 4711*)."""
 
     def __init__(self, says: str, *, where: str = "") -> None:
         super().__init__(f"{says} ({where})" if where else says)
@@ -13,16 +13,16 @@ class Unreadable(Exception):
 
 
 class NotRecognised(Unreadable):
-    """The content is of no kind that we read. It is kept as it is."""
+    """The content is in no format that we read. It is kept as it is."""
 
 
 class BadProfile(Unreadable):
-    """The content claims to be of a format and breaks its rules."""
+    """The content claims to be in a format but breaks its rules."""
 
 
 class TooMuch(Unreadable):
-    """The content is larger, deeper or slower to read than what we allow."""
+    """The content is larger, deeper or slower to read than we allow."""
 
 
 class Ambiguous(NotRecognised):
-    """Two readers are as sure as each other that the content is for them. It is kept as it is."""
+    """Two readers are equally sure that the content is theirs. It is kept as it is."""

@@ -1,4 +1,4 @@
-"""Counts that are not whole, kept as whole numbers of a fraction: *thousandths of samples*. Pure."""
+"""Counts that are not whole, stored as whole numbers of a fraction: *thousandths of samples*. Pure."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ _FRACTION = re.compile(rf"({'|'.join(SCALES)}) of (.+)", re.DOTALL)
 
 
 def whole(unit: str) -> tuple[int, str]:
-    """Return how many of a unit are one of what it is a fraction of, and what that is: 1 and itself for any other."""
+    """Return how many of a fractional unit make one whole, and the whole unit; for any other unit, 1 and itself."""
     found = _FRACTION.fullmatch(unit)
     return (SCALES[found[1]], found[2]) if found else (1, unit)
 
 
 def finest(units: Sequence[str]) -> tuple[str, list[int]]:
-    """Return the unit that all can be said in, and how many of it are one of each."""
+    """Return the unit in which all can be expressed, and how many of it each one is."""
     scales = [whole(unit)[0] for unit in units]
     most = max(scales)
     return units[scales.index(most)], [most // scale for scale in scales]

@@ -9,11 +9,11 @@ MIB = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What a reader allows; each excess raises ``TooMuch``.
+    """A reader's limits; exceeding one raises ``TooMuch``.
 
-    ``unpacked`` bytes after decompression, ``frames`` summed over all stacks, ``depth`` of one stack, ``names``
-    different functions, ``stacks`` (samples) in all, ``name`` characters of one name (longer ones are cut, and still
-    told apart), ``line`` bytes of one line of text, ``whole`` bytes of what can only be read at once (JSON, one
+    ``unpacked`` bytes after decompression, ``frames`` summed over all stacks, ``depth`` of one stack, ``names`` of
+    distinct functions, ``stacks`` (samples) in all, ``name`` characters of one name (longer ones are truncated, and
+    still distinct), ``line`` bytes of one line of text, ``whole`` bytes of what can only be read at once (JSON, one
     message).
     """
 

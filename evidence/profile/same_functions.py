@@ -1,7 +1,7 @@
-"""Which functions of several profiles are the same, though each profile names its own by itself. Pure.
+"""Match the functions of several profiles, although each profile names its own independently. Pure.
 
-A profile says ``run`` while it has met one function of that name, and ``run (shop/cart.py)`` once it has met two. So
-names are not what two profiles are compared by: functions are the same by name, file and place in it.
+A profile says ``run`` if it has just one function with that name, and ``run (shop/cart.py)`` if it has two. So profiles
+are not compared by names: functions are the same by name, file and place in it.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from evidence.profile.source_functions import NAMELESS, SourceFunction, distinct
 
 Thing = TypeVar("Thing")
 Known = dict[str, list[SourceFunction]]
-# What changes in a path from one release to the next: versions, dates, hashes of content.
+# The parts of a path that change between releases: versions, dates, content hashes.
 _CHANGES = re.compile(r"[0-9a-f]{6,}|\d+", re.IGNORECASE)
-# How much of the end of two paths is alike where a folder was moved, from the surest.
+# How many parts at the end of two paths must match after a folder was moved, surest first.
 ALIKE = (3, 2, 1)
-MOST = 60  # functions without a name that are looked at between two with one
+MOST = 60  # functions without a name that are considered between two with one
 
 
 class PlacedNames(Protocol):
-    """A profile as far as its names go: all of them, and the functions that some of them stand for."""
+    """The names of a profile, and the functions that some of them stand for."""
 
     @property
     def names(self) -> Sequence[str]:
@@ -34,13 +34,13 @@ class PlacedNames(Protocol):
 
     @property
     def places(self) -> Mapping[str, SourceFunction]:
-        """What names stand for, where that is known."""
+        """What names stand for, if known."""
 
 
 def renamed(profiles: Sequence[PlacedNames]) -> list[list[str]]:
-    """Return for each profile its names as they are among the functions of all profiles together, each still once.
+    """Return each profile's names as they are among all the profiles' functions together, each still unique.
 
-    Names that stand for no known function stay as they are.
+    Names that stand for no known function are unchanged.
     """
     together = _together([profile.places for profile in profiles])
     found = [[new.get(name, name) for name in one.names] for one, new in zip(profiles, together, strict=True)]
@@ -50,7 +50,7 @@ def renamed(profiles: Sequence[PlacedNames]) -> list[list[str]]:
 
 
 def _together(sides: Sequence[Mapping[str, SourceFunction]]) -> list[dict[str, str]]:
-    """Return for each side what each name that stands for a function is among all sides."""
+    """Return for each side the function among all sides that each of its names stands for."""
     known: Known = defaultdict(list)
     files: set[str] = set()
     same: list[dict[str, SourceFunction]] = []
@@ -70,7 +70,7 @@ def _together(sides: Sequence[Mapping[str, SourceFunction]]) -> list[dict[str, s
 
 
 def _found(mine: Known, known: Known, *, unmoved: Collection[str]) -> dict[SourceFunction, SourceFunction]:
-    """Return which known function each of a side's is, where it is one; those without a name last."""
+    """Return the matching known function of each of a side's functions, if any; those without a name last."""
     found: dict[SourceFunction, SourceFunction] = {}
     for name in mine.keys() - {NAMELESS}:
         for here, there in _side_by_side(mine[name], known[name], unmoved=unmoved):
@@ -93,7 +93,7 @@ def _side_by_side(
 
 
 def _files(mine: AbstractSet[str], known: AbstractSet[str], *, unmoved: Collection[str]) -> dict[str, str]:
-    """Return which file is which: by its path, else by the end of it, of those that are on one side alone."""
+    """Return which file matches which: by path, else by the end of the path, for files on only one side."""
     files = {file: file for file in mine & known}
     taken = {*files, *unmoved}
     for parts in ALIKE if len(files) < min(len(mine), len(known)) else ():
@@ -119,9 +119,9 @@ def _end(file: str, parts: int) -> str:
 
 
 def _in_file(mine: list[SourceFunction], known: list[SourceFunction]) -> dict[SourceFunction, SourceFunction]:
-    """Return which function of a file is which: those at the same place, or all in their order, as edits move them.
+    """Return which function of a file matches which: those at the same place, or all in order, as edits move them.
 
-    Their order says so where there are as many, and it does not contradict those that stayed.
+    Their order decides if there are equally many, and it does not contradict those that stayed.
     """
     at = {_place(one): one for one in known}
     stayed = {one: at[_place(one)] for one in mine if _place(one) in at}
@@ -134,10 +134,10 @@ def _in_file(mine: list[SourceFunction], known: list[SourceFunction]) -> dict[So
 def _moved_along(
     mine: list[SourceFunction], known: list[SourceFunction], around: Sequence[tuple[int, int]]
 ) -> dict[SourceFunction, SourceFunction]:
-    """Return which function without a name is which: it moved by as many lines as one beside it that has a name.
+    """Return which unnamed function matches which: it moved by as many lines as a named one near it.
 
-    ``around`` has the lines of those, and by how many each moved. Where the one above and the one below moved by
-    unlike many, something was added or taken away in between: where most are found again.
+    ``around`` has the lines of those, and by how many each moved. If the one above and the one below moved by different
+    amounts, something was added or removed in between: the amount that matches most functions is used.
     """
     at = {_place(one): one for one in known}
     begins = [begin for begin, _ in around]

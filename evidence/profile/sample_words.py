@@ -7,7 +7,7 @@ import re
 from evidence.profile import fractions
 from evidence.profile.stacks import SampleType
 
-# What perf calls its clocks and cycle counters; the group names the kind of core of a hybrid processor.
+# perf's names for clocks and cycle counters; the group names the core type of a hybrid processor.
 CPU_EVENT = re.compile(r"^(?:(cpu_\w+)/)?(?:cpu-clock|task-clock|cycles|cpu-cycles)(?:[:/]\w*)?(?: samples)?$")
 KNOWN = {
     ("cpu", "nanoseconds"): "CPU time",
@@ -33,7 +33,7 @@ KNOWN = {
 
 def of(kind: SampleType) -> str:
     """Name what is counted: *CPU samples*, *CPU time*, *allocated bytes*."""
-    kind = SampleType(kind.name, fractions.whole(kind.unit)[1])  # shares have nothing to do with fractions
+    kind = SampleType(kind.name, fractions.whole(kind.unit)[1])  # shares do not depend on fractions
     ticks = CPU_EVENT.match(kind.name)
     if ticks:
         where = f" of {ticks[1]}" if ticks[1] else ""
@@ -42,12 +42,12 @@ def of(kind: SampleType) -> str:
 
 
 def _spaced(name: str) -> str:
-    """Write a name in words, except that of a tracepoint, which is looked up as it is: *sched:sched_switch*."""
+    """Split a name into words, except a tracepoint's, which people look up verbatim: *sched:sched_switch*."""
     return name if ":" in name else name.replace("_", " ")
 
 
 def _plainly(name: str, kind: SampleType) -> str:
-    """Name what has no name of its own by its sample type and unit."""
+    """Name anything else by its sample type and unit."""
     unit = kind.unit
     if name.endswith(f" {unit}"):
         return name

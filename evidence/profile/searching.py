@@ -1,4 +1,4 @@
-"""What people search for in a profile: text, or a regular expression between slashes. Pure."""
+"""Searches in a profile: text, or a regular expression between slashes. Pure."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ MEMORY = 8 << 20  # of one compiled expression
 
 
 class BadPattern(ValueError):
-    """What was typed cannot be searched for; the message says why."""
+    """The search is invalid; the message says why."""
 
 
 def matcher(pattern: str) -> Callable[[str], bool]:
-    """Return what tells whether a name matches: ``/…/`` is a regular expression (RE2), other text is looked for.
+    """Return a function that matches names: ``/…/`` is a regular expression (RE2), other text a substring.
 
-    Case matters only where the text has capitals. Raises ``BadPattern``.
+    Case matters only if the text contains capitals. Raises ``BadPattern``.
     """
     if not pattern:
         raise BadPattern("Enter part of a function name, or a /regular expression/.")
@@ -29,8 +29,8 @@ def matcher(pattern: str) -> Callable[[str], bool]:
 
 
 def regular(pattern: str, *, any_case: bool | None = None) -> Callable[[str], bool]:
-    """Return what tells whether a regular expression is found in a name, in linear time. Raises ``BadPattern``."""
-    import re2  # three megabytes with the C++ library, in processes that mostly see no expression
+    """Return a function that searches names for a regular expression, in linear time. Raises ``BadPattern``."""
+    import re2  # three megabytes with the C++ library, in processes that mostly use no expression
 
     options = re2.Options()
     options.log_errors = False

@@ -1,4 +1,4 @@
-"""Functions that come with a file and a line: named so that no two are taken for one. Pure."""
+"""Functions with a file and a line, named so that no two are confused. Pure."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from typing import NamedTuple
 
 ANONYMOUS = {"", "(anonymous)", "<anonymous>", "(anonymous function)", "anonymous"}
 NAMELESS = "(anonymous)"
-# Parts at the end of a path: so many tell most files apart and leave room for the name, and more are rarely needed.
+# Parts at the end of a path: this many distinguish most files and leave room for the name; more are rarely needed.
 PARTS, MOST_PARTS = 3, 12
 
 
 class SourceFunction(NamedTuple):
-    """A function as a profiler describes it; ``line`` and ``column`` count from 1, 0 when they are not known."""
+    """A function as a profiler describes it; ``line`` and ``column`` count from 1, 0 if unknown."""
 
     name: str
     file: str = ""
@@ -22,10 +22,10 @@ class SourceFunction(NamedTuple):
 
 
 def identity(place: SourceFunction, *, begins: bool = False) -> SourceFunction:
-    """Return what makes a place the function it is.
+    """Return the identity of the function at a place.
 
-    Where lines are those at which functions begin (``begins``), two in one file are two functions; else they are of
-    what ran there, and only tell functions without a name apart.
+    If lines are where functions begin (``begins``), two in one file are two functions; otherwise they are those of the
+    executing code, and only distinguish functions without a name.
     """
     if place.name in ANONYMOUS:
         return place._replace(name=NAMELESS)
@@ -33,7 +33,7 @@ def identity(place: SourceFunction, *, begins: bool = False) -> SourceFunction:
 
 
 def distinct(places: Iterable[SourceFunction]) -> dict[SourceFunction, str]:
-    """Give each function a name: the bare one while it is clear which is meant, else with its file, line and column.
+    """Give each function a name: the bare one if it is unambiguous, else with its file, line and column.
 
     ``places`` are identities. Those without a name always have a file and a line.
     """
@@ -44,7 +44,7 @@ def distinct(places: Iterable[SourceFunction]) -> dict[SourceFunction, str]:
 
 
 def _shown(some: Collection[SourceFunction]) -> dict[SourceFunction, str]:
-    """Name functions that have one name."""
+    """Name functions that share a name."""
     short = _short({one.file for one in some if one.file})
     in_file = Counter(one.file for one in some)
     in_line = Counter((one.file, one.line) for one in some)
@@ -61,7 +61,7 @@ def _shown(some: Collection[SourceFunction]) -> dict[SourceFunction, str]:
 
 
 def _short(files: Collection[str]) -> dict[str, str]:
-    """Return as much of the end of each path or URL as tells it from the others, and at least its last three parts."""
+    """Return enough of the end of each path or URL to distinguish it from the others, at least its last three parts."""
     for parts in range(PARTS, MOST_PARTS):
         short = {file: "/".join(parts_of(file)[-parts:]) or file for file in files}
         if len(set(short.values())) == len(files):
@@ -70,6 +70,6 @@ def _short(files: Collection[str]) -> dict[str, str]:
 
 
 def parts_of(file: str) -> list[str]:
-    """Return the folders and the name of a file, without what is a query, a fragment or a scheme."""
+    """Return the folders and the name of a file, without query, fragment or scheme."""
     bare = file.split("?", 1)[0].split("#", 1)[0]
     return [part for part in bare.split("/") if part and not part.endswith(":")]

@@ -1,4 +1,4 @@
-"""What every format is read into: sampled stacks in columns. Pure: numpy alone."""
+"""The result of reading any format: sampled stacks in columns. Pure: numpy alone."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ class SampleType:
 
 @dataclass(slots=True)
 class Stacks:
-    """Sampled stacks of n samples, not necessarily aggregated; ``samples`` is how many there were before any was.
+    """Sampled stacks of n samples, possibly aggregated; ``samples`` is how many there were before aggregation.
 
-    Sample ``i`` is ``frames[offsets[i]:offsets[i + 1]]``, codes into ``names``, root first; ``values[t, i]`` is what
-    it counts for sample type ``t``, never negative. A sample without frames counts for the root alone. ``names`` are
-    distinct; ``hints`` holds one of ``HINTS`` for each name. ``about`` holds plain values for people:
-    ``skipped`` (lines that could not be read) with ``skipped_at`` (the first few: [[line number, text], …]),
-    ``labels`` ({key: {value: [total per sample type]}}), ``comments``, ``duration_ns``, ``command``, ``caution`` (what
-    its reader says to be careful about)…  ``places`` are the functions that names stand for, where a file is known.
+    Sample ``i`` is ``frames[offsets[i]:offsets[i + 1]]``, codes into ``names``, root first; ``values[t, i]`` is what it
+    counts for sample type ``t``, never negative. A sample without frames counts for the root alone. ``names`` are
+    distinct; ``hints`` holds one of ``HINTS`` for each name. ``about`` holds plain values for people: ``skipped``
+    (lines that could not be read) with ``skipped_at`` (the first few: [[line number, text], …]), ``labels`` ({key:
+    {value: [total per sample type]}}), ``comments``, ``duration_ns``, ``command``, ``caution`` (guards from its
+    reader)…  ``places`` are the functions that names stand for, if a file is known.
     """
 
     format: str

@@ -1,1 +1,1 @@
-"""The bounded process that reads one file that may be hostile, and how it is started and answered."""
+"""The bounded process that reads one possibly hostile file, and how it is started and answered."""

@@ -1,4 +1,4 @@
-"""What a profile answers, as plain values: exact totals, every function, what a search finds, what moved."""
+"""Answers about a profile, as plain values: exact totals, every function, search results, what moved."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
 
 
 class NotAsked(ValueError):
-    """What was asked of a profile does not fit it; the message says why."""
+    """The question does not fit the profile; the message says why."""
 
 
 def type_of(tree: CallTree, wanted: str) -> int:
-    """Return the place of a sample type told by its name, or by ``name/unit``; without one, the default.
+    """Return the index of a sample type given by name, or by ``name/unit``; by default, the profile's default.
 
-    Raises ``NotAsked`` for none of them.
+    Raises ``NotAsked`` for any other name.
     """
     if not wanted:
         return tree.default_type
@@ -34,7 +34,7 @@ def type_of(tree: CallTree, wanted: str) -> int:
 
 
 def profile(tree: CallTree, *, type: int, samples: int) -> dict[str, Any]:
-    """Return what a profile is and says, with every function that some sample passes."""
+    """Return a profile's metadata and sentence, with every function that some sample passes through."""
     summary = reading.summary_of(tree, samples=samples, functions=0)
     kind = tree.sample_types[type]
     said = sentence.of(tree, type=type)
@@ -52,7 +52,7 @@ def profile(tree: CallTree, *, type: int, samples: int) -> dict[str, Any]:
 
 
 def _delta(tree: CallTree, type: int) -> dict[str, Any]:
-    """Return what changed in all and by function, largest first, where the profile is a difference."""
+    """If the profile is a difference, return the changes in total and by function, largest first."""
     found = deltas.of(tree, type)
     if found is None:
         return {}
@@ -64,7 +64,7 @@ def _delta(tree: CallTree, type: int) -> dict[str, Any]:
 
 
 def _functions(tree: CallTree, type: int) -> list[dict[str, Any]]:
-    """Return the functions that some sample passes, but those that only count in another sample type."""
+    """Return the functions that some sample passes through, except those that only count in another sample type."""
     seen = {tree.names[code] for code in np.flatnonzero(np.bincount(tree.name[1:])).tolist()}
     elsewhere = {name for name, most in zip(tree.names, tree.function_totals.max(axis=0).tolist(), strict=True) if most}
     every = reading.top(tree, type=type, functions=None)
@@ -72,9 +72,9 @@ def _functions(tree: CallTree, type: int) -> list[dict[str, Any]]:
 
 
 def matched(tree: CallTree, *, type: int, pattern: str) -> dict[str, Any]:
-    """Return how much passes a function in whose name a regular expression is found, each sample once.
+    """Return how much passes through functions whose name matches a regular expression, each sample once.
 
-    Case matters, as it does for grep. Raises ``NotAsked``.
+    Case matters, as in grep. Raises ``NotAsked``.
     """
     from evidence.profile import searching
 
@@ -87,7 +87,7 @@ def matched(tree: CallTree, *, type: int, pattern: str) -> dict[str, Any]:
 
 
 def difference(before: CallTree, after: CallTree, *, type: int) -> dict[str, Any]:
-    """Return the functions whose share of all moved between two profiles. Raises ``NotAsked``."""
+    """Return the functions whose share of the total changed between two profiles. Raises ``NotAsked``."""
     from evidence.analysis import compare, guards, pair_guards
     from evidence.analysis.scales import ComparisonScale
 
@@ -109,7 +109,7 @@ def difference(before: CallTree, after: CallTree, *, type: int) -> dict[str, Any
 
 
 def _called(tree: CallTree, type: int) -> str:
-    """Return by what a sample type is asked for, which its name alone may not say."""
+    """Return how to ask for a sample type; its name alone may be ambiguous."""
     kind = tree.sample_types[type]
     return f"{kind.name}/{fractions.whole(kind.unit)[1]}"
 

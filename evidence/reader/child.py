@@ -1,4 +1,4 @@
-"""Have a file that may be hostile read by a process of its own: bounded, without our secrets, ended when it is late."""
+"""Read a possibly hostile file in a separate process: bounded, without our secrets, killed when it takes too long."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ FULL = os.strerror(errno.ENOSPC)
 
 
 class ReaderKilled(Exception):
-    """The reader was killed by someone else, such as a machine that ran out of memory: it says nothing of the file."""
+    """Something else killed the reader, for example because the machine ran out of memory; the file may be fine."""
 
 
 @dataclass(frozen=True, slots=True)
 class ReadOutcome:
-    """What was read: ``plain`` is all of it, as stored with the evidence; the rest are its parts by name."""
+    """The result of reading: ``plain`` is all of it, as stored with the evidence; the rest are its parts by name."""
 
     plain: Mapping[str, Any]
 
@@ -50,7 +50,7 @@ class ReadOutcome:
 
     @property
     def about(self) -> Mapping[str, Any]:
-        """What else the file says of itself."""
+        """The rest of the file's metadata."""
         return dict(self.plain["about"])
 
 
@@ -65,11 +65,11 @@ def read_apart(
     memory_mib: int = reading.MEMORY_MIB,
     cpu_s: int = reading.CPU_S,
 ) -> ReadOutcome:
-    """Read a profile in a process of its own, which stores its call tree at ``tree``, and a small picture if asked.
+    """Read a profile in a separate process, which stores its call tree at ``tree``, and a thumbnail if asked.
 
-    ``subject`` are words that may name the process which matters. What is no profile but another measurement gives a
-    summary and no tree. Raises ``Unreadable`` (``NotRecognised``, ``BadProfile``, ``TooMuch``) in words for who brought
-    it, ``OSError`` where the disk is full, and ``ReaderKilled``; then no tree is stored.
+    ``subject`` is text that may name the process that matters. Another kind of measurement gives a summary and no tree.
+    Raises ``Unreadable`` (``NotRecognised``, ``BadProfile``, ``TooMuch``) in words for the sender, ``OSError`` if the
+    disk is full, and ``ReaderKilled``; then no tree is stored.
     """
     with tempfile.TemporaryDirectory(prefix="reading-") as room:
         answer = Path(room) / "summary.json"
@@ -99,15 +99,15 @@ def _understood(answer: Mapping[str, Any]) -> ReadOutcome:
 
 
 def _broken(ended: isolated.Ended, *, cpu_s: int) -> Unreadable:
-    """Tell why a reader ended without an answer: its limits, or a mistake of ours, which the log keeps.
+    """Say why a reader ended without an answer: its limits, or a bug of ours, which the log keeps.
 
-    Raises ``OSError`` where the disk is full, and ``ReaderKilled``.
+    Raises ``OSError`` if the disk is full, and ``ReaderKilled``.
     """
     if ended.code in {-signal.SIGXCPU, -signal.SIGKILL} and "Traceback" not in ended.said:
         if ended.code == -signal.SIGKILL and ended.cpu_s < cpu_s:
             raise ReaderKilled
         return TooMuch(reading.MORE_TIME, where=f"{cpu_s} s of processor time")
-    if FULL in ended.said:  # which says nothing of the file
+    if FULL in ended.said:  # this says nothing about the file
         raise OSError(errno.ENOSPC, FULL)
     if "MemoryError" in ended.said or "bad_alloc" in ended.said:
         return TooMuch(reading.MORE_MEMORY)

@@ -1,4 +1,4 @@
-"""Say what a file is taken for and why: ``manage.py profile --explain FILE``. No database, no server."""
+"""Say which format a file is recognised as and why: ``manage.py profile --explain FILE``. No database, no server."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from evidence.profile.errors import Ambiguous, Unreadable
 
 
 def lines(path: Path) -> Iterator[str]:
-    """Yield what each reader says of a file, who reads it, and what to do when nobody does."""
+    """Yield what each reader says about a file, which one reads it, and what to do if none does."""
     from evidence import formats
     from evidence.formats.base.unpacking import unpack, unsupported
 

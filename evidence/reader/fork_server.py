@@ -1,10 +1,10 @@
-"""A small clean process from which readers are forked, so that nobody waits for an interpreter and numpy each time.
+"""A small clean process from which readers are forked, which saves starting an interpreter and numpy each time.
 
-``python -m evidence.reader.fork_server`` takes what is to be done from the socket on its stdin: one byte that names the
-work, and with it what the work reads, where it complains, and a line that both ends hold. Each piece of work is a fork,
-which bounds itself; this process looks at no file. Work whose line is closed is killed. It ends when nobody holds the
-other end any more, when nothing was asked for a while, and when work was ended by a signal: what broke one reader is
-given no other with the same places in memory.
+``python -m evidence.reader.fork_server`` takes jobs from the socket on its stdin: one byte that names the job, and with
+it the job's input, its error output, and a line that both ends hold. Each job is a fork that bounds itself; this
+process opens no file. A job is killed when its line is closed. The process ends when no one holds the other end any
+more, when nothing was requested for a while, and when a job was killed by a signal: whatever crashed one reader gets no
+other with the same memory layout.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from typing import Final, NoReturn
 from evidence.reader import forking
 
 IDLE_S: Final = 60
-# What reading and drawing need, beside every format and measure.
+# What reading and drawing need, in addition to every format and measure.
 LOADED: Final = (
-    "PIL.BmpImagePlugin",  # these come with the first picture that is saved
+    "PIL.BmpImagePlugin",  # imported when the first picture is saved
     "PIL.GifImagePlugin",
     "PIL.ImageDraw",
     "PIL.ImageFont",
@@ -44,12 +44,12 @@ LOADED: Final = (
     "tarfile",
     "zipfile",
 )
-# Arrow starts a thread as it is loaded, and a fork of two threads may hang: who needs it loads it.
+# Arrow starts a thread when it is imported, and forking with two threads may hang, so jobs import it themselves.
 LATER: Final = frozenset({"tests", "blocks"})
 
 
 def read() -> int:
-    """Read the file that stdin names, as ``evidence.reader.reading`` does."""
+    """Read the file on stdin, as ``evidence.reader.reading`` does."""
     from evidence.reader import reading
 
     asked = json.load(sys.stdin)
@@ -65,7 +65,7 @@ def draw() -> int:
 
 
 def make() -> int:
-    """Make of a tree what stdin names, as ``evidence.reader.making`` does."""
+    """Make from a tree what stdin names, as ``evidence.reader.making`` does."""
     from evidence.reader import making
 
     return making.main()
@@ -75,7 +75,7 @@ WORK: Final[dict[bytes, Callable[[], int]]] = {b"r": read, b"d": draw, b"m": mak
 
 
 def main() -> int:
-    """Load what readers need, say so, and fork them."""
+    """Import what readers need, report readiness, and fork them."""
     _load()
     gc.freeze()
     asked = forking.serve(idle_s=IDLE_S, until_killed=True)
@@ -99,7 +99,7 @@ def _load() -> None:
 
 
 def _work(asked: forking.ForkRequest) -> NoReturn:
-    """Do one piece of work in this fork, with nothing of the others' in its hands, and end."""
+    """Do one job in this fork, holding none of the others' files, and exit."""
     ended = 1
     try:
         given, said = asked.files

@@ -1,8 +1,8 @@
-"""Forks of a process that has loaded what they need: how it serves them, and how it is asked for them.
+"""Forks of a process that has already imported what they need: serving them, and requesting them.
 
-A piece of work is one byte and some files, the last of them a line that both ends hold. The line says the pid of the
-fork when it begins, and how it ended when it did, with the seconds of processor time that it took. Whoever closes the
-line, or dies, has the fork killed.
+A job is one byte and some files, the last of them a line that both ends hold. On the line the server sends the fork's
+pid when it begins and, when it ends, how it ended and the seconds of processor time it took. Closing the line, or
+dying, gets the fork killed.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ MOST_FILES: Final = 8
 
 @dataclass(frozen=True, slots=True)
 class ForkRequest:
-    """What a fork is to do: the byte that names it, and its files."""
+    """What a fork should do: the byte that names it, and its files."""
 
     work: bytes
     files: Sequence[int]
 
 
 class Door:
-    """The socket on stdin at which work is asked for, and the work that goes on, each with its line."""
+    """The socket on stdin that takes jobs, and the running jobs, each with its line."""
 
     def __init__(self, *, until_killed: bool) -> None:
         self.until_killed = until_killed
@@ -50,12 +50,12 @@ class Door:
 
     @property
     def open(self) -> bool:
-        """Whether more may be asked for."""
+        """Whether more may be requested."""
         return self.door.fileno() >= 0
 
     def serve(self, idle_s: float | None) -> ForkRequest | None:
-        """Take work until nobody asks for more, and see what goes on to its end. In a fork: return what it is to do."""
-        signal.signal(signal.SIGINT, signal.SIG_IGN)  # whoever started it ends it
+        """Take jobs until no one requests any, and wait for running ones. In a fork: return its job."""
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends it
         signal.signal(signal.SIGCHLD, lambda *_: None)
         signal.set_wakeup_fd(self.woken.fileno())
         self.door.sendall(READY)
@@ -75,7 +75,7 @@ class Door:
         return None
 
     def close(self) -> None:
-        """Take no more work; what goes on is seen to its end."""
+        """Take no more jobs; running ones are waited for."""
         if self.open:
             self.watched.unregister(self.door)
             self.door.close()
@@ -98,7 +98,7 @@ class Door:
         return None
 
     def _leave(self, line: int) -> None:
-        """Let go, in a fork, of what is the door's."""
+        """In a fork, close what belongs to the door."""
         signal.set_wakeup_fd(-1)
         for one in (signal.SIGCHLD, signal.SIGINT):
             signal.signal(one, signal.default_int_handler if one == signal.SIGINT else signal.SIG_DFL)
@@ -108,13 +108,13 @@ class Door:
         os.close(line)
 
     def _hang_up(self, pid: int) -> None:
-        """Kill work that nobody waits for any more."""
+        """Kill a job that no one waits for any more."""
         self.watched.unregister(self.lines[pid])
         self.late.add(pid)
         os.kill(pid, signal.SIGKILL)
 
     def _tell(self) -> None:
-        """Say of all work that has ended how it did."""
+        """Report how each finished job ended."""
         while self.lines:
             pid, status, used = os.wait4(-1, os.WNOHANG)
             if not pid:
@@ -131,16 +131,16 @@ class Door:
 
 
 def serve(*, idle_s: float | None = None, until_killed: bool = False) -> ForkRequest | None:
-    """Serve forks at the socket on stdin; return None when it is over, and in each fork what it is to do.
+    """Serve forks from the socket on stdin; return None when it is over, and in each fork its job.
 
-    It is over when the other end is closed, when nothing was asked for in `idle_s`, and, `until_killed`, when a fork
-    was ended by a signal that its asker had not sent.
+    It is over when the other end is closed, when nothing was requested for `idle_s`, and, with `until_killed`, when a
+    fork was killed by a signal that its requester had not sent.
     """
     return Door(until_killed=until_killed).serve(idle_s)
 
 
 def ask(door: socket.socket, work: bytes, *files: int, timeout_s: float) -> tuple[socket.socket, int] | None:
-    """Ask for a piece of work; return its line and its pid, or None when nobody takes it any more."""
+    """Request a job; return its line and its pid, or None if no one takes it any more."""
     line, theirs = socket.socketpair()
     with theirs, suppress(OSError):
         socket.send_fds(door, [work], [*files, theirs.fileno()])
@@ -153,11 +153,11 @@ def ask(door: socket.socket, work: bytes, *files: int, timeout_s: float) -> tupl
 
 
 def heard(line: socket.socket) -> int | None:
-    """Hear a number from a line; None when nobody says one any more. Raises ``TimeoutError``."""
+    """Read a number from a line; None if it was closed. Raises ``TimeoutError``."""
     said = line.recv(NUMBER.size)
     return int(NUMBER.unpack(said)[0]) if len(said) == NUMBER.size else None
 
 
 def _send(line: socket.socket, *numbers: int) -> None:
-    with suppress(OSError):  # nobody waits for it any more
+    with suppress(OSError):  # no one waits for it any more
         line.sendall(b"".join(map(NUMBER.pack, numbers)))

@@ -1,4 +1,4 @@
-"""Have work done by a process apart, without our secrets and with nothing of ours open: see ``fork_server``."""
+"""Run jobs in a separate process, without our secrets and with none of our files open: see ``fork_server``."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from typing import IO, Final
 
 from evidence.reader import forking
 
-# What it needs of our environment; everything else may hold a secret.
+# The environment variables it needs; any other may hold a secret.
 INHERITED: Final = ("PATH", "LANG", "LC_ALL", "TMPDIR", "SYSTEMROOT")
 # numpy and Arrow would start threads, each with memory of its own.
 SINGLE: Final = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1")
@@ -30,9 +30,9 @@ TAIL: Final = 4096
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """How a piece of work ended: its exit code, negative for the signal that killed it, and what it complained of.
+    """How a job ended: its exit code, negative for the signal that killed it, and its error output.
 
-    ``cpu_s`` is the processor time it took, in whole seconds; 0 where nobody knows.
+    ``cpu_s`` is the processor time it took, in whole seconds; 0 if unknown.
     """
 
     code: int
@@ -41,15 +41,15 @@ class Ended:
 
 
 class Late(Exception):
-    """It took longer than it was given, and was killed."""
+    """It exceeded its time and was killed."""
 
 
 class Gone(Exception):
-    """The process that forks could not be started, or ended; the message is what it said."""
+    """The fork server could not be started, or ended; the message is its output."""
 
 
 def run(work: bytes, given: bytes, *, timeout_s: float) -> Ended:
-    """Have a piece of work done with ``given`` on its stdin. Raises ``Late`` and ``Gone``."""
+    """Run a job with ``given`` on its stdin. Raises ``Late`` and ``Gone``."""
     with tempfile.TemporaryFile() as stdin, tempfile.TemporaryFile() as stderr:
         stdin.write(given)
         stdin.seek(0)
@@ -65,20 +65,20 @@ def run(work: bytes, given: bytes, *, timeout_s: float) -> Ended:
                 with suppress(OSError):
                     forking.heard(line)
                 raise Late from None
-        if code is None:  # the process that forks is gone, and would leave its fork behind
+        if code is None:  # the fork server is gone, and would leave its fork behind
             with suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
         return Ended(-signal.SIGKILL if code is None else code, _tail(stderr), cpu_s or 0)
 
 
 def environment() -> dict[str, str]:
-    """Return what the process that forks is started with."""
+    """Return the environment for the fork server."""
     inherited = {name: os.environ[name] for name in INHERITED if name in os.environ}
     return {**inherited, **SINGLE, "HOME": os.devnull, "PYTHONUTF8": "1"}
 
 
 class Forker:
-    """The process that forks, started when the first work comes, and again when it has gone."""
+    """The fork server, started for the first job, and again when it has ended."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -86,9 +86,9 @@ class Forker:
         self._started: list[subprocess.Popen[bytes]] = []
 
     def begun(self, work: bytes, *files: IO[bytes]) -> tuple[socket.socket, int]:
-        """Begin a piece of work; return the line that tells how it ended, and its pid.
+        """Start a job; return the line that reports how it ended, and its pid.
 
-        Raises ``Gone`` where the process that forks has ended.
+        Raises ``Gone`` if the fork server has ended.
         """
         for _ in range(TRIES):
             with self._lock:
@@ -102,7 +102,7 @@ class Forker:
         raise Gone("It ends before it begins anything")
 
     def end(self) -> None:
-        """End it; work that goes on is seen to its end first."""
+        """End it; running jobs are waited for first."""
         with self._lock:
             self._leave()
             for one in self._started:

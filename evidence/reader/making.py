@@ -1,4 +1,4 @@
-"""Make what takes long of a stored tree, in a process apart: exports, and what a search finds. Pure."""
+"""Make slow outputs from a stored tree, in a separate process: exports and search results. Pure."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 NICE: Final = 5  # pages go first
 CPU_S: Final = 60
-HIGHLIGHTED: Final = 20_000  # functions at most that a page is told to highlight; the shares count all of them
+HIGHLIGHTED: Final = 20_000  # functions a page is told to highlight, at most; the shares count all of them
 Asked = Mapping[str, Any]
 
 
@@ -33,12 +33,12 @@ def folded(tree: CallTree, asked: Asked) -> Iterable[bytes]:
 
 
 def search(tree: CallTree, asked: Asked) -> Iterable[bytes]:
-    """Return what ``found`` finds as JSON."""
+    """Return the result of ``found`` as JSON."""
     return [json.dumps(found(tree, **asked)).encode()]
 
 
 def found(tree: CallTree, *, type: int, root: int, q: str, idle: bool) -> dict[str, Any]:
-    """Return the exact share that passes what ``q`` matches, of all and of one node, as plain values."""
+    """Return the exact share that passes through what ``q`` matches, of the whole and of one node, as plain values."""
     import numpy as np
 
     from evidence.analysis import idleness
@@ -62,7 +62,7 @@ def found(tree: CallTree, *, type: int, root: int, q: str, idle: bool) -> dict[s
 
 
 def _within(tree: CallTree, codes: list[int], root: int, type: int) -> Any:
-    """Search again under one node, for the names that are known to match."""
+    """Search again under one node, for the names already known to match."""
     names = {tree.names[code] for code in codes}
     return tree.search(names.__contains__, root=root, type=type)
 
@@ -75,7 +75,7 @@ FORMS: Final[Mapping[str, Callable[[CallTree, Asked], Iterable[bytes]]]] = {
 
 
 def main() -> int:
-    """Read what to make as JSON (form, tree, out, asked), write it, and give the exit code."""
+    """Read what to make as JSON (form, tree, out, asked), write it, and return the exit code."""
     from evidence.reader import reading
     from evidence.tree.calltree import CallTree
 

@@ -23,7 +23,7 @@ STDIN = "-"
 COUNTS = {"samples", "objects", "events", "goroutines", "threads", "contentions"}
 TOP = 20
 CHUNK = 1 << 20
-# Ours -> how people read it, largest first.
+# Our units -> how people read them, largest first.
 READABLE = {
     "nanoseconds": ((3_600_000_000_000, "h"), (1_000_000_000, "s"), (1_000_000, "ms"), (1_000, "µs"), (1, "ns")),
     "bytes": ((1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB"), (1, "B")),
@@ -32,7 +32,7 @@ READABLE = {
 
 @dataclass(frozen=True, slots=True)
 class PrintRequest:
-    """What to print of which file; ``top`` functions, or as many as is usual for the way it is printed."""
+    """What to print from which file; ``top`` functions, or the usual number for the output format."""
 
     file: str
     top: int | None = None
@@ -45,7 +45,7 @@ class PrintRequest:
 
 
 def pages(asked: PrintRequest) -> Iterator[str]:
-    """Yield what was asked, piece by piece. Raises ``Unreadable``, ``answers.NotAsked`` or ``OSError``."""
+    """Yield the output, piece by piece. Raises ``Unreadable``, ``answers.NotAsked`` or ``OSError``."""
     with reading.contained():
         from evidence.reader import answers
 
@@ -58,7 +58,7 @@ def pages(asked: PrintRequest) -> Iterator[str]:
         if asked.folded:
             from evidence.exports import exports
 
-            # Names alone, as the stack collapsers write them unless asked for more: they are what --json says.
+            # Bare names, as the stack collapsers write them by default and --json says them.
             plain = replace(tree.stacks(), hints=[""] * len(tree.names))
             yield from (piece.decode() for piece in exports.folded(plain, type=type))
             return
@@ -77,7 +77,7 @@ def pages(asked: PrintRequest) -> Iterator[str]:
 
 
 def _measured(asked: PrintRequest, *, otherwise: NotRecognised) -> Iterator[str]:
-    """Yield what a file says that is no profile but another measurement; any other raises ``otherwise``."""
+    """Yield what a file of another kind of measurement says; for any other file, raise ``otherwise``."""
     found = reading.measured(Path(asked.file)) if Path(asked.file).is_file() else None
     if found is None:
         raise otherwise
@@ -88,7 +88,7 @@ def _measured(asked: PrintRequest, *, otherwise: NotRecognised) -> Iterator[str]
 
 
 def _as_written(kind: Mapping[str, Any], format: str) -> Mapping[str, Any]:
-    """Give a sample type with the unit that pprof itself writes; we name what is counted (*objects*, *samples*)."""
+    """Give a sample type the unit that pprof itself writes; ours name what is counted (*objects*, *samples*)."""
     counted = format == "pprof" and kind["unit"] in COUNTS
     return {**kind, "unit": "count"} if counted else kind
 
@@ -103,7 +103,7 @@ def _read(file: str, asked: PrintRequest) -> tuple[CallTree, int]:
 
 @contextmanager
 def kept(file: str) -> Iterator[Path]:
-    """Give a file that can be mapped into memory: the one of that name, or what standard input or a pipe holds.
+    """Yield a file that can be mapped into memory: the one with that name, or a copy of standard input or a pipe.
 
     Raises ``TooMuch`` for one that is too large.
     """
@@ -155,7 +155,7 @@ def _lines(answer: Mapping[str, Any], *, top: int) -> Iterator[str]:
 
 
 def _changed(found: Mapping[str, Any], unit: str, *, top: int) -> Iterator[str]:
-    """Yield by how much each function changed, of a profile that is a difference."""
+    """Yield each function's change, for a profile that is a difference."""
     yield f"Net:     {found['net']:+,} {unit}"
     yield f"\n{'net':>16}  function"
     yield from (f"{one['net']:>+16,}  {one['name']}" for one in found["functions"][:top])
@@ -185,7 +185,7 @@ def _moved(found: Mapping[str, Any], *, top: int) -> Iterator[str]:
 
 
 def _said(value: int, unit: str) -> str:
-    """Say a total; one in fractions as what it is of, as two files may have others."""
+    """Format a total; one in fractions in the whole unit, because two files may have different fractions."""
     return amounts.amount(value, unit) if fractions.whole(unit)[0] > 1 else _counted(value, unit)
 
 
@@ -201,7 +201,7 @@ def _share(value: int, total: int) -> str:
 
 
 def percent(part: float) -> str:
-    """Say a share with two decimals: what is there is not 0 %, almost all is not 100 %."""
+    """Format a share with two decimals: never a false 0 % or 100 %."""
     value = 100 * part
     if 0 < value < 0.005:
         return "< 0.01 %"

@@ -1,7 +1,7 @@
-"""The process that reads one file that may be hostile, with little memory, little time and no secrets.
+"""The process that reads one possibly hostile file, with little memory, little time and no secrets.
 
-``python -m evidence.reader.reading FILE --tree TREE --summary SUMMARY`` stores the call tree and a summary in JSON,
-and ends with 0; or writes ``{"error": {"kind", "says", "where"}}`` as the summary, stores no tree, and ends with 3.
+``python -m evidence.reader.reading FILE --tree TREE --summary SUMMARY`` stores the call tree and a summary in JSON, and
+exits with 0; or writes ``{"error": {"kind", "says", "where"}}`` as the summary, stores no tree, and exits with 3.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ if TYPE_CHECKING:
     from evidence.tree.calltree import CallTree
 
 MEMORY_MIB = 3072
-# Of that, what a file may make us hold beside the libraries; pages of the file itself are given back as we go.
+# Of that, how much a file may make us hold, libraries not included; pages of the file itself are released as we go.
 DATA_MIB = 720
 CPU_S = 120
 LISTENS_S = 5
 COULD_NOT = 3
-# Tables of measurements are small: what is larger is something else.
+# Tables of measurements are small: anything larger is something else.
 MEASURED = replace(DEFAULT, unpacked=32 * MIB)
-# What a summary names; the tree itself holds every function.
+# How many a summary names; the tree itself holds every function.
 FUNCTIONS = 100
 MORE_MEMORY = "Reading it needs more memory than allowed. Record for a shorter time, or at a lower rate"
 MORE_TIME = "Reading it takes more time than allowed"
@@ -41,7 +41,7 @@ TOO_NESTED = "It's nested too deeply to read"
 
 
 def main(words: Sequence[str] | None = None) -> int:
-    """Read the file that the words name, those of the command line when none are given."""
+    """Read the file named by the arguments, by default those of the command line."""
     parser = argparse.ArgumentParser(prog="python -m evidence.reader.reading")
     parser.add_argument("file", type=Path)
     parser.add_argument("--tree", type=Path, required=True)
@@ -63,9 +63,9 @@ def main(words: Sequence[str] | None = None) -> int:
 
 
 def bound(*, memory_mib: int = MEMORY_MIB, cpu_s: int = CPU_S) -> None:
-    """Bound this process for good: its memory, its time on a processor, and that it leaves no core dump.
+    """Bound this process for good: its memory, its processor time, and no core dump.
 
-    When its time is over it is told so by ``TooMuch``; a process that does not listen is killed soon after.
+    When its time is over, ``TooMuch`` is raised in it; a process that does not react is killed soon after.
     """
     signal.signal(signal.SIGXCPU, _out_of_time)
     data = min(memory_mib, _held_mib() + DATA_MIB)
@@ -81,7 +81,7 @@ def bound(*, memory_mib: int = MEMORY_MIB, cpu_s: int = CPU_S) -> None:
 
 
 def _held_mib() -> int:
-    """Return how much this process has asked for already; nothing where the system does not say."""
+    """Return how much memory this process has already requested; 0 if the system does not say."""
     try:
         pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[5])
     except OSError:
@@ -90,9 +90,9 @@ def _held_mib() -> int:
 
 
 def hasten() -> None:
-    """Let this short-lived process keep what it no longer needs.
+    """Let this short-lived process keep garbage.
 
-    Walking millions of parsed values to find circles among them takes more time than reading them.
+    Searching millions of parsed values for reference cycles takes more time than reading them.
     """
     gc.disable()
 
@@ -103,7 +103,7 @@ def _out_of_time(_number: int, _frame: object) -> NoReturn:
 
 @contextmanager
 def contained() -> Iterator[None]:
-    """Turn the ends of memory and of the interpreter's stack into ``Unreadable``.
+    """Turn running out of memory or of the interpreter's stack into ``Unreadable``.
 
     Raises ``BadProfile`` or ``TooMuch``.
     """
@@ -129,12 +129,12 @@ def tree_of(path: Path, *, unit: str = "", limits: Limits = DEFAULT) -> tuple[Ca
 
 
 def plain(error: Unreadable) -> dict[str, str]:
-    """Return an error as plain values, from which ``evidence.reader.child`` makes it again."""
+    """Return an error as plain values, from which ``evidence.reader.child`` recreates it."""
     return {"kind": type(error).__name__, "says": error.says, "where": error.where}
 
 
 def summary_of(tree: CallTree, *, samples: int, functions: int | None = FUNCTIONS) -> dict[str, Any]:
-    """Return what a profile says in plain values: format, sample types with totals, the top functions of each type."""
+    """Return a profile's summary as plain values: format, sample types with totals, each type's top functions."""
     return {
         "format": tree.format,
         "samples": samples,
@@ -152,7 +152,7 @@ def summary_of(tree: CallTree, *, samples: int, functions: int | None = FUNCTION
 
 
 def top(tree: CallTree, *, type: int, functions: int | None) -> list[dict[str, Any]]:
-    """Return functions by what passes through them, largest first; equals by self, then by name."""
+    """Return functions by total, largest first; equals by self, then by name."""
     total, own = tree.function_totals[type].tolist(), tree.self_[type].tolist()
     order = sorted(range(len(total)), key=lambda code: (-total[code], -own[code], tree.names[code]))
     return [{"name": tree.names[code], "self": own[code], "total": total[code]} for code in order[:functions]]
@@ -171,7 +171,7 @@ def _store(asked: argparse.Namespace, *, subject: str) -> Mapping[str, Any]:
     tree: Path = asked.tree
     try:
         read, samples = tree_of(asked.file, unit=asked.unit)
-    except (NotRecognised, BadProfile):  # a table may look like a short form of a profile
+    except (NotRecognised, BadProfile):  # a table may look like a short profile
         found = measured(asked.file)
         if found is None:
             raise
@@ -190,7 +190,7 @@ def _store(asked: argparse.Namespace, *, subject: str) -> Mapping[str, Any]:
 
 
 def measured(path: Path) -> Mapping[str, Any] | None:
-    """Read what is no profile as another measurement, if it is one."""
+    """Read a file that is not a profile as another measurement, if it is one."""
     from evidence import formats, measures
     from evidence.formats.base.unpacking import unpack
 

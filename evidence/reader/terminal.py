@@ -1,5 +1,6 @@
-"""`manage.py profile`: a program of its own, which needs no database, no server and no settings. No Django: its import
-takes as long as reading a small profile.
+"""`manage.py profile`: a standalone program that needs no database, server or settings.
+
+It does not import Django, which would take as long as reading a small profile.
 """
 
 from __future__ import annotations
@@ -18,11 +19,11 @@ FAILED: Final = 1
 
 
 class NotPrinted(Exception):
-    """What was asked for cannot be printed; the message says why, on one line."""
+    """What was requested cannot be printed; the message says why, on one line."""
 
 
 def main(words: list[str]) -> int:
-    """Do what the command line asks, in a process that is bounded for good; return the exit code."""
+    """Run the command line in a process that is bounded for good; return the exit code."""
     parser = ArgumentParser(prog="manage.py profile", description=HELP)
     add_arguments(parser)
     asked = vars(parser.parse_args(words))
@@ -55,7 +56,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def pages(asked: dict[str, Any]) -> Iterator[str]:
-    """Yield what is printed. Raises ``NotPrinted``, and ``BrokenPipeError`` where the output is closed."""
+    """Yield the output. Raises ``NotPrinted``, and ``BrokenPipeError`` if the output is closed."""
     from evidence.reader.answers import NotAsked
 
     request = {name: asked[name] for name in printing.PrintRequest.__slots__}

@@ -1,1 +1,1 @@
-"""Evidence that belongs beside other evidence: pairs to compare, earlier incidents that looked alike."""
+"""Related evidence: pairs to compare, earlier incidents that looked similar."""

@@ -1,4 +1,4 @@
-"""Which profiles can be compared: those that have a sample type in common."""
+"""Which profiles can be compared: those with a sample type in common."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ SampleKind = tuple[str, str]  # a name and a unit
 
 @dataclass(frozen=True, slots=True)
 class AlikeProfiles:
-    """Profiles that can be compared with one another, and what all of them count."""
+    """Profiles that can be compared with each other, and what all of them count."""
 
     counts: str
     profiles: list[Evidence]
 
 
 def grouped(profiles: Sequence[Evidence]) -> list[AlikeProfiles]:
-    """Return the largest groups of profiles of which any two can be compared, those with more in them first."""
+    """Return the largest groups of mutually comparable profiles, larger groups first."""
     by_kind: dict[SampleKind, list[Evidence]] = {}
     for one in profiles:
         for kind in _kinds(one):
@@ -41,7 +41,7 @@ def alone(profiles: Sequence[Evidence], groups: Sequence[AlikeProfiles]) -> list
 
 
 def newest_akin(control: int, others: Sequence[Evidence]) -> list[Evidence]:
-    """Return the newest profile that has a hot function in common with ``control``, a row's id; else the newest."""
+    """Return the newest profile that shares a hot function with ``control``, a row's id; else the newest."""
     hot = HotFunction.objects.filter(evidence=control).values("digest")
     akin = set(HotFunction.objects.filter(evidence__in=others, digest__in=hot).values_list("evidence", flat=True))
     return [one for one in others if one.pk in akin][-1:] or list(others[-1:])

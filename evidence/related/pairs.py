@@ -1,4 +1,4 @@
-"""Which measurements belong side by side: before and after, or variants of the same thing."""
+"""Which measurements belong together: before and after, or variants of the same thing."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ COMPARED = {Kind.PROFILE, Kind.BENCHMARK, Kind.LOAD, Kind.COUNTS}
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """One measurement while it hurt and its counterpart after the fix."""
+    """One measurement during the impact and its counterpart after the fix."""
 
     during: Evidence
     after: Evidence
 
     @property
     def url(self) -> str:
-        """Where both are shown side by side."""
+        """The URL that shows both side by side."""
         base = reverse("evidence-list", args=[self.during.incident.codename])
         return f"{base}compare/?control={self.during.n}&with={self.after.n}"
 
 
 def of(newest_first: Sequence[Evidence]) -> list[Pair]:
-    """Return each newest measurement after the fix with the newest one before it of the same source and kind."""
+    """Return each newest measurement after the fix with the newest one before it from the same source and kind."""
     found: list[Pair] = []
     taken: set[Any] = set()
     for place, after in enumerate(newest_first):
@@ -45,15 +45,15 @@ def of(newest_first: Sequence[Evidence]) -> list[Pair]:
 
 
 def comparable(found: Sequence[Evidence]) -> bool:
-    """Tell whether there are two measurements that may be compared."""
+    """Return whether there are two measurements that may be compared."""
     kinds = [one.kind for one in found if one.state == State.READY and one.kind in COMPARED]
     return any(kinds.count(kind) > 1 for kind in COMPARED)
 
 
 def _like(one: Evidence) -> tuple[Any, ...]:
-    """Return what two measurements of the same thing have in common, of profiles what they count first.
+    """Return what two measurements of the same thing have in common; for profiles, their first sample type.
 
-    What else a profile holds may be there on one side alone: a recording of Java has what happened while it ran.
+    Other sample types may occur on just one side: a Java recording has those that happened while it ran.
     """
     types = [(kind["name"], fractions.whole(str(kind["unit"]))[1]) for kind in one.summary.get("sample_types", [])]
     first = types[int(one.summary.get("default_type", 0))] if types else ()

@@ -1,4 +1,4 @@
-"""Earlier incidents whose profiles were hot in the same places, for those who may see them."""
+"""Earlier incidents whose profiles were hot in the same places, for people who may see them."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from incidents import visibility
 from incidents.models import Incident
 from incidents.visibility import Actor
 
-DOMINANT = 0.1  # of all: a function that holds less on either side says nothing on its own
+DOMINANT = 0.1  # of the total: a function with less on either side says nothing on its own
 SHOWN = 5
 ROWS = 5_000
-Row = tuple[str, str, float, float]  # a hot function: the digest of its name, the name, its share and its own
+Row = tuple[str, str, float, float]  # a hot function: its name's digest, the name, its share and its self share
 
 
 @dataclass(frozen=True, slots=True)
 class Same:
-    """A function that is hot here and there, with its share of each profile from 0 to 1."""
+    """A function that is hot in both, with its share of each profile from 0 to 1."""
 
     name: str
     here: float
@@ -28,7 +28,7 @@ class Same:
 
 @dataclass(frozen=True, slots=True)
 class SeenBefore:
-    """An earlier profile, its incident, and what both were hot in, the most telling first."""
+    """An earlier profile, its incident, and what both were hot in, most telling first."""
 
     incident: Incident
     evidence: Evidence
@@ -36,10 +36,10 @@ class SeenBefore:
 
 
 def of(incident: Incident, *, actor: Actor) -> list[SeenBefore]:
-    """Return earlier profiles with the same dominant functions, the likest first, at most one an incident.
+    """Return earlier profiles with the same dominant functions, most similar first, at most one per incident.
 
-    A function counts for more the fewer of the incidents ``actor`` may see it is hot in. Two queries for the rows,
-    one for what is shown.
+    A function counts more the fewer of the incidents that ``actor`` may see it is hot in. Two queries for the rows, one
+    for what is shown.
     """
     mine: dict[str, float] = {}
     own = HotFunction.objects.filter(evidence__incident=incident, share__gte=DOMINANT)

@@ -1,4 +1,4 @@
-"""What pages of measurements say names of columns with."""
+"""Template tags for column names on pages of measurements."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ FOLDED = b"main;serve;price_basket;hash 61\nmain;serve;render 20\nmain;idle_loop
 
 @pytest.fixture
 def bring(ada: Person) -> Bring:
-    """Bring a file to an incident, and have it read."""
+    """Add a file to an incident, and have it read."""
 
     def brought(incident: Incident, body: bytes = FOLDED, *, read: bool = True, **more: Any) -> Evidence:
         given = {"title": "CPU of checkout", "by": ada, "via": "upload", "at": timezone.now(), **more}

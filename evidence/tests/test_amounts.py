@@ -1,4 +1,4 @@
-"""A number in words is the nearest there is, halves upwards: what the page's scripts say of the same number."""
+"""A number in words is the nearest one, halves upwards, and the page's scripts say the same."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ PARTS = st.tuples(st.integers(0, 4000), st.integers(1, 4000)).filter(lambda pair
 
 
 def nearest(said: str, value: float) -> Fraction:
-    """Return what a number is when it is rounded to as many digits as are said, as ``toFixed`` does."""
+    """Return a number rounded to as many digits as ``said`` has, as ``toFixed`` does."""
     digits = len(said.partition(".")[2])
     return Fraction((Fraction(value) * 10**digits + Fraction(1, 2)).__floor__(), 10**digits)
 

@@ -1,4 +1,4 @@
-"""The laws of call trees, against what one gets by walking every sample by hand."""
+"""The laws of call trees, compared with walking every sample by hand."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""However samples are parted and packed, the same tree grows of them."""
+"""However samples are split and packed, the same tree grows from them."""
 
 from __future__ import annotations
 

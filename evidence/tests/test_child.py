@@ -20,12 +20,12 @@ FOLDED = b"main;work 3\nmain;work;deeper 2\nmain 1\n"
 
 
 def forkers() -> list[psutil.Process]:
-    """The processes that fork, or still see to work that goes on."""
+    """The processes that fork, or still wait for running jobs."""
     return [psutil.Process(one.pid) for one in isolated._forker._started if one.poll() is None]
 
 
 def readers() -> list[psutil.Process]:
-    """The processes that read at this moment."""
+    """The processes that are reading right now."""
     return [reader for forker in forkers() for reader in forker.children()]
 
 
@@ -61,7 +61,7 @@ def test_what_is_wrong_comes_back_as_the_same_error_and_stores_nothing(profile: 
 
 def test_time_is_bounded(profile: Path) -> None:
     profile.unlink()
-    os.mkfifo(profile)  # nobody writes to it, so that it is read for ever
+    os.mkfifo(profile)  # no one writes to it, so reading never ends
     with pytest.raises(TooMuch, match="more time"):
         child.read_apart(profile, tree=profile.with_name("tree"), timeout_s=0.1)
     assert readers() == []
@@ -98,7 +98,7 @@ def test_the_reader_has_nothing_of_ours_open(profile: Path) -> None:
         reading = [pool.submit(child.read_apart, pipe, tree=pipe.with_suffix(".tree")) for pipe in pipes]
         try:
             until(lambda: len(readers()) == 2, what="it is not read yet")
-            # A module that is being loaded is open for a moment; what was inherited stays open.
+            # A module being imported is open for a moment; inherited files stay open.
             until(lambda: [opened(one) for one in readers()] == [["0", "1", "2"]] * 2, what="more is open")
         finally:
             for pipe in pipes:

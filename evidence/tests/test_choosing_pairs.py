@@ -1,4 +1,4 @@
-"""The picker of what to compare offers only what can be compared, and says of the rest why not."""
+"""The comparison picker offers only what can be compared, and says why not for the rest."""
 
 from __future__ import annotations
 
@@ -131,8 +131,8 @@ def test_readme_names_two_files_that_show_what_a_fix_did(
     shares, amounts = (client.get(f"{here}{scale}").context for scale in ("", "&absolute=1"))
     assert shares["sentence"].startswith("`shop.scan_price_list` ")
     assert amounts["sentence"].startswith("`shop.scan_price_list` ")
-    assert "`shop.check_sum`" in shares["sentence"]  # its share grew, for all else fell
-    assert "`shop.check_sum`" not in amounts["sentence"]  # and it takes as long as it did
+    assert "`shop.check_sum`" in shares["sentence"]  # its share grew because all else fell
+    assert "`shop.check_sum`" not in amounts["sentence"]  # and it takes as long as before
 
 
 @pytest.mark.usefixtures("shops")

@@ -1,4 +1,4 @@
-"""What is said of two profiles side by side, against counting by hand."""
+"""What is said about two profiles side by side, compared with counting by hand."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is given away comes back the same."""
+"""What is exported comes back the same when read."""
 
 from __future__ import annotations
 

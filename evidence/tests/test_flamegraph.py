@@ -64,7 +64,7 @@ def test_nothing_is_left_out_of_what_is_small(samples: list[Sample]) -> None:
 @pytest.fixture(scope="module")
 def large() -> CallTree:
     """Make a profile of some hundred thousand nodes, with a few hot paths and a long tail."""
-    draw = random.Random(7)  # a made profile, the same each time
+    draw = random.Random(7)  # a synthetic profile, the same each time
     names = [f"module{draw.randrange(60)}::function_{n}" for n in range(2_000)]
     lines = []
     for _ in range(12_000):

@@ -1,4 +1,4 @@
-"""What is shown without idle stacks is what a profile without them would show."""
+"""A profile shown without idle stacks equals a profile that never had them."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def test_callers_and_callees_of_a_function_are_told_without_idle_too(
     incident: Incident, ada: Person, browse: Open, bring: Bring
 ) -> None:
     bring(incident, b"main;serve 30\nmain 5\nmain;(idle) 65\n")
-    address = f"/incidents/{incident.codename}/evidence/1/function.json?code=1"  # names are in order: (idle), main
+    address = f"/incidents/{incident.codename}/evidence/1/function.json?code=1"  # names are sorted: (idle), main
     for more, said in (("", (100, 100, 5)), ("&idle=0", (35, 35, 5))):
         found = json.loads(browse(ada).get(address + more).content)
         assert found["function"] == "main"

@@ -1,4 +1,4 @@
-"""Where a frame runs, told from its name: by a table of what profilers write."""
+"""The layer of a frame, recognised from its name: by a table of profilers' names."""
 
 from __future__ import annotations
 

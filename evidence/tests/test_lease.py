@@ -1,4 +1,4 @@
-"""The claim on evidence that is read: renewed while its reader lives, and nobody's soon after it died."""
+"""The claim on evidence being read: renewed while its reader lives, and free soon after it died."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The page of all evidence: files and links by hand, what is wrong said in words, withdrawal, pairs."""
+"""The page of all evidence: adding files and links, errors in words, withdrawal, pairs."""
 
 from __future__ import annotations
 

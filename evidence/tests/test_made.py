@@ -1,4 +1,4 @@
-"""What takes long is made apart, few at a time, kept by its tree and forgotten with it; who waits too long is told."""
+"""Slow outputs are made in a separate process, few at a time, cached by tree and removed with it; waiting is bounded."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ PARTS = ("pprof", "folded", "search.json?q=hash", "search.json?q=/h.sh/&root=1",
 
 @pytest.fixture
 def begun(monkeypatch: pytest.MonkeyPatch) -> list[bytes]:
-    """Have even small trees worked on apart, and note what began."""
+    """Have even small trees processed separately, and note which jobs began."""
     noted: list[bytes] = []
 
     def run(work: bytes, given: bytes, *, timeout_s: float) -> isolated.Ended:
@@ -46,7 +46,7 @@ def begun(monkeypatch: pytest.MonkeyPatch) -> list[bytes]:
 def large(
     incident: Incident, bring: Bring, begun: list[bytes], monkeypatch: pytest.MonkeyPatch, settings: Any, tmp_path: Path
 ) -> Evidence:
-    """Evidence that counts as large, in a storage of its own."""
+    """Evidence that counts as large, in its own storage."""
     settings.FIREKIND = replace(settings.FIREKIND, evidence_storage=str(tmp_path))
     found = bring(incident)
     begun.clear()
@@ -163,7 +163,7 @@ def test_what_cannot_be_made_is_answered_and_leaves_nothing(
 
 
 def holding(words: bytes) -> list[str]:
-    """Name all files of the storage, and what was made of them, that hold some words."""
+    """Name all files in storage, and those made from them, that contain some words."""
     folder = storage.store().scratch().parent
     return [one.name for one in folder.rglob("*") if one.is_file() and words in one.read_bytes()]
 

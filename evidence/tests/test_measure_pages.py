@@ -23,7 +23,7 @@ SYSCALLS, CALMER, COUNTERS = (text.encode() for text in (test_counts.STRACE, tes
 
 
 class Text(HTMLParser):
-    """What a page says, white space folded."""
+    """The text of a page, white space folded."""
 
     def __init__(self, page: str) -> None:
         super().__init__()
@@ -46,7 +46,7 @@ def shown(browse: Open, who: Person, address: str) -> str:
     answer = browse(who).get(address)
     assert answer.status_code == 200
     page = answer.content.decode()
-    assert "style=" not in page  # the policy of the pages forbids it
+    assert "style=" not in page  # the pages' policy forbids it
     return str(Text(page))
 
 

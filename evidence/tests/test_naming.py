@@ -1,4 +1,4 @@
-"""A file whose name promises what it is not is said to be what it is."""
+"""A file whose name promises something else is reported as what it is."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the audit is told of evidence and tokens: by number and codename, never by title."""
+"""What the audit log records about evidence and tokens: by number and codename, never by title."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ pytestmark = pytest.mark.django_db
 
 
 def answer(client: Client, address: str) -> bytes:
-    """Take a file along, to its end."""
+    """Download a file, to its end."""
     given = client.get(address)
     assert given.status_code == 200
     return given.getvalue()

@@ -1,6 +1,6 @@
-"""Nobody unknown learns anything of evidence, and no browser keeps it.
+"""People who are not signed in learn nothing about evidence, and no browser caches it.
 
-Everybody else who may not see it: `integrations/tests/outsiders`.
+For others who may not see it, see `integrations/tests/outsiders`.
 """
 
 from __future__ import annotations
@@ -58,5 +58,5 @@ def test_what_members_see_is_kept_by_no_browser(held: Incident, ada: Person, bro
             if answer.status_code == 200:
                 assert "no-store" in answer["Cache-Control"], path
                 seen += 1
-            b"".join(answer)  # a file is closed when it was read to its end
+            b"".join(answer)  # a file is closed after it is read to its end
     assert seen >= 15

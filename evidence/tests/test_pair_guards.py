@@ -1,4 +1,4 @@
-"""What to be careful about when two profiles are compared."""
+"""Guards for comparing two profiles."""
 
 from __future__ import annotations
 
@@ -37,13 +37,13 @@ def unlike(before: CallTree, after: CallTree) -> str:
     [
         (SHOP, CHECKOUT, NONE),
         ("main;a.serve;a.find 60\n", "main;b.draw;b.line 70\n", HARDLY),  # every program has a main
-        ("main.main;a.serve 60\n", "main.main;b.draw 70\n", HARDLY),  # and every one in Go this one
+        ("main.main;a.serve 60\n", "main.main;b.draw 70\n", HARDLY),  # and every Go program has this one
         ("a.serve;a.find 990\na.serve;lib.join 10\n", "b.draw;b.line 980\nb.draw;lib.join 20\n", HARDLY),
         ("a.serve;a.find 500\na.serve;a.join 500\n", "a.serve;a.find_fast 10\n", ""),  # a fix renames what was slow
         ("a.serve;a.find 950\na.rest 50\n", "a.rest 50\n", ""),  # and a fix may leave next to nothing of it
         (CHECKOUT, SHOP + CHECKOUT, ""),  # one process, and the machine that it runs on
         ("main;memcpy 7\n", "main;memcpy 9\n", ""),  # nothing of an application on either side
-        (SHOP, "main 0\n", ""),  # an empty profile is told as one
+        (SHOP, "main 0\n", ""),  # an empty profile is reported as such
     ],
 )
 def test_two_programs_are_told_from_one_that_changed(before: str, after: str, says: str) -> None:
@@ -69,7 +69,7 @@ def test_which_one_is_before_does_not_matter(one: list[Sample], other: list[Samp
     [
         ({"duration_ns": 10 * S}, {"duration_ns": 30 * S}, TIME, "Before was recorded for 10.0 s, after for 30.0 s:"),
         ({"duration_ns": 30 * S}, {"duration_ns": 10 * S}, TIME, "Before was recorded for 30.0 s, after for 10.0 s:"),
-        ({"duration_ns": 30 * S}, {"duration_ns": 31 * S}, TIME, ""),  # nobody stops to the second
+        ({"duration_ns": 30 * S}, {"duration_ns": 31 * S}, TIME, ""),  # no one stops a recording to the second
         ({"duration_ns": 30 * S}, {}, TIME, ""),
         (
             {"period": every(10)},
@@ -77,7 +77,7 @@ def test_which_one_is_before_does_not_matter(one: list[Sample], other: list[Samp
             COUNT,
             "A sample stands for 10.0 ms before and for 2.00 ms after:",
         ),
-        ({"period": every(10)}, {"period": every(2)}, TIME, ""),  # what a sample stands for is in the times already
+        ({"period": every(10)}, {"period": every(2)}, TIME, ""),  # the times already include what a sample stands for
         ({"period": every(10)}, {"period": every(10)}, COUNT, ""),
         ({"period": every(10)}, {}, COUNT, ""),
     ],

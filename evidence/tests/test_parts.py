@@ -1,4 +1,4 @@
-"""What a profile is made of beside its stacks is said with its share."""
+"""What a profile consists of besides its stacks is shown with its share."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The picture of evidence, drawn by a process apart."""
+"""The picture of evidence, drawn by a separate process."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What comes with a language is how a program costs, and never what a sentence names while it has functions itself."""
+"""A language's own libraries are how a program costs; the sentence names them only if the program has no functions."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def test_what_a_program_brings_is_named(name: str) -> None:
     assert sentence.of(tree_of(["main.main", "crypto/internal/fips140/nistec.p256Add", name])).function == name
 
 
-# Of other languages: what comes with it, and what is built on it.
+# Other languages: what comes with them, and what is built on them.
 OF_OTHERS = [
     ("py::iterencode:/usr/lib/python3.12/json/encoder.py", "py::render:/srv/shop/lib/pages.py"),
     ("py::_find_and_load:<frozen importlib._bootstrap>", "py::get:/usr/lib/python3/dist-packages/shop/get.py"),

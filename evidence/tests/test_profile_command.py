@@ -1,4 +1,4 @@
-"""`manage.py profile`: as a program on a machine that has nothing but the file, and what it says, in this process."""
+"""`manage.py profile`: as a program on a machine that has only the file, and what it prints, in this process."""
 
 import json
 import os

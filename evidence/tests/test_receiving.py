@@ -1,4 +1,4 @@
-"""Evidence on its way in: stored at once, read once, told once; nothing half kept."""
+"""Evidence on its way in: stored at once, read once, announced once; nothing half kept."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Each sample type of a profile is told with what its own numbers warn of, and with what holds for the whole file."""
+"""Each sample type of a profile comes with the guards of its own numbers, and with those of the whole file."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ SAMPLE = "{comm}  {pid}/{pid} [000]  {at}.000001:  {period} {event}: \n\t    100
 
 
 def recorded(event: str, counts: dict[str, int]) -> str:
-    """Write as many samples of each program."""
+    """Write samples of each program."""
     each = [comm for comm, count in counts.items() for _ in range(count)]
     return "".join(
         SAMPLE.format(comm=comm, pid=1 + at % 7, at=at, period=1000, event=event) for at, comm in enumerate(each)

@@ -1,4 +1,4 @@
-"""A function is its name, its file and where it begins there: read, compared and joined as what its profiler saw."""
+"""A function is identified by its name, its file and where it begins: in reading, comparing and joining."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def samples_of(functions: Sequence[Placed]) -> st.SearchStrategy[list[Sample]]:
     return st.lists(st.tuples(stacks, st.integers(1, 500)), min_size=1, max_size=8)
 
 
-# A file that is on either side alone and ends alike is taken for one that was moved; so there is none of those.
+# A file on only one side with the same ending counts as moved, so there are none of those.
 UNLIKE = [one for one in FUNCTIONS if one.file != FILES[-1] and one.line == 3]
 Same = Callable[[Placed], object]
 
@@ -48,7 +48,7 @@ def tree_of(write: Write, samples: Sequence[Sample]) -> CallTree:
 
 
 def counted(samples: Sequence[Sample], same: Same, *, unit: int) -> tuple[Counter[object], Counter[object]]:
-    """Count what each function has itself, and with what it calls, by what makes two functions the same."""
+    """Count each function's self and total, by what makes two functions the same."""
     own: Counter[object] = Counter()
     total: Counter[object] = Counter()
     for stack, value in samples:
@@ -58,13 +58,13 @@ def counted(samples: Sequence[Sample], same: Same, *, unit: int) -> tuple[Counte
 
 
 def in_all(name: str) -> tuple[Same, int]:
-    """Return what makes two functions of a format the same, and how many of our units one of its samples is."""
+    """Return what makes two functions in a format the same, and how many of our units one of its samples is."""
     of_file: Same = lambda one: (one.name, one.file)  # noqa: E731
     return (lambda one: one) if name in BEGIN else of_file, 1 if name == "memray" else 1000
 
 
 def numbers(tree: CallTree, sides: Iterable[int]) -> list[tuple[int, ...]]:
-    """Return what each function counts, whatever it is called: itself on each side, in all on each side."""
+    """Return what each function counts, whatever its name: self on each side, total on each side."""
     rows = zip(
         *(tree.self_[side].tolist() for side in sides),
         *(tree.function_totals[side].tolist() for side in sides),
@@ -143,7 +143,7 @@ def test_what_an_edit_above_moved_down_is_still_the_same(name: str) -> None:
 
 def test_functions_without_a_name_move_with_those_around_them() -> None:
     here = "/srv/cart.js"
-    lines = {"": 1, "get": 10, " ": 12, "set": 20, "  ": 27}  # a name of blanks is one apart here, and none to V8
+    lines = {"": 1, "get": 10, " ": 12, "set": 20, "  ": 27}  # a blank name is distinct here, but empty to V8
     before = [([Placed(name, here, line)], 10 + line) for name, line in lines.items()]
     after = [([Placed(name, here, line + 4 * (line > 5))], 50 + line) for name, line in lines.items()]
     strip = [

@@ -1,4 +1,4 @@
-"""A comparison says the same in shares and as counted: its sentence, its table, the order and the sums."""
+"""A comparison agrees in shares and in amounts: its sentence, its table, the order and the sums."""
 
 from __future__ import annotations
 

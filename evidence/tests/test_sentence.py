@@ -1,4 +1,4 @@
-"""What is said of a profile, and what one is warned of: by tables."""
+"""The sentence and the guards of a profile, by tables."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def tree_of(text: str, *, name: str = "samples", unit: str = "samples", **about:
 
 
 SAID = [
-    # A path is followed while it keeps half of what came in; the deepest function of the application is named.
+    # A path is followed while it keeps half of its start; the application's deepest function is named.
     (
         "main;run_gossip;join_peers;connect;handshake 15\nmain;run_gossip;join_peers;connect 20\nmain;idle 65\n",
         "35 % of samples pass through `connect` (self 20 %), called from `join_peers`.",
@@ -55,7 +55,7 @@ SAID = [
         "".join(f"main;caller_{n};encode 4\nmain;caller_{n} 6\n" for n in range(10)),
         "40 % of samples pass through `encode` (self 40 %).",
     ),
-    # Where the path branches, what it branches into: the largest two that have a name and a tenth of it.
+    # Where the path branches: the two largest branches that have a name and a tenth of it.
     (
         "main;work;parse 20\nmain;work;load;read 22\nmain;work;render 13\nmain;x 15\nmain;y 15\nmain;z 15\n",
         "55 % of samples pass through `work` (self 0 %); below it, 22 % in `load` and 20 % in `parse`.",
@@ -70,14 +70,14 @@ SAID = [
         "No single function stands out: apart from what nearly everything passes, none has 2 % of samples.",
     ),
     ("".join(f"handler_{n} 1\n" for n in range(100)), "No single function stands out: none has 2 % of samples."),
-    # The path ends before what it calls is too little to be worth a sentence.
+    # The path ends before its callees are too little to be worth a sentence.
     (
         "(idle) 897\n(garbage collector) 40\n"
         + "".join(f"read_{n} 8\n" for n in range(5))
         + "serve 5\nserve;parse 18\n",
         "2.3 % of samples pass through `serve` (self 0.5 %); 1.8 % end in `parse`.",
     ),
-    # As py-spy writes native frames: the interpreter, the C library and addresses in them are how, and not where.
+    # py-spy's native frames: the interpreter, the C library and addresses in them are how, and not where.
     (
         (
             "0x7f06c004524a (libc.so.6);run (w.py:11);sleep (libpython3.11.so.1.0);clock_nanosleep (libc.so.6) 41\n"
@@ -86,7 +86,7 @@ SAID = [
         ),
         "71 % of samples pass through `run (w.py:11)` (self 0 %); 41 % end in `clock_nanosleep (libc.so.6)`.",
     ),
-    # Whatever waits ends in the scheduler, which `offcputime -f` does not mark as the kernel's.
+    # Every wait ends in the scheduler, which `offcputime -f` does not mark as the kernel's.
     (
         (
             "vmm;run;save_state;fsync;entry_SYSCALL_64_after_hwframe;do_syscall_64;__x64_sys_fsync;io_schedule;schedule;"
@@ -97,7 +97,7 @@ SAID = [
             "70 % end in `finish_task_switch.isra.0`."
         ),
     ),
-    # What is idle is no cost, also where all the rest is what programs are built on.
+    # Idle time is no cost, even if all the rest is what programs are built on.
     ("swapper;do_idle 80\nmain;memcpy 20\n", "20 % of samples pass through `memcpy` (self 20 %)."),
     ("(idle) 90\nmain 10\n", "10 % of samples pass through `main` (self 10 %)."),
     (
@@ -107,7 +107,7 @@ SAID = [
             "none has 2 % of samples."
         ),
     ),
-    # Where nothing is of the application, what it's built on is named rather than nothing.
+    # If nothing belongs to the application, what it's built on is named.
     (
         "a_[k] 40\nb_[k] 30\nc_[k] 30\n",
         "40 % of samples pass through `a_[k]` (self 40 %).",
@@ -161,7 +161,7 @@ COUNTED = [
     ("alloc_space", "bytes", "61 % of allocated bytes pass through `hash`"),
     ("inuse_objects", "objects", "61 % of objects in use pass through `hash`"),
     ("off_cpu", "nanoseconds", "61 % of off-CPU time is spent in `hash`"),
-    ("delay", "nanoseconds", "61 % of wait time is spent in `hash`"),  # of Go: for locks, or for channels too
+    ("delay", "nanoseconds", "61 % of wait time is spent in `hash`"),  # Go's: for locks, or for channels too
     ("goroutine", "goroutines", "61 % of goroutines pass through `hash`"),
 ]
 

@@ -1,4 +1,4 @@
-"""A box too narrow for a whole name shows what tells most of it, and never what is another function's."""
+"""A box too narrow for a whole name shows its most telling part, and never another function's name."""
 
 from __future__ import annotations
 

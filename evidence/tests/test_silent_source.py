@@ -1,4 +1,4 @@
-"""Where a file is fetched from may be silent: what is stored already is read all the same."""
+"""A source of files may be unresponsive; evidence that is already stored is still read."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ PATIENCE_S: Final = 60
 
 
 def until(done: Callable[[], bool]) -> bool:
-    """Wait until it is so, for as long as a busy machine may take."""
+    """Wait until it is done, for as long as a busy machine may take."""
     patience = time.monotonic() + PATIENCE_S
     while not (found := done()) and time.monotonic() < patience:
         time.sleep(0.1)

@@ -1,4 +1,4 @@
-"""Where evidence is kept: a folder, and object storage that speaks S3."""
+"""Storage for evidence: a folder, and S3-compatible object storage."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def s3() -> Iterator[str]:
 
 @pytest.fixture
 def objects(s3: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Objects:
-    """Give object storage with a bucket, and a folder in front of it."""
+    """Yield object storage with a bucket, and a cache folder."""
     for name, value in {
         "AWS_ENDPOINT": s3,
         "AWS_ACCESS_KEY_ID": "test",
@@ -49,7 +49,7 @@ def objects(s3: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Objects
 
 @pytest.fixture(params=["folder", "s3"])
 def store(request: pytest.FixtureRequest, tmp_path: Path) -> Store:
-    """Give a storage of each kind."""
+    """Yield a storage of each kind."""
     if request.param == "folder":
         return Folder(tmp_path / "kept")
     found: Objects = request.getfixturevalue("objects")
@@ -145,7 +145,7 @@ def test_another_machine_fetches_what_it_does_not_have(objects: Objects, tmp_pat
 
 @pytest.fixture
 def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], Objects]:
-    """Give object storage at an address, with little patience."""
+    """Yield object storage at an address, with little patience."""
     monkeypatch.setattr(storage, "PATIENCE_S", 0.2)
     monkeypatch.setattr(storage, "SENDING_S", 0.2)
 
@@ -200,7 +200,7 @@ def test_a_bucket_that_is_gone_has_nothing_and_takes_nothing(elsewhere: Callable
 
 @contextmanager
 def saying(answer: bytes) -> Iterator[str]:
-    """Serve the same bytes to whoever asks, whatever for."""
+    """Serve the same bytes for every request."""
     with socket.create_server(("127.0.0.1", 0)) as server:
 
         def serve() -> None:

@@ -1,4 +1,4 @@
-"""The evidence storage is full, broken or away: people are told what to do, nothing is half kept, and it heals."""
+"""Evidence storage is full, broken or away: people are told what to do, nothing is half kept, and it recovers."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ FILES = {"original", "png?small"}  # sent as they are stored
 
 @contextmanager
 def full() -> Iterator[None]:
-    """Let no file grow, as on a disk without room."""
+    """Let no file grow, as on a full disk."""
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (0, before[1]))
     try:
@@ -47,7 +47,7 @@ def full() -> Iterator[None]:
 
 @contextmanager
 def broken() -> Iterator[None]:
-    """Put something else where the folder is."""
+    """Put something else in the folder's place."""
     folder = Path(settings.FIREKIND.evidence_storage)
     folder.mkdir(parents=True, exist_ok=True)
     beside = folder.rename(folder.with_name("beside"))
@@ -61,7 +61,7 @@ def broken() -> Iterator[None]:
 
 @contextmanager
 def away() -> Iterator[None]:
-    """Keep everything in object storage where nobody listens."""
+    """Use object storage at an address where nothing listens."""
     before = settings.FIREKIND
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("AWS_ENDPOINT", "http://127.0.0.1:1")
@@ -75,24 +75,24 @@ def away() -> Iterator[None]:
 
 @pytest.fixture(autouse=True)
 def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Keep evidence in a folder of its own."""
+    """Use a separate evidence folder."""
     monkeypatch.setattr(settings, "FIREKIND", replace(settings.FIREKIND, evidence_storage=str(tmp_path / "evidence")))
 
 
 @pytest.fixture(autouse=True)
 def _quiet(caplog: pytest.LogCaptureFixture) -> Iterator[None]:
-    """Hold that no line of the log has a traceback, or is an error."""
+    """Check that no log line is an error or has a traceback."""
     yield
     assert not [one.getMessage() for one in caplog.get_records("call") if one.exc_info or one.levelno >= logging.ERROR]
 
 
 def stored() -> set[Path]:
-    """Every file in the folder, also those on their way."""
+    """Every file in the folder, including those being received."""
     return {one for one in Path(settings.FIREKIND.evidence_storage).rglob("*") if one.is_file()}
 
 
 def send(door: str, incident: Incident, by: Person, client: Client) -> Any:
-    """Send a file by a door."""
+    """Send a file through a door."""
     if door in {"page", "script"}:
         accept = {"Accept": "application/json"} if door == "script" else {}
         sent = {"file": SimpleUploadedFile("cpu.folded", FOLDED)}
@@ -102,7 +102,7 @@ def send(door: str, incident: Incident, by: Person, client: Client) -> Any:
     if door == "api":
         address = f"/api/v1/incidents/{incident.codename}/evidence"
         return client.generic("POST", address, FOLDED, headers=given)
-    # One ResourceProfiles of one attribute: enough to be taken in.
+    # One ResourceProfiles with one attribute: enough to be accepted.
     body = b"\x0a\x12\x0a\x10\x0a\x0e\x0a\x07service\x12\x03\x0a\x01x"
     return client.post("/v1development/profiles", body, content_type="application/x-protobuf", headers=given)
 
@@ -173,7 +173,7 @@ def test_what_waits_to_be_read_waits_for_the_storage_and_says_so(
             digesting.digest(found.pk, at=timezone.now())
             Evidence.objects.filter(leased_until__isnull=False).update(leased_until=timezone.now())
     found.refresh_from_db()
-    if trouble is not full or body == FOLDED:  # a picture is only looked at
+    if trouble is not full or body == FOLDED:  # a picture is only inspected
         assert found.state == State.READING
         assert "Evidence storage" in browse(ada).get(found.get_absolute_url()).content.decode()
     assert stored() == before
@@ -251,7 +251,7 @@ def test_what_two_have_stays_until_both_are_withdrawn(
 
 def test_of_several_files_those_that_were_kept_are_named(incident: Incident, ada: Person, browse: Open) -> None:
     class Filling(io.BytesIO):
-        """A second file, on which the disk is full."""
+        """A second file, for which the disk is full."""
 
         def read(self, size: int | None = -1) -> bytes:
             resource.setrlimit(resource.RLIMIT_FSIZE, (0, resource.getrlimit(resource.RLIMIT_FSIZE)[1]))

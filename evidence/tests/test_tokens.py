@@ -1,4 +1,4 @@
-"""Tokens: made once, shown once, ended by their person; and the lines that hold them."""
+"""Tokens: created once, shown once, revoked by their person; and the commands that contain them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The same content twice: withdrawing one of them takes nothing from the other, whatever is done in which moment."""
+"""The same content twice: withdrawing one never affects the other, whatever happens at any moment."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def just_after(module: Any, name: str, then: Moment) -> Iterator[None]:
 
 @pytest.fixture
 def other(incident: Incident, bring: Bring, ada: Person, django_capture_on_commit_callbacks: Any) -> Moment:
-    """Bring the same file before, and return how it is withdrawn, with its files."""
+    """Add the same file before, and return how to withdraw it, with its files."""
     found = bring(incident, title="The same, by mistake")
 
     def withdrawn() -> None:
@@ -51,7 +51,7 @@ def other(incident: Incident, bring: Bring, ada: Person, django_capture_on_commi
 
 
 def whole(evidence: Evidence) -> bool:
-    """Tell whether all that a row names is stored."""
+    """Return whether everything that a row names is stored."""
     keys = [evidence.original, *([evidence.tree, storage.thumbnail_key(evidence.tree)] if evidence.tree else [])]
     return all(storage.store().has(key) for key in keys)
 

@@ -1,4 +1,4 @@
-"""What was read of withdrawn evidence is told nowhere any more: not by the API, and not in a terminal."""
+"""What was read from withdrawn evidence is not shown anywhere any more: not by the API, and not in a terminal."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ pytestmark = pytest.mark.django_db
 
 
 def told(incident: Incident, by: Person, browse: Open) -> list[str]:
-    """Return what programs and terminals are told of an incident's timeline."""
+    """Return what programs and terminals show of an incident's timeline."""
     secret = tokens.issue(by, at=timezone.now(), name="a test", scopes=[one.value for one in Scope]).secret
     address = f"/api/v1/incidents/{incident.codename}/events"
     said = [browse(by).get(address, headers={"Authorization": f"Bearer {secret}"}).content.decode()]

@@ -1,7 +1,7 @@
-"""A profile as a columnar call tree: arrays in breadth-first order, small to store and cheap to ask. Pure: numpy alone.
+"""A profile as a columnar call tree: arrays in breadth-first order, small to store and cheap to query. Pure.
 
-Everything that is said of a profile (totals, shares, searches) is worked out on the whole tree in exact integers;
-only what is drawn is pruned.
+Needs numpy alone. Everything that is said about a profile (totals, shares, searches) is computed on the whole tree in
+exact integers; only what is drawn is pruned.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ Matches = Callable[[str], bool]
 
 @dataclass(frozen=True, slots=True)
 class SearchMatches:
-    """What a search found: the exact ``total`` of samples that pass a matching frame, each counted once."""
+    """The result of a search: the exact ``total`` of samples that pass through a matching frame, each counted once."""
 
     total: int
     of: int
@@ -48,8 +48,9 @@ class CallTree:
     """Nodes in breadth-first order; node 0 is the root, which stands for all samples and has no name.
 
     The children of ``i`` are ``first[i]`` up to ``first[i + 1]``, in the order of their names; level ``d`` begins at
-    ``levels[d]``. ``totals[t, i]`` counts the samples that pass ``i``. ``self_`` and ``function_totals`` hold one row
-    a sample type and one column a name; a function's total counts a sample once however often it recurs there.
+    ``levels[d]``. ``totals[t, i]`` counts the samples that pass through ``i``. ``self_`` and ``function_totals`` hold
+    one row per sample type and one column per name; a function's total counts a sample once however often it recurs
+    there.
     """
 
     names: Sequence[str]
@@ -71,11 +72,11 @@ class CallTree:
         return len(self.name)
 
     def total(self, type: int | None = None, node: int = ROOT) -> int:
-        """Return what a node counts in all, in the sample type's unit."""
+        """Return a node's total, in the sample type's unit."""
         return int(self.totals[self.default_type if type is None else type, node])
 
     def own(self, type: int) -> Ints:
-        """Return what every node counts itself, beside its children: shape (nodes,), in the sample type's unit."""
+        """Return every node's self value, without its children: shape (nodes,), in the sample type's unit."""
         return tree_levels.own(self.totals[type], self.first)
 
     def name_of(self, node: int) -> str:
@@ -91,17 +92,17 @@ class CallTree:
         return up[::-1]
 
     def boxes(self, *, root: int = ROOT, type: int = 0, least: int = 1) -> DrawableBoxes:
-        """Return the boxes under ``root`` that are at least ``least`` wide; the cost follows what is seen."""
+        """Return the boxes under ``root`` that are at least ``least`` wide; the cost follows what is visible."""
         return tree_boxes.seen(self.name, self.first, self.totals[type], root=root, least=least)
 
     def _children(self, nodes: Codes) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Return all children of some nodes, and for each the place of its parent among them."""
+        """Return all children of some nodes, and for each the index of its parent among them."""
         return tree_boxes.children(self.first, nodes)
 
     def search(self, matches: Matches, *, root: int = ROOT, type: int = 0) -> SearchMatches:
-        """Return how much of ``root`` passes a frame whose name matches: exact, and overlap counted once.
+        """Return how much of ``root`` passes through a frame whose name matches: exact, with overlap counted once.
 
-        Totals are in the sample type's unit; codes rise.
+        Totals are in the sample type's unit; codes are ascending.
         """
         hit = np.fromiter((matches(name) for name in self.names), dtype=np.bool_, count=len(self.names))
         codes = np.flatnonzero(hit).astype(np.int32)
@@ -109,7 +110,7 @@ class CallTree:
         return SearchMatches(total, self.total(type, root), codes)
 
     def _outermost(self, hit: NDArray[np.bool_], root: int = ROOT) -> list[NDArray[np.int64]]:
-        """Return, level by level, the nodes under ``root`` whose name is hit and that lie under no other such node."""
+        """Return, level by level, the matching nodes under ``root`` that are not below another matching node."""
         if root == ROOT:
             nodes = 1 + np.flatnonzero(hit[self.name[1:]])
             if len(nodes) * len(self.levels) < len(self):
@@ -126,7 +127,7 @@ class CallTree:
         return found
 
     def _topmost(self, nodes: NDArray[np.int64], hit: NDArray[np.bool_]) -> NDArray[np.int64]:
-        """Return those of a few nodes that lie under no node whose name is hit, by climbing up from each."""
+        """Return those of a few nodes that are not below a matching node, by climbing up from each."""
         covered = np.zeros(len(nodes), dtype=np.bool_)
         climbing, above = np.arange(len(nodes)), self.parent[nodes]
         while len(climbing):
@@ -138,14 +139,14 @@ class CallTree:
         return nodes[~covered]
 
     def nodes_of(self, code: int) -> NDArray[np.int64]:
-        """Return the outermost nodes of a function, level by level: numbers of nodes, of shape (how many,)."""
+        """Return the outermost nodes of a function, level by level: node numbers, shape (how many,)."""
         hit = np.zeros(len(self.names), dtype=np.bool_)
         hit[code] = True
         found = self._outermost(hit)
         return np.concatenate(found) if found else np.empty(0, dtype=np.int64)
 
     def callees(self, code: int) -> CallTree:
-        """Return what a function calls, from all places where it is called: its child is the function itself."""
+        """Return a function's callees from all its call sites, as a tree whose root's child is the function itself."""
         nodes = self.nodes_of(code)
 
         def deeper(nodes: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -156,7 +157,7 @@ class CallTree:
         )
 
     def callers(self, code: int) -> CallTree:
-        """Return who calls a function, inverted: its child is the function itself, whose children are its callers."""
+        """Return a function's callers, inverted: the root's child is the function, whose children are its callers."""
         nodes = self.nodes_of(code)
 
         def higher(nodes: NDArray[np.int64], weights: Ints) -> tuple[NDArray[np.int64], NDArray[np.int64], Ints]:
@@ -172,7 +173,7 @@ class CallTree:
         weights: Ints,
         step: Callable[[NDArray[np.int64], Ints], tuple[NDArray[np.int64], NDArray[np.int64], Ints]],
     ) -> CallTree:
-        """Merge nodes of this tree into a new one, level by level; ``step`` goes from nodes to the next."""
+        """Merge nodes of this tree into a new one, level by level; ``step`` goes from nodes to the next ones."""
         levels: list[TreeLevel] = []
         group = np.zeros(len(nodes), dtype=np.int64)
         while len(nodes):
@@ -188,7 +189,7 @@ class CallTree:
         return {name: code for code, name in enumerate(self.names)}
 
     def stacks(self) -> Stacks:
-        """Return the tree as stacks again: one sample for each node that counts something itself."""
+        """Return the tree as stacks again: one sample for each node with a self value."""
         own = np.stack([self.own(type) for type in range(len(self.sample_types))])
         ends = np.flatnonzero(own.any(axis=0))
         depth = (np.searchsorted(self.levels, ends, side="right") - 1).astype(np.int64)
@@ -221,7 +222,7 @@ class CallTree:
 
     @classmethod
     def open(cls, path: Path) -> CallTree:
-        """Map a stored tree into memory; nothing but the names is read before it is asked for."""
+        """Map a stored tree into memory; everything but the names is read on demand."""
         head, arrays, names = container.read(path)
         hints = [""] * len(names)
         for code, hint in head["hints"].items():
@@ -242,7 +243,7 @@ def _with_own(tree: CallTree, nodes: NDArray[np.int64], origin: NDArray[np.int64
 
 
 def build(stacks: Stacks) -> CallTree:
-    """Build the tree of all samples; names are put in order, so that siblings are in the order of their names."""
+    """Build the tree of all samples; names are sorted, so that siblings are in the order of their names."""
     stacks = _in_order(stacks)
     samples = tree_growing.GrowingSamples.of(stacks)
     grown = tree_growing.grow(samples)
@@ -267,7 +268,7 @@ def build(stacks: Stacks) -> CallTree:
 
 
 def _nodes(grown: list[Grown], starts: Codes, *, names: int) -> tuple[Codes, Codes]:
-    """Return the names and parents of all nodes; levels are let go of as they are joined."""
+    """Return the names and parents of all nodes; levels are released as they are joined."""
     size = int(starts[-1])
     name, parent = np.zeros(size, dtype=tree_levels.width_of(names)), np.zeros(size, dtype=np.int32)
     for depth in range(len(grown) - 1, -1, -1):

@@ -40,7 +40,7 @@ def write(path: Path, *, head: Mapping[str, Any], arrays: Mapping[str, NDArray[A
 
 
 class Words(Sequence[str]):
-    """Words in a mapped file; each is read when it is asked for, so that opening is quick however many there are."""
+    """Words in a mapped file; each is read on demand, so that opening is fast however many there are."""
 
     def __init__(self, ends: NDArray[np.int64], text: NDArray[np.uint8]) -> None:
         self._ends = ends
@@ -80,9 +80,9 @@ def _word(encoded: bytes) -> str:
 
 
 def read(path: Path) -> tuple[dict[str, Any], dict[str, NDArray[Any]], Words]:
-    """Map a file: the head, the arrays (read-only views of the shape they were written in), and the words.
+    """Map a file: the head, the arrays (read-only views in their original shape), and the words.
 
-    Raises ``Unreadable`` for a file that another version wrote.
+    Raises ``Unreadable`` for a file written by another version.
     """
     data = np.memmap(path, dtype=np.uint8, mode="r")
     if bytes(data[: len(MAGIC)]) != MAGIC:

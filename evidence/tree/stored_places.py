@@ -1,4 +1,4 @@
-"""What the names of a stored tree stand for: told apart when two trees are compared, and never to draw one. Pure."""
+"""What the names of a stored tree stand for: parsed to compare two trees, but never to draw one. Pure."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from evidence.profile.source_functions import SourceFunction
 
 
 def written(places: Mapping[str, SourceFunction]) -> str:
-    """Return places as one text, which is passed over quickly where a tree is only drawn."""
+    """Return places as one text, which is skipped quickly if a tree is only drawn."""
     return json.dumps(dict(places), separators=(",", ":"), ensure_ascii=False)
 
 
 class StoredPlaces(Mapping[str, SourceFunction]):
-    """Places as they were written, read when they are asked for."""
+    """Stored places, parsed on demand."""
 
     def __init__(self, text: str) -> None:
         self._text = text

@@ -1,4 +1,4 @@
-"""What can be drawn of a tree in breadth-first order. Pure: numpy alone."""
+"""The drawable part of a tree in breadth-first order. Pure: numpy alone."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from evidence.profile.stacks import Codes, Ints
 
 @dataclass(frozen=True, slots=True)
 class DrawableBoxes:
-    """What can be drawn: the boxes at least as wide as asked, level by level, parents before children.
+    """The boxes at least as wide as requested, level by level, parents before children.
 
-    ``level`` counts from the root that was asked for; ``x`` and ``width`` are in the sample type's unit, ``x`` from
-    that root's left edge. ``pruned`` children of drawn boxes were too narrow.
+    ``level`` counts from the requested root; ``x`` and ``width`` are in the sample type's unit, ``x`` from that root's
+    left edge. ``pruned`` children of drawn boxes were too narrow.
     """
 
     node: Codes
@@ -28,7 +28,7 @@ class DrawableBoxes:
 
 
 def seen(name: Codes, first: Codes, widths: NDArray[np.integer[Any]], *, root: int, least: int) -> DrawableBoxes:
-    """Return the boxes under ``root`` that are at least ``least`` wide; the cost follows what is seen.
+    """Return the boxes under ``root`` that are at least ``least`` wide; the cost follows what is visible.
 
     ``name`` and ``widths`` of shape (nodes,) and ``first`` of (nodes + 1,) are those of a tree in breadth-first order.
     ``least`` is in the unit of ``widths``.
@@ -54,7 +54,7 @@ def seen(name: Codes, first: Codes, widths: NDArray[np.integer[Any]], *, root: i
 
 
 def children(first: Codes, nodes: Codes) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return all children of some nodes, and for each the place of its parent among them: two arrays of one length.
+    """Return all children of some nodes, and for each the index of its parent among them: arrays of equal length.
 
     ``first`` has shape (nodes of the tree + 1,).
     """

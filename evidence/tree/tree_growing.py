@@ -1,9 +1,9 @@
 """Grow a call tree from sampled stacks, level by level, on two threads. Pure: numpy alone.
 
-Samples are kept in the order of their nodes. One sort puts them in the order of the nodes below: its keys are the
-node above, the names on the next few levels, and which sample it is, packed into 63 bits, so that nothing needs to be
-carried along. In a key, names count from 1, and 0 says that the stack has ended. What passes a node is its own value
-and what passes its children, added upwards.
+Samples are kept in the order of their nodes. One sort puts them in the order of the nodes below: its keys are the node
+above, the names on the next few levels, and the sample's number, packed into 63 bits, so that nothing has to be carried
+along. In a key, names count from 1, and 0 means that the stack has ended. A node's total is its own value plus its
+children's totals, added upwards.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from evidence.tree import tree_levels
 from evidence.tree.tree_levels import BITS, at
 
 THREADS = min(2, os.cpu_count() or 1)
-# How many samples at most are grown by themselves. In smaller parts, threads wait for one another more than they work.
+# The maximum number of samples grown separately. In smaller parts, threads wait for one another more than they work.
 PART = 1 << 16
-# How many frames are looked at together when functions are counted.
+# How many frames are processed together when functions are counted.
 CHUNK = 1 << 17
 MOST_LEVELS = 3
 NARROW = 1 << 16
@@ -33,7 +33,7 @@ NARROW = 1 << 16
 
 @dataclass(slots=True)
 class GrowingSamples:
-    """Stacks as they are grown from, in less of the processor's cache: narrow frames, and lengths beside offsets."""
+    """Stacks in a form that takes less of the processor's cache: narrow frames, and lengths in addition to offsets."""
 
     frames: NDArray[np.integer[Any]]
     offsets: NDArray[np.integer[Any]]
@@ -43,7 +43,7 @@ class GrowingSamples:
 
     @classmethod
     def of(cls, stacks: Stacks) -> GrowingSamples:
-        """Take what is needed of some stacks."""
+        """Convert stacks."""
         lengths = np.diff(stacks.offsets)
         return cls(
             stacks.frames.astype(np.uint16) if len(stacks.names) < NARROW else stacks.frames,
@@ -55,15 +55,15 @@ class GrowingSamples:
 
     @property
     def code_bits(self) -> int:
-        """How many bits hold a name, counted from 1."""
+        """How many bits a name takes, counted from 1."""
         return self.names.bit_length()
 
 
 @dataclass(slots=True)
 class Grown:
-    """One level: for each node its parent's place on the level above and its name; which nodes end stacks.
+    """One level: each node's parent index on the level above and its name; which nodes end stacks.
 
-    ``ends`` are places on the level, ``own`` what they count themselves, ``like`` a sample that ends in each.
+    ``ends`` are indices on the level, ``own`` their self values, ``like`` a sample that ends in each.
     """
 
     parent: Codes
@@ -75,7 +75,7 @@ class Grown:
 
 @dataclass(slots=True)
 class Alive:
-    """The samples that reach deeper than ``depth`` frames, in the order of their nodes on the level above."""
+    """The samples deeper than ``depth`` frames, in the order of their nodes on the level above."""
 
     samples: Ints
     group: Codes
@@ -97,7 +97,7 @@ def grow(stacks: GrowingSamples) -> list[Grown]:
 
 @contextmanager
 def _at_once(many: bool) -> Iterator[Any]:
-    """Give what does ``map`` on threads, which take as long to load as a small tree to grow, where there is much."""
+    """Yield a ``map`` that uses threads if there is much work; starting them takes as long as growing a small tree."""
     if not many:
         yield map
         return
@@ -108,7 +108,7 @@ def _at_once(many: bool) -> Iterator[Any]:
 
 
 def _grown(stacks: GrowingSamples, alive: Alive, at_once: AtOnce) -> list[Grown]:
-    """Return all levels further down; once samples can be parted between nodes, parts grow by themselves."""
+    """Return all further levels; once samples can be split between nodes, parts grow separately."""
     levels: list[Grown] = []
     while len(alive.samples):
         bounds = _bounds(alive)
@@ -122,7 +122,7 @@ def _grown(stacks: GrowingSamples, alive: Alive, at_once: AtOnce) -> list[Grown]
 
 
 def _bounds(alive: Alive) -> list[tuple[int, int]]:
-    """Return where to part samples between nodes, into parts of about one size; one part when that cannot be."""
+    """Return where to split samples between nodes, into parts of about equal size; one part if that is impossible."""
     size = len(alive.samples)
     part = -(-size // -(-size // PART))
     if part == size:
@@ -134,7 +134,7 @@ def _bounds(alive: Alive) -> list[tuple[int, int]]:
 
 
 def _part(stacks: GrowingSamples, alive: Alive, low: int, high: int) -> tuple[GrowingSamples, Alive]:
-    """Return some samples as if they were all there are, and as if they began where they are now."""
+    """Return some samples as if they were all there are, and as if they began at their current depth."""
     samples = alive.samples[low:high]
     offsets, lengths = at(stacks.offsets, samples), at(stacks.lengths, samples)
     offsets += alive.depth
@@ -146,7 +146,7 @@ def _part(stacks: GrowingSamples, alive: Alive, low: int, high: int) -> tuple[Gr
 def _side_by_side(
     stacks: GrowingSamples, alive: Alive, bounds: list[tuple[int, int]], parts: list[list[Grown]]
 ) -> list[Grown]:
-    """Join the levels of parts: the nodes of each come after those of the parts before it."""
+    """Join the levels of parts: the nodes of each come after those of the previous parts."""
     above = [alive.group[low] for low, _ in bounds]
     none = _none(len(stacks.values))
     levels: list[Grown] = []
@@ -171,7 +171,7 @@ def _none(types: int) -> Grown:
 
 
 def _deeper(stacks: GrowingSamples, alive: Alive) -> tuple[list[Grown], Alive]:
-    """Make one node of all samples that share their node above and their name, on as many levels as one sort holds."""
+    """Merge samples with the same node above and the same name into nodes, for as many levels as one sort covers."""
     bits = stacks.code_bits
     deep, keys, samples = _sorted(stacks, alive)
     levels: list[Grown] = []
@@ -204,7 +204,7 @@ def _goes_on(stacks: GrowingSamples, samples: Ints, depth: int) -> Ints:
 
 
 def _sorted(stacks: GrowingSamples, alive: Alive) -> tuple[int, Ints, Ints]:
-    """Return of how many levels the keys hold the names, the keys in order, and the samples in that order."""
+    """Return how many levels of names the keys hold, the keys in order, and the samples in that order."""
     sample_bits = len(stacks.lengths).bit_length()
     room = BITS - int(alive.group[-1]).bit_length() - sample_bits
     deep = max(min(MOST_LEVELS, room // stacks.code_bits), 1)
@@ -223,7 +223,7 @@ def _keys(stacks: GrowingSamples, alive: Alive, deep: int) -> Ints:
 
 
 def _ended(stacks: GrowingSamples, samples: Ints, group: Codes) -> tuple[Codes, Ints, Ints]:
-    """Return the nodes in which stacks end, what these count, and one of them for each."""
+    """Return the nodes in which stacks end, what these count, and one sample for each."""
     if not len(samples):
         none = _none(len(stacks.values))
         return none.ends, none.own, none.like
@@ -233,10 +233,10 @@ def _ended(stacks: GrowingSamples, samples: Ints, group: Codes) -> tuple[Codes, 
 
 
 def through(stacks: GrowingSamples, samples: Ints, values: Ints) -> Ints:
-    """Return what passes each function: a sample counts once however often it recurs there.
+    """Return the total of each function: a sample counts once however often it recurs there.
 
-    ``samples`` of shape (n,) hold all different stacks, ``values`` of (sample types, n) what each of them counts in
-    all. The result has shape (sample types, names) and their units.
+    ``samples`` of shape (n,) hold all distinct stacks, ``values`` of (sample types, n) what each of them counts in all.
+    The result has shape (sample types, names) and their units.
     """
     totals = np.zeros((len(values), stacks.names), dtype=np.int64)
     order = np.argsort(samples)
@@ -258,7 +258,7 @@ def through(stacks: GrowingSamples, samples: Ints, values: Ints) -> Ints:
 
 
 def _once(stacks: GrowingSamples, samples: Ints, sizes: Ints, values: Ints) -> tuple[Ints, list[Ints]]:
-    """Return the functions of some samples, and what passes each of them."""
+    """Return the functions in some samples, and the total of each."""
     bits = len(samples).bit_length()
     narrow = bits + stacks.code_bits < 32
     keys: Ints = _frames(stacks, samples, sizes).astype(np.int32 if narrow else np.int64)
@@ -272,7 +272,7 @@ def _once(stacks: GrowingSamples, samples: Ints, sizes: Ints, values: Ints) -> t
 
 
 def _frames(stacks: GrowingSamples, samples: Ints, sizes: Ints) -> NDArray[np.integer[Any]]:
-    """Return the frames of some samples, which are in their order, one after the other."""
+    """Return the frames of some samples, concatenated in their order."""
     if int(samples[-1]) - int(samples[0]) == len(samples) - 1:
         return stacks.frames[stacks.offsets[samples[0]] : stacks.offsets[samples[-1] + 1]]
     begins = stacks.offsets[samples] - np.cumsum(sizes) + sizes

@@ -1,4 +1,4 @@
-"""What trees in breadth-first order are made with: levels, their sums upwards, and sorts in packed keys. Pure."""
+"""Building blocks for trees in breadth-first order: levels, their sums upwards, and sorts with packed keys. Pure."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Number = TypeVar("Number", bound=np.generic)
 
 @dataclass(slots=True)
 class TreeLevel:
-    """One level of a tree that is being made: for each node its parent's place on the level above, name, totals."""
+    """One level of a tree under construction: each node's parent index on the level above, name, and totals."""
 
     parent: Codes
     name: Codes
@@ -29,9 +29,9 @@ class TreeLevel:
 def merge_level(
     group: NDArray[np.int64], codes: Codes, weights: Ints, n_names: int
 ) -> tuple[TreeLevel, NDArray[np.int64]]:
-    """Make one node of all that share parent and name; return the level, and for each item its node's place.
+    """Merge items with the same parent and name into nodes; return the level, and for each item its node's index.
 
-    Of n items, ``group`` is the parent's place on the level above and ``codes`` the name, below ``n_names``.
+    For n items, ``group`` is the parent's index on the level above and ``codes`` the name, less than ``n_names``.
     ``weights`` has shape (sample types, n), in each sample type's unit, as have the level's totals.
     """
     bits = n_names.bit_length()
@@ -47,9 +47,9 @@ def merge_level(
 
 
 def in_order(keys: Ints, places: Ints | None = None, *, bits: int = 0) -> tuple[Ints, Ints]:
-    """Sort keys, and with them their places; return both, as long as ``keys``, which may be overwritten.
+    """Sort keys together with their places; return both, as long as ``keys``, which may be overwritten.
 
-    Keys are not negative. Places are 0, 1, 2 … unless they are given; then they fit in ``bits``.
+    Keys are not negative. Places are 0, 1, 2 … by default; if given, they must fit in ``bits``.
     """
     if places is None:
         places, bits = np.arange(len(keys)), len(keys).bit_length()
@@ -65,18 +65,18 @@ def in_order(keys: Ints, places: Ints | None = None, *, bits: int = 0) -> tuple[
 
 
 def at(array: NDArray[Number], places: NDArray[np.integer[Any]]) -> NDArray[Number]:
-    """Return what a one-dimensional array holds at some places, in their shape.
+    """Return the values of a one-dimensional array at some indices, in their shape.
 
-    Places beyond its end, of which nothing comes, are not refused.
+    Indices beyond its end are not rejected; nothing comes of them.
     """
     return array.take(places, mode="clip")
 
 
 def first_of(parent: Codes) -> Codes:
-    """Return where the children of each node begin, and at the end where those of a node more would.
+    """Return where the children of each node begin, and as the last element where they all end.
 
-    ``parent`` has shape (n,), the result (n + 1,). Parents rise, so that some children at a time are counted where they
-    are, in little memory.
+    ``parent`` has shape (n,), the result (n + 1,). Parents are ascending, so that children are counted in place, some
+    at a time, in little memory.
     """
     first = np.zeros(len(parent) + 1, dtype=np.int32)
     first[0] = 1
@@ -99,9 +99,9 @@ def by_name(name: Codes, values: Ints, names: int) -> Ints:
 
 
 def sums(values: NDArray[np.integer[Any]], starts: Ints) -> Ints:
-    """Return the sums from each start to the next, the first of which is 0, in the shape of ``starts``.
+    """Return the sums from each start to the next; the first start is 0. The result has the shape of ``starts``.
 
-    They are differences of running sums, which is quicker than adding each part, and right even where a running sum
+    They are differences of running sums, which is faster than summing each part, and correct even if a running sum
     wraps around. ``values`` has one dimension.
     """
     before = np.zeros(len(values) + 1, dtype=np.int64)
@@ -110,10 +110,10 @@ def sums(values: NDArray[np.integer[Any]], starts: Ints) -> Ints:
 
 
 def upwards(own: NDArray[Number], first: Codes, levels: NDArray[np.int64]) -> NDArray[Number]:
-    """Turn what nodes count themselves into what passes them, their children's as well.
+    """Turn nodes' self values into totals, which include their children's.
 
     ``own`` has shape (sample types, nodes), ``first`` (nodes + 1,), ``levels`` where each level begins and the last
-    ends. This happens in place, in a type that holds the totals; units stay.
+    ends. Works in place, in a type that holds the totals; units stay.
     """
     totals = own
     for low, high in reversed(list(pairwise(levels.tolist()[:-1]))):
@@ -124,7 +124,7 @@ def upwards(own: NDArray[Number], first: Codes, levels: NDArray[np.int64]) -> ND
 
 
 def own(totals: NDArray[np.integer[Any]], first: Codes) -> Ints:
-    """Return what each node counts itself, of one sample type: all but what passes its children.
+    """Return each node's self value for one sample type: its total without its children's.
 
     ``totals`` and the result have shape (nodes,) and one unit, ``first`` has (nodes + 1,).
     """
@@ -132,10 +132,10 @@ def own(totals: NDArray[np.integer[Any]], first: Codes) -> Ints:
 
 
 def narrowed(array: NDArray[np.integer[Any]]) -> NDArray[np.integer[Any]]:
-    """Return whole numbers, none of them negative, in the least width that holds them all; signed, for subtraction."""
+    """Return non-negative whole numbers in the narrowest type that holds them all; signed, for subtraction."""
     return array.astype(width_of(int(array.max(initial=0))))
 
 
 def width_of(largest: int) -> type[np.signedinteger[Any]]:
-    """Return the least signed type that holds numbers from 0 to ``largest``."""
+    """Return the narrowest signed type that holds numbers from 0 to ``largest``."""
     return next(width for width in (np.int16, np.int32, np.int64) if largest <= np.iinfo(width).max)

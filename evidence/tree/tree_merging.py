@@ -32,9 +32,9 @@ class MergedSide:
         return low, high
 
     def keys(self, depth: int, above: Places, bits: int) -> Ints:
-        """Return for each node of a level its parent's place on the merged level above, and its name, as one number.
+        """Return for each node of a level its parent's index on the merged level above, and its name, as one number.
 
-        ``above`` has the merged place of each node of the level above; a name fits in ``bits``. The result has the
+        ``above`` has the merged index of each node of the level above; a name fits in ``bits``. The result has the
         level's length.
         """
         low, high = self.level(depth)
@@ -47,7 +47,7 @@ class MergedSide:
 
 @dataclass(frozen=True, slots=True)
 class MergedNodes:
-    """The nodes of the merged tree, breadth first; ``totals`` holds one row a side."""
+    """The nodes of the merged tree, breadth first; ``totals`` holds one row per side."""
 
     name: Codes
     parent: Codes
@@ -56,7 +56,7 @@ class MergedNodes:
 
 
 def merged(sides: Sequence[MergedSide], *, names: int) -> MergedNodes:
-    """Make one node of all that share their path; every node of each side is in the result, 0 where a side lacks it."""
+    """Merge nodes with the same path; the result has every node of each side, with 0 if a side lacks it."""
     most = 1 + sum(len(side.name) - 1 for side in sides)
     name = np.zeros(most, dtype=width_of(names))
     parent = np.zeros(most, dtype=np.int32)
@@ -83,7 +83,7 @@ def merged(sides: Sequence[MergedSide], *, names: int) -> MergedNodes:
 
 
 def _together(keys: Ints) -> tuple[Ints, Codes]:
-    """Return the different keys in order, and for each key its place among them."""
+    """Return the distinct keys in order, and for each key its index among them."""
     ordered, order = in_order(keys)
     new = np.empty(len(ordered), dtype=np.bool_)
     new[:1] = True

@@ -1,4 +1,4 @@
-"""Answers of a profile in JSON: asked of its stored tree, cached only by those who may see it."""
+"""JSON answers about a profile, from its stored tree; only browsers of people who may see it cache them."""
 
 from __future__ import annotations
 
@@ -18,26 +18,26 @@ from incidents.views.signed_in import NO_STORE, Request
 if TYPE_CHECKING:
     from evidence.tree.calltree import CallTree
 
-VERSION = 1  # of the answers' shape: a new one is no longer what browsers have kept
+VERSION = 1  # of the answers' shape: a new version invalidates what browsers have cached
 MOST = 10_000  # boxes in one answer
 BUSY = "Many profiles are being worked on right now. Try again in a few seconds."
-KEPT = "private, no-cache"  # asked again each time, so that access is too; answered by 304
+KEPT = "private, no-cache"  # revalidated each time, so that access is checked too; answered by 304
 
 
 class Unasked(Exception):
-    """What the address asks for is not in this profile; the message says what."""
+    """The URL asks for something that is not in this profile; the message says what."""
 
 
 Answer = Callable[["CallTree", Request], dict[str, Any]]
 
 
 def answered(request: Request, codename: str, n: int, answer: Answer) -> HttpResponse:
-    """Answer a question about a profile that this person may see; what they have already is not sent again."""
+    """Answer a question about a profile that this person may see; an unchanged answer is not sent again."""
     return told(request, profile_of(request, codename, n), answer)
 
 
 def told(request: Request, evidence: Evidence, answer: Answer) -> HttpResponse:
-    """Answer a question about a profile, or say in words why it cannot be."""
+    """Answer a question about a profile, or say in words why that is impossible."""
     tag = tag_of(request, evidence.tree)
     if request.headers.get("If-None-Match", "").removeprefix("W/") == tag:
         return marked(HttpResponse(status=304), tag, private=evidence.incident.private)
@@ -62,7 +62,7 @@ def busy(request: Request) -> HttpResponse:
 
 
 def lens(request: Request, tree: CallTree) -> CallTree:
-    """Return the tree as it is looked at: without idle stacks where that is asked for."""
+    """Return the tree to show: without idle stacks if that is requested."""
     if request.GET.get("idle") != "0":
         return tree
     from evidence.analysis import idleness
@@ -71,13 +71,13 @@ def lens(request: Request, tree: CallTree) -> CallTree:
 
 
 def tag_of(request: Request, *trees: str) -> str:
-    """Return the tag of an answer: it follows from what is asked and of which content."""
+    """Return the ETag of an answer, derived from the request and the content."""
     asked = json.dumps([VERSION, *trees, sorted(request.GET.items())])
     return f'"{hashlib.sha256(asked.encode()).hexdigest()[:32]}"'
 
 
 def marked(response: HttpResponse, tag: str, *, private: bool) -> HttpResponse:
-    """Let a browser keep an answer and ask whether it still holds; of a private incident nothing is kept."""
+    """Let a browser cache an answer and revalidate it; for a private incident nothing is cached."""
     response.headers["Cache-Control"] = NO_STORE if private else KEPT
     if not private:
         response.headers["ETag"] = tag
@@ -85,15 +85,15 @@ def marked(response: HttpResponse, tag: str, *, private: bool) -> HttpResponse:
 
 
 def as_json(said: dict[str, Any], *, status: int = 200) -> HttpResponse:
-    """Write plain values as small as they get."""
+    """Return plain values as compact JSON."""
     body = json.dumps(said, separators=(",", ":"), ensure_ascii=False).encode("utf-8", "replace")
     return HttpResponse(body, content_type="application/json", status=status)
 
 
 def type_of(request: Request, tree: CallTree) -> int:
-    """Return the sample type that is asked for, else the profile's own.
+    """Return the requested sample type, else the profile's default.
 
-    Raises ``Unasked`` for none of this profile.
+    Raises ``Unasked`` if this profile does not have it.
     """
     type = number(request.GET.get("type"))
     if type is None:
@@ -104,14 +104,14 @@ def type_of(request: Request, tree: CallTree) -> int:
 
 
 def budget_of(request: Request) -> int:
-    """Return how many boxes are asked for at most, within bounds; about 30 kB of them when nothing is said."""
+    """Return how many boxes are requested at most, within bounds; about 30 kB of them by default."""
     from evidence.drawing import flamegraph
 
     return min(max(number(request.GET.get("most")) or flamegraph.BUDGET, 1), MOST)
 
 
 def node_of(request: Request, tree: CallTree, name: str = "root") -> int:
-    """Return the node that is asked for, else the root. Raises ``Unasked`` for none of this profile."""
+    """Return the requested node, else the root. Raises ``Unasked`` if this profile does not have it."""
     node = number(request.GET.get(name)) or 0
     if not 0 <= node < len(tree):
         raise Unasked("This profile has no such frame.")
@@ -119,7 +119,7 @@ def node_of(request: Request, tree: CallTree, name: str = "root") -> int:
 
 
 def code_of(request: Request, tree: CallTree) -> int:
-    """Return the function that is asked for. Raises ``Unasked`` for none of this profile."""
+    """Return the requested function. Raises ``Unasked`` if this profile does not have it."""
     code = number(request.GET.get("code"))
     if code is None or not 0 <= code < len(tree.names):
         raise Unasked("This profile has no such function.")

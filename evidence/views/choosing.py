@@ -22,7 +22,7 @@ NOT_THERE = {State.WITHDRAWN: "was withdrawn", State.READING: "is still being pr
 
 @dataclass(frozen=True, slots=True)
 class ComparisonChoice:
-    """What can be compared with one another, and what is picked at first: one before, and others after."""
+    """Measurements that can be compared with each other, and the initial choice: one before, and others after."""
 
     called: str
     found: list[Evidence]
@@ -32,7 +32,7 @@ class ComparisonChoice:
 
 
 def page(request: Request, codename: str, *, says: str = "") -> HttpResponse:
-    """Ask which measurements to lay side by side; ``says`` is what was wrong with an answer before."""
+    """Ask which measurements to compare; ``says`` is what was wrong with an earlier choice."""
     incident = incident_or_404(request.person, codename)
     ready = Evidence.objects.filter(incident=incident, state=State.READY, kind__in=KINDS).order_by("-n")
     newest = [*ready.select_related("added_by")[:MOST], *ready.filter(is_control=True)[:MOST_AT_ONCE]]
@@ -48,7 +48,7 @@ def page(request: Request, codename: str, *, says: str = "") -> HttpResponse:
 
 
 def not_there(request: Request, codename: str, wanted: Sequence[int]) -> str:
-    """Say which of what is to be compared was withdrawn, or is not read yet; empty where nothing is."""
+    """Say which of the measurements was withdrawn, or is not read yet; empty if none."""
     incident = incident_or_404(request.person, codename)
     found = Evidence.objects.filter(incident=incident, n__in=wanted, state__in=NOT_THERE).order_by("n")
     said = [f"Evidence {one.n} {NOT_THERE[State(one.state)]}." for one in found[:MOST_AT_ONCE]]
@@ -56,7 +56,7 @@ def not_there(request: Request, codename: str, wanted: Sequence[int]) -> str:
 
 
 def _choice(called: str, found: list[Evidence], *, timed: bool = False) -> ComparisonChoice:
-    """Pick the control and, of what was measured over time, the newest of the same program, else all that fit."""
+    """Pick the control and, among profiles over time, the newest of the same program, else all that fit."""
     control = next((one for one in found if one.is_control), found[0] if found else None)
     if control is None:
         return ComparisonChoice(called, found, timed, 0, [])

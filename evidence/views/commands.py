@@ -1,4 +1,4 @@
-"""Lines to copy on a host that hurts, and the tokens that let them in."""
+"""Commands to copy to an affected host, and the tokens that let them in."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ UNPROCESSABLE = 422
 @require_http_methods(["GET", "POST"])
 @signed_in
 def commands(request: Request, codename: str) -> HttpResponse:
-    """Offer the lines; with POST make a token for this incident and show them with it, once."""
+    """Offer the commands; with POST, create a token for this incident and show them with it, once."""
     incident = incident_or_404(request.person, codename)
     context: dict[str, Any] = {"incident": incident, "hours": int(tokens.FOR_AN_INCIDENT.total_seconds() // 3600)}
     status = 200
@@ -42,7 +42,7 @@ def commands(request: Request, codename: str) -> HttpResponse:
 @require_http_methods(["GET", "POST"])
 @signed_in
 def listing(request: Request) -> HttpResponse:
-    """Show one's own tokens; with POST make a personal one, whose secret is shown once."""
+    """Show one's own tokens; with POST, create a personal one, whose secret is shown once."""
     chosen = request.POST.getlist("scopes") if request.method == "POST" else [Scope.EVIDENCE_WRITE.value]
     scopes = [(one.value, one.label, one.value in chosen) for one in Scope]
     context: dict[str, Any] = {"days": tokens.PERSONAL.days, "scopes": scopes}
@@ -68,7 +68,7 @@ def _personal(request: Request) -> Issued:
 @require_POST
 @signed_in
 def revoke(request: Request, pk: int) -> HttpResponse:
-    """Revoke one of your own tokens; another person's looks absent."""
+    """Revoke one of your own tokens; another person's looks like one that does not exist."""
     if tokens.revoke(pk, by=request.person, at=timezone.now()):
         messages.success(request, "Token revoked.")
     else:

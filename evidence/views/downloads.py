@@ -1,4 +1,4 @@
-"""A profile to take along: the original as it came, and what we make of it. Nothing of it runs in a browser."""
+"""Downloads of a profile: the original as received, and what we make of it. None of it is executed by a browser."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from incidents.views.signed_in import Request, signed_in
 @locked
 @signed_in
 def original(request: Request, codename: str, n: int) -> HttpResponseBase:
-    """Give the file as it came, under its own name, as something that is only ever saved.
+    """Send the file as received, under its own name, only ever as a download.
 
-    ``?inline`` shows a picture, whose kind its content told.
+    ``?inline`` shows a picture, whose type was recognised by content.
     """
     evidence = evidence_of(request, codename, n)
     if not evidence.original:
@@ -42,7 +42,7 @@ def original(request: Request, codename: str, n: int) -> HttpResponseBase:
 @locked
 @signed_in
 def folded(request: Request, codename: str, n: int) -> HttpResponseBase:
-    """Give one sample type as folded stacks."""
+    """Send one sample type as folded stacks."""
     evidence = profile_of(request, codename, n)
     type = functions.chosen(request, tree_of(evidence))
     return _made(request, evidence, "folded", "folded", "text/plain; charset=utf-8", type=type)
@@ -51,7 +51,7 @@ def folded(request: Request, codename: str, n: int) -> HttpResponseBase:
 @locked
 @signed_in
 def pprof(request: Request, codename: str, n: int) -> HttpResponseBase:
-    """Give all sample types as gzipped pprof."""
+    """Send all sample types as gzipped pprof."""
     evidence = profile_of(request, codename, n)
     return _made(request, evidence, "pprof", "pb.gz", "application/octet-stream")
 
@@ -59,7 +59,7 @@ def pprof(request: Request, codename: str, n: int) -> HttpResponseBase:
 def _made(
     request: Request, evidence: Evidence, form: str, ending: str, content_type: str, **asked: int
 ) -> HttpResponseBase:
-    """Give what may take long to make, or say when to ask again."""
+    """Send what may take long to make, or say when to ask again."""
     try:
         file = made.of(evidence.tree, form, **asked)
     except made.MakingBusy:
@@ -71,7 +71,7 @@ def _made(
 @locked
 @signed_in
 def svg(request: Request, codename: str, n: int) -> HttpResponseBase:
-    """Give the flame graph as an SVG of our own making."""
+    """Send the flame graph as a standalone SVG."""
     from evidence.drawing import svg as drawing
 
     evidence = profile_of(request, codename, n)
@@ -85,7 +85,7 @@ def svg(request: Request, codename: str, n: int) -> HttpResponseBase:
 @locked
 @signed_in
 def png(request: Request, codename: str, n: int) -> HttpResponseBase:
-    """Give the flame graph as a picture; ``?small`` is the one for lists, drawn when it was read."""
+    """Send the flame graph as a picture; ``?small`` is the one for lists, drawn when it was read."""
     from evidence.drawing import picture
 
     evidence = profile_of(request, codename, n)
@@ -100,7 +100,7 @@ def png(request: Request, codename: str, n: int) -> HttpResponseBase:
 
 
 def name_of(evidence: Evidence, ending: str) -> str:
-    """Return the name of a file that is made of evidence: codename, number, words of its title."""
+    """Return the name of a file made from evidence: codename, number, words of its title."""
     words = re.sub(r"[^A-Za-z0-9]+", "-", evidence.title).strip("-").lower()[:40]
     return "-".join(part for part in (evidence.incident.codename, str(evidence.n), words) if part) + f".{ending}"
 

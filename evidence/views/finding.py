@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def evidence_of(request: Request, codename: str, n: int) -> Evidence:
-    """Return evidence ``n`` of an incident that this person may see; hidden and absent ones are alike."""
+    """Return evidence ``n`` of an incident that this person may see; hidden and absent ones look the same."""
     incident = incident_or_404(request.person, codename)
     found = Evidence.objects.select_related("added_by").filter(incident=incident, n=n).first()
     if found is None or found.state == State.WITHDRAWN:
@@ -28,7 +28,7 @@ def evidence_of(request: Request, codename: str, n: int) -> Evidence:
 
 
 def profile_of(request: Request, codename: str, n: int) -> Evidence:
-    """Return evidence that is a profile which was read."""
+    """Return evidence that is a profile and was read."""
     found = evidence_of(request, codename, n)
     if found.kind != Kind.PROFILE or not found.tree:
         raise Http404("No such profile.")

@@ -1,4 +1,4 @@
-"""What was claimed about an incident, what was ruled out, and what it turned out to be."""
+"""Hypotheses about an incident: what was claimed, what was ruled out, and what it turned out to be."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from incidents.views.panels import Panel, PanelState
 from incidents.views.signed_in import Request, incident_or_404, signed_in
 
 UNPROCESSABLE = 422
-CHOICES = 60  # the newest evidence to pick from
+CHOICES = 60  # how much of the newest evidence to pick from
 
 
 @require_http_methods(["GET", "POST"])
 @signed_in
 def listing(request: Request, codename: str) -> HttpResponse:
-    """Show every finding with its rounds, and take a claim."""
+    """Show every finding with its rounds, and accept a new hypothesis."""
     incident = incident_or_404(request.person, codename)
     form = ClaimForm(request.POST if request.method == "POST" else None, label_suffix="")
     if form.is_bound:
@@ -59,7 +59,7 @@ def about(request: Request, codename: str, n: int) -> HttpResponse:
 @require_http_methods(["GET", "POST"])
 @signed_in
 def judge(request: Request, codename: str, n: int) -> HttpResponse:
-    """Show one finding with its rounds, and take another round."""
+    """Show one finding with its rounds, and accept another round."""
     incident = incident_or_404(request.person, codename)
     finding = next((one for one in findings.of(incident) if one.n == n), None)
     if finding is None:

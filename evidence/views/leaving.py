@@ -1,4 +1,4 @@
-"""What leaves of evidence is logged: files each time, and who looks at evidence of a private incident once an hour."""
+"""Log what leaves: each file, and once an hour who looks at evidence of a private incident."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ ORIGINAL = "original"
 
 
 def taken(evidence: Evidence, *, by: Person, form: str) -> None:
-    """Log that someone took a file along; the log never holds a title."""
+    """Log that someone downloaded a file; the log never contains a title."""
     about = evidence.incident.codename
     audit_notes.note(_kind(form), by=by, about=about, evidence=evidence.n, form=form)
 
 
 def shown(evidence: Evidence, *, by: Person, form: str) -> None:
-    """Log that a page showed a file, such as a picture: of a private incident, once an hour for each reader."""
+    """Log that a page showed a file, such as a picture: in a private incident, once an hour for each reader."""
     _once(evidence, _kind(form), by=by, form=form)
 
 
 def looked_at(evidences: Iterable[Evidence], *, by: Person) -> None:
-    """Log that someone asked what evidence says, on a page or by a token: of a private incident, once an hour."""
+    """Log that someone read what evidence says, on a page or by a token: in a private incident, once an hour."""
     for evidence in evidences:
         _once(evidence, "viewed", by=by, form="")
 

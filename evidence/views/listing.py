@@ -1,4 +1,4 @@
-"""All evidence of an incident, and the ways to bring more."""
+"""All evidence of an incident, and the ways to add more."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ LAST: Final = (1 << 31) - 1  # no evidence has a larger number
 
 @signed_in
 def listing(request: Request, codename: str) -> HttpResponse:
-    """Show everything that was measured, newest first; ``before`` is the number that older ones lie below."""
+    """Show all evidence, newest first; ``before`` is a number, and only older ones are shown."""
     incident = incident_or_404(request.person, codename)
     name = "evidence/list.html#all" if request.htmx else "evidence/list.html"
     return render(request, name, _context(request, incident))
@@ -54,7 +54,7 @@ def _read(request: Request, incident: Incident, found: Sequence[Evidence]) -> Pa
 @require_http_methods(["GET", "POST"])
 @signed_in
 def add(request: Request, codename: str) -> HttpResponse:
-    """Take one or more dropped or chosen files, or a link."""
+    """Add one or more dropped or chosen files, or a link."""
     incident = incident_or_404(request.person, codename)
     if request.method == "GET":
         return redirect("evidence-list", codename=incident.codename)
@@ -79,7 +79,7 @@ def add(request: Request, codename: str) -> HttpResponse:
 
 
 def _answered(form: AddFile | AddLink, added: list[Evidence], status: int) -> JsonResponse:
-    """Answer a page's script, which shows progress and what is wrong beside each file."""
+    """Respond to the page's script, which shows progress and errors next to each file."""
     if form.errors:
         said = " ".join(str(error) for errors in form.errors.values() for error in errors)
         return JsonResponse({"says": said}, status=status)
@@ -95,7 +95,7 @@ def _said(added: list[Evidence]) -> str:
 @require_http_methods(["GET", "POST"])
 @signed_in
 def withdraw(request: Request, codename: str, n: int) -> HttpResponse:
-    """Ask whether evidence is to be withdrawn, or withdraw it."""
+    """Ask for confirmation to withdraw evidence, or withdraw it."""
     evidence = evidence_of(request, codename, n)
     context: dict[str, Any] = {"incident": evidence.incident, "one": evidence, "policy": evidence.incident.policy}
     try:
@@ -135,7 +135,7 @@ def _context(request: Request, incident: Incident) -> dict[str, Any]:
 
 
 def _older(found: Sequence[Evidence]) -> int | None:
-    """Return the number below which there is more than fits on a page; None where there is not."""
+    """Return the number below which there is more than fits on a page; None if there is not."""
     if len(found) < MOST:
         return None
     older = Evidence.objects.filter(incident=found[-1].incident_id, n__lt=found[-1].n).exclude(state=State.WITHDRAWN)
@@ -152,7 +152,7 @@ def _about(request: Request, incident: Incident, found: Sequence[Evidence]) -> d
 
 
 def newest(incident: Incident, *, before: int = LAST) -> list[Evidence]:
-    """Return what was not withdrawn, newest first: as much as fits on a page, from below a number."""
+    """Return evidence that was not withdrawn, newest first: one page, from below a number."""
     found = EVIDENCE.read(NEWEST_FIRST, [incident.pk, State.WITHDRAWN.value, min(before, LAST), MOST])
     for one in found:
         one.incident = incident

@@ -1,4 +1,4 @@
-"""What the pages of measurements show, by kind: values laid out in words, ready for a template."""
+"""What the pages of measurements show, by kind: values arranged in words, ready for a template."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Context = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class CellWords:
-    """A benchmark's cell in words: the median, how far its interval reaches, and how it compares."""
+    """A benchmark's cell in words: the median, its interval, and how it compares."""
 
     median: str
     spread: str
@@ -33,7 +33,7 @@ class CellWords:
 
 
 def benchmark(request: Request, value: Any) -> Context:
-    """Return the tables of a benchmark; ``base`` in the address picks the control among its variants."""
+    """Return the tables of a benchmark; ``base`` in the URL picks the control among its variants."""
     from evidence.measures.benchmarks import gotable
     from evidence.measures.benchmarks.gobench import Benchmarks
 
@@ -49,7 +49,7 @@ def benchmark(request: Request, value: Any) -> Context:
 
 
 def shown(tables: Sequence[gotable.BenchmarkTable]) -> list[Context]:
-    """Say the cells of tables in words."""
+    """Return the cells of tables in words."""
     return [
         {
             "title": table.title,
@@ -95,7 +95,7 @@ def _means(table: gotable.BenchmarkTable) -> list[tuple[str, str]]:
 
 
 def load(request: Request, value: Any) -> Context:
-    """Return the runs of a load test's file, side by side when there are several."""
+    """Return the runs in a load test's file, side by side if there are several."""
     runs = value.runs
     return loads(runs, [run.name or f"run {i}" for i, run in enumerate(runs, start=1)], several=len(runs) > 1)
 
@@ -124,7 +124,7 @@ def _noted(runs: Sequence[Run], labels: Sequence[str]) -> list[str]:
 
 
 def counts(request: Request, value: Any) -> Context:
-    """Return the tables of what was counted, each with its own columns."""
+    """Return the tables of counts, each with its own columns."""
     return {"counted": [_counted(table) for table in value.tables]}
 
 
@@ -170,12 +170,12 @@ def counted_apart(tables: Sequence[CountTable], labels: Sequence[str]) -> Contex
 
 
 def sweep(request: Request, value: Any) -> Context:
-    """Return the heat map that the address asks for, and the form that asks for another."""
+    """Return the heat map that the URL asks for, and the form that asks for another."""
     return sweeps(request, [value], [""])
 
 
 def sweeps(request: Request, values: Sequence[Sweep], labels: Sequence[str]) -> Context:
-    """Return the heat maps of one or more sweeps on one scale of colours."""
+    """Return the heat maps of one or more sweeps on one colour scale."""
     from evidence.measures.sweeps import heat, swept
 
     first = values[0]
@@ -204,7 +204,7 @@ def sweeps(request: Request, values: Sequence[Sweep], labels: Sequence[str]) -> 
 
 
 def _threshold(request: Request, value: Sweep, name: str) -> Threshold | None:
-    """Return the threshold that the address asks for, else the file's own; an empty one is none."""
+    """Return the threshold that the URL asks for, else the file's own; an empty one means none."""
     from evidence.measures.sweeps.swept import Threshold
 
     said = request.GET.get("at")

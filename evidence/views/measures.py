@@ -1,4 +1,4 @@
-"""Pages of measurements that are no profiles: benchmarks, load tests, counts, sweeps; alone, and side by side."""
+"""Pages of measurements that are not profiles: benchmarks, load tests, counts, sweeps; alone, and side by side."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ OTHERS = 40
 
 
 def page(request: Request, evidence: Evidence) -> HttpResponse:
-    """Show one benchmark, load test, table of counts or sweep; with ``csv`` in the address give its numbers as CSV."""
+    """Show one benchmark, load test, table of counts or sweep; with ``csv`` in the URL, send its numbers as CSV."""
     value = value_of(evidence)
     if "csv" in request.GET:
         leaving.taken(evidence, by=request.person, form="csv")
@@ -33,16 +33,16 @@ def page(request: Request, evidence: Evidence) -> HttpResponse:
     context: Context = {"may_withdraw": evidence.is_withdrawable_by(request.person)}
     context |= _about(evidence) | measured.BODY[evidence.kind](request, value)
     alike = Evidence.objects.filter(incident=evidence.incident, kind=evidence.kind, state=State.READY)
-    if evidence.kind == Kind.SWEEP:  # maps of other axes cannot lie side by side
+    if evidence.kind == Kind.SWEEP:  # maps with different axes cannot be shown side by side
         alike = alike.filter(summary__measured__axes=value.axes)
     context["others"] = alike.exclude(pk=evidence.pk).order_by("-n")[:OTHERS]
     return render(request, "evidence/measures/page.html", context)
 
 
 def asked(request: Request, codename: str) -> list[Evidence]:
-    """Return the measurements that the address compares, the control first; none when they are profiles.
+    """Return the measurements that the URL compares, the control first; empty if they are profiles.
 
-    Raises Http404 for what is not there, or not to be seen.
+    Raises Http404 for those that do not exist or may not be seen.
     """
     incident = incident_or_404(request.person, codename)
     wanted = numbers([request.GET.get("control", ""), *listed(request)])
@@ -83,7 +83,7 @@ def _controlled_by(control: Evidence, evidences: Sequence[Evidence]) -> str:
 
 
 def value_of(evidence: Evidence) -> Any:
-    """Return what was measured, as it was stored. Raises Http404 when it is of a kind that this version has not."""
+    """Return a measurement as stored. Raises Http404 for a kind that this version does not know."""
     value = measures.reopened(evidence.summary.get("measured", {}))
     if value is None:
         raise Http404("No such measurement.")
@@ -91,7 +91,7 @@ def value_of(evidence: Evidence) -> Any:
 
 
 def label_of(evidence: Evidence) -> str:
-    """Say what a measurement is called beside others: its variant, else what phase it is of, else its title."""
+    """Return a measurement's label among others: its variant, else its phase, else its title."""
     return evidence.variant or (evidence.get_phase_display() if evidence.phase else "") or evidence.title
 
 
@@ -144,7 +144,7 @@ def _sweeps(request: Request, evidences: Sequence[Evidence]) -> Context:
 
 
 def _labelled(evidences: Sequence[Evidence]) -> list[str]:
-    """Return a label for each, with its number where two would be called the same."""
+    """Return a label for each, with its number if two labels would be equal."""
     labels = [label_of(one) for one in evidences]
     return [
         f"{label} ({one.n})" if labels.count(label) > 1 else label for label, one in zip(labels, evidences, strict=True)

@@ -1,4 +1,4 @@
-"""The page of one piece of evidence: each kind has its own, and what was only kept has a plain one."""
+"""The page of one piece of evidence: each kind has its own, and files that were only kept have a plain one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Content security policies of single answers, which differ from the one of all pages."""
+"""Content security policies for individual responses, which differ from the site's."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ Policy = Mapping[str, Sequence[str]]
 
 
 def under(policy: Policy) -> Callable[[View[P]], View[P]]:
-    """Answer under this policy instead of the usual one."""
+    """Respond under this policy instead of the usual one."""
     made: Callable[[View[P]], View[P]] = cast("Any", csp_replace(dict(policy)))
     return made
 
 
 def also(policy: Policy) -> Callable[[View[P]], View[P]]:
-    """Answer under the usual policy with something more allowed."""
+    """Respond under the usual policy with something more allowed."""
     made: Callable[[View[P]], View[P]] = cast("Any", csp_update(dict(policy)))
     return made
 
 
 def locked(view: View[P]) -> View[P]:
-    """Answer with something to save: opened in a browser it may do nothing at all."""
+    """Respond with a download: opened in a browser, it may do nothing at all."""
     policy = {"default-src": ["'none'"], "sandbox": [""], "frame-ancestors": ["'none'"]}
     made: View[P] = cast("Any", csp_replace(policy))(view)
     return made

@@ -1,4 +1,4 @@
-"""What everyone is answered whose request needs the evidence storage while it cannot be used."""
+"""The response to requests that need evidence storage while it cannot be used."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ LASTING: Final = "If it lasts, ask the person who runs Firekind to run manage.py
 
 
 class StorageOutages:
-    """Middleware: a request that needs the evidence storage while it cannot be used is answered in words."""
+    """Middleware: a request that needs evidence storage while it cannot be used gets an explanation."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
         self._get_response = get_response
@@ -31,7 +31,7 @@ class StorageOutages:
         return self._get_response(request)
 
     def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponse | None:
-        """Answer in place of an error of the storage."""
+        """Respond to an error of the storage."""
         if not isinstance(exception, StorageError):
             return None
         log.warning("a request could not be answered: %s", exception)
@@ -39,7 +39,7 @@ class StorageOutages:
 
 
 def answer(request: HttpRequest, error: StorageError) -> HttpResponse:
-    """Answer whoever asks: a page for people, JSON for scripts and programs, which send it again."""
+    """Respond with a page for people, or JSON for scripts and programs, which retry."""
     says = f"{error.says} {NOT_KEPT if request.method == 'POST' else NOT_SHOWN} {LASTING}"
     response: HttpResponse
     if request.path_info.startswith(outage_answer.PROGRAMS):

@@ -134,7 +134,7 @@ class Preloaded:
         return Preloaded(env, guard=self._guard)
 
     def takes(self, argv: Sequence[str], env: Mapping[str, str]) -> bool:
-        """Tell whether this command with these settings can be run by a fork."""
+        """Return whether this command with these settings can be run by a fork."""
         differ = {name for name in {*env, *self.env} if env.get(name) != self.env.get(name)}
         return argv[0] == sys.executable and differ <= LATE
 

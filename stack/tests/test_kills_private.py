@@ -36,7 +36,7 @@ def public(stack: Stack) -> dict[str, str]:
 
 
 def nothing_new(before: dict[str, str], now: dict[str, str]) -> bool:
-    """Tell whether all that is said in public now was said before, or says nothing."""
+    """Return whether all that is said in public now was said before, or says nothing."""
     return all(text in NEUTRAL or before.get(key) == text for key, text in now.items())
 
 

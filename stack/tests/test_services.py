@@ -122,5 +122,5 @@ time.sleep(60)
 
 
 def _lives(process: psutil.Process) -> bool:
-    """Tell whether it runs; whoever adopted it may be slow to bury it."""
+    """Return whether it runs; whoever adopted it may be slow to bury it."""
     return process.is_running() and process.status() != psutil.STATUS_ZOMBIE

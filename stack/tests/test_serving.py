@@ -115,7 +115,7 @@ def gone(family: list[psutil.Process]) -> bool:
 
 
 def left_nothing(run: Run, family: list[psutil.Process]) -> bool:
-    """Tell whether a run that was asked to end has ended its processes, and tidied up."""
+    """Return whether a run that was asked to end has ended its processes, and tidied up."""
     files = (run.folder / env.RUNNING, run.folder / "postgres" / "postmaster.pid")
     return gone(family) and not any(file.exists() for file in files)
 

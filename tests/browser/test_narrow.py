@@ -93,6 +93,6 @@ def kind_of(path: str) -> str:
 
 
 def is_page(path: str, codename: str) -> bool:
-    """Tell whether an address is that of a page, and not of another incident."""
+    """Return whether an address is that of a page, and not of another incident."""
     elsewhere = path.startswith("/incidents/") and not path.startswith(f"/incidents/{codename}/")
     return not elsewhere and not DOWNLOADS.search(path)

@@ -1,4 +1,4 @@
-"""Laws of opening up, over random stories: in public are only the words that two people confirmed, and where they are."""
+"""Laws of opening up, over random stories: only the words that two people confirmed are public, in their place."""
 
 from __future__ import annotations
 

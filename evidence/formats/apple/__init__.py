@@ -1,1 +1,1 @@
-"""What Apple's tools print."""
+"""Output of Apple's tools."""

@@ -1,7 +1,7 @@
-"""What macOS' ``sample`` prints (and Activity Monitor's *Sample Process*): a tree of calls, indented, with counts.
+"""Output of macOS' ``sample`` (and Activity Monitor's *Sample Process*): an indented call tree with counts.
 
-Source: sample(1): below *Call graph:* each line is how many samples passed a function, which stands below its caller;
-``+ ! : |`` are guides for the eye.
+Source: sample(1): below *Call graph:* each line is how many samples passed through a function, below its caller; ``+ !
+: |`` are guides for the eye.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ SAMPLES = (SampleType("samples", "samples"),)
 
 
 def claim(head: bytes) -> Claim | None:
-    """Tell by the heading of the tree and a node below it."""
+    """Recognise the heading of the tree and a node below it."""
     lines = texts.lines(head)
     begin = next((at for at, line in enumerate(lines) if line.strip() == BEGINS), -1)
     if begin >= 0 and any(NODE.match(line) for line in lines[begin + 1 : begin + 3]):
@@ -59,8 +59,8 @@ def read(data: Buffer, *, limits: Limits = DEFAULT) -> Stacks:
 
 
 def _nodes(lines: Sequence[bytes], skipped: Skipped) -> Iterator[tuple[int, int, int, str]]:
-    """Yield the line, the place of the caller (-1: none), the count and the name of each node."""
-    open_: list[tuple[int, int]] = []  # how far each open node is indented, and its place
+    """Yield the line, the index of the caller (-1: none), the count and the name of each node."""
+    open_: list[tuple[int, int]] = []  # how far each open node is indented, and its index
     place = 0
     begun = False
     for number, line in enumerate(lines, 1):

@@ -1,6 +1,6 @@
-"""Samples of Instruments as XML (``xctrace export``): rows with a thread, a weight and a backtrace.
+"""Samples from Instruments as XML (``xctrace export``): rows with a thread, a weight and a backtrace.
 
-What was met before is referred to by its id, anywhere in the file. A file that declares a document type is refused, so
+Elements that appeared before are referenced by id, anywhere in the file. A file with a document type is refused, so
 that there are no entities. Weights are nanoseconds on a processor, or cycles.
 """
 
@@ -35,7 +35,7 @@ NOTHING = (
 
 
 def claim(head: bytes) -> Claim | None:
-    """Tell by the element around everything."""
+    """Recognise the root element."""
     if ROOT in head[:4096]:
         return Claim(Certainty.SURE, "its outermost element is that of xctrace's exports")
     return None
@@ -51,13 +51,14 @@ def read(data: Buffer, *, limits: Limits = DEFAULT) -> Stacks:
 
 
 class TraceReader:
-    """Takes the elements of an export as they come."""
+    """Consumes the elements of an export as they arrive."""
 
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
-        self._gather = Gather([SAMPLES], limits=limits)  # for names alone, until the sample types are known
-        self._open: list[tuple[str, str]] = []  # the elements around this place, and their ids
-        # Kind and id of an element -> what it says: a text, a number, codes. One refers to others of its kind alone.
+        self._gather = Gather([SAMPLES], limits=limits)  # only for names, until the sample types are known
+        self._open: list[tuple[str, str]] = []  # the enclosing elements, and their ids
+        # Tag and id of an element -> its value: a text, a number, codes. An element only references others with its
+        # tag.
         self._known: dict[tuple[str, str], Any] = {}
         self._row: dict[str, Any] = {}
         self._frames: list[int] | None = None
@@ -73,7 +74,7 @@ class TraceReader:
         self._parser.CharacterDataHandler = self._said
 
     def feed(self, piece: bytes, *, last: bool) -> None:
-        """Take the next bytes. Raises ``BadProfile`` naming the line; ``TooMuch``."""
+        """Consume the next bytes. Raises ``BadProfile`` naming the line; ``TooMuch``."""
         try:
             self._parser.Parse(piece, last)
         except expat.ExpatError as error:
@@ -147,12 +148,12 @@ class TraceReader:
         self._text = (self._text + text)[:LONGEST]
 
     def _keep(self, tag: str, value: Any, *, id: str) -> None:
-        """Know what an element says, for those that refer to it."""
+        """Remember the value of an element, for references to it."""
         self._known[_kind(tag), id] = value
         self._met(tag, value)
 
     def _met(self, tag: str, value: Any) -> None:
-        """Take what an element says, or the one that it refers to."""
+        """Take the value of an element, or of the one that it references."""
         if tag == "frame" and isinstance(value, int) and self._frames is not None:
             self._frames.append(value)
             if len(self._frames) > self._limits.depth:

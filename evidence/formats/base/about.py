@@ -1,4 +1,4 @@
-"""What a file says of itself beside its samples, made fit to be shown and stored. Pure."""
+"""A file's metadata, made fit to be shown and stored. Pure."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from typing import Any
 
 from evidence.formats.base.gather import CONTROL
 
-# Of any list or mapping; more says nothing to people.
+# In any list or mapping; more is of no use to people.
 ENTRIES = 1000
 TEXT = 2000
 NESTED = 8
 
 
 def clean(about: Mapping[str, Any]) -> dict[str, Any]:
-    """Return plain values without what no database stores and no terminal bears: control characters, halves of one."""
+    """Return plain values without control characters and lone surrogates, which databases or terminals cannot take."""
     cleaned: dict[str, Any] = _clean(about, NESTED)
     return cleaned
 

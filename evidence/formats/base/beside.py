@@ -1,4 +1,4 @@
-"""Parts of a file that are read beside one another, and taken in order. Pure."""
+"""Read parts of a file in parallel, and return them in order. Pure."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ Part = TypeVar("Part")
 Read = TypeVar("Read")
 
 THREADS = min(2, os.cpu_count() or 1)
-# How many parts are read before they are taken, which bounds what they hold meanwhile.
+# How many parts are read ahead, which bounds the memory they take.
 AHEAD = 2 * THREADS
 
 
 @contextmanager
 def at_once(read: Callable[[Part], Read], parts: Sequence[Part]) -> Iterator[Iterator[Read]]:
-    """Give what ``read`` makes of each part, in their order; on threads where there are many.
+    """Yield the result of ``read`` for each part, in order; on threads if there are many.
 
-    What it raises is raised when that part is taken, so the first fault of a file is the one that is told.
+    An error is raised when its part's turn comes, so the first fault of a file is the one reported.
     """
     if len(parts) <= AHEAD:
         yield map(read, parts)

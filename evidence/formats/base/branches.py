@@ -1,4 +1,4 @@
-"""Stacks that a format keeps as a tree: each node has a name and a parent, and counts something itself."""
+"""Stacks that a format stores as a tree: each node has a name and a parent, and counts something itself."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from evidence.formats.base.gather import Gather
 from evidence.profile.errors import BadProfile
 
 Key = int | str
-# Node -> its function's code (None: the node stands for no function) and its parent (None: it stands at the root).
+# Node -> its function's code (None: no function) and its parent (None: it is a root).
 Nodes = Mapping[Key, tuple[int | None, Key | None]]
 
 
 def grow(gather: Gather, nodes: Nodes, values: Mapping[Key, Sequence[int]]) -> None:
-    """Add one sample for each node that counts something. Raises ``BadProfile`` for parents in a circle or nowhere."""
+    """Add one sample for each node that counts something. Raises ``BadProfile`` for cyclic or missing parents."""
     for node, counts in values.items():
         if any(counts):
             gather.add(path(nodes, node, deepest=gather.limits.depth), counts, where=f"node {node}")
 
 
 def path(nodes: Nodes, node: Key, *, deepest: int) -> list[int]:
-    """Return the codes from the root down to a node. Raises ``BadProfile`` for a circle."""
+    """Return the codes from the root down to a node. Raises ``BadProfile`` for a cycle."""
     up: list[int] = []
     at: Key | None = node
     steps = 0

@@ -1,4 +1,4 @@
-"""Stacks in the making: names become codes, and every excess over the limits is refused where it happens."""
+"""Build stacks: names become codes, and anything over the limits is refused where it happens."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from evidence.profile.stacks import Codes, Ints, SampleType, Stacks
 
 MOST = (1 << 63) - 1
 UNNAMED = "(unnamed)"
-# What no name may hold: it would break a line, a terminal or a database, or turn the words and numbers around it.
+# What no name may contain: it would break a line, a terminal or a database, or reverse the text around it.
 CONTROL = re.compile(r"[\x00-\x1f\x7f\x85\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]+")
 
 
 def named(name: str, *, limits: Limits) -> str:
-    """Return a name as it can be shown and stored: one line, no control characters, cut where it is overlong."""
+    """Return a name fit to be shown and stored: one line, no control characters, truncated if too long."""
     return CONTROL.sub(" ", overlong.cut(name, most=limits.name)).strip() or UNNAMED
 
 
@@ -56,9 +56,9 @@ class Gather:
         return code
 
     def names_of(self, places: Iterable[SourceFunction], *, begins: bool = False) -> dict[SourceFunction, str]:
-        """Return the name of each function, and keep which function each name stands for.
+        """Return the name of each function, and store which function each name stands for.
 
-        ``begins`` says that lines are those at which functions begin. All places are given at once.
+        ``begins`` says that lines are where functions begin. All places must be given at once.
         """
         known = {place: identity(place, begins=begins) for place in places}
         shown = distinct(known.values())
@@ -82,9 +82,9 @@ class Gather:
         self._values.extend(values)
 
     def add_many(self, codes: Codes, sizes: Ints, values: Ints, *, what: str, keys: Sequence[int]) -> None:
-        """Add samples, as many of ``codes`` each as ``sizes`` says, and what they count: a row for each sample type.
+        """Add samples: ``sizes`` says how many of ``codes`` each has, ``values`` has a row for each sample type.
 
-        Errors name samples by ``what`` and their key. Raises as ``add`` does.
+        Errors name samples by ``what`` and their key. Raises like ``add``.
         """
         totals = [before + sum(row) for before, row in zip(self._totals, values.tolist(), strict=True)]
         if (
@@ -112,7 +112,7 @@ class Gather:
             raise TooMuch(f"It has more than {self.limits.stacks:,} samples", where=where)
 
     def stacks(self, format: str, *, default_type: int = 0, about: Mapping[str, Any] | None = None) -> Stacks:
-        """Return all that was collected."""
+        """Return everything collected."""
         values = np.frombuffer(self._values, dtype=np.int64).reshape(-1, len(self.types)).T
         return Stacks(
             format=format,

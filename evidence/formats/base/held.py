@@ -1,4 +1,4 @@
-"""Files that are mapped into memory: read whole within a bound, and let go of piece by piece. Pure."""
+"""Memory-mapped files: read whole within a bound, and released piece by piece. Pure."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ def at_once(data: Buffer, *, limits: Limits = DEFAULT) -> bytes:
 
 
 def leave(data: Buffer, begin: int, end: int) -> None:
-    """Tell the system that pages of a mapped file are not needed any more, so that they do not count as ours."""
+    """Tell the system that pages of a mapped file are no longer needed, so that they do not count as our memory."""
     if isinstance(data, mmap.mmap) and hasattr(mmap, "MADV_DONTNEED"):
         page = begin - begin % mmap.PAGESIZE
         data.madvise(mmap.MADV_DONTNEED, page, end - page)
 
 
 def check_lines(data: Buffer, *, limits: Limits = DEFAULT) -> None:
-    """Raise ``TooMuch`` for a text with a line that is longer than any stack may be."""
+    """Raise ``TooMuch`` for a text with a line longer than any stack may be."""
     at = 0
     while len(data) - at > limits.line:
         end = data.rfind(b"\n", at, at + limits.line)
@@ -40,7 +40,7 @@ def check_lines(data: Buffer, *, limits: Limits = DEFAULT) -> None:
 
 
 def lines(data: Buffer, begin: int = 0) -> Iterator[bytes]:
-    """Yield each line from a place on, without its end; what was read is let go of."""
+    """Yield each line from an offset on, without its end; what was read is released."""
     at = left = begin
     while at < len(data):
         end = data.find(b"\n", at)

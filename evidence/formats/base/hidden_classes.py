@@ -1,4 +1,4 @@
-"""Classes that a JVM makes while it runs, such as those of lambdas: another number and address in each run. Pure.
+"""Classes that a JVM generates at run time, such as those of lambdas, with a new number and address in each run. Pure.
 
 ``Shop$$Lambda$93+0x00007fa1ec009a20/1384010761`` in recordings, ``Shop$$Lambda$93/0x00007fa1ec009a20`` in thread dumps,
 ``Shop$$Lambda/0x…`` since JDK 21. What such a class runs is a method of its own, ``Shop.lambda$main$4``, right below.
@@ -17,7 +17,7 @@ _NUMBERED = re.compile(r"(\$\$Lambda|\bLambdaForm\$\w+)(?:\$\d+)?(?:[+/.](?:0x[0
 
 
 def merged(stacks: Stacks) -> Stacks:
-    """Return stacks in which such classes have the name that they have in every run; most have none of them."""
+    """Return stacks in which such classes have the same name in every run; most stacks have none of them."""
     renamed = {name: new for name in stacks.names if "Lambda" in name and (new := _NUMBERED.sub(r"\1", name)) != name}
     if not renamed:
         return stacks

@@ -1,4 +1,4 @@
-"""Several profiles that count the same as one: each file is the root of its stacks. Pure: numpy alone."""
+"""Several profiles that count the same, joined into one: each file is the root of its stacks. Pure: numpy alone."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from evidence.profile.source_functions import SourceFunction
 from evidence.profile.stacks import Stacks
 
 _MOST = float(1 << 63)
-# What is true of the whole when it is true of one file; files of other sample types are not joined.
+# What is true of the whole if it is true of one file; files with different sample types are not joined.
 WHOLE = ("deltas", "rounded", "estimated", "scale")
 
 
 def joined(files: Sequence[tuple[str, Stacks]], *, limits: Limits) -> Stacks:
-    """Join profiles by name. Raises ``BadProfile`` when they count different things, ``TooMuch`` beyond ``limits``."""
+    """Join profiles by name. Raises ``BadProfile`` if they count different things, ``TooMuch`` beyond ``limits``."""
     first = files[0][1]
     if any(stacks.sample_types != first.sample_types for _, stacks in files):
         kinds = sorted({kind.name for _, stacks in files for kind in stacks.sample_types})
@@ -57,7 +57,7 @@ def joined(files: Sequence[tuple[str, Stacks]], *, limits: Limits) -> Stacks:
 
 
 def _about(files: Sequence[tuple[str, Stacks]]) -> dict[str, Any]:
-    """Return what is to be known of all files together: whatever makes one less than exact holds for the whole."""
+    """Return the metadata of all files together: whatever makes one less than exact applies to the whole."""
     each = [(name, stacks.about) for name, stacks in files]
     about: dict[str, Any] = {"files": [name[:200] for name, _ in each][:100]}
     about |= {key: found[0] for key in WHOLE if (found := [one[key] for _, one in each if one.get(key)])}

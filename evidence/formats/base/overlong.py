@@ -1,4 +1,4 @@
-"""Names that are longer than we keep: cut, and still told apart. Pure."""
+"""Names longer than we store: truncated, but still distinct. Pure."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ DIGEST_BYTES = 4
 
 
 def cut(name: str, *, most: int) -> str:
-    """Return a name of at most ``most`` characters; of a longer one its beginning and a mark of the whole.
+    """Return a name of at most ``most`` characters; a longer one keeps its beginning and a hash of the whole.
 
-    Templates and generics of one library begin alike for thousands of letters and still are different functions.
+    Templates and generics of one library share the first thousands of letters and still are different functions.
     """
     if len(name) <= most:
         return name

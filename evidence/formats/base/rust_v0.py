@@ -1,6 +1,6 @@
-"""Rust's symbols since 1.95, as profilers write them that do not read them: ``_RNvNtCs1_4shop4cart5price``. Pure.
+"""Rust's v0 symbols, the default since 1.95, for profilers that do not demangle them: ``_RNvNtCs1_4shop4cart5price``.
 
-Source: RFC 2603, *Symbol name mangling v0*; written as ``rustc-demangle`` does without hashes, which perf uses.
+Pure. Source: RFC 2603, *Symbol name mangling v0*; written as ``rustc-demangle`` does without hashes, as perf does.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ _DIGITS = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
 class _Malformed(Exception):
-    """This is no symbol of Rust's, or one too large to be written out."""
+    """This is not a Rust symbol, or one too large to write out."""
 
 
 def demangled(symbol: str) -> str:
-    """Return the path that a symbol stands for; other symbols as they are."""
+    """Return the path that a symbol stands for; other symbols unchanged."""
     begin = _BEGINS.match(symbol)
     if not begin:
         return symbol
@@ -39,7 +39,7 @@ def demangled(symbol: str) -> str:
 
 
 class _Reading:
-    """Where a symbol is read, and how much of it was written."""
+    """A reading position in a symbol, and how much was written."""
 
     def __init__(self, text: str) -> None:
         self._text, self._at = text, 0
@@ -53,7 +53,7 @@ class _Reading:
         }  # fmt: skip
 
     def whole(self) -> str:
-        """Read all, up to the crate that a generic function was compiled for."""
+        """Read everything, up to the crate that a generic function was instantiated in."""
         said = self.path(value=True)
         if self._at < len(self._text):
             self.path(value=False)
@@ -62,7 +62,7 @@ class _Reading:
         return said
 
     def path(self, *, value: bool) -> str:
-        """Read a path: one of a ``value`` writes types of generic functions after ``::``."""
+        """Read a path; in a ``value``, the type arguments of generic functions follow ``::``."""
         kind = self._next()
         if kind == "B":
             return self._back(lambda: self.path(value=value))
@@ -175,7 +175,7 @@ class _Reading:
         return repr(chr(number)) if kind == "c" else f"{sign}{number}"
 
     def _binding(self, said: Callable[[str], str]) -> str:
-        """Read what may name lifetimes that hold within it."""
+        """Read what may declare lifetimes that are valid within it."""
         count = self._number() + 1 if self._take("G") else 0
         if count > DEEPEST:
             raise _Malformed

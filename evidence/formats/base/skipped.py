@@ -1,4 +1,4 @@
-"""Lines of a text that say nothing to its reader: counted, and the first few shown. Pure."""
+"""Lines of a text that its reader does not use: counted, and the first few shown. Pure."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Skipped:
 
     @property
     def wants_place(self) -> bool:
-        """Say whether the next line will be shown, so that its number is worth counting."""
+        """Whether the next line will be shown, so that its number is worth counting."""
         return len(self.at) < SHOWN
 
     @property
@@ -32,5 +32,5 @@ class Skipped:
             self.at.append([number, line[:LONGEST].decode(errors="replace").strip()])
 
     def about(self) -> dict[str, Any]:
-        """Return what ``Stacks.about`` says of it: nothing when nothing was skipped."""
+        """Return its part of ``Stacks.about``: empty if nothing was skipped."""
         return {"skipped": self.count, "skipped_at": self.at} if self.count else {}

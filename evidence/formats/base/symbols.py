@@ -1,4 +1,4 @@
-"""How a symbol is written for people: without argument lists, hashes, addresses and mangling. Pure."""
+"""Write symbols for people: without argument lists, hashes, addresses and mangling. Pure."""
 
 from __future__ import annotations
 
@@ -13,17 +13,18 @@ _RUST_LEGACY = re.compile(r"_ZN(\d[\w.$]*)17h[0-9a-f]{16}E(?:\.llvm\.\d+)?$")
 _RUST_ESCAPE = re.compile(r"\$(?:([A-Z]{1,2})|u([0-9a-f]{1,6}))\$")
 _RUST_WORDS = {"SP": "@", "BP": "*", "RF": "&", "LT": "<", "GT": ">", "LP": "(", "RP": ")", "C": ","}
 _JAVA_CLASS = re.compile(r"L[\w$]+/[\w$/]+;")
-# V8 marks which compiler made what runs: interpreted, by Sparkplug, Maglev or TurboFan. It goes from one to the next.
+# V8 marks which compiler made the code that runs: the interpreter, Sparkplug, Maglev or TurboFan. A function changes
+# from one to the next.
 _V8_TIER = re.compile(r"^(JS|LazyCompile|Function|Script|Eval|RegExp):[~^+*]")
 _NOT_ARGUMENTS = re.compile(r"\((?:anonymous namespace|anonymous|root|program|garbage collector|idle)\)")
 _NESTING = re.compile(r"[<>(){}\[\]]")
 
 
 def tidy(symbol: str) -> str:
-    """Return the name under which all forms of one function fall together.
+    """Return the name that all forms of one function share.
 
-    ``;`` separates frames in folded text and becomes ``:``, as in stackcollapse-perf.pl. Argument lists go, except
-    what looks like one and is not: Go's ``.(*T)``, C++'s ``(anonymous namespace)`` and ``operator()``.
+    ``;`` separates frames in folded text and becomes ``:``, as in stackcollapse-perf.pl. Argument lists are removed,
+    except for what only looks like one: Go's ``.(*T)``, C++'s ``(anonymous namespace)`` and ``operator()``.
     """
     if symbol.startswith("_ZN"):
         symbol = _of_rust(symbol)
@@ -43,7 +44,7 @@ def tidy(symbol: str) -> str:
 
 
 def without_arguments(symbol: str) -> str:
-    """Cut a symbol before its argument list; brackets inside templates, type lists and lambdas are no such list."""
+    """Cut a symbol before its argument list; brackets in templates, type lists and lambdas are not one."""
     depth = 0
     skip_to = 0
     for found in _NESTING.finditer(symbol):
@@ -62,7 +63,7 @@ def without_arguments(symbol: str) -> str:
 
 
 def before_call(said: str) -> str | None:
-    """Return what stands before the brackets that end a call as debuggers print it; None where none end it."""
+    """Return what precedes the brackets that end a call as debuggers print it; None if there are none."""
     said = said.rstrip()
     if not said.endswith(")"):
         return None
@@ -75,14 +76,14 @@ def before_call(said: str) -> str | None:
 
 
 def _cut(symbol: str, at: int) -> str:
-    """Cut before the bracket at ``at``; in Go a dot before it says that it holds a receiver."""
+    """Cut before the bracket at ``at``; in Go, a dot before it means that it holds a receiver."""
     if at == 0 or symbol[at - 1] == ".":
         return symbol
     return symbol[:at].rstrip()
 
 
 def _is_operator(symbol: str, at: int) -> bool:
-    """Say whether the bracket at ``at`` is part of ``operator()``, ``operator<<``, ``operator->`` or an arrow."""
+    """Return whether the bracket at ``at`` is part of ``operator()``, ``operator<<``, ``operator->`` or an arrow."""
     before = symbol[max(0, at - 10) : at]
     if symbol[at] in "<>":
         return before.endswith(("operator", "operator<", "operator>", "-"))
@@ -90,7 +91,7 @@ def _is_operator(symbol: str, at: int) -> bool:
 
 
 def _of_rust(symbol: str) -> str:
-    """Read Rust's old mangling, ``_ZN3foo3bar17h<hash>E``: lengths and names."""
+    """Demangle Rust's old symbols, ``_ZN3foo3bar17h<hash>E``: lengths and names."""
     found = _RUST_LEGACY.match(symbol)
     if not found:
         return symbol
@@ -105,7 +106,7 @@ def _of_rust(symbol: str) -> str:
 
 
 def _unescaped(symbol: str) -> str:
-    """Turn Rust's ``$LT$``, ``$u20$`` and ``..`` into what they stand for; other symbols stay as they are."""
+    """Replace Rust's ``$LT$``, ``$u20$`` and ``..`` with what they stand for; other symbols are unchanged."""
     read = partial(_RUST_ESCAPE.sub, _escape)
     plain = read(symbol)
     if plain == symbol:

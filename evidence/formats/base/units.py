@@ -1,4 +1,4 @@
-"""Units as profilers write them, into ours: whole nanoseconds, bytes, samples, objects, events. Pure."""
+"""Convert profilers' units into ours: whole nanoseconds, bytes, samples, objects, events. Pure."""
 
 from __future__ import annotations
 
@@ -28,27 +28,26 @@ UNITS: dict[str, tuple[int, str]] = {
     **dict.fromkeys(("object", "objects"), (1, "objects")),
     **dict.fromkeys(("", "none", "1", "count", "counts", "event", "events"), (1, "events")),
 }
-# What folded stacks count unless told otherwise, and what each unit counts.
+# Formats that cannot state their unit, and sample type names that follow the unit.
 UNTOLD = {"folded", "bpf stacks"}
 UNNAMED = {"samples"}
-COUNTS = "events"  # which may be of anything
+COUNTS = "events"  # may count anything
 NAMES = {"nanoseconds": "time", "bytes": "memory", "objects": "objects"}
 _MOST = 1 << 63
 
 
 def ours(unit: str) -> tuple[int, str]:
-    """Return how many of our unit one of ``unit`` is, and our word for it; an unknown unit stays as it is."""
+    """Return how many of our unit one ``unit`` is, and our word for it; an unknown unit is unchanged."""
     return UNITS.get(unit.strip().lower(), (1, unit.strip()))
 
 
 def told(stacks: Stacks, unit: str) -> Stacks:
-    """Give values of unknown unit the one that their sender says.
+    """Give values with an unknown unit the one that the sender states.
 
-    Only folded stacks and those of bpf cannot say theirs, except those of a dialect that has but one; of others it is
-    told that the sender's is not used where it differs. Counts with
-    fractions become whole numbers of our unit, rounded half up; where that is the sender's own they stay thousandths
-    of it, or less.
-    Raises ``BadProfile`` when the values no longer fit 64 bits.
+    Only folded and bpf stacks cannot state theirs, except in dialects that have just one; for other formats, a
+    differing unit of the sender's is ignored, and a warning says so. Counts with fractions become whole numbers of our
+    unit, rounded half up; if the unit is the sender's own, they stay thousandths of it, or less. Raises ``BadProfile``
+    if the values no longer fit in 64 bits.
     """
     if not unit:
         return stacks
@@ -69,7 +68,7 @@ def told(stacks: Stacks, unit: str) -> Stacks:
 
 
 def _unused(stacks: Stacks, unit: str) -> Stacks:
-    """Warn that a file counts something else than its sender said it does, and says so itself."""
+    """Warn that a file states a different unit than its sender."""
     counted = [fractions.whole(kind.unit)[1] for kind in stacks.sample_types]
     if ours(unit)[1] in {*counted, COUNTS}:
         return stacks
@@ -78,7 +77,7 @@ def _unused(stacks: Stacks, unit: str) -> Stacks:
 
 
 def _renamed(name: str, unit: str) -> str:
-    """Return what is counted, where *samples* is no longer the word for it."""
+    """Return the name of what is counted, if *samples* is no longer right."""
     return NAMES.get(unit, unit) if name in UNNAMED else name
 
 

@@ -1,1 +1,1 @@
-"""What tools of eBPF print: maps of bpftrace whose keys are stacks, bcc's stacks before they are folded."""
+"""Output of eBPF tools: bpftrace maps whose keys are stacks, and bcc's stacks before folding."""

@@ -1,8 +1,8 @@
 """Stacks as bpftrace and bcc print them, innermost frame first, with a count below.
 
-bpftrace ends the key of a map with ``, comm]: 12``; bcc's profile, offcputime and stackcount put ``-  comm (pid)`` and
-the count on lines of their own, and a blank line after them. Kernel frames stand before user frames in both. Sources:
-the bpftrace reference guide, ``stackcollapse-bpftrace.pl``; github.com/iovisor/bcc, ``tools``.
+bpftrace ends a map's key with ``, comm]: 12``; bcc's profile, offcputime and stackcount put ``-  comm (pid)`` and the
+count on lines of their own, followed by a blank line. Kernel frames precede user frames in both. Sources: the bpftrace
+reference guide, ``stackcollapse-bpftrace.pl``; github.com/iovisor/bcc, ``tools``.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ ALONE = re.compile(rb"\s{1,24}(\d{1,18})\s*$")
 FRAME = re.compile(rb"\s{2,16}(\S.*)$")
 DELIMITER = re.compile(rb"\s+--\s*$")
 SAMPLES = SampleType("samples", "samples")
-# What bcc's tools for blocked threads say that they count, before the first stack.
+# The line before the first stack in which bcc's tools for blocked threads say what they count.
 TIMED = re.compile(rb"Tracing (off-CPU|blocked) time \((ns|us|ms)\)")
 TIMES = {b"off-CPU": SampleType("off_cpu", "nanoseconds"), b"blocked": SampleType("blocked", "nanoseconds")}
 MOST = 0.6
 
 
 class BpfStack(NamedTuple):
-    """One stack, innermost first, and where it stands."""
+    """One stack, innermost first, and its position."""
 
     frames: list[bytes]
     times: int
@@ -44,7 +44,7 @@ class BpfStack(NamedTuple):
 
 
 def claim(head: bytes) -> Claim | None:
-    """Tell by a map's key that spans lines, or by blocks of frames that a process and a count end."""
+    """Recognise a map's key that spans lines, or blocks of frames that end with a process and a count."""
     lines = [line.rstrip(b"\r") for line in texts.plain(head).split(b"\n")]
     if any(OPENS.match(line) for line in lines) and any(CLOSES.match(line) for line in lines):
         return Claim(Certainty.SURE, "it has a map of bpftrace whose keys are stacks")
@@ -60,7 +60,7 @@ def claim(head: bytes) -> Claim | None:
 
 
 def read(data: Buffer, *, limits: Limits = DEFAULT) -> Stacks:
-    """Read each stack. Raises ``BadProfile`` when there is none; ``TooMuch``."""
+    """Read each stack. Raises ``BadProfile`` if there is none; ``TooMuch``."""
     lines = texts.plain(held.at_once(data, limits=limits)).split(b"\n")
     kind, times = _counted(lines)
     gather = Gather([kind], limits=limits)
@@ -86,7 +86,7 @@ def _named(frame: bytes) -> str:
 
 
 def _of_maps(lines: Sequence[bytes], skipped: Skipped) -> Iterator[BpfStack]:
-    """Yield the entries of maps whose keys are stacks; what else the key holds is the root."""
+    """Yield the entries of maps whose keys are stacks; the rest of the key is the root."""
     stack: list[bytes] | None = None
     before: list[bytes] = []
     for number, raw in enumerate(lines, 1):
@@ -105,7 +105,7 @@ def _of_maps(lines: Sequence[bytes], skipped: Skipped) -> Iterator[BpfStack]:
 
 
 def _of_blocks(lines: Sequence[bytes], skipped: Skipped) -> Iterator[BpfStack]:
-    """Yield the blocks between blank lines that a count ends."""
+    """Yield the blocks between blank lines that end with a count."""
     block: list[bytes] = []
     for number, raw in enumerate([*lines, b""], 1):
         line = raw.rstrip()

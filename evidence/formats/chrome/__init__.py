@@ -1,1 +1,1 @@
-"""What Chrome and V8 write: trace events, CPU profiles, heap profiles."""
+"""Output of Chrome and V8: trace events, CPU profiles, heap profiles."""

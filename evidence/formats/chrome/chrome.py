@@ -1,7 +1,8 @@
 """Chrome's trace events: an array of them, or an object that holds one; with CPU samples of V8, or with spans.
 
-Source: *Trace Event Format* (Chromium) and the ``Profile``/``ProfileChunk`` events of the ``disabled-by-default-
-v8.cpu_profiler`` category. CPU samples win over spans where a trace has both, since spans would count that time twice.
+Source: *Trace Event Format* (Chromium) and the ``Profile``/``ProfileChunk`` events of the
+``disabled-by-default-v8.cpu_profiler`` category. If a trace has both, CPU samples are used and spans are not, because
+spans would count that time twice.
 """
 
 from __future__ import annotations
@@ -23,13 +24,13 @@ from evidence.profile.stacks import Stacks
 
 NAME = "chrome"
 Event = Mapping[str, Any]
-IN_TIME = ("samples", "timeDeltas")  # what the pieces of a profile bring, one after the other
-# What is larger is read event by event, which takes less memory and more time.
+IN_TIME = ("samples", "timeDeltas")  # what the pieces of a profile contain, to be concatenated
+# Files larger than this are read event by event, which takes less memory and more time.
 LARGE = 32 * MIB
 
 
 def claim(head: bytes) -> Claim | None:
-    """Tell by the events, alone or in what holds them."""
+    """Recognise the events, on their own or in their container."""
     found = outline.of(head)
     if (
         "traceEvents" in found
@@ -63,7 +64,7 @@ def read(data: Buffer, *, limits: Limits = DEFAULT) -> Stacks:
 
 
 def _events(data: Buffer, rest: dict[str, Any], limits: Limits) -> Iterator[Any]:
-    """Yield each event; what else the file has is in ``rest`` afterwards. A large file is never held at once."""
+    """Yield each event; the rest of the file is in ``rest`` afterwards. A large file is never held at once."""
     if len(data) > LARGE:
         yield from streamed.elements(data, "traceEvents", rest=rest)
         found = rest.get("traceEvents", [])
@@ -77,7 +78,7 @@ def _events(data: Buffer, rest: dict[str, Any], limits: Limits) -> Iterator[Any]
 
 
 def _parsed(data: Buffer, limits: Limits) -> Any:
-    """Parse the file; an array of events may lack its end, since programs that crash leave it off."""
+    """Parse the file; an array of events may lack its end, because programs that crash leave it off."""
     try:
         return fields.parse(data, limits=limits)
     except BadProfile:
@@ -87,14 +88,14 @@ def _parsed(data: Buffer, limits: Limits) -> Any:
 
 
 class Piece(NamedTuple):
-    """An event that brought a piece of a profile: when it was, and how much of each had come before it."""
+    """An event that brought a piece of a profile: its time, and how much of each list had come before it."""
 
     at: float
     begins: tuple[int, ...]
 
 
 class JoinedProfiles:
-    """The CPU profiles of a trace, one a thread, each joined from its chunks."""
+    """The CPU profiles of a trace, one per thread, each joined from its chunks."""
 
     def __init__(self) -> None:
         self.found: dict[str, dict[str, Any]] = {}  # those that have nodes
@@ -103,7 +104,7 @@ class JoinedProfiles:
         self._pieces: dict[str, list[Piece]] = {}
 
     def ordered(self) -> Iterator[dict[str, Any]]:
-        """Yield the profiles with their samples in the order of time: a file may hold events in any."""
+        """Yield the profiles with their samples in order of time: a file may hold events in any order."""
         for key, profile in self.found.items():
             pieces = self._pieces[key]
             began = [piece.at for piece in pieces]
@@ -116,7 +117,7 @@ class JoinedProfiles:
         if event.get("name") not in ("Profile", "ProfileChunk", "CpuProfile"):
             return
         where = f"event {place}, args"
-        # Chrome writes some without anything in them.
+        # Chrome writes some empty ones.
         data = mapped(mapped(event.get("args", {}), where).get("data", {}), f"{where}.data")
         key = f"{event.get('pid')} {event.get('id')}"
         profile = self._begun.setdefault(key, {"nodes": [], "samples": array("q"), "timeDeltas": array("q")})
@@ -141,7 +142,7 @@ class JoinedProfiles:
                 profile[key] = data.get(key, part.get(key))
 
     def _slim(self, node: Any) -> Any:
-        """Return a node that shares its function with others of the same."""
+        """Return a node that shares its function object with equal ones."""
         frame = node.get("callFrame") if isinstance(node, dict) else None
         if isinstance(frame, dict):
             known = tuple(frame.get(key) for key in ("functionName", "url", "lineNumber", "columnNumber"))
@@ -151,7 +152,7 @@ class JoinedProfiles:
 
 
 def _put_in_order(profile: dict[str, Any], pieces: Sequence[Piece]) -> None:
-    """Put what each event brought in the order of the events' times; of equals the first in the file comes first."""
+    """Put the pieces in the order of their events' times; among equals the first in the file comes first."""
     for place, name in enumerate(IN_TIME):
         numbers = profile[name]
         ends = [*(piece.begins[place] for piece in pieces[1:]), len(numbers)]
@@ -162,7 +163,7 @@ def _put_in_order(profile: dict[str, Any], pieces: Sequence[Piece]) -> None:
 
 
 def _joined(numbers: Any, more: Sequence[Any]) -> Any:
-    """Return more numbers behind others, in an array as long as all are whole; an array takes a quarter of a list."""
+    """Concatenate numbers, in an array as long as all are whole, because an array takes a quarter of a list."""
     try:
         numbers.extend(array("q", more) if isinstance(numbers, array) else more)
     except (TypeError, OverflowError):

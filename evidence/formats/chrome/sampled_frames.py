@@ -1,4 +1,4 @@
-"""Samples of a trace that point into a tree of frames: what Hermes writes, and old Chrome's ``stackFrames``.
+"""Samples of a trace that point into a tree of frames: Hermes' format, and old Chrome's ``stackFrames``.
 
 Source: *Trace Event Format* (Chromium), *Global Samples*; Hermes' ``ChromeTraceSerializer``. Times are microseconds.
 """
@@ -23,7 +23,7 @@ HINTS = {"native": "native", "meta": "", "(idle)": "idle"}
 
 
 def are_in(content: Any) -> bool:
-    """Tell whether a trace has samples and the frames that they point to."""
+    """Return whether a trace has samples and the frames that they point to."""
     return isinstance(content, dict) and bool(content.get("samples")) and bool(content.get("stackFrames"))
 
 
@@ -47,7 +47,7 @@ def read(content: Mapping[str, Any], *, limits: Limits, name: str) -> Stacks:
 
 
 def _seen(content: Mapping[str, Any]) -> tuple[Counter[Key], Counter[Key], tuple[int, int]]:
-    """Return how often each frame was met, for how many nanoseconds, and from when to when there were samples."""
+    """Return how often each frame occurred, for how many nanoseconds, and the first and last sample's time."""
     threads: dict[str, list[tuple[int, str]]] = defaultdict(list)
     hits: Counter[Key] = Counter()
     for at, sample in enumerate(listed(content["samples"], "samples")):

@@ -1,7 +1,7 @@
-"""Spans of a trace: what begins and ends (B, E) or is complete (X), nested by time on each thread.
+"""Spans of a trace: events that begin and end (B, E) or are complete (X), nested by time on each thread.
 
-Traces often begin or stop in the middle, so an end without a beginning is skipped and counted, and what is never
-ended ends with the last event of its thread.
+Traces often begin or stop in the middle, so an end without a beginning is skipped and counted, and a span that never
+ends is closed at the last event of its thread.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ from evidence.profile.stacks import SampleType, Stacks
 TIME = (SampleType("time", "nanoseconds"),)
 MICROSECOND = 1_000
 NO_SPANS = "This trace has no CPU samples and no spans (B, E, X events), so there's nothing to draw."
-PY_SPY, FILE = "py-spy", "\0"  # its category of events; what stands between a function and its file here
+PY_SPY, FILE = "py-spy", "\0"  # its category of events; our separator between a function and its file
 SHOWN = 5
-CUT = 0.01  # of all time: less comes of times that are rounded
+CUT = 0.01  # of all time: rounded times account for less
 CUTS = "Spans of one thread overlap, and end here with the one that they began in: {} of theirs is left out."
 Skipped = list[tuple[int, str]]
 
 
 class Mark(NamedTuple):
-    """What begins or ends on one thread: when, its place in the file, its phase, its name."""
+    """A beginning or end on one thread: its time, its position in the file, its phase, its name."""
 
     at: int
     place: int
@@ -38,7 +38,7 @@ class Mark(NamedTuple):
 
 
 class TraceSpan(NamedTuple):
-    """What ran from ``start`` to ``-negative_end`` nanoseconds: of two that start at once the longer is first."""
+    """What ran from ``start`` to ``-negative_end`` nanoseconds: of two that start together the longer sorts first."""
 
     start: int
     negative_end: int
@@ -47,7 +47,7 @@ class TraceSpan(NamedTuple):
 
 
 class Thread:
-    """What was met of one thread: marks, complete spans, and when the last of them ends."""
+    """The events of one thread: marks, complete spans, and when the last of them ends."""
 
     def __init__(self) -> None:
         self.marks: list[Mark] = []
@@ -55,12 +55,12 @@ class Thread:
         self.last: int | None = None
 
     def lasts(self, until: int) -> None:
-        """Note that something of this thread ends then."""
+        """Note that something on this thread ends then."""
         self.last = until if self.last is None else max(self.last, until)
 
 
 class SpanReader:
-    """Collects the spans of events that come one after the other; what is wrong is told when they are asked for."""
+    """Collects the spans of consecutive events; errors are raised when the spans are read."""
 
     def __init__(self) -> None:
         self._threads: dict[tuple[str, str], Thread] = defaultdict(Thread)
@@ -71,7 +71,7 @@ class SpanReader:
         self._wrong: BadProfile | None = None
 
     def add(self, place: int, event: Mapping[str, Any]) -> None:
-        """Take an event that may be of a span, or name a thread."""
+        """Take an event that may belong to a span, or name a thread."""
         phase = str(event.get("ph"))
         try:
             if phase in {"B", "E", "X"}:
@@ -99,7 +99,7 @@ class SpanReader:
         thread.lasts(end)
 
     def _named(self, event: Mapping[str, Any]) -> str:
-        """Return what tells the function of a span from others; py-spy says in which file it is."""
+        """Return what identifies the function of a span; py-spy says in which file it is."""
         name, args = str(event.get("name") or ""), event.get("args")
         file = args.get("filename") if event.get("cat") == PY_SPY and isinstance(args, dict) else None
         key = f"{name}{FILE}{file}" if name and file and isinstance(file, str) else name
@@ -110,11 +110,11 @@ class SpanReader:
         return self._names[key]
 
     def forget(self) -> None:
-        """Let go of all spans, which may be millions."""
+        """Drop all spans, which may be millions."""
         self._threads.clear()
 
     def read(self, *, limits: Limits, name: str) -> Stacks:
-        """Return the time that each span takes itself, over all threads. Raises ``BadProfile``, ``NotRecognised``."""
+        """Read the self time of each span, over all threads. Raises ``BadProfile``, ``NotRecognised``."""
         if self._wrong:
             raise self._wrong
         if not self._threads:
@@ -139,7 +139,7 @@ class SpanReader:
 
 
 def _lasted(event: Mapping[str, Any]) -> Any:
-    """Return how long a complete event took; some say only for how long its thread ran (``tdur``)."""
+    """Return how long a complete event took; some only give how long its thread ran (``tdur``)."""
     return event.get("dur", event.get("tdur", 0))
 
 
@@ -148,7 +148,7 @@ def _thread(event: Mapping[str, Any]) -> tuple[str, str]:
 
 
 def _paired(thread: Thread, skipped: Skipped) -> list[TraceSpan]:
-    """Make spans of what begins and ends; an end closes the innermost beginning of its name."""
+    """Pair beginnings and ends into spans; an end closes the innermost beginning with its name."""
     opened: list[Mark] = []
     spans = thread.spans
     for mark in sorted(thread.marks):
@@ -173,7 +173,7 @@ def _closed(end: Mark, opened: list[Mark], skipped: Skipped) -> Iterator[TraceSp
 
 
 def _cut(spans: list[TraceSpan]) -> int:
-    """Return for how many nanoseconds spans go on after the one that they began in; sorts them."""
+    """Return for how many nanoseconds spans outlast the one that they began in; sorts them."""
     spans.sort()
     ends: list[int] = []
     cut = 0
@@ -190,7 +190,7 @@ def _cut(spans: list[TraceSpan]) -> int:
 def _nested(spans: list[TraceSpan], gather: Gather, shown: Mapping[str, str]) -> Iterator[tuple[list[int], int, int]]:
     """Yield what the open spans take until the next one begins or ends; a span ends no later than those around it.
 
-    They come in their order.
+    In order of time.
     """
     stack: list[int] = []
     ends: list[int] = []

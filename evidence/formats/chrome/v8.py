@@ -1,7 +1,7 @@
 """V8's own profiles: ``.cpuprofile`` (nodes, samples, timeDeltas) and ``.heapprofile`` (a tree of allocation sites).
 
-Source: the Profiler and HeapProfiler domains of the DevTools protocol. Unless it was asked for more, V8 leaves out of
-a heap profile what was collected before its end, so what it counts is in use.
+Source: the Profiler and HeapProfiler domains of the DevTools protocol. By default, V8 leaves garbage-collected objects
+out of a heap profile, so what it counts is in use.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ from evidence.profile.source_functions import SourceFunction
 from evidence.profile.stacks import Codes, Ints, SampleType, Stacks
 
 NAME = "v8"
-# V8 samples a thread by the clock, idle or not: these are no CPU times.
+# V8 samples a thread by the clock, idle or not: these are not CPU times.
 TIMED = (SampleType("samples", "samples"), SampleType("time", "nanoseconds"))
 HEAP = (SampleType("inuse_space", "bytes"),)
 ROOT = "(root)"
-# What V8 calls the time outside of JavaScript.
+# V8's names for time outside JavaScript.
 HINTS = {"(idle)": "idle", "(program)": "native", "(garbage collector)": "native"}
 MICROSECOND = 1_000
 FARTHEST = 1 << 62  # nanoseconds
@@ -40,7 +40,7 @@ Window = tuple[int, int]  # nanoseconds of the program's own clock
 
 
 def claim(head: bytes) -> Claim | None:
-    """Tell by call frames, or by V8's older tree of functions; a trace of Chrome holds them deeper, in its events."""
+    """Recognise call frames, or V8's older tree of functions; a Chrome trace holds them deeper, in its events."""
     found = outline.of(head)
     if found.has("nodes[].callFrame") or found.has("head.callFrame") or found.has("head.functionName"):
         return Claim(Certainty.SURE, "it has a tree of call frames")
@@ -58,9 +58,9 @@ def read(data: Buffer, *, limits: Limits = DEFAULT) -> Stacks:
 
 
 def add_cpu(gather: Gather, profiles: Sequence[tuple[V8Nodes, Mapping[str, Any]]]) -> Window:
-    """Add the samples of profiles over their nodes: how often each was seen, and how long until the next sample.
+    """Add the samples of profiles over their nodes: how often each occurred, and how long until the next sample.
 
-    Return from when to when they were taken. Raises ``BadProfile`` for malformed content.
+    Return when the first and last were taken. Raises ``BadProfile`` for malformed content.
     """
     names = _names(gather, [nodes for nodes, _ in profiles])
     windows: list[Window] = []
@@ -73,9 +73,9 @@ def add_cpu(gather: Gather, profiles: Sequence[tuple[V8Nodes, Mapping[str, Any]]
 
 
 def timed(gather: Gather, name: str, window: Window) -> Stacks:
-    """Return CPU samples, and their time as the default where times are known.
+    """Return CPU samples, and their time as the default if times are known.
 
-    Threads run beside each other, so what was recorded is the ``window`` of all, not the time of each added up.
+    Threads run in parallel, so the recorded duration is the ``window`` of all, not the sum of each one's time.
     """
     stacks = gather.stacks(name)
     if not stacks.totals[1]:
@@ -117,7 +117,7 @@ def _id(node: Mapping[str, Any], at: int) -> int:
 
 
 def _parents(nodes: Sequence[Mapping[str, Any]]) -> dict[int, int]:
-    """Return each node's parent, which files give from above (``children``) or from below (``parent``)."""
+    """Return each node's parent; files give it from above (``children``) or from below (``parent``)."""
     parents: dict[int, int] = {}
     for at, node in enumerate(nodes):
         if "parent" in node:
@@ -155,7 +155,7 @@ def _place(node: Mapping[str, Any], at: int) -> SourceFunction:
 
 
 class _SampledNodes(NamedTuple):
-    """How often each node was sampled; for how many nanoseconds, and when, where times are known."""
+    """How often each node was sampled; for how many nanoseconds, and when, if times are known."""
 
     hits: dict[Key, int]
     lasted: dict[Key, int]
@@ -182,9 +182,9 @@ def _seen(nodes: Sequence[Mapping[str, Any]], file: Mapping[str, Any], *, known:
 
 
 def _until_next(times: Ints, *, end: int) -> Ints:
-    """Return how long it was from each time to the next one, and to the end from the last."""
+    """Return the time from each sample to the next one, and from the last to the end."""
     passed = np.empty_like(times)
-    if (times[1:] < times[:-1]).any():  # V8 takes samples on several threads and may write them out of order
+    if (times[1:] < times[:-1]).any():  # V8 samples several threads and may write the samples out of order
         order = np.argsort(times, kind="stable")
         passed[order[:-1]] = times[order[1:]]
         passed[order[-1]] = end
@@ -196,7 +196,7 @@ def _until_next(times: Ints, *, end: int) -> Ints:
 
 
 def _codes(sampled: Sequence[Any], codes: Mapping[Key, int]) -> Codes:
-    """Return the place of each sample's node. Raises ``BadProfile`` for one that does not exist."""
+    """Return the index of each sample's node. Raises ``BadProfile`` for one that does not exist."""
 
     def code(at: int, node: Any) -> int:
         key = whole(node, f"samples[{at}]")
@@ -208,7 +208,7 @@ def _codes(sampled: Sequence[Any], codes: Mapping[Key, int]) -> Codes:
 
 
 def _times(file: Mapping[str, Any]) -> Ints:
-    """Return when each sample was taken, in nanoseconds, where the file says so."""
+    """Return when each sample was taken, in nanoseconds, if the file says so."""
     if "timeDeltas" not in file:
         said = listed(file.get("timestamps", []), "timestamps")
         times = (_bounded(scaled(at, "timestamps", times=MICROSECOND)) for at in said)
@@ -221,7 +221,7 @@ def _times(file: Mapping[str, Any]) -> Ints:
 
 
 def _bounded(time: int) -> int:
-    """Return a time whose difference from any other fits."""
+    """Return a time whose difference from any other fits in 64 bits."""
     if abs(time) >= FARTHEST:
         raise BadProfile("A time doesn't fit in 62 bits", where="its times")
     return time

@@ -1,1 +1,1 @@
-"""Dumps of all threads, as debuggers and runtimes print them: several of them are a profile by hand."""
+"""Thread dumps, as debuggers and runtimes print them: several of them make a profile by hand."""

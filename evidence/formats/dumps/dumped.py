@@ -1,4 +1,4 @@
-"""What every dump of threads is read into: one count for each thread that has a stack, by its state. Pure."""
+"""The result of reading thread dumps: one count for each thread that has a stack, by its state. Pure."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ LABELS = 100
 
 
 class DumpedThread(NamedTuple):
-    """One thread of one dump: frames innermost first, what it is called, what it does, where it stands."""
+    """One thread in one dump: frames innermost first, its name, its state, and its position in the file."""
 
     frames: list[str]
     name: str
@@ -23,7 +23,7 @@ class DumpedThread(NamedTuple):
 
 
 def stacks(threads: Iterable[DumpedThread], *, format: str, unit: str, limits: Limits, dumps: int = 0) -> Stacks:
-    """Count threads by their stacks. Raises ``BadProfile`` when none has one."""
+    """Count threads by their stacks. Raises ``BadProfile`` if none has one."""
     gather = Gather([SampleType(unit, unit)], limits=limits)
     labels: dict[str, dict[str, list[int]]] = {"state": {}, "thread": {}}
     for thread in threads:

@@ -1,4 +1,4 @@
-"""Backtraces of gdb (``thread apply all bt``), pstack and eu-stack: one or several, one after the other.
+"""Backtraces of gdb (``thread apply all bt``), pstack and eu-stack: one or several in a row.
 
 Source: the GDB manual, *Backtraces*: ``#1  0x… in function (args) at file:line`` or ``from library``.
 """
@@ -31,7 +31,7 @@ MOST = 0.6
 
 
 def claim(head: bytes) -> Claim | None:
-    """Tell by threads with numbered frames, or by frames that begin at 0 and are most of the text."""
+    """Recognise threads with numbered frames, or frames that begin at 0 and make up most of the text."""
     lines = texts.lines(head)
     framed = texts.share(lines, lambda line: FRAME.match(line) or THREAD.match(line) or TID.match(line))
     begins = any((THREAD.match(one) or TID.match(one)) and (two.startswith(b"#0 ")) for one, two in pairwise(lines))
@@ -43,7 +43,7 @@ def claim(head: bytes) -> Claim | None:
 
 
 def read(data: Buffer, *, limits: Limits = DEFAULT) -> Stacks:
-    """Read every thread. Raises ``BadProfile`` when none has a frame; ``TooMuch``."""
+    """Read every thread. Raises ``BadProfile`` if none has a frame; ``TooMuch``."""
     text = texts.plain(held.at_once(data, limits=limits))
     return dumped.stacks(_threads(text), format=NAME, unit="threads", limits=limits)
 

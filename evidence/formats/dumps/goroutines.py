@@ -1,7 +1,7 @@
-"""Stacks of goroutines as Go prints them: ``goroutine?debug=2``, a panic, SIGQUIT.
+"""Goroutine stacks as Go prints them: ``goroutine?debug=2``, a panic, SIGQUIT.
 
 Source: Go's ``runtime/traceback.go``: ``goroutine 7 [chan receive, 5 minutes]:``, then pairs of lines, a function with
-its arguments and the place in its file.
+its arguments and its place in the file.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ CREATED = b"created by "
 
 
 def claim(head: bytes) -> Claim | None:
-    """Tell by the line that begins a goroutine, and a function below it."""
+    """Recognise the first line of a goroutine, and a function below it."""
     lines = [line.rstrip(b"\r") for line in texts.plain(head).split(b"\n")]
     for at, line in enumerate(lines[:-1]):
         if OPENS.match(line) and _function(lines[at + 1]):
@@ -33,7 +33,7 @@ def claim(head: bytes) -> Claim | None:
 
 
 def read(data: Buffer, *, limits: Limits = DEFAULT) -> Stacks:
-    """Read every goroutine that has a stack. Raises ``BadProfile`` when none has; ``TooMuch``."""
+    """Read every goroutine that has a stack. Raises ``BadProfile`` if none has; ``TooMuch``."""
     text = texts.plain(held.at_once(data, limits=limits))
     return dumped.stacks(_goroutines(text), format=NAME, unit="goroutines", limits=limits)
 
@@ -59,7 +59,7 @@ def _goroutines(text: bytes) -> Iterator[DumpedThread]:
 
 
 def _function(line: bytes) -> str:
-    """Return the function of a line that calls it, nothing for another line."""
+    """Return the function that a line calls; empty for any other line."""
     if len(line) > texts.LONGEST or line[:1] in (b"\t", b" ", b""):
         return ""
     return symbols.before_call(line.decode(errors="replace")) or ""

@@ -1,4 +1,4 @@
-"""Thread dumps of a JVM: jstack, ``jcmd Thread.print``, SIGQUIT; one or several one after the other.
+"""Thread dumps of a JVM: jstack, ``jcmd Thread.print``, SIGQUIT; one or several in a row.
 
 Source: the JDK, ``java_lang_Thread.cpp`` and ``vframe.cpp``: a line in quotes, a state, frames after ``at``.
 """
@@ -27,7 +27,7 @@ FRAME = re.compile(
 
 
 def claim(head: bytes) -> Claim | None:
-    """Tell by the heading of a dump, or by threads with their states."""
+    """Recognise the heading of a dump, or threads with their states."""
     lines = texts.lines(head)
     if any(DUMP.match(line) for line in lines[:20]):
         return Claim(Certainty.SURE, "it begins with “Full thread dump”")
@@ -37,7 +37,7 @@ def claim(head: bytes) -> Claim | None:
 
 
 def read(data: Buffer, *, limits: Limits = DEFAULT) -> Stacks:
-    """Read every thread that has frames. Raises ``BadProfile`` when none has; ``TooMuch``."""
+    """Read every thread that has frames. Raises ``BadProfile`` if none has; ``TooMuch``."""
     text = texts.plain(held.at_once(data, limits=limits))
     dumps = len(DUMP.findall(text))
     return dumped.stacks(_threads(text), format=NAME, unit="threads", limits=limits, dumps=dumps)

@@ -1,1 +1,1 @@
-"""Folded stacks, one a line."""
+"""Folded stacks, one per line."""

@@ -1,9 +1,9 @@
-"""Read large files of folded stacks in columns: numpy finds where frames end, Arrow gives them codes, on two threads.
+"""Read large files of folded stacks in columns: numpy finds where frames end, Arrow assigns codes, on two threads.
 
-A block of whole lines is copied to where it may be changed. Every byte then belongs to one token: a frame with the
-``;`` or the white space that ends it, or what is left of a line up to its end, which is its count or all of a bad
-line. Tokens touch, so that Arrow reads them in place; counts are blanked, so that they are few different tokens.
-What is not plain digits after white space is read line by line, by the ``grammar``.
+A block of whole lines is copied to a buffer that may be changed. Every byte then belongs to one token: a frame with the
+``;`` or the white space that ends it, or the rest of a line, which is its count or the whole of a bad line. Tokens are
+adjacent, so that Arrow reads them in place; counts are blanked, so that there are few distinct tokens. Lines that do
+not end in white space and plain digits are read one by one, by the ``grammar``.
 """
 
 from __future__ import annotations
@@ -29,22 +29,22 @@ from evidence.formats.folded.grammar import FoldedLines, FrameCodes
 from evidence.profile.limits import Limits
 from evidence.profile.stacks import Codes, Ints
 
-# What is looked through at once: its arrays stay in the processor's cache, and in memory that is not given back.
+# How much is scanned at once: its arrays stay in the processor's cache, and in memory that is not given back.
 TILE = 1 << 17
 THREADS = min(2, os.cpu_count() or 1)
-# The names in a block are looked up once, so that larger ones cost less, as long as each thread has some.
+# The names in a block are looked up once, so larger blocks cost less, as long as each thread has some.
 BLOCK = 8 << 20
 BLOCKS = 2 * THREADS
 END, JOINT, HASH = ord("\n"), ord(";"), ord("#")
-# A count of more bytes is not blanked.
+# A longer count, in bytes, is not blanked.
 MOST_BLANKED = 24
-# With no more names than this, frames wait in half their width until all blocks are read.
+# With at most this many names, frames are stored in half the width until all blocks are read.
 NARROW = 1 << 16
 
 
 @dataclass(slots=True)
 class Block:
-    """What the lines of one block say; numbers of lines count from 0 within it, ``at`` are those of its stacks."""
+    """The content of a block's lines; line numbers count from 0 within it, ``at`` are those of its stacks."""
 
     lines: int
     at: Ints
@@ -57,7 +57,7 @@ class Block:
 
 @dataclass(slots=True)
 class Ends:
-    """Where lines end, where their stacks do (at white space, or not at all), what they count, which are bad."""
+    """The end of each line and of its stack (at white space, or not at all), its count, and whether it is bad."""
 
     lines: Ints
     stacks: Ints
@@ -68,7 +68,7 @@ class Ends:
 
 
 def read(data: Buffer, *, columns: int, limits: Limits) -> FoldedLines:
-    """Read all lines; the same as ``grammar.read``, sooner, with equal stacks added up where there are many."""
+    """Read all lines, with the result of ``grammar.read`` but faster; equal stacks are added up if there are many."""
     if not len(data):
         return grammar.read(b"", columns=columns, limits=limits)
     reader = _Reader(data, columns, limits)
@@ -102,7 +102,7 @@ def _bounds(data: Buffer) -> Iterator[tuple[int, int]]:
 
 
 def _joined(blocks: list[Block], columns: int, names: FrameCodes, skipped: Skipped) -> FoldedLines:
-    """Join blocks, each of which is let go of once its frames are copied."""
+    """Join blocks; each is released once its frames are copied."""
     counts = np.concatenate([block.counts for block in blocks], axis=1)
     lengths = np.concatenate([block.lengths for block in blocks])
     samples = len(lengths)
@@ -126,7 +126,7 @@ def _joined(blocks: list[Block], columns: int, names: FrameCodes, skipped: Skipp
 
 
 class _Reader:
-    """Reads blocks of one file; each thread has room of its own."""
+    """Reads blocks of one file; each thread has its own buffers."""
 
     def __init__(self, data: Buffer, columns: int, limits: Limits) -> None:
         self._data = data
@@ -136,7 +136,7 @@ class _Reader:
         self.names = FrameCodes(limits)
 
     def block(self, bounds: tuple[int, int]) -> Block:
-        """Read the lines between two bytes of the file."""
+        """Read the lines between two offsets in the file."""
         begin, end = bounds
         source = self._bytes[begin:end]
         padded, text, room = self._given(len(source) + (source[-1] != END))
@@ -151,7 +151,7 @@ class _Reader:
         return Block(len(ends.lines), good, frames, lengths[good], ends.counts[:, good], parts, ends.skipped)
 
     def _given(self, size: int) -> tuple[Bytes, Bytes, Codes]:
-        """Return room for a text, padded and bare, and for the places of its joints."""
+        """Return buffers for a text, padded and bare, and for the positions of its joints."""
         needed = PAD + size + SLACK
         if len(getattr(self._room, "bytes", b"")) < needed:
             self._room.bytes = np.empty(max(needed, PAD + BLOCK + 1 + SLACK), dtype=np.uint8)
@@ -185,7 +185,7 @@ class _Reader:
         ends.parts += [(column, number, part) for column, part in enumerate(found.parts) if part]
 
     def _frames(self, text: Bytes, tokens: Codes, lines: Ints) -> tuple[NDArray[np.integer[Any]], Ints]:
-        """Return the codes of frames and how many each line has; ``lines`` are the places of tokens that end one."""
+        """Return the codes of frames and the number per line; ``lines`` are the indices of tokens that end a line."""
         offsets = np.zeros(len(tokens) + 1, dtype=np.int32)
         np.add(tokens, 1, out=offsets[1:])
         found = encoded(text, offsets)
@@ -202,7 +202,7 @@ class _Reader:
 
 
 def _joints(source: Bytes, text: Bytes, room: Codes) -> Codes:
-    """Copy a text to where its counts may be blanked; return where all frames but the last of a line end, and lines do.
+    """Copy a text to a buffer where counts may be blanked; return the ends of lines and of all but their last frames.
 
     A last line without a newline gets one.
     """
@@ -224,7 +224,7 @@ def _joints(source: Bytes, text: Bytes, room: Codes) -> Codes:
 
 
 def _blank(text: Bytes, ends: Ends) -> None:
-    """Write ends of lines over counts."""
+    """Overwrite counts with line ends."""
     after = ends.stacks + 1
     long = ends.lines - after
     for back in range(1, min(int(long.max(initial=0)), MOST_BLANKED) + 1):
@@ -234,7 +234,7 @@ def _blank(text: Bytes, ends: Ends) -> None:
 def _tokens(text: Bytes, joints: Codes, at: Ints, ends: Ends) -> tuple[Codes, Ints]:
     """Return where all tokens end, and which of them end lines; ``at`` says which of the joints do.
 
-    The last frame of a stack gets the ``;`` that ends the others, so that a name is one token wherever it stands.
+    The last frame of a stack gets the ``;`` that ends the others, so that a name is the same token everywhere.
     """
     if ends.bad.any():
         line = np.repeat(np.arange(len(at)), np.diff(at, prepend=-1))

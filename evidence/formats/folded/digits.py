@@ -1,7 +1,7 @@
-"""Read the counts at the ends of many lines at once: eight bytes are one number to the processor. Pure: numpy alone.
+"""Read the counts at the ends of many lines at once: the processor treats eight bytes as one number. Pure: numpy alone.
 
-Texts are *padded*: ``PAD`` bytes that end lines come before the first byte, and ``SLACK`` after the last, so that
-looking around needs no bounds; places count from that first byte.
+Texts are *padded*: ``PAD`` line-ending bytes precede the first byte and ``SLACK`` bytes follow the last, so that
+looking around needs no bounds checks; positions count from that first byte.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ Bytes = NDArray[np.uint8]
 Words = NDArray[np.uint64]
 PAD = 32
 SLACK = 16
-# Counts with more digits, and more white space than this before the end of a line, are read one by one.
+# Counts with more digits, or more white space than this before the end of the line, are read one by one.
 MOST_DIGITS = 15
 MOST_BLANKS = 16
 _W = np.uint64
@@ -24,7 +24,7 @@ _W = np.uint64
 def tails(padded: Bytes, ends: Ints, *, columns: int) -> tuple[Ints, Ints, NDArray[np.bool_]]:
     """Return where stacks end, their counts, and which lines end plainly, in digits after white space.
 
-    ``ends`` are the places of the newlines. Of lines that do not end plainly the rest means nothing.
+    ``ends`` are the positions of the newlines. For lines that do not end plainly, the other values are meaningless.
     """
     counts = np.zeros((columns, len(ends)), dtype=np.int64)
     plain = np.ones(len(ends), dtype=np.bool_)
@@ -38,12 +38,12 @@ def tails(padded: Bytes, ends: Ints, *, columns: int) -> tuple[Ints, Ints, NDArr
 
 
 def is_blank(bytes: Bytes) -> NDArray[np.bool_]:
-    """Tell which bytes are white space within a line."""
+    """Return which bytes are white space within a line."""
     return np.asarray((bytes == 32) | (bytes == 9) | (bytes == 13))
 
 
 def before_blanks(padded: Bytes, last: Ints) -> Ints:
-    """Move each place to the left, past white space of at most ``MOST_BLANKS`` bytes."""
+    """Move each position to the left, past at most ``MOST_BLANKS`` bytes of white space."""
     for _ in range(MOST_BLANKS):
         blank = is_blank(padded[last + PAD])
         if not blank.any():
@@ -53,7 +53,7 @@ def before_blanks(padded: Bytes, last: Ints) -> Ints:
 
 
 def numbers(padded: Bytes, last: Ints) -> tuple[Ints, Ints]:
-    """Return the numbers that end at these places, and how many digits they have, sixteen at most."""
+    """Return the numbers that end at these positions, and how many digits they have, at most sixteen."""
     value, digits = _eight(padded, last)
     long = np.flatnonzero(digits == 8)
     if len(long):
@@ -64,7 +64,7 @@ def numbers(padded: Bytes, last: Ints) -> tuple[Ints, Ints]:
 
 
 def _eight(padded: Bytes, last: Ints) -> tuple[Ints, Ints]:
-    """Return the numbers of up to eight digits that end at these places, and how many digits they have."""
+    """Return the numbers of up to eight digits that end at these positions, and how many digits they have."""
     begins = last + (PAD - 7)
     words = padded[: len(padded) & ~7].view("<u8")
     low, high = words.take(begins >> 3, mode="clip"), words.take((begins >> 3) + 1, mode="clip")
@@ -72,7 +72,7 @@ def _eight(padded: Bytes, last: Ints) -> tuple[Ints, Ints]:
     word = (low >> shift) | ((high << (_W(63) - shift)) << _W(1))
     word ^= _W(0x3030303030303030)
     other = (((word & _W(0x7F7F7F7F7F7F7F7F)) + _W(0x7676767676767676)) | word) & _W(0x8080808080808080)
-    # The last byte is the highest; the highest byte that is no digit tells how many follow it.
+    # The last byte is the most significant; the most significant byte that is not a digit tells how many follow it.
     digits = 7 - ((np.frexp(other.astype(np.float64))[1].astype(np.int64) - 1) >> 3)
     some = digits > 0
     shift = (8 * (8 - digits)).astype(np.uint64) * some

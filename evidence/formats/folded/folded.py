@@ -1,10 +1,10 @@
-"""Folded stacks, one a line: of flamegraph.pl and its collapsers, bpftrace, py-spy, async-profiler, tracing-flame.
+"""Folded stacks, one per line: from flamegraph.pl and its collapsers, bpftrace, py-spy, async-profiler, tracing-flame.
 
-Counts are samples unless the file shows what else they are: tracing-flame, whose stacks begin with a thread, writes
-nanoseconds, and Austin, which says so in comments, microseconds or bytes. A file is differential (two sample types,
-*before* and *after*) when each of its lines ends in two counts and one of them has two frames or more; else a number
-before the count belongs to the name. Counts with fractions are read exactly to nine places and kept in thousandths,
-millionths or billionths, whichever is the first to hold all.
+Counts are samples unless the file shows otherwise: tracing-flame, whose stacks begin with a thread, writes nanoseconds,
+and Austin, which says so in comments, microseconds or bytes. A file is differential (two sample types, *before* and
+*after*) if each of its lines ends in two counts and one of them has two frames or more; otherwise a number before the
+count belongs to the name. Counts with fractions are read exactly to nine places and stored in thousandths, millionths
+or billionths, whichever is the first to hold all.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ from evidence.profile.stacks import Ints, SampleType, Stacks
 __all__ = ["NAME", "claim", "read"]
 
 NAME = "folded"
-# Below this, loading Arrow takes longer than reading line by line.
+# Below this size, loading Arrow takes longer than reading line by line.
 SMALL = 3 * MIB
-# What collapsers write after a name. Names keep it, so that folding what was unfolded gives the same text.
+# The suffixes that collapsers append to a name. Names keep them, so that folding the result again gives the same text.
 SUFFIXES = {
     "_[k]": "kernel", "_[j]": "jit", "_[1]": "jit", "_[i]": "inlined", "_[0]": "interpreted",
     "_[g]": "gpu", "_[G]": "gpu-source",
@@ -40,9 +40,9 @@ TRACING_PLACE = re.compile(r"(.+?):[^:]*\.rs:\d+")
 
 
 def read(data: Buffer, *, limits: Limits = DEFAULT) -> Stacks:
-    """Read folded stacks of any dialect; lines that are none are skipped, counted and shown.
+    """Read folded stacks in any dialect; other lines are skipped, counted and shown.
 
-    Raises ``BadProfile`` when no line can be read, naming the first, ``TooMuch`` beyond ``limits``.
+    Raises ``BadProfile`` if no line can be read, naming the first, ``TooMuch`` beyond ``limits``.
     """
     data = _with_line_ends(texts.in_utf8(data, limits=limits))
     lines = _differential(data, limits) or _lines(data, columns=1, limits=limits)
@@ -58,7 +58,7 @@ def read(data: Buffer, *, limits: Limits = DEFAULT) -> Stacks:
 
 
 def _with_line_ends(data: Buffer) -> Buffer:
-    """Return text whose lines end in a carriage return alone, as old Macs wrote them, with ends that we read."""
+    """Return text with line ends that we read, for text whose lines end in a bare carriage return, as on old Macs."""
     if data.find(b"\n") >= 0 or data.find(b"\r") < 0:
         return data
     return bytes(data[:]).replace(b"\r", b"\n")
@@ -73,7 +73,7 @@ def _lines(data: Buffer, *, columns: int, limits: Limits) -> FoldedLines:
 
 
 def _differential(data: Buffer, limits: Limits) -> FoldedLines | None:
-    """Read two counts a line, if all lines have them and some stack shows that the first is not part of a name."""
+    """Read two counts per line, if all lines have them and some stack shows that the first is not part of a name."""
     try:
         if not _begins_with_two(data):
             return None
@@ -84,7 +84,7 @@ def _differential(data: Buffer, limits: Limits) -> FoldedLines | None:
 
 
 def _begins_with_two(data: Buffer) -> bool:
-    """Tell whether the first line that can be read has two counts."""
+    """Return whether the first readable line has two counts."""
     at = 0
     while at < len(data):
         end = data.find(b"\n", at)
@@ -97,17 +97,17 @@ def _begins_with_two(data: Buffer) -> bool:
 
 
 def _of_tracing_flame(lines: FoldedLines) -> bool:
-    """Tell whether every stack begins with a thread the way tracing-flame names one."""
+    """Return whether every stack begins with a thread as tracing-flame names them."""
     if not len(lines.frames) or not TRACING_THREAD.match(lines.names[lines.frames[0]]):
-        return False  # as nearly every file, after one look
+        return False  # for nearly every file, after one look
     begins = lines.offsets[:-1][np.diff(lines.offsets) > 0]
     return all(TRACING_THREAD.match(lines.names[code]) for code in np.unique(lines.frames[begins]))
 
 
 def _tracing(lines: FoldedLines) -> Stacks:
-    """Read what tracing-flame means: nanoseconds, and spans whose name ends where their source is written.
+    """Interpret tracing-flame's text: nanoseconds, and spans whose name ends before their source position.
 
-    A span keeps its name when its code moves, so that it can be compared with itself.
+    A span then keeps its name when its code moves, so that it can be compared with itself.
     """
     spans = [TRACING_PLACE.sub(r"\1", name) if TRACING_PLACE.fullmatch(name) else name for name in lines.names]
     lines.names = sorted(set(spans))
@@ -117,7 +117,7 @@ def _tracing(lines: FoldedLines) -> Stacks:
 
 
 def _of_austin(lines: FoldedLines, austin: remarks.Austin, said: list[str]) -> Stacks:
-    """Read what Austin's counts mean."""
+    """Interpret Austin's counts."""
     if _largest_sum(lines.counts) * austin.times > LARGEST:
         raise TooMuch("The counts overflow when added up")
     lines.counts *= austin.times
@@ -139,12 +139,12 @@ def _stacks(lines: FoldedLines, *, name: str, unit: str, **about: Any) -> Stacks
 
 
 def hint_of(name: str) -> str:
-    """Return the hint that a name's annotation gives."""
+    """Return the hint that a name's suffix gives."""
     return "boundary" if name in BOUNDARIES else SUFFIXES.get(name[-4:], "")
 
 
 def _scale(lines: FoldedLines) -> int:
-    """Turn counts into whole numbers of a fraction when some are not whole; return the number of places it has."""
+    """If some counts are not whole, convert all to whole numbers of a fraction; return its number of decimal places."""
     places = next(p for p in (0, *FRACTIONS) if all(part % 10 ** (PLACES - p) == 0 for _, _, part in lines.parts))
     if (_largest_sum(lines.counts) + len(lines.parts)) * 10**places > LARGEST:
         raise TooMuch("The counts overflow when added up")

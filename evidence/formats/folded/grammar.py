@@ -24,30 +24,30 @@ from evidence.profile.limits import Limits
 from evidence.profile.stacks import Codes, Ints
 
 BLANK = b" \t\r"
-# What follows the # of a comment, at once or not at all.
+# What may follow the # of a comment: one of these, or nothing.
 COMMENTED = (b"", b" ", b"\t", b"\r", b"#", b"!")
 NO_FRAME = -1
 LARGEST = (1 << 63) - 1
 PLACES = 9
 _COUNT = re.compile(rb"([0-9]+)(?:\.([0-9]*))?(?:[eE]([+-]?[0-9]{1,3}))?")
-# Counts that are no less, and that are most often the largest or the smallest of a file: without them it would lie.
+# Counts that must not be dropped, often the largest or smallest in a file: without them the file would mislead.
 _BELOW_ZERO = re.compile(rb"[ \t][-+][0-9][0-9.]*$")
 _GROUPED = re.compile(rb"[ \t][0-9]{1,3}([,'_][0-9]{3})+$")
-# Beyond so many places a number is more than any count, or nothing.
+# With more places than this, a number is larger than any count, or nothing.
 MOST_PLACES = 40
 _ENDINGS = {b";": b" ", b" ": b";"}
-# Terminals do as control characters say, and what turns the direction of text turns the numbers around a name too.
+# Terminals obey control characters, and characters that reverse text would also reverse the numbers around a name.
 _CONTROLS = dict.fromkeys(
     (*range(32), 127, *range(0x202A, 0x202F), *range(0x2066, 0x206A)), "\N{REPLACEMENT CHARACTER}"
 )
 
 
 class NotPairs(Exception):
-    """A line that has one count alone: the file is not differential, and numbers before counts belong to names."""
+    """A line has a single count: the file is not differential, and numbers before counts belong to names."""
 
 
 class Tail(NamedTuple):
-    """The end of a line: where its stack ends, its counts in whole numbers and the billionths beyond them."""
+    """The end of a line: where its stack ends, its counts in whole numbers, and the billionths beyond them."""
 
     end: int
     counts: tuple[int, ...]
@@ -56,9 +56,9 @@ class Tail(NamedTuple):
 
 @dataclass(slots=True)
 class FoldedLines:
-    """What the lines of a file say. ``parts`` holds [column, sample, billionths] for each count that is not whole.
+    """The content of a file's lines. ``parts`` holds [column, sample, billionths] for each count that is not whole.
 
-    ``samples`` is how many lines have a stack, which may be more than there are here: equal ones may be added up.
+    ``samples`` is how many lines have a stack; there may be fewer stacks, because equal ones may be added up.
     """
 
     names: list[str]
@@ -71,7 +71,7 @@ class FoldedLines:
 
 
 class FrameCodes:
-    """Frames as written, each with the code of its name; may be asked by several threads at once."""
+    """Frames as written, each with the code of its name; several threads may use it at once."""
 
     def __init__(self, limits: Limits) -> None:
         self.codes: dict[str, int] = {}
@@ -80,14 +80,14 @@ class FrameCodes:
         self._lock = Lock()
 
     def __call__(self, frames: list[bytes]) -> list[int]:
-        """Return the codes of frames. A frame may still have the ``;`` that ends it; what ends a line is none."""
+        """Return the codes of frames. A frame may still have the ``;`` that ends it; a line end is not a frame."""
         codes = list(map(self._met.get, frames))
         if None not in codes:
             return codes  # type: ignore[return-value]  # nothing is missing
         return [self._new(frame) if code is None else code for code, frame in zip(codes, frames, strict=True)]
 
     def _new(self, frame: bytes) -> int:
-        """Give a frame its code, unless it is the end of a line; often it was met with the other ending."""
+        """Give a frame its code, unless it is a line end; it was often seen before with the other ending."""
         if frame.endswith(b"\n"):
             if not frame.strip(b"\n"):
                 self._met[frame] = NO_FRAME
@@ -109,7 +109,7 @@ class FrameCodes:
         return code
 
     def ordered(self) -> tuple[list[str], Codes]:
-        """Return the names in their order, and for each code its place in that order."""
+        """Return the names in order, and for each code its index in that order."""
         names = sorted(self.codes)
         rank = np.empty(len(names), dtype=np.int32)
         rank[[self.codes[name] for name in names]] = np.arange(len(names), dtype=np.int32)
@@ -117,7 +117,7 @@ class FrameCodes:
 
 
 def tail(line: bytes, *, columns: int) -> Tail | None:
-    """Read the counts at the end of a line, or return nothing when it is not one of folded stacks."""
+    """Read the counts at the end of a line; return None if it is not a line of folded stacks."""
     counts: list[int] = []
     parts: list[int] = []
     end = len(line)
@@ -137,7 +137,7 @@ def tail(line: bytes, *, columns: int) -> Tail | None:
 
 
 def _moved(digits: bytes, fraction: bytes, exponent: int) -> tuple[bytes, bytes]:
-    """Return digits and fraction after the point is moved to the right, or to the left."""
+    """Return digits and fraction after the point has moved to the right, or to the left."""
     point = len(digits) + exponent
     if point <= 0:
         return b"0", b"0" * min(-point, MOST_PLACES) + digits + fraction
@@ -146,7 +146,7 @@ def _moved(digits: bytes, fraction: bytes, exponent: int) -> tuple[bytes, bytes]
 
 
 def _number(digits: bytes, fraction: bytes) -> tuple[int, int]:
-    """Return whole and billionths; a tenth place is rounded half up."""
+    """Return the whole number and the billionths; a tenth decimal place is rounded half up."""
     if len(digits) > len(str(LARGEST)) and len(digits.lstrip(b"0")) > len(str(LARGEST)):
         return LARGEST + 1, 0
     places = int(fraction[:PLACES].ljust(PLACES, b"0")) + (fraction[PLACES : PLACES + 1] >= b"5")
@@ -154,25 +154,25 @@ def _number(digits: bytes, fraction: bytes) -> tuple[int, int]:
 
 
 def is_blank(line: bytes) -> bool:
-    """Tell whether a line is blank, so it need not be reported as skipped."""
+    """Return whether a line is blank, so that it need not be reported as skipped."""
     return not line.strip(BLANK)
 
 
 def is_comment(line: bytes) -> bool:
-    """Tell a line that says something about the file, ``# duration: 100``, from a frame whose name begins with #."""
+    """Return whether a line is a comment on the file, ``# duration: 100``, and not a frame whose name begins with #."""
     return line[:1] == b"#" and (line[1:2] in COMMENTED or b";" not in line) and line[1:2] != b"<"
 
 
 def says_nothing(line: bytes) -> bool:
-    """Tell whether a line is blank or a comment, so it need not be reported as skipped."""
+    """Return whether a line is blank or a comment, so that it need not be reported as skipped."""
     return is_blank(line) or is_comment(line)
 
 
 def odd(line: bytes, *, columns: int) -> Tail | None:
     """Read the end of any line.
 
-    Raises ``NotPairs`` for one that has a single count where two are expected, ``BadProfile`` for a stack whose count
-    is a number that could mean something else.
+    Raises ``NotPairs`` for a line with a single count where two are expected, ``BadProfile`` for a stack whose count is
+    a number that could mean something else.
     """
     if is_comment(line):
         return None
@@ -196,7 +196,7 @@ def _check_count(line: bytes) -> None:
 
 
 def read(data: bytes, *, columns: int, limits: Limits) -> FoldedLines:
-    """Read every line in turn: the plain way, which needs no library to start and says what the quick one must say."""
+    """Read every line in turn: the simple way, which needs no library and defines what the fast one must return."""
     names = FrameCodes(limits)
     skipped = Skipped()
     stacks: list[list[int]] = []

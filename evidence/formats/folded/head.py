@@ -1,7 +1,7 @@
-"""Tell folded stacks from everything else that is text, by how the content begins. Pure.
+"""Recognise folded stacks among other texts by how the content begins. Pure.
 
-Prose has semicolons and ends lines in numbers now and then; tables end each line in a number and have no frames;
-code and other people's formats end lines in anything else. Folded stacks do both, line after line.
+Prose contains semicolons and sometimes ends lines in numbers; tables end each line in a number and have no frames; code
+and other formats end lines in anything else. Folded stacks have both, line after line.
 """
 
 from __future__ import annotations
@@ -12,17 +12,17 @@ from evidence.formats.base import texts
 from evidence.formats.folded import grammar
 from evidence.profile.claims import Certainty, Claim
 
-# Of the lines that say something, how many must be of folded stacks.
+# The share of meaningful lines that must be folded stacks.
 MOST = 0.5
 NEARLY_ALL = 0.9
-# The least number of frames by which a line is known whose end we do not see.
+# The minimum number of frames to recognise a line whose end is not in the head.
 CUT_FRAMES = 16
 _TIGHT = re.compile(rb";[^ \t\r;]")
 _WORDS = re.compile(rb"[^;()<>\[\]{}]*[a-z,] [a-z]")
 _TRACING = re.compile(rb"(ThreadId\(\d+\)[^;]*|all-threads)(; |[ \t]+\d)")
 _DATED = re.compile(rb"[\[(<\"]?(\d{4}-\d\d-\d\d|\d\d:\d\d:\d\d|[A-Z][a-z]{2} [ \d]\d \d\d:\d\d)")
 _CODE = re.compile(rb"[\"=]|//")
-# One frame and what it counts; tables have more columns, reports have labels, prose has more words.
+# One frame and its count; tables have more columns, reports have labels, prose has more words.
 _ALONE = re.compile(rb"([^\s\d,;|%{}\"=][^,;|%{}\"=]*?)[ \t]+\d+(\.\d+)?[ \t]*")
 _LABEL = re.compile(rb":([ \t]|$)|[ \t]\d[\d.]*$|[.!?]([ \t]|$)")
 _OPENING = re.compile(rb"[(<\[]")
@@ -31,7 +31,7 @@ MOST_BLANKS = 3
 
 
 def claim(head: bytes) -> Claim | None:
-    """Tell how surely the first 64 KiB of some content are folded stacks, bad lines among them or not."""
+    """Return how surely the first 64 KiB are folded stacks, with or without bad lines among them."""
     if texts.BINARY.search(texts.plain(head)):
         return None
     if len(head) >= texts.HEAD and b"\n" not in head:
@@ -48,7 +48,7 @@ def claim(head: bytes) -> Claim | None:
 
 
 def _is_alone(line: bytes, *, alone: bool) -> bool:
-    """Tell whether a line is one frame and its count; a line that is ``alone`` could be a sentence."""
+    """Return whether a line is one frame and its count; a line that is ``alone`` could be a sentence."""
     if len(line) > texts.LONGEST:
         return False
     found = _ALONE.fullmatch(_without_brackets(line.rstrip()))
@@ -58,7 +58,7 @@ def _is_alone(line: bytes, *, alone: bool) -> bool:
 
 
 def _without_brackets(line: bytes) -> bytes:
-    """Leave out what stands between the first opening bracket and the last closing one."""
+    """Remove what is between the first opening bracket and the last closing one."""
     opening, closing = _OPENING.search(line), max(map(line.rfind, _CLOSINGS))
     if not opening or closing < opening.start():
         return line
@@ -66,14 +66,14 @@ def _without_brackets(line: bytes) -> bytes:
 
 
 def _is_tight(line: bytes) -> bool:
-    """Tell whether a line with a count has frames joined by ``;`` alone, not clauses, and is of no log."""
+    """Return whether a line with a count has frames joined by a bare ``;``, not clauses, and is not from a log."""
     if not _TIGHT.search(line) or _DATED.match(line) or not grammar.tail(line, columns=1):
         return False
     return not _CODE.search(line) or line.count(b";") > 2
 
 
 def _is_loose(line: bytes) -> bool:
-    """Tell whether a line with a count has frames joined by ``; ``; prose and logs have one such line now and then."""
+    """Return whether a line with a count has frames joined by ``; ``; prose and logs have such a line now and then."""
     if _TIGHT.search(line) or _DATED.match(line) or not grammar.tail(line, columns=1):
         return False
     return bool(_TRACING.match(line)) or (
@@ -82,6 +82,6 @@ def _is_loose(line: bytes) -> bool:
 
 
 def _is_cut(line: bytes) -> bool:
-    """Tell whether one line longer than the head is a very deep stack, not the code of a page."""
+    """Return whether one line longer than the head is a very deep stack, and not a web page's code."""
     frames = line.split(b";")[:-1]
     return len(frames) >= CUT_FRAMES and not any(_CODE.search(frame) for frame in frames)

@@ -1,4 +1,4 @@
-"""What folded stacks say of themselves in comments, before the first stack or after the last; Austin writes such. Pure.
+"""Comments in folded stacks, before the first stack or after the last; Austin writes metadata there. Pure.
 
 Source: github.com/P403n1x87/austin, *Collapsed stack format*: ``# key: value`` lines, times in microseconds, memory in
 bytes since version 3 and in KiB before.
@@ -23,7 +23,7 @@ KEPT_KIB = 1 << 10
 
 
 class Austin(NamedTuple):
-    """What counts of Austin's mean: of which sample type, and how many of our units one is."""
+    """The meaning of Austin's counts: their sample type, and how many of our units one is."""
 
     type: SampleType
     times: int
@@ -40,7 +40,7 @@ def of(data: Buffer) -> list[str]:
 
 
 def austin(remarks: list[str]) -> Austin | None:
-    """Return what the counts are where Austin wrote the file."""
+    """Return what the counts mean if Austin wrote the file."""
     said = _pairs(remarks)
     if "austin" not in said:
         return None
@@ -53,7 +53,7 @@ def austin(remarks: list[str]) -> Austin | None:
 
 
 def about(remarks: list[str]) -> dict[str, Any]:
-    """Return what to tell of comments: themselves, and how long Austin recorded."""
+    """Return the metadata from comments: the comments, and how long Austin recorded."""
     if not remarks:
         return {}
     said = _pairs(remarks)

@@ -1,6 +1,6 @@
-"""Make one of equal stacks, whose counts are added up: tracers write a line for each time they look, most seen before.
+"""Merge equal stacks and add up their counts: tracers write a line each time they look, mostly repeats.
 
-A stack is the bytes of its codes, which Arrow tells apart sooner than lines of text, and sooner than trees are grown.
+A stack is the bytes of its codes: Arrow compares those faster than lines of text, and faster than growing trees.
 """
 
 from __future__ import annotations
@@ -17,28 +17,28 @@ from evidence.profile.stacks import Ints
 
 Frames = NDArray[np.integer[Any]]
 LOOKED_AT = 1 << 13
-# With more different stacks than this among the first of a file, adding equal ones up costs more than it saves.
+# If more than this share of a file's first stacks are distinct, adding up equal ones costs more than it saves.
 DIFFERENT = 0.85
 # Arrow counts bytes in 32 bits.
 MOST_BYTES = 1 << 31
 
 
 def are_many(frames: Frames, lengths: Ints) -> bool:
-    """Tell by the first stacks of a file whether they repeat."""
+    """Return whether the first stacks of a file show that they repeat."""
     first = lengths[:LOOKED_AT]
     return len(_told_apart(frames[: int(first.sum())], first).dictionary) < DIFFERENT * len(first)
 
 
 def fit(frames: Frames, counts: Ints) -> bool:
-    """Tell whether stacks can be told apart at once, and counts added up whichever of their stacks are equal."""
+    """Return whether all stacks can be compared at once, and counts added up whichever of their stacks are equal."""
     largest = int(counts.max(initial=0))
     return frames.nbytes < MOST_BYTES and largest <= LARGEST // max(counts.shape[1], 1)
 
 
 def added_up(frames: Frames, lengths: Ints, counts: Ints) -> tuple[Frames, Ints, Ints]:
-    """Return the different stacks in the order in which they are met, and what each counts in all.
+    """Return the distinct stacks in order of first appearance, and what each counts in all.
 
-    ``frames`` holds the codes of all stacks, as many of each as ``lengths`` says; ``counts`` one row a column.
+    ``frames`` holds the codes of all stacks, ``lengths`` how many each has; ``counts`` has one row per column.
     """
     found = _told_apart(frames, lengths)
     place = found.indices.to_numpy()

@@ -1,1 +1,1 @@
-"""What the Firefox Profiler opens: samply, Firefox itself, `perf script report gecko`."""
+"""Files that the Firefox Profiler opens: from samply, Firefox itself, `perf script report gecko`."""

@@ -1,7 +1,7 @@
 """Recordings for the Firefox Profiler, as samply, Firefox and `perf script report gecko` write them.
 
-Each thread has samples: how many, and for how long its thread ran where that was measured. Allocations are sample types
-of their own. Where there are several processes, each is the root of its stacks.
+Each thread has samples: how many, and for how long it ran if that was measured. Allocations are sample types of their
+own. If there are several processes, each is the root of its stacks.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ SAMPLES, CPU = SampleType("samples", "samples"), SampleType("cpu", "nanoseconds"
 TIME, ALLOCATED = SampleType("time", "nanoseconds"), SampleType("alloc_space", "bytes")
 MILLISECOND = 1_000_000
 NESTED_PROCESSES = 20
-# The table of a thread -> what its weights count, and the type of them.
+# A thread's table -> what its weights count, and their type.
 TABLES = {"samples": SAMPLES, "jsAllocations": ALLOCATED, "nativeAllocations": ALLOCATED}
 WEIGHTS = {"samples": (SAMPLES, 1), "tracing-ms": (TIME, MILLISECOND), "bytes": (ALLOCATED, 1)}
 
 
-# What is large in a file and says nothing of samples.
+# Large parts of a file that say nothing about samples.
 NOT_READ = (
     "markers", "counters", "pages", "profilerOverhead", "nativeSymbols", "time", "timeDeltas", "eventDelay", "category",
     "subcategory", "address", "nativeSymbol", "innerWindowID", "line", "column", "lineNumber", "columnNumber",
@@ -41,20 +41,20 @@ NO_STACK, MOST = -1, (1 << 63) - 1
 
 
 class Counted(NamedTuple):
-    """What the rows of a table count of one type: by which stacks, and how much."""
+    """What a table's rows count for one type: which stacks, and how much."""
 
     type: SampleType
     stacks: array[int]
     values: array[int]
 
     def add(self, stack: Any, value: int, where: str) -> None:
-        """Take a row. Raises ``BadProfile`` for what is no stack."""
+        """Add a row. Raises ``BadProfile`` for an invalid stack."""
         self.stacks.append(NO_STACK if stack is None else min(_index(stack, where), MOST))
         self.values.append(max(value, 0))
 
 
 def claim(head: bytes) -> Claim | None:
-    """Tell by what it says of itself, or by a thread's tables of stacks."""
+    """Recognise the metadata, or a thread's tables of stacks."""
     found = outline.of(head)
     if "meta.preprocessedProfileVersion" in found:
         return Claim(Certainty.SURE, "it says which version of the Firefox Profiler's format it is")
@@ -90,7 +90,7 @@ def read(data: Buffer, *, limits: Limits = DEFAULT) -> Stacks:
 def _threads(
     file: Mapping[str, Any], above: int = 0
 ) -> Iterator[tuple[GeckoThread, Mapping[str, Any], Mapping[str, Any]]]:
-    """Yield the threads of a file and of the processes in it, with what the file says of itself."""
+    """Yield the threads of a file and of its processes, with the file's metadata."""
     if above > NESTED_PROCESSES:
         raise BadProfile("Its processes are nested too deeply")
     meta, shared = mapped(file.get("meta", NOTHING), "meta"), mapped(file.get("shared", NOTHING), "shared")
@@ -118,7 +118,7 @@ def _counted(thread: GeckoThread, tables: Mapping[str, Any], meta: Mapping[str, 
 
 
 def _ran(rows: Mapping[str, Sequence[Any]], meta: Mapping[str, Any], where: str) -> Iterator[Counted]:
-    """Yield for how long the thread ran until each sample, where that was measured in a unit of time."""
+    """Yield how long the thread ran until each sample, if that was measured in a unit of time."""
     unit = str(mapped(meta.get("sampleUnits") or NOTHING, "meta.sampleUnits").get("threadCPUDelta", ""))
     times, word = units.ours(unit)
     if word != "nanoseconds" or not unit:

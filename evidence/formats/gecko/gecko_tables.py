@@ -1,8 +1,8 @@
-"""The tables of one thread in the Firefox Profiler's JSON, whichever of its layouts a file has.
+"""The tables of one thread in the Firefox Profiler's JSON, in either of its layouts.
 
 Source: github.com/firefox-devtools/profiler, ``docs-developer/processed-profile-format.md`` and
-``gecko-profile-format.md``. Processed profiles keep columns, and newer ones share tables between threads; what Firefox
-writes keeps rows with a schema.
+``gecko-profile-format.md``. Processed profiles store columns, and newer ones share tables between threads; Firefox
+itself writes rows with a schema.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from evidence.profile.errors import BadProfile
 
 Table = Mapping[str, Sequence[Any]]
 ADDRESS = re.compile(r"0x[0-9a-fA-F]+$")
-# `js::RunScript (self-hosted:12)` of Firefox's own form stays as it is; so does everything else.
+# `js::RunScript (self-hosted:12)` in Firefox's own form stays as it is; so does everything else.
 NOTHING: Mapping[str, Any] = {}
 
 
 def columns(table: Any, where: str) -> Table:
-    """Return a table by columns, whether it is kept so or in rows with a schema."""
+    """Return a table by columns, whether it is stored that way or in rows with a schema."""
     table = mapped(table, where)
     if "schema" not in table:
         return {name: column for name, column in table.items() if isinstance(column, list | JsonColumn)}
@@ -52,7 +52,7 @@ class GeckoThread:
         return columns(found, f"{self.where}.{name}") if found is not None else {}
 
     def stack(self, at: int) -> tuple[int | None, int | None]:
-        """Return the frame of a stack and the stack above it."""
+        """Return the frame of a stack and its parent stack."""
         frame, prefix = self._of(self._stacks, "frame", at, "Stack"), self._of(self._stacks, "prefix", at, "Stack")
         return frame, prefix
 
@@ -68,7 +68,7 @@ class GeckoThread:
         return name, "inlined" if inlined else ""
 
     def _library(self, function: int | None) -> str:
-        """Return the library that code without a name is of."""
+        """Return the library that unnamed code belongs to."""
         resource = self._of(self._functions, "resource", function, "Function")
         if resource is None or resource < 0:
             return ""

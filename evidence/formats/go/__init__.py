@@ -1,1 +1,1 @@
-"""What Go and gperftools print of profiles: the text of debug=1 and debug=2, and pprof's own reports."""
+"""Profiles as printed by Go and gperftools: the text of debug=1 and debug=2, and pprof's own reports."""

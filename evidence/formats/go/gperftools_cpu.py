@@ -1,7 +1,8 @@
-"""CPU profiles of gperftools and tcmalloc, binary: stacks of addresses with how often each was met.
+"""Binary CPU profiles of gperftools and tcmalloc: stacks of addresses with how often each occurred.
 
-Source: gperftools, ``docs/cpuprofile-fileformat``. Every number is a word of the machine that wrote it: 4 or 8 bytes,
-in its order. As in ``go tool pprof``, frames that the profiler's own signal handler put on all stacks are left out.
+Source: gperftools, ``docs/cpuprofile-fileformat``. Every number is a machine word of the recording machine: 4 or 8
+bytes, in its byte order. As in ``go tool pprof``, frames that the profiler's own signal handler put on all stacks are
+dropped.
 """
 
 from __future__ import annotations
@@ -28,13 +29,13 @@ WORDS = ("<u4", ">u4", "<u8", ">u8")
 HEAD_WORDS = 5
 LONGEST_PERIOD_US = 60_000_000
 MICROSECOND = 1_000
-# Of the samples, which share may lack a frame that the signal handler put on all others; and how many such there are.
+# The share of samples that may lack a signal handler's frame that all others have; and how many such frames there are.
 FEW, HANDLERS = 1 / 32, 2
 Words = NDArray[np.unsignedinteger]
 
 
 class AddressSample(NamedTuple):
-    """How often a stack was met, its addresses, the innermost first, and the word at which it begins."""
+    """How often a stack occurred, its addresses, innermost first, and the word at which it begins."""
 
     met: int
     addresses: tuple[int, ...]
@@ -42,7 +43,7 @@ class AddressSample(NamedTuple):
 
 
 def claim(head: bytes) -> Claim | None:
-    """Tell by the five words of the head, one of which says how often samples were taken."""
+    """Recognise the five header words, one of which is the sampling period."""
     if _head(head):
         return Claim(Certainty.SURE, "its first five words are those of a CPU profile of gperftools")
     return None
@@ -87,13 +88,13 @@ def _samples(words: Words, limits: Limits) -> Iterator[AddressSample]:
         addresses = words[at + 2 : end].tolist()
         if not count and addresses == [0]:
             return
-        # A caller's address is that after its call.
+        # A caller's address is the one after its call.
         yield AddressSample(count, (addresses[0], *(max(one - 1, 0) for one in addresses[1:])), at)
         at = end
 
 
 def _cleaned(samples: Sequence[AddressSample]) -> Sequence[AddressSample]:
-    """Leave out what the signal handler put above the innermost frame, and an innermost frame that is there twice."""
+    """Drop the signal handler's frames above the innermost frame, and a duplicated innermost frame."""
     for _ in range(HANDLERS):
         above = Counter(sample.addresses[1] for sample in samples if len(sample.addresses) > 1)
         handler = next(

@@ -1,7 +1,7 @@
-"""Profiles as text, before pprof had a protobuf: Go's ``debug=1``, gperftools' heap, growth and contention.
+"""Text profiles from before pprof's protobuf: Go's ``debug=1``, gperftools' heap, growth and contention.
 
-Source: github.com/google/pprof, ``profile/legacy_profile.go``, whose scaling of sampled heaps and contentions is
-followed; Go adds the function of each address in comments, without which the addresses stand for themselves.
+Source: github.com/google/pprof, ``profile/legacy_profile.go``, including its scaling of sampled heaps and contentions.
+Go adds each address's function in comments; without them, addresses are used as names.
 """
 
 from __future__ import annotations
@@ -50,17 +50,17 @@ Names = list[tuple[int, str]]  # where a function is, and its name, innermost fi
 
 
 class LegacyHead(NamedTuple):
-    """What the first line says: the sample types, how lines are read, and how what they count is scaled."""
+    """The first line's content: the sample types, how lines are read, and how their counts are scaled."""
 
     types: tuple[SampleType, ...]
     line: re.Pattern[bytes]
-    rate: int = 0  # of a heap: bytes between samples
-    hertz: int = 0  # of contentions: cycles a second
+    rate: int = 0  # for a heap: bytes between samples
+    hertz: int = 0  # for contentions: cycles per second
     period: int = 1
 
 
 def claim(head: bytes) -> Claim | None:
-    """Tell by the first line, which says of what it is a profile."""
+    """Recognise the first line, which says what the profile is of."""
     lines = texts.lines(head)
     first = lines[0] if lines else b""
     if HEAP.match(first) or CONTENTION.match(first):
@@ -71,7 +71,7 @@ def claim(head: bytes) -> Claim | None:
 
 
 def read(data: Buffer, *, limits: Limits = DEFAULT) -> Stacks:
-    """Read every stack with what it counts. Raises ``BadProfile`` naming the line; ``TooMuch``."""
+    """Read every stack with its counts. Raises ``BadProfile`` naming the line; ``TooMuch``."""
     lines = texts.plain(held.at_once(data, limits=limits)).split(b"\n")
     begin, head = _head(lines)
     gather = Gather(head.types, limits=limits)
@@ -91,7 +91,7 @@ def read(data: Buffer, *, limits: Limits = DEFAULT) -> Stacks:
 
 
 def _cautions(head: LegacyHead, *, named: bool) -> Iterator[str]:
-    """Yield what to be careful about; the text doesn't say which version of Go wrote it."""
+    """Yield guards; the text doesn't say which version of Go wrote it."""
     if head.period > 1:
         yield TWICE.format(times=head.period)
     if not named:
@@ -99,7 +99,7 @@ def _cautions(head: LegacyHead, *, named: bool) -> Iterator[str]:
 
 
 def _head(lines: Sequence[bytes]) -> tuple[int, LegacyHead]:
-    """Return the number of lines that the head takes, and what it says."""
+    """Return the number of lines in the head, and its content."""
     at = next((at for at, line in enumerate(lines) if line.strip() and not texts.is_comment(line)), 0)
     line = lines[at] if lines else b""
     if found := HEAP.match(line):
@@ -168,9 +168,9 @@ def _values(found: re.Match[bytes], head: LegacyHead) -> list[int]:
 
 
 def _unsampled(pair: Sequence[int], rate: int) -> list[int]:
-    """Return how many objects and bytes there were, of which one in ``rate`` bytes was sampled.
+    """Return how many objects and bytes there were, given that one in ``rate`` bytes was sampled.
 
-    Raises ``ZeroDivisionError`` or ``OverflowError`` where there can't have been so many.
+    Raises ``ZeroDivisionError`` or ``OverflowError`` if there can't have been so many.
     """
     count, size = pair
     if not count or not size or rate <= 1:
@@ -182,10 +182,9 @@ def _unsampled(pair: Sequence[int], rate: int) -> list[int]:
 def _stack(addresses: Sequence[int], names: Names, *, hidden: list[str]) -> list[str]:
     """Return the functions of a stack, root first.
 
-    Go prints each function of a stack on a line of its own, what was inlined and what recurs included; each stands at
-    the instruction before its address, which may be the address of the one inside it, so that the order alone tells
-    them apart. It leaves out functions of its runtime at the leaf, for which ``hidden`` stands, and what starts
-    goroutines at the root.
+    Go prints each function of a stack on its own line, including inlined and recursive ones; each has the address
+    before its return address, which may equal that of its callee, so that only the order distinguishes them. It omits
+    runtime functions at the leaf, for which ``hidden`` stands, and what starts goroutines at the root.
     """
     if not names:
         return [hex(address) for address in reversed(addresses)] or [UNKNOWN]

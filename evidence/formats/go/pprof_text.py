@@ -1,4 +1,4 @@
-"""What ``go tool pprof -raw`` and ``-traces`` print: whole profiles as text, the second one in rounded values.
+"""Output of ``go tool pprof -raw`` and ``-traces``: whole profiles as text, the latter with rounded values.
 
 Source: github.com/google/pprof, ``profile/profile.go`` (String) and ``internal/report`` (printTraces).
 """
@@ -28,13 +28,13 @@ SAMPLE = re.compile(rb"\s*((?:-?\d{1,19}\s+)*-?\d{1,19}):((?: \d{1,18})*)\s*$")
 LOCATION = re.compile(rb"\s{0,12}(\d{1,18}): (0x[0-9a-f]{1,16})(?: M=\d+)?(?: ([^\n]*))?$")
 LINE = re.compile(rb"(\S[^\n]*?) \S*:\d+:\d+ s=\d+\s*$|(\S[^\n]*?) \S*:\d+ s=\d+\s*$")
 DIFFERENCE = "It's a difference of two profiles, as -diff_base prints it. Upload what -proto writes, or both of them"
-# As pprof abbreviates them -> what ``units`` knows them by.
+# pprof's abbreviations -> the names in ``units``.
 ABBREVIATED = {"mins": "min", "hrs": "hours"}
 COUNTED = {"goroutine": "goroutines", "threadcreate": "threads", "contentions": "contentions", "samples": "samples"}
 
 
 def claim(head: bytes) -> Claim | None:
-    """Tell by the rules between traces, or by the headings of a raw profile."""
+    """Recognise the rules between traces, or the headings of a raw profile."""
     lines = texts.lines(head)
     if any(RULE.match(one) and TRACE.match(two) for one, two in pairwise(lines)):
         return Claim(Certainty.SURE, "it has traces between rules, as pprof -traces prints them")

@@ -1,1 +1,1 @@
-"""Profiles that keep which function calls which, and no stacks: cProfile, callgrind."""
+"""Profiles that store which function calls which, but no stacks: cProfile, callgrind."""

@@ -1,8 +1,8 @@
-"""Stacks from a graph of calls: what a function costs itself is exact, by which paths it was reached is estimated.
+"""Stacks from a call graph: a function's self cost is exact, the paths by which it was reached are estimated.
 
-As gprof does, the cost of a function is shared between those that call it by what their calls of it cost in all; what
-recursion adds is left out, and a circle of functions is left by way of those that call into it. ``about["estimated"]``
-says so to people.
+As in gprof, the cost of a function is distributed among its callers in proportion to the total cost of their calls;
+recursion adds nothing, and a cycle of functions is left through the callers outside it. ``about["estimated"]`` tells
+people so.
 """
 
 from __future__ import annotations
@@ -13,17 +13,17 @@ from collections.abc import Iterator, Mapping
 from evidence.formats.base.gather import Gather
 from evidence.formats.graphs import circles
 
-# Of all: what is less is not parted further, and follows the caller that costs most.
+# Of everything: a smaller part is not split further, and follows the caller that costs most.
 SMALLEST = 5_000
 DEEPEST = 300
-# What costs more than all calls of it, by more than rounding explains, was begun by nobody as well.
+# A function that costs more than all calls to it, by more than rounding explains, is also a root.
 NOBODY, NOISE = -1, 1_000
 ESTIMATED = {"estimated": True}
-Way = tuple[int, ...]  # what a path goes on with, from a function up
+Way = tuple[int, ...]  # what a path continues with, from a function up
 
 
 class CallGraph:
-    """Functions by code: what each costs itself, and what the calls of one by another cost in all."""
+    """Functions by code: each one's self cost, and the total cost of calls from one to another."""
 
     def __init__(self) -> None:
         self._own: dict[int, int] = defaultdict(int)
@@ -32,11 +32,11 @@ class CallGraph:
         self._alone: dict[int, int] = {}
 
     def costs(self, function: int, value: int) -> None:
-        """Add what a function costs itself."""
+        """Add to a function's self cost."""
         self._own[function] += value
 
     def calls(self, caller: int, callee: int, value: int) -> None:
-        """Add what calls cost in all."""
+        """Add to the total cost of calls."""
         if caller != callee and value > 0:
             self._callers[callee][caller] += value
 
@@ -52,9 +52,9 @@ class CallGraph:
                     gather.add(path[::-1], values, where=f"function {function}")
 
     def _begun_by_nobody(self) -> dict[int, int]:
-        """Return what each function costs beyond the calls of it, where that is more than rounding explains.
+        """Return each function's cost beyond the calls to it, if that is more than rounding explains.
 
-        In a circle, calls hold each other's cost many times over: there it is no more than the whole circle's.
+        In a cycle, calls contain each other's cost many times over: there it is at most the whole cycle's.
         """
         around = self._beyond_calls({function: self._circle(function) for function in self._functions()})
         each = self._beyond_calls({function: function for function in self._functions()})
@@ -68,7 +68,7 @@ class CallGraph:
         return {*self._own, *self._callers, *(caller for callers in self._callers.values() for caller in callers)}
 
     def _beyond_calls(self, group: Mapping[int, int]) -> dict[int, int]:
-        """Return by how much groups of functions cost more than the calls from outside of them, where they do."""
+        """Return how much more each group of functions costs than the calls from outside it, if it does."""
         inside: dict[int, int] = defaultdict(int)
         called: dict[int, int] = defaultdict(int)
         for function, value in self._own.items():
@@ -85,7 +85,7 @@ class CallGraph:
         return self._circles.get(function, function)
 
     def _paths(self, function: int, value: int, least: int) -> Iterator[tuple[list[int], int]]:
-        """Yield paths up to where nobody calls, and what part of the value each has; the parts add up to it."""
+        """Yield paths up to functions without callers, and the part of the value of each; the parts add up to it."""
         waiting = [([function], value)]
         while waiting:
             path, left = waiting.pop()
@@ -103,10 +103,10 @@ class CallGraph:
             waiting += [([*path, *way], part) for way, part in parts.items() if way[-1] != NOBODY and part > 0]
 
     def _above(self, path: list[int]) -> dict[Way, int]:
-        """Return who calls the last function of a path, for how much; nobody is a caller too.
+        """Return who calls the last function of a path, and for how much; having no caller counts as one.
 
-        Whoever is on the path already is left out. Where nobody else calls it, it recurs: the nearest function up the
-        calls that somebody else calls is where the path goes on.
+        Functions already on the path are left out. If no others call it, it is recursive: the path continues at the
+        nearest function up the calls that another function calls.
         """
         on, met = set(path), {path[-1]}
         ways: list[Way] = [()]

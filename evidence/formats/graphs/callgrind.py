@@ -1,8 +1,8 @@
-"""Callgrind's format, which valgrind, Xdebug and others write: costs of lines, and of calls in all.
+"""Callgrind's format, written by valgrind, Xdebug and others: costs of lines, and total costs of calls.
 
 Source: the Valgrind manual, *Callgrind Format Specification*. Names may be compressed, ``(12) name`` once and ``(12)``
-afterwards; a ``calls=`` line says that the cost on the next line is that of calls. A function is called from the file
-and the object that were named last, unless ``cfi=`` and ``cob=`` say others.
+afterwards; a ``calls=`` line says that the cost on the next line is that of calls. A callee is in the file and object
+named last, unless ``cfi=`` and ``cob=`` name others.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ COST = re.compile(rb"(?:[+-]?\d+|\*|0x[0-9a-fA-F]+)(?:\s+(?:[+-]?\d+|\*|0x[0-9a-
 FILES, CALLED_FILES, UNKNOWN = (b"fl", b"fi", b"fe"), (b"cfi", b"cfl"), {b"", b"???"}
 CALLS, JUMP = b"calls=", (b"jump=", b"jcnd=")
 HEADER = re.compile(rb"[a-z]+: ?|#|$")
-TIME, LONGEST = SampleType("time", "nanoseconds"), 18  # digits of a cost
+TIME, LONGEST = SampleType("time", "nanoseconds"), 18  # digits in a cost
 UNITS = {"Time_(10ns)": (10, TIME), "Time": (1_000, TIME), "Memory_(bytes)": (1, SampleType("memory", "bytes"))}
 
 
 def claim(head: bytes) -> Claim | None:
-    """Tell by the line of events and a function's line."""
+    """Recognise the line of events and a function's line."""
     lines = texts.lines(head)
     begins = any(EVENTS.match(line) for line in lines[:40])
     if b"# callgrind format" in texts.plain(head)[:200]:
@@ -45,9 +45,9 @@ def claim(head: bytes) -> Claim | None:
 
 
 def read(data: Buffer, *, limits: Limits = DEFAULT) -> Stacks:
-    """Read what each function costs of every event, on paths estimated for each. Raises ``BadProfile`` naming the line.
+    """Read each function's cost for every event, on paths estimated for each. Raises ``BadProfile`` naming the line.
 
-    An event of which some costs are below zero, as memory that was freed in Xdebug's, is left out and named.
+    An event with some negative costs, such as Xdebug's memory after it was freed, is left out and named.
     """
     lines = texts.plain(held.at_once(data, limits=limits)).split(b"\n")
     reading = _Reading(limits)
@@ -57,7 +57,7 @@ def read(data: Buffer, *, limits: Limits = DEFAULT) -> Stacks:
 
 
 class _Reading:
-    """What was read so far: the function that costs belong to, and the call that the next cost is of."""
+    """The state of reading: the function that costs belong to, and the call that the next cost is for."""
 
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
@@ -96,7 +96,7 @@ class _Reading:
     def _named(self, found: re.Match[bytes], number: int) -> None:
         what, key, name = found.groups()
         if key is not None:
-            kept = (what[-2:] if what[-2:] in (b"fn", b"ob") else b"fl", key)  # each kind is numbered apart
+            kept = (what[-2:] if what[-2:] in (b"fn", b"ob") else b"fl", key)  # each kind is numbered separately
             name = self._names.setdefault(kept, name) if name else self._names.get(kept, b"(" + key + b")")
         if what in FILES:
             self._file = name
@@ -116,7 +116,7 @@ class _Reading:
             self._called_file = self._called_object = b""
 
     def _code(self, key: bytes | None, name: bytes, file: bytes, object: bytes) -> int:
-        """Return the number of a function: of its own number in the file where it has one, else of name and file."""
+        """Return a function's code: by its own number in the file if it has one, else by name and file."""
         known = (name, file) if key is None else (key,)
         code = self._functions.setdefault(known, len(self._places))
         if code == len(self._places):
@@ -139,7 +139,7 @@ class _Reading:
         self._is_call = False
 
     def stacks(self) -> Stacks:
-        """Return everything on estimated paths. Raises ``BadProfile`` when nothing costs anything."""
+        """Return everything on estimated paths. Raises ``BadProfile`` if nothing costs anything."""
         totals = [sum(costs) for costs in zip(*self._own.values(), strict=True)]
         counted = [event for event, total in enumerate(totals) if total and event not in self._below_zero]
         if not counted:

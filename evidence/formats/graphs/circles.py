@@ -1,4 +1,4 @@
-"""Which functions call each other in a circle: Kosaraju's strongly connected components, without recursion."""
+"""Find functions that call each other in a cycle: Kosaraju's strongly connected components, without recursion."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ Graph = Mapping[int, Collection[int]]
 
 
 def of(callers: Graph) -> dict[int, int]:
-    """Return for each function in a circle a number that all of that circle share; others are not in it."""
+    """Return for each function in a cycle a number shared by that cycle; other functions are absent."""
     callees: dict[int, list[int]] = defaultdict(list)
     for callee, above in callers.items():
         for caller in above:
@@ -22,7 +22,7 @@ def of(callers: Graph) -> dict[int, int]:
 
 
 def _reached(begin: int, graph: Graph, met: set[int]) -> list[int]:
-    """Return what is reached from a function and not met yet, in the order in which it is left."""
+    """Return what is reachable from a function and not visited yet, in post-order."""
     if begin in met:
         return []
     met.add(begin)

@@ -1,4 +1,4 @@
-"""What cProfile stores (``python -m cProfile -o FILE``): times of functions, and which calls which.
+"""cProfile's stored results (``python -m cProfile -o FILE``): times of functions, and which calls which.
 
 Source: CPython, ``Lib/pstats.py``: {(file, line, name): (calls without recursion, calls, own, in all, callers)}.
 """
@@ -28,7 +28,7 @@ LONGEST_S = 1e9
 
 
 def claim(head: bytes) -> Claim | None:
-    """Tell a mapping whose first key is three values, the first of them a text."""
+    """Recognise a mapping whose first key is three values, the first of them a text."""
     if len(head) < 8 or bytes([head[0] & ~FLAG]) != b"{":
         return None
     short = bytes([head[1] & ~FLAG]) == b")" and head[2] == 3

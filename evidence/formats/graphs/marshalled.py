@@ -1,6 +1,6 @@
 """The few kinds of values that Python's ``marshal`` writes for a cProfile, read within bounds.
 
-Python's own reader may end its process when content is hostile. Source: CPython, ``Python/marshal.c``.
+Python's own reader may crash its process on hostile content. Source: CPython, ``Python/marshal.c``.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ FLAG = 0x80
 NESTED = 12
 NULL = object()
 _SIMPLE: dict[bytes, Any] = {b"N": None, b"T": True, b"F": False, b"0": NULL}
-# Type -> how many bytes its length takes, for texts.
+# For texts: type -> how many bytes the length takes.
 _TEXTS = {b"z": 1, b"Z": 1, b"a": 4, b"A": 4, b"u": 4, b"t": 4, b"s": 4}
 
 

@@ -1,4 +1,4 @@
-"""What both of GHC's profiles hold: a tree of cost centres, each with the time and the memory that it took itself."""
+"""The common part of GHC's two profiles: a tree of cost centres, each with its own time and memory."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MICROSECOND = 1_000
 
 
 class CostCentre(NamedTuple):
-    """A node of the tree: its function, the place of the node above it (-1: none), and what it took itself."""
+    """A node of the tree: its function, its parent's index (-1: none), and its own time and memory."""
 
     place: SourceFunction
     above: int
@@ -26,13 +26,13 @@ class CostCentre(NamedTuple):
 
 
 def place(label: str, module: str, source: str) -> SourceFunction:
-    """Name a cost centre by its module; the source tells those of one name apart."""
+    """Name a cost centre by its module; the source distinguishes those with the same name."""
     name = ROOT if label == module == ROOT else f"{module}.{label}" if module else label
     return SourceFunction(name, source)
 
 
 def gathered(nodes: Sequence[CostCentre], *, limits: Limits) -> Gather:
-    """Add one sample for each node that took something; the root of all is no frame. Raises ``BadProfile``."""
+    """Add one sample for each node with own costs; the root of the tree is not a frame. Raises ``BadProfile``."""
     if not nodes:
         raise BadProfile("It has no cost centres")
     gather = Gather(KINDS, limits=limits)

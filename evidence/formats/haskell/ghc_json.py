@@ -1,4 +1,4 @@
-"""GHC's profile as JSON (``+RTS -pj``): cost centres, and a tree of stacks of them with ticks and bytes.
+"""GHC's profile as JSON (``+RTS -pj``): cost centres, and a tree of their stacks with ticks and bytes.
 
 Source: GHC, ``rts/ProfilerReportJson.c``.
 """
@@ -23,7 +23,7 @@ NAME = "ghc json"
 
 
 def claim(head: bytes) -> Claim | None:
-    """Tell by the totals that stand before the cost centres."""
+    """Recognise the totals that precede the cost centres."""
     if outline.of(head).has("total_ticks", "tick_interval", "cost_centres"):
         return Claim(Certainty.SURE, "it has ticks and cost centres, as GHC writes them")
     return None

@@ -1,6 +1,6 @@
-"""GHC's time and allocation report (``+RTS -p``): a tree of cost centres, indented, with shares of all.
+"""GHC's time and allocation report (``+RTS -p``): an indented tree of cost centres, with shares of the total.
 
-Source: GHC, ``rts/ProfilerReport.c``. Shares have one decimal, so times and bytes are worked out from them and the
+Source: GHC, ``rts/ProfilerReport.c``. Shares have one decimal, so times and bytes are computed from them and the
 totals; with ``-P`` the report has ticks and bytes as well, which are exact.
 """
 
@@ -33,7 +33,7 @@ ROUNDED = "Times and bytes are worked out from shares with one decimal. Run with
 
 
 def claim(head: bytes) -> Claim | None:
-    """Tell by its title."""
+    """Recognise the title."""
     lines = texts.lines(head)
     if lines and TITLE.match(lines[0]):
         return Claim(Certainty.SURE, "its title is that of GHC's time and allocation report")
@@ -49,7 +49,7 @@ def read(data: Buffer, *, limits: Limits = DEFAULT) -> Stacks:
     ticks, tick_ns, alloc = _totals(lines[:begin])
     skipped = Skipped()
     nodes: list[CostCentre] = []
-    open_: list[tuple[int, int]] = []  # how far each open node is indented, and its place
+    open_: list[tuple[int, int]] = []  # how far each open node is indented, and its index
     exact = False
     for number, line in enumerate(lines[begin + 1 :], begin + 2):
         found = NUMBERS.search(line[: texts.LONGEST])
@@ -71,7 +71,7 @@ def read(data: Buffer, *, limits: Limits = DEFAULT) -> Stacks:
 
 
 def _totals(lines: Sequence[str]) -> tuple[int, int, int]:
-    """Return the ticks in all, how long one is in nanoseconds, and the bytes in all."""
+    """Return the total ticks, the length of one in nanoseconds, and the total bytes."""
     times = next((found for line in lines if (found := TICKS.match(line))), None)
     sizes = next((found for line in lines if (found := ALLOC.match(line))), None)
     if times is None or sizes is None:
@@ -81,12 +81,12 @@ def _totals(lines: Sequence[str]) -> tuple[int, int, int]:
 
 
 def _part(share: str, whole: int) -> int:
-    """Return how much a share in percent, with one decimal, is of a whole."""
+    """Return the amount for a share of a whole, in per cent with one decimal."""
     return (int(share.replace(".", "")) * whole + 500) // 1000
 
 
 def _place(said: str, head: str) -> SourceFunction:
-    """Read label, module and source, which stand below their headings; reports before GHC 8 have no source."""
+    """Read label, module and source, which are below their headings; reports before GHC 8 have no source."""
     module, source = head.index("MODULE"), head.find(" SRC ") + 1
     label = said[: module - 1].strip()
     if source:

@@ -1,7 +1,7 @@
-"""One chunk of a JFR recording: its header, what its classes look like, its constants, its events.
+"""One chunk of a JFR recording: its header, its class descriptions, its constants, its events.
 
 There is no specification; this follows what the JDK writes (``jfrChunkWriter``, ``ChunkHeader``, ``MetadataReader``,
-``ChunkParser`` in the OpenJDK's sources) and what async-profiler writes for the same readers.
+``ChunkParser`` in the OpenJDK sources) and what async-profiler writes for the same readers.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ HEADER = struct.Struct(">4shhqqqqqqqI")
 METADATA, CHECKPOINT = 0, 1
 MAJOR = (1, 2)
 MOST = DEFAULT.whole
-# Classes by whether numbers are packed, and the bytes that describe them.
+# Classes by whether numbers are compressed, and the bytes that describe them.
 Described = dict[tuple[bool, bytes], dict[int, Class]]
 UNFINISHED = "The recording isn't finished. Dump it with `jcmd PID JFR.dump`, or wait until it stops"
 
 
 class Chunk:
-    """A chunk that can be asked for constants and events.
+    """A chunk from which constants and events can be read.
 
-    ``met`` holds the classes of chunks before it by the bytes that describe them: nearly always they are the same.
+    ``met`` holds the classes of earlier chunks by the bytes that describe them: they are nearly always the same.
     """
 
     def __init__(self, data: Buffer, start: int, met: Described | None = None) -> None:
@@ -61,7 +61,7 @@ class Chunk:
         return Cursor(self.bytes, base=self.start, compressed=self.packed).go(at)
 
     def forget(self) -> None:
-        """Let go of the content, once its events are read; the constants stay."""
+        """Release the content once its events are read; the constants stay."""
         self.bytes = b""
         self.constants.forget()
 
@@ -81,7 +81,7 @@ class Chunk:
         return found
 
     def _read_constants(self, at: int) -> None:
-        """Read all checkpoints, each of which says how far before it the previous one begins."""
+        """Read all checkpoints; each says how far before it the previous one begins."""
         seen: set[int] = set()
         while at not in seen:
             seen.add(at)

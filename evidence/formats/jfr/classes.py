@@ -1,4 +1,4 @@
-"""The classes that a JFR chunk describes in its metadata, and how values of them are read, one by one."""
+"""The classes that a JFR chunk describes in its metadata, and how to read their values one by one."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from evidence.formats.jfr.cursor import Cursor
 from evidence.profile.errors import BadProfile
 
-# Deeper than any class or any metadata that a JDK writes.
+# Deeper than any class or metadata that a JDK writes.
 NESTED = 32
 Reader = Callable[[Cursor], Any]
 STRING = "java.lang.String"
@@ -17,12 +17,12 @@ PRIMITIVES: dict[str, Reader] = {
     "boolean": Cursor.byte, "byte": Cursor.byte, "char": Cursor.int16, "short": Cursor.int16, "int": Cursor.int32,
     "long": Cursor.int64, "float": Cursor.float32, "double": Cursor.float64, STRING: Cursor.string,
 }  # fmt: skip
-# How many bytes a value takes whatever it is; 0 for packed numbers.
+# How many bytes a value of a fixed-size type takes; 0 for compressed numbers.
 WIDTHS = {"boolean": 1, "byte": 1, "char": 0, "short": 0, "int": 0, "long": 0, "float": 4, "double": 8}
 
 
 class JfrField(NamedTuple):
-    """A field of a class: ``of`` is the id of its own class, ``constant`` that only a key stands there."""
+    """A field of a class: ``of`` is the id of its class; ``constant`` says that only a key is stored."""
 
     name: str
     of: int
@@ -32,18 +32,18 @@ class JfrField(NamedTuple):
 
 @dataclass(slots=True)
 class Class:
-    """A class of events or of values, by its fields in the order in which they are written."""
+    """A class of events or of values, with its fields in the order in which they are written."""
 
     name: str
     fields: list[JfrField] = field(default_factory=list)
 
     def place(self, name: str) -> int:
-        """Return the place of a field, -1 without one."""
+        """Return the index of a field, -1 if there is none."""
         return next((at for at, one in enumerate(self.fields) if one.name == name), -1)
 
 
 class Classes:
-    """The classes of a chunk by their ids; ``start`` is where the chunk is in its file."""
+    """The classes of a chunk by id; ``start`` is where the chunk begins in its file."""
 
     def __init__(self, found: Mapping[int, Class], *, start: int) -> None:
         self.found = found
@@ -51,7 +51,7 @@ class Classes:
         self._start = start
 
     def reader(self, kind: int, above: tuple[int, ...] = ()) -> Reader:
-        """Return what reads a value of a class: a tuple of its fields, or a plain value.
+        """Return a reader for values of a class: a tuple of its fields, or a plain value.
 
         Raises ``BadProfile`` for malformed content.
         """
@@ -63,13 +63,13 @@ class Classes:
         return self._readers[kind]
 
     def width(self, one: JfrField) -> int | None:
-        """Return how many bytes a field takes, 0 for a packed number, None for what is no number."""
+        """Return how many bytes a field takes, 0 for a compressed number, None for a non-number."""
         if one.array:
             return None
         return 0 if one.constant else WIDTHS.get(self.name(one.of))
 
     def name(self, kind: int) -> str:
-        """Return the name of a class, empty for one that is not there."""
+        """Return the name of a class, empty if it does not exist."""
         return self.found[kind].name if kind in self.found else ""
 
     def _composed(self, found: Class, above: tuple[int, ...]) -> Reader:
@@ -86,7 +86,7 @@ class Classes:
 
 
 def read(cursor: Cursor) -> dict[int, Class]:
-    """Read the strings and the tree of elements of a chunk's metadata.
+    """Read the strings and the element tree of a chunk's metadata.
 
     Raises ``BadProfile`` for malformed content.
     """

@@ -1,8 +1,8 @@
-"""Reads the pools of constants of a JFR chunk.
+"""Read the constant pools of a JFR chunk.
 
-Their entries follow each other without a size, so that every pool has to be walked. Where all fields are numbers, an
-entry is so many numbers; a stack is a few of them and then so many for each of its frames. Large pools of such are read
-a stretch at a time; an entry that is unlike most, by the cursor.
+Entries follow each other without a size, so every pool has to be walked. If all fields are numbers, an entry is a fixed
+number of numbers; a stack is a few of them and then a fixed number for each of its frames. Large pools of these are
+read a stretch at a time; an unusual entry is read with the cursor.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ from evidence.formats.jfr.pools import Pool, TraceColumns, TracePool, pairs
 from evidence.profile.stacks import Ints
 
 TRACE: Final = "jdk.types.StackTrace"
-# Pools with fewer entries are read by the cursor.
+# Pools with fewer entries are read with the cursor.
 FEW = 32
-# After an entry that is unlike most so many are read by the cursor, twice as many each time.
+# After an unusual entry, this many are read with the cursor, doubling each time.
 MOST_PLAIN = 4096
-# Reads as many entries as it can from where the cursor is, up to so many, and moves it; returns how many.
+# Reads up to a number of entries from the cursor on and moves it; returns how many it read.
 Many = Callable[[Cursor, int], int]
 
 
 class Layout(NamedTuple):
-    """So many numbers one after the other, and the places of those that are written as a byte."""
+    """A fixed count of consecutive numbers, and the indices of those written as a byte."""
 
     width: int
     bytes: Sequence[int]
@@ -55,7 +55,7 @@ class Constants:
         return found if isinstance(found, TracePool) else TracePool()
 
     def forget(self) -> None:
-        """Let go of the chunk's content."""
+        """Release the chunk's content."""
         self._data = self._data[:0].copy()
 
     def read(self, cursor: Cursor) -> None:
@@ -76,7 +76,7 @@ class Constants:
                 plain = min(2 * plain, MOST_PLAIN)
 
     def _many(self, found: Class, pool: Pool) -> Many | None:
-        """Return what reads many entries of a class at once, None where that cannot be."""
+        """Return a reader for many entries of a class at once, None if that is impossible."""
         if isinstance(pool, TracePool):
             return _Traces.of(found, self._classes, self._data, pool)
         fields = found.fields
@@ -90,7 +90,7 @@ class Constants:
 
 
 def _layout(fields: Sequence[JfrField], classes: Classes, *, before: int = 0) -> Layout | None:
-    """Return how fields are written that are all numbers, with so many more before them; None where some are not."""
+    """Return the layout of fields that are all numbers, with ``before`` numbers ahead of them; None if some are not."""
     widths = [classes.width(one) for one in fields]
     if not fields or not set(widths) <= {0, 1}:
         return None
@@ -117,14 +117,14 @@ class _Rows:
 
 
 class _Strings:
-    """Reads entries that are one string each; ``alone`` where it is the constant, not its only field."""
+    """Reads entries of one string each; ``alone`` says that the constant is the string, not a class with one field."""
 
     def __init__(self, pool: Pool, *, alone: bool) -> None:
         self._pool, self._alone = pool, alone
 
     def __call__(self, cursor: Cursor, most: int) -> int:
         data, add = cursor.data, self._pool.add
-        last = len(data) - 32  # what is near the end is read with more care
+        last = len(data) - 32  # near the end, more care is needed
         for read in range(most):
             begin = at = cursor.at
             if at > last:
@@ -142,7 +142,7 @@ class _Strings:
 
 
 def _short(data: bytes, at: int) -> tuple[int, int]:
-    """Read a number of four bytes at most; return it, below zero for a longer one, and the place after it."""
+    """Read a number of at most four bytes; return it, negative for a longer one, and the offset after it."""
     value = data[at]
     if value < 128:
         return value, at + 1
@@ -157,7 +157,7 @@ def _short(data: bytes, at: int) -> tuple[int, int]:
 
 
 class _Traces:
-    """Reads stacks: numbers, how many frames, and the numbers of each."""
+    """Reads stacks: numbers, the number of frames, and the numbers of each."""
 
     def __init__(
         self, data: varints.Bytes, pool: TracePool, head: Layout, frame: Layout, kept: tuple[int, int, int]
@@ -198,7 +198,7 @@ class _Traces:
         return count
 
     def _walked(self, values: Ints, most: int) -> tuple[Ints, Ints]:
-        """Return where the stacks begin that lie in a stretch to their ends, and how many frames each has."""
+        """Return where the stacks that are complete within a stretch begin, and how many frames each has."""
         starts: list[int] = []
         add = starts.append
         number, end, head, width = memoryview(values.data), len(values), self._head.width, self._frame.width

@@ -1,4 +1,4 @@
-"""What the events of a JFR chunk count: of which sample type, by which stack, in which thread."""
+"""What the events of a JFR chunk count: for which sample type, stack and thread."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from evidence.profile.stacks import Ints, SampleType
 
 
 class Counts(NamedTuple):
-    """What an event counts: how much, by the first of ``fields`` that says it, and that it happened, as ``each``."""
+    """What an event counts: an amount, the first of ``fields`` that is set, and its occurrence, as ``each``."""
 
     type: SampleType | None = None
     fields: tuple[str, ...] = ()
@@ -25,9 +25,9 @@ class Counts(NamedTuple):
 CPU, WALL = SampleType("cpu", "samples"), SampleType("wall", "samples")
 CPU_TIME = SampleType("cpu_time", "nanoseconds")
 ALLOCATED, TLAB = SampleType("alloc_space", "bytes"), SampleType("alloc_tlab", "bytes")
-# Recorders skip most allocations, and weigh those that they keep: how many there are is no number of objects.
+# Recorders skip most allocations and weight those that they keep, so their number is not a number of objects.
 ALLOCATIONS, TLABS = SampleType("alloc_samples", "samples"), SampleType("alloc_tlab_samples", "samples")
-# What is called otherwise where nothing else in the recording has that name.
+# The plain name of a type if no other type in the recording has that name.
 ALONE = {CPU_TIME: SampleType("cpu", "nanoseconds"), TLAB: ALLOCATED, TLABS: ALLOCATIONS}
 
 
@@ -35,7 +35,7 @@ def _time(name: str, each: str = "events") -> Counts:
     return Counts(SampleType(name, "nanoseconds"), ("duration",), SampleType(f"{name}_{each}", each))
 
 
-# Event -> what it counts. The first type that a recording holds is its default.
+# Event -> what it counts. The first type that occurs in a recording is its default.
 EVENTS: dict[str, Counts] = {
     "jdk.ExecutionSample": Counts(each=CPU),
     "jdk.CPUTimeSample": Counts(CPU_TIME, ("samplingPeriod",)),
@@ -62,11 +62,11 @@ NANOSECONDS = 1_000_000_000
 
 
 class Tally(NamedTuple):
-    """How much was counted by which stack in which thread, in columns; a pair of them may come more than once."""
+    """How much was counted for which stack in which thread, in columns; a pair of them may occur more than once."""
 
     stacks: Ints
     threads: Ints
-    amounts: Ints  # objects where they add up to more than fits
+    amounts: Ints  # Python integers if their sum does not fit in 64 bits
 
 
 # What events count: sample type -> how much, event by event.
@@ -113,7 +113,7 @@ def counted(chunk: Chunk) -> Counted:
 
 
 def _by_state(groups: Groups, said: Callable[[int], str]) -> Iterator[tuple[str, Tally]]:
-    """Part groups by what is said of the state of their threads, in the order in which that comes."""
+    """Split groups by the thread state, in order of appearance."""
     stacks, threads, states = groups.keys
     places: dict[str, int] = {}
     known = {state: places.setdefault(said(state), len(places)) for state in dict.fromkeys(states.tolist())}
@@ -125,7 +125,7 @@ def _by_state(groups: Groups, said: Callable[[int], str]) -> Iterator[tuple[str,
 
 
 def _amounts(chunk: Chunk, kind: int, at: Ints, found: dict[str, Ints], fields: Sequence[str]) -> Ints:
-    """Return how much each event counts: the first of some fields that is not 0."""
+    """Return each event's amount: the first of some fields that is not 0."""
     amounts = np.zeros(len(at), dtype=np.int64)
     described = chunk.classes.found[kind]
     for name in fields:
@@ -136,7 +136,7 @@ def _amounts(chunk: Chunk, kind: int, at: Ints, found: dict[str, Ints], fields: 
         if wrong.any():
             where = chunk.cursor(int(at[wrong][0])).where
             raise BadProfile(f"Event {described.name} has no numeric {name}", where=where)
-        # Durations are in ticks of the machine's clock; a period is in nanoseconds already.
+        # Durations are in ticks of the machine's clock; a period is already in nanoseconds.
         values = _nanoseconds(found[name], chunk.hertz) if name == "duration" and name in found else found.get(name)
         if values is not None:
             amounts = np.where(open, values, amounts)
@@ -156,7 +156,7 @@ def _nanoseconds(ticks: Ints, hertz: int) -> Ints:
 
 
 class Groups:
-    """Events that are equal in some keys: ``keys`` of the groups in columns, and ``sizes``, how many they are."""
+    """Events that are equal in some keys: ``keys`` of the groups in columns, and ``sizes``, their number of events."""
 
     def __init__(self, columns: Sequence[Ints]) -> None:
         packed = np.zeros(len(columns[0]), dtype=np.int64)
@@ -170,14 +170,14 @@ class Groups:
         self.keys: list[Ints] = [column[first] for column in columns]
 
     def sums(self, values: Ints) -> Ints:
-        """Return the exact sum of values over each group, as objects where all of them do not fit together."""
+        """Return the exact sum of values over each group, as Python integers if not all fit in 64 bits."""
         fits = int(values.max(initial=0)) <= MOST // max(len(values), 1)
         ordered = values[self._order]
         return np.add.reduceat(ordered if fits else ordered.astype(object), self._starts)
 
 
 def _fitting(columns: Sequence[Ints]) -> Sequence[Ints]:
-    """Return keys that are not negative and fit side by side in 63 bits: as they are, or their ranks."""
+    """Return non-negative keys that together fit in 63 bits: as they are, or as ranks."""
     bits = sum(int(column.max(initial=0)).bit_length() for column in columns)
     if bits <= 63 and all(int(column.min(initial=0)) >= 0 for column in columns):
         return columns

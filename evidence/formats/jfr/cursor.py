@@ -1,4 +1,4 @@
-"""Reads the numbers and strings of a JFR chunk, byte by byte, never past its end."""
+"""Read the numbers and strings of a JFR chunk, byte by byte, never past its end."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ import struct
 
 from evidence.profile.errors import BadProfile
 
-# How a string says what it is.
+# The encodings of a string.
 NULL, EMPTY, CONSTANT, UTF8, CHARS, LATIN1 = range(6)
 
 
 class Cursor:
-    """A place in a chunk. ``base`` is where the chunk begins in the file, so that errors name the file's byte."""
+    """A position in a chunk. ``base`` is where the chunk begins in the file, so that errors name the file's byte."""
 
     __slots__ = ("at", "base", "compressed", "data")
 
@@ -23,11 +23,11 @@ class Cursor:
 
     @property
     def where(self) -> str:
-        """Where this is in the file, in words."""
+        """The position in the file, in words."""
         return f"byte {self.base + self.at}"
 
     def go(self, at: int) -> Cursor:
-        """Move to a place in the chunk. Raises ``BadProfile`` for one outside of it."""
+        """Move to an offset in the chunk. Raises ``BadProfile`` if it is outside."""
         if not 0 <= at < len(self.data):
             raise BadProfile(f"It points to byte {self.base + at}, outside of its chunk", where=self.where)
         self.at = at
@@ -42,25 +42,25 @@ class Cursor:
         return self.data[at]
 
     def int16(self) -> int:
-        """Read a number of 16 bits."""
+        """Read a 16-bit number."""
         return self.varint() if self.compressed else int.from_bytes(self.take(2), "big", signed=True)
 
     def int32(self) -> int:
-        """Read a number of 32 bits."""
+        """Read a 32-bit number."""
         if not self.compressed:
             return int.from_bytes(self.take(4), "big", signed=True)
         value = self.varint() & 0xFFFFFFFF
         return value - (1 << 32) if value >> 31 else value
 
     def int64(self) -> int:
-        """Read a number of 64 bits."""
+        """Read a 64-bit number."""
         if not self.compressed:
             return int.from_bytes(self.take(8), "big", signed=True)
         value = self.varint()
         return value - (1 << 64) if value >> 63 else value
 
     def varint(self) -> int:
-        """Read a number of seven bits a byte; the ninth byte holds eight."""
+        """Read a number with seven bits per byte; the ninth byte holds eight."""
         data, at = self.data, self.at
         try:
             value = data[at]
@@ -81,11 +81,11 @@ class Cursor:
         return value
 
     def float32(self) -> float:
-        """Read a number of four bytes with a point."""
+        """Read a 32-bit float."""
         return float(struct.unpack(">f", self.take(4))[0])
 
     def float64(self) -> float:
-        """Read a number of eight bytes with a point."""
+        """Read a 64-bit float."""
         return float(struct.unpack(">d", self.take(8))[0])
 
     def take(self, size: int) -> bytes:
@@ -97,14 +97,14 @@ class Cursor:
         return found
 
     def count(self) -> int:
-        """Read how many things follow; each takes a byte at least. Raises ``BadProfile`` for malformed content."""
+        """Read how many items follow; each takes at least a byte. Raises ``BadProfile`` for malformed content."""
         value = self.int32()
         if not 0 <= value <= len(self.data) - self.at:
             raise BadProfile(f"It says {value:,} items follow, more than there's room for", where=self.where)
         return value
 
     def string(self) -> str | int | None:
-        """Read a string, or the key of one among the constants. Raises ``BadProfile`` for malformed content."""
+        """Read a string, or the key of a string constant. Raises ``BadProfile`` for malformed content."""
         kind = self.byte()
         if kind == NULL:
             return None
@@ -121,5 +121,5 @@ class Cursor:
         raise BadProfile(f"Unknown string kind {kind}", where=self.where)
 
     def ended(self) -> BadProfile:
-        """Return what is wrong when a chunk ends within something."""
+        """Return the error for a chunk that ends within something."""
         return BadProfile("The chunk ends in the middle of a value", where=self.where)

@@ -1,7 +1,7 @@
-"""The events of a JFR chunk in columns: those that are asked for, by the fields that are.
+"""The requested events of a JFR chunk, as columns of the requested fields.
 
-An event begins with its size and its class. Where all fields up to the last that is asked for are numbers, they are
-read of all events of a class at once; else of one event after the other.
+An event begins with its size and its class. If all fields up to the last requested one are numbers, they are read for
+all events of a class at once; otherwise event by event.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from evidence.formats.jfr.chunk import CHECKPOINT, HEADER, METADATA, Chunk
 from evidence.profile.errors import BadProfile
 from evidence.profile.stacks import Ints
 
-# So many different sizes of events are remembered.
+# How many distinct event sizes are remembered.
 SIZES = 1 << 16
 
 
@@ -35,7 +35,7 @@ def _packed(chunk: Chunk) -> tuple[Ints, Ints]:
 
 
 def _walked(chunk: Chunk) -> list[int]:
-    """Return where all events begin: each says how long it is."""
+    """Return where all events begin; each gives its own size."""
     at, end = HEADER.size, len(chunk.bytes)
     data = chunk.bytes
     begins: list[int] = []
@@ -44,7 +44,8 @@ def _walked(chunk: Chunk) -> list[int]:
     while at < end:
         size = data[at]
         if size > 127:
-            # Five bytes hold all bits of a size. The JDK pads it to four and async-profiler to five: few are different.
+            # Five bytes hold all bits of a size. The JDK pads it to four and async-profiler to five, so few are
+            # distinct.
             said = data[at : at + 5]
             if said in known:
                 size = known[said]
@@ -78,13 +79,13 @@ def _sized(chunk: Chunk, at: int) -> BadProfile:
 
 
 def _check(chunk: Chunk, after: Ints) -> None:
-    """Raise ``BadProfile`` where something was read past the end."""
+    """Raise ``BadProfile`` if something was read past the end."""
     if int(after.max(initial=0)) > len(chunk.bytes):
         raise chunk.cursor(len(chunk.bytes) - 1).ended()
 
 
 def columns(chunk: Chunk, kind: int, at: Ints, names: Sequence[str]) -> dict[str, Ints]:
-    """Return of all events of a class that begin at these places those fields that are whole numbers, by name."""
+    """Return those fields that are whole numbers, by name, for all events of a class that begin at these offsets."""
     found = chunk.classes.found[kind]
     widths = [chunk.classes.width(one) for one in found.fields]
     wanted = {place: name for name in names if (place := found.place(name)) >= 0 and widths[place] in (0, 1)}
@@ -116,5 +117,5 @@ def _together(
 
 
 def _signed(value: int) -> int:
-    """Return a number of 64 bits with its sign."""
+    """Return a 64-bit number with its sign."""
     return (value + (1 << 63)) % (1 << 64) - (1 << 63)

@@ -1,7 +1,7 @@
-"""What ``jdk.ExecutionSample`` counts: the JDK samples threads that run, async-profiler whatever it was asked for.
+"""What ``jdk.ExecutionSample`` counts: the JDK samples running threads, async-profiler whatever it was asked for.
 
-Until version 4, async-profiler writes wall-clock samples as this event too. Its setting ``event`` says *wall*, or
-names the counter of a processor; where it samples both, the thread's state is *default* for what ran.
+Before version 4, async-profiler also writes wall-clock samples as this event. Its setting ``event`` says *wall*, or
+names a processor counter; if it samples both, the thread's state is *default* for running threads.
 """
 
 from __future__ import annotations
@@ -16,19 +16,19 @@ SETTING, STATE = "jdk.ActiveSetting", "jdk.types.ThreadState"
 DEFAULT, SLEEPING = "STATE_DEFAULT", "STATE_SLEEPING"
 CPU, WALL = SampleType("cpu", "samples"), SampleType("wall", "samples")
 TIMERS = {"", "cpu", "ctimer", "itimer"}
-# Samples of these are events of their own.
+# Samples of these are separate events.
 OTHERS = {"alloc", "lock", "nativemem"}
 
 
 class Sampled:
-    """Tells what the execution samples of one chunk count."""
+    """Determines what the execution samples of one chunk count."""
 
     def __init__(self, chunk: Chunk) -> None:
         self._states = {key: _text(value, chunk) for key, value in chunk.constants.of(STATE).items()}
         self._event = ""
 
     def note(self, chunk: Chunk, kind: int, places: Ints) -> None:
-        """Note the settings of the recording, which are events of a class."""
+        """Note the recording's settings, which are events of one class."""
         read, found = chunk.classes.reader(kind), chunk.classes.found[kind]
         for at in places.tolist():
             event = read(chunk.cursor(at))
@@ -41,7 +41,7 @@ class Sampled:
         return self._states.get(key, "")
 
     def type(self, state: str, met: set[str]) -> SampleType:
-        """Return what samples of a state count, where samples of the states ``met`` are in the chunk."""
+        """Return what samples with a state count, given the states ``met`` in the chunk."""
         if self._event == "wall":
             return WALL
         both = DEFAULT in self._states.values()
@@ -54,7 +54,7 @@ SAID = ("name", "value")
 
 
 def _text(value: Any, chunk: Chunk) -> str:
-    """Return a text that stands there, in a constant, or alone in a tuple."""
+    """Return a text that is given directly, as a constant, or in a one-element tuple."""
     if isinstance(value, tuple):
         value = value[0] if value else ""
     if isinstance(value, int):

@@ -1,6 +1,6 @@
 """Java Flight Recorder, as the JDK and async-profiler write it.
 
-What reads a recording is loaded for one, so that telling that a file is none costs nothing.
+The reader is loaded only for a recording, so that rejecting other files costs nothing.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ MAGIC = b"FLR\0"
 
 
 def claim(head: bytes) -> Claim | None:
-    """Tell by the first bytes of a chunk."""
+    """Recognise the first bytes of a chunk."""
     return Claim(Certainty.SURE, "it begins with FLR, as each chunk does") if head.startswith(MAGIC) else None
 
 

@@ -1,4 +1,4 @@
-"""The constants of one class in a JFR chunk, by their keys: of large pools in columns, of small ones as they are."""
+"""The constants of one class in a JFR chunk, by key: large pools in columns, small ones as they are."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ import numpy as np
 from evidence.formats.jfr import varints
 from evidence.profile.stacks import Codes, Ints
 
-# Types of frames are a few small numbers: a method and a type are nearly always one number, with so many bits for it.
+# Frame types are a few small numbers: a method and a type nearly always fit in one number with this many bits for it.
 BITS = 8
 
 
 class TraceColumns(NamedTuple):
-    """Many stacks: their keys, whether each was cut off, how many frames it has; of all frames, which one it is.
+    """Many stacks: each one's key, whether it was truncated, and its number of frames; and all their frames.
 
     Frames are innermost first, numbers of pairs of method and type.
     """
@@ -30,7 +30,7 @@ class TraceColumns(NamedTuple):
 
 
 def pairs(methods: Ints, types: Ints) -> tuple[Codes, Ints, Ints]:
-    """Return the number of each pair of a method and a type, and the methods and types of the different pairs."""
+    """Return the number of each pair of method and type, and the methods and types of the distinct pairs."""
     if 0 <= int(types.min(initial=0)) <= int(types.max(initial=0)) < 1 << BITS:
         most = 1 << (63 - BITS)
         if -most <= int(methods.min(initial=0)) <= int(methods.max(initial=0)) < most:
@@ -42,7 +42,7 @@ def pairs(methods: Ints, types: Ints) -> tuple[Codes, Ints, Ints]:
 
 
 class Pool:
-    """Constants by key; where a key is given twice, the first one stays."""
+    """Constants by key; if a key occurs twice, the first one stays."""
 
     def __init__(self) -> None:
         self._parts: list[dict[int, Any] | Ints] = []
@@ -57,7 +57,7 @@ class Pool:
         last.setdefault(key, value)
 
     def add_rows(self, rows: Ints) -> None:
-        """Add many constants whose fields are all numbers, each a row: its key and then its fields."""
+        """Add many constants whose fields are all numbers, one per row: the key, then the fields."""
         self._parts.append(rows)
 
     def get(self, key: int) -> Any:
@@ -89,10 +89,10 @@ class TracePool(Pool):
     def __init__(self) -> None:
         super().__init__()
         self._columns: list[TraceColumns] = []
-        self._after: dict[int, int] = {}  # key of a stack that is not in columns -> after how many of them it came
+        self._after: dict[int, int] = {}  # key of a stack outside the columns -> how many in columns precede it
 
     def add(self, key: int, value: Any) -> None:
-        """Add a stack as it is."""
+        """Add a single stack."""
         super().add(key, value)
         self._after.setdefault(key, len(self._columns))
 
@@ -101,22 +101,22 @@ class TracePool(Pool):
         self._columns.append(columns)
 
     def columns(self, keys: Ints) -> tuple[Ints, TraceColumns]:
-        """Return all stacks that are in columns, and for each key its place among them, -1 where it is elsewhere."""
+        """Return all stacks in columns, and for each key its index among them, -1 if it is elsewhere."""
         every = self._joined()
         if not len(every.keys):
             return np.full(len(keys), -1, dtype=np.int64), every
-        order = np.argsort(every.keys, kind="stable")  # so that of equal keys the first one is found
+        order = np.argsort(every.keys, kind="stable")  # stable, so that among equal keys the first one is found
         found = order[np.minimum(np.searchsorted(every.keys[order], keys), len(order) - 1)]
         places = np.where(every.keys[found] == keys, found, -1)
         if self._after:
-            begins = np.cumsum([0, *(len(columns.keys) for columns in self._columns)]).tolist()  # and where all end
+            begins = np.cumsum([0, *(len(columns.keys) for columns in self._columns)]).tolist()  # and their end
             for at, (key, place) in enumerate(zip(keys.tolist(), places.tolist(), strict=True)):
                 if place >= begins[self._after.get(key, -1)]:
                     places[at] = -1
         return places, every
 
     def _joined(self) -> TraceColumns:
-        """Join the parts, each of which has numbers of its own for pairs of method and type."""
+        """Join the parts, each of which numbers its pairs of method and type separately."""
         none = np.zeros(0, dtype=np.int64)
         parts = ((one.keys, one.truncated, one.sizes, one.methods, one.types) for one in self._columns)
         joined = zip([none] * 5, *parts, strict=True)

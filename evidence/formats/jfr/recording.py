@@ -1,7 +1,7 @@
-"""Reads a recording: its chunks one after the other, each with constants of its own.
+"""Read a recording: its chunks one after the other, each with its own constants.
 
-What events count differs, so each kind is a sample type of its own: samples of threads that run, of threads in native
-code, of wall-clock time, bytes allocated, time parked or waiting for a lock.
+Events count different things, so each kind is a sample type of its own: samples of running threads, of threads in
+native code, of wall-clock time, bytes allocated, time parked or waiting for a lock.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from evidence.profile.stacks import Ints, SampleType, Stacks
 NOTHING = (
     "This recording has no events with stacks that we support. Record with `settings=profile`, or use async-profiler."
 )
-# The JDK keeps the innermost 64 frames of a stack unless it is told otherwise. Source: java(1), FlightRecorderOptions.
+# By default the JDK keeps the innermost 64 frames of a stack. Source: java(1), FlightRecorderOptions.
 CUT = 0.005  # of the first sample type
 CUT_OFF = (
     "{} of it has stacks that were cut off at {} frames: what called those isn't known, so totals of callers are too "
@@ -64,26 +64,26 @@ def read(data: Buffer, *, limits: Limits = DEFAULT) -> Stacks:
 
 
 def _known() -> list[SampleType]:
-    """Return all types that events count: how much first, then how often."""
+    """Return all types that events count: amounts first, then occurrences."""
     amounts = [counts.type or counts.each for counts in EVENTS.values()]
     return [kind for kind in [*amounts, *(counts.each for counts in EVENTS.values())] if kind]
 
 
 def _caution(cut_off: CutStacks, total: int) -> dict[str, str]:
-    """Warn of stacks without their outermost frames, by the first sample type: what called them is not known."""
+    """Warn about stacks without their outermost frames, by the first sample type: their callers are unknown."""
     if not total or cut_off.values[0] < CUT * total:
         return {}
     return {"caution": CUT_OFF.format(first(percent(cut_off.values[0] / total)), cut_off.depth)}
 
 
 def _shown(kind: SampleType, types: Sequence[SampleType]) -> SampleType:
-    """Call a type plainly *allocated* or *cpu*, unless another one of that name is in the recording too."""
+    """Name a type plainly *allocated* or *cpu*, unless another one in the recording has that name."""
     plain = ALONE.get(kind, kind)
     return kind if plain.name in {one.name for one in types} else plain
 
 
 def _pour(chunk: Chunk, counted: Counted, types: Sequence[SampleType], gather: Gather, threads: Threads) -> CutStacks:
-    """Add the samples of a chunk; return what the recorder cut off of their stacks."""
+    """Add the samples of a chunk; return what the recorder truncated from their stacks."""
     if not counted:
         return CutStacks([0] * len(types))
     stacktraces = Stacktraces(chunk, gather)
@@ -97,9 +97,9 @@ def _pour(chunk: Chunk, counted: Counted, types: Sequence[SampleType], gather: G
 
 
 def _summed(tallies: Sequence[tuple[int, Ints, Ints]], types: int) -> tuple[Ints, Ints]:
-    """Return different keys in the order in which they come, and for each how much it counts: a row for each type.
+    """Return distinct keys in order of appearance, and how much each counts: a row for each type.
 
-    A tally is the place of its type, keys, and their amounts. The sums are exact: objects where not all of them fit.
+    A tally is the index of its type, keys, and their amounts. The sums are exact: Python integers if not all fit.
     """
     different, first, numbers = np.unique(
         np.concatenate([keys for _, keys, _ in tallies]), return_index=True, return_inverse=True

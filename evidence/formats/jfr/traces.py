@@ -1,4 +1,4 @@
-"""Stack traces of a JFR chunk as codes: constants that point to constants, followed without recursion."""
+"""Stack traces of a JFR chunk as codes: constants that refer to constants, followed without recursion."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ FRAME_TYPES = {
     "C++": "native", "Kernel": "kernel",
 }  # fmt: skip
 UNKNOWN = "[unknown]"
-# So many frames of stacks are turned into codes at a time, if one stack has not more.
+# How many frames are turned into codes at a time, unless a single stack has more.
 AT_ONCE = 1 << 16
 
 
 class CutStacks(NamedTuple):
-    """What stacks count that lack their outermost frames, for each sample type, and how deep the deepest of them is."""
+    """What stacks without their outermost frames count, for each sample type, and the depth of the deepest one."""
 
     values: list[int]
     depth: int = 0
 
     def plus(self, other: CutStacks) -> CutStacks:
-        """Return what both count."""
+        """Return the sum of both."""
         return CutStacks(list(map(add, self.values, other.values)), max(self.depth, other.depth))
 
 
 class Stacktraces:
-    """The stacks of one chunk. A constant that is not there stands for nothing known, as in ``jfr print``."""
+    """The stacks of one chunk. A missing constant counts as unknown, as in ``jfr print``."""
 
     def __init__(self, chunk: Chunk, gather: Gather) -> None:
         self.chunk = chunk
@@ -44,9 +44,9 @@ class Stacktraces:
         self._codes: dict[tuple[int, int], int] = {}
 
     def pour(self, keys: Ints, values: Ints) -> CutStacks:
-        """Add stacks, given by their keys, with what they count: a row of ``values`` for each sample type.
+        """Add stacks by key with their counts: a row of ``values`` for each sample type.
 
-        Return what the recorder cut off of them.
+        Return what the recorder truncated from them.
         """
         places, columns = self.chunk.constants.traces().columns(keys)
         together = places >= 0
@@ -66,9 +66,9 @@ class Stacktraces:
         return cut_off
 
     def _many(self, places: Ints, columns: TraceColumns) -> Codes:
-        """Return the codes of the frames of many stacks, root first; of each different one the name is looked up once.
+        """Return the codes of the frames of many stacks, root first; the name of each distinct frame is looked up once.
 
-        So many at a time that what is worked with stays near the processor: that is most of what they cost.
+        It handles as many at a time as keep its data in the processor's cache, which accounts for most of the cost.
         """
         last, sizes = np.cumsum(columns.sizes)[places] - 1, columns.sizes[places]
         ends = np.cumsum(sizes)
@@ -108,7 +108,7 @@ class Stacktraces:
         return key if isinstance(key, int) else 0
 
     def name(self, key: int) -> str:
-        """Return the name of a method with that of its class; native frames have no class."""
+        """Return the name of a method including its class; native frames have no class."""
         if key not in self._names:
             method = self._constant("jdk.types.Method", key)
             owner = self._constant("java.lang.Class", self._of(method, "jdk.types.Method", "type"))
@@ -120,7 +120,7 @@ class Stacktraces:
         return self._names[key]
 
     def thread(self, key: int) -> str:
-        """Return what a thread is called, in Java or else by the operating system."""
+        """Return a thread's name in Java, else in the operating system."""
         thread = self._constant("java.lang.Thread", key)
         names = (self._text(self._of(thread, "java.lang.Thread", name)) for name in ("javaName", "osName"))
         return next((name[:100] for name in names if name), "")

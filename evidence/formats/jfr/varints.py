@@ -1,6 +1,6 @@
-"""Numbers of a JFR chunk in bulk: one at each of many places, or all of a stretch. Pure: numpy alone.
+"""JFR's variable-length numbers in bulk: one at each of many offsets, or all in a stretch. Pure: numpy alone.
 
-A number has seven bits a byte, and eight in the ninth, the last there can be.
+A number has seven bits per byte, and eight in the ninth and last.
 """
 
 from __future__ import annotations
@@ -13,16 +13,16 @@ from numpy.typing import NDArray
 from evidence.profile.stacks import Ints
 
 Bytes = NDArray[np.uint8]
-# How much of a stretch is read at once, so that its columns stay near the processor, where a byte costs half as much.
+# How much of a stretch is read at once, so that its columns stay in the processor's cache, where a byte costs half.
 WINDOW = 1 << 18
 LONGEST = 9
-# Where values are looked for among others: in so many slots at most, spread by a number from Knuth, TAOCP 3, 6.4.
+# The size of the hash table for finding values, in bits; the multiplier is from Knuth, TAOCP 3, 6.4.
 SLOT_BITS = 17
 MIXED = np.uint64(0x9E3779B97F4A7C15)
 
 
 class Stretch(NamedTuple):
-    """The numbers that follow a place one after the other, where each ends, and of how many bytes it is."""
+    """Consecutive numbers from an offset on, where each ends, and how many bytes it has."""
 
     values: Ints
     ends: Ints
@@ -30,7 +30,7 @@ class Stretch(NamedTuple):
 
 
 def at(data: Bytes, places: Ints) -> tuple[Ints, Ints]:
-    """Read one number at each place; return them and the places after them, past the end for what is cut off."""
+    """Read one number at each offset; return them and the offsets after them, past the end for truncated ones."""
     last = len(data) - 1
     byte = data[np.minimum(places, last)]
     value = (byte & 0x7F).astype(np.int64)
@@ -49,7 +49,7 @@ def at(data: Bytes, places: Ints) -> tuple[Ints, Ints]:
 
 
 def stretch(data: Bytes, begin: int) -> Stretch:
-    """Read the numbers from ``begin`` on, as far as ``WINDOW`` bytes reach and none has a ninth byte above 127."""
+    """Read the numbers from ``begin`` on, up to ``WINDOW`` bytes or the first one with a ninth byte above 127."""
     part = data[begin : begin + WINDOW]
     ends = np.flatnonzero(part < 0x80)
     first = np.zeros(len(ends), dtype=np.int64)
@@ -66,7 +66,7 @@ def stretch(data: Bytes, begin: int) -> Stretch:
 
 
 def numbered(values: Ints) -> tuple[Ints, Ints]:
-    """Return the different ones of many values, and for each value its number among them: no sort of them all."""
+    """Return the distinct values among many, and for each value its number among them, without sorting them all."""
     bits = min(len(values).bit_length() + 1, SLOT_BITS)
     slots = ((values.astype(np.uint64) * MIXED) >> np.uint64(64 - bits)).astype(np.int64)
     kept = np.zeros(1 << bits, dtype=np.int64)
@@ -77,7 +77,7 @@ def numbered(values: Ints) -> tuple[Ints, Ints]:
     number = np.zeros(1 << bits, dtype=np.int64)
     number[places] = np.arange(len(places))
     different, numbers = kept[places], number[slots]
-    others = np.flatnonzero(different[numbers] != values)  # they share their slot with one that is kept
+    others = np.flatnonzero(different[numbers] != values)  # they share their slot with another value that is kept
     if len(others):
         more, of_more = np.unique(values[others], return_inverse=True)
         numbers[others] = len(different) + of_more

@@ -1,7 +1,7 @@
-"""The messages of an OTLP file: one alone, or those that the Collector's file exporter appends, by size or by line.
+"""The messages of an OTLP file: a single one, or those that the Collector's file exporter appends, by size or by line.
 
-Source: opentelemetry-collector-contrib, ``exporter/fileexporter``: JSON is one object a line; protobuf, and whatever
-is compressed, has its size before it in four bytes, the highest first.
+Source: opentelemetry-collector-contrib, ``exporter/fileexporter``: JSON is one object per line; protobuf, and anything
+compressed, is preceded by its size in four bytes, big-endian.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ from evidence.profile.errors import BadProfile
 from evidence.profile.limits import DEFAULT, MIB, Limits
 
 SIZE = 4
-# From here on, memory may have ended where protobuf only says that it could not read on.
+# From this size on, protobuf may have run out of memory when it only says that it could not read on.
 LARGE = 8 * MIB
 _SCOPE = MessageShape(dict.fromkeys((1, 2, 3), LENGTH))
 _RESOURCE = MessageShape({1: MessageShape({1: LENGTH, 2: LENGTH, 3: VARINT}), 2: VARINT, 3: LENGTH})
 _TABLES = MessageShape(dict.fromkeys(range(1, 8), LENGTH))
 DATA = MessageShape({1: MessageShape({1: _RESOURCE, 2: _SCOPE, 3: LENGTH}), 2: _TABLES}, once=frozenset({2}))
-# Fields that must be in their places before we believe it: a few bytes of anything may be one.
+# How many fields must be in their places before we believe it, because a few bytes of anything may be one.
 ENOUGH = 3
 
 
 def begins(head: bytes) -> bool:
-    """Tell whether content in protobuf begins with such a message, with its size before it or without."""
+    """Return whether protobuf content begins with such a message, with or without its size."""
     size = _size(head, 0)
     return _is_message(head) or (size > 0 and _is_message(head[SIZE : SIZE + size])) or _is_packed(head)
 
@@ -86,7 +86,7 @@ def _of_protobuf(piece: bytes, message: Any, where: str) -> Any:
 
 
 def _json(data: Buffer, limits: Limits) -> Iterator[Any]:
-    """Yield the objects of a file: each line is one where its first line is."""
+    """Yield the objects of a file: one per line if the first line is one."""
     first = data[: data.find(b"\n") + 1].strip()
     if not first.endswith(b"}") or not first.startswith(b"{"):
         yield fields.parse(data, limits=limits)
@@ -105,5 +105,5 @@ def _of_json(parsed: Any, message: Any) -> Any:
     try:
         return json_format.ParseDict(parsed, message, ignore_unknown_fields=True)
     except (json_format.Error, AttributeError, TypeError, ValueError, SystemError) as error:
-        # The last of them is what protobuf's C code raises for half a character in a key.
+        # protobuf's C code raises the last of these for a lone surrogate in a key.
         raise BadProfile(f"The JSON isn't OTLP profiles: {str(error)[:200]}") from error

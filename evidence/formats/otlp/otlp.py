@@ -1,7 +1,7 @@
 """OpenTelemetry's profiles: export requests or stored data, one or several, in protobuf or in their JSON form.
 
 Source: opentelemetry-proto, ``profiles/v1development``, in the layout where one dictionary holds what all profiles
-point to, and index 0 of each of its tables stands for nothing. Fields come in any order: the Go Collector writes the
+refer to, and index 0 of each of its tables means nothing. Fields come in any order: the Go Collector writes the
 dictionary first.
 """
 
@@ -27,10 +27,10 @@ from evidence.profile.errors import NotRecognised
 from evidence.profile.limits import DEFAULT, Limits
 from evidence.profile.stacks import SampleType, Stacks
 
-# Sample types that say what there is at a time.
+# Sample types that are a snapshot, not a sum over time.
 STANDING = re.compile(r"inuse|in_use|live|goroutine|thread")
 NAME = "otlp"
-# What tells one process from another, on samples or on their resource, the most telling first.
+# What distinguishes processes, on samples or on their resource, most specific first.
 PROCESS = ("process.executable.name", "process.command", "service.name")
 LABELS = 100
 TITLES = ("resourceProfiles", "resource_profiles")
@@ -38,7 +38,7 @@ NO_SAMPLES = "This OTLP file has no samples."
 
 
 def claim(head: bytes) -> Claim | None:
-    """Tell the JSON by its first words, protobuf by the fields of the messages that it nests."""
+    """Recognise the JSON by its first words, protobuf by the fields of its nested messages."""
     if unsupported.kind(head) == "json":
         found = outline.of(head)
         named = next((title for title in TITLES if title in found), "")
@@ -49,9 +49,9 @@ def claim(head: bytes) -> Claim | None:
 
 
 def read(data: Buffer, *, limits: Limits = DEFAULT) -> Stacks:
-    """Read all profiles of all resources; those that count the same are one sample type.
+    """Read all profiles of all resources; those that count the same share a sample type.
 
-    Where there are several processes, each is the root frame of its stacks. Raises ``BadProfile`` naming profile and
+    If there are several processes, each is the root frame of its stacks. Raises ``BadProfile`` naming profile and
     sample, ``TooMuch``, and ``NotRecognised`` for data without profiles.
     """
     files = [_OneFile(message, Dictionary(message.dictionary)) for message in messages.of(data, limits=limits)]
@@ -90,7 +90,7 @@ class _OneFile(NamedTuple):
 
 
 def _profiles(message: Any, dictionary: Dictionary) -> Iterator[tuple[Any, dict[str, str], str]]:
-    """Yield each profile with the attributes of its resource, and where it stands."""
+    """Yield each profile with the attributes of its resource, and its position."""
     for at, resource in enumerate(message.resource_profiles):
         described = dictionary.described(resource.resource.attributes, f"resource_profiles[{at}]")
         for within, scope in enumerate(resource.scope_profiles):
@@ -110,7 +110,7 @@ def _kind(value_type: Any, dictionary: Dictionary, where: str) -> tuple[SampleTy
 def _samples(
     profile: Any, dictionary: Dictionary, *, times: int, where: str
 ) -> Iterator[tuple[Any, int, dict[str, str], str]]:
-    """Yield each sample with what it counts: the sum of its values, or one for each of its times."""
+    """Yield each sample with what it counts: the sum of its values, or one for each of its timestamps."""
     for at, sample in enumerate(profile.samples):
         here = f"{where}.samples[{at}]"
         value = sum(sample.values) * times if sample.values else len(sample.timestamps_unix_nano) * times
@@ -118,7 +118,7 @@ def _samples(
 
 
 def _added_up(profiles: Sequence[tuple[Any, dict[str, str], str]], kinds: Sequence[SampleType]) -> str:
-    """Say that what is there at one time, not what happened since, was taken at several of them."""
+    """Warn that a snapshot, which is not a sum over time, was taken several times."""
     times: dict[tuple[Any, ...], set[int]] = defaultdict(set)
     for (profile, resource, _), kind in zip(profiles, kinds, strict=True):
         if STANDING.match(kind.name):
@@ -130,7 +130,7 @@ def _added_up(profiles: Sequence[tuple[Any, dict[str, str], str]], kinds: Sequen
 
 
 def _left_out(profiles: Sequence[tuple[Any, dict[str, str], str]]) -> str:
-    """Say that some profiles are not read which are wrapped in another format, beside those that have samples."""
+    """Warn that profiles wrapped in another format are not read if others have samples."""
     count = sum(bool(profile.original_payload) and not profile.samples for profile, _, _ in profiles)
     return f"{count} of its {len(profiles)} profiles are wrapped in another format and left out." if count else ""
 
@@ -140,7 +140,7 @@ def _default(types: Sequence[SampleType]) -> int:
 
 
 class _Labels:
-    """What each value of each attribute of samples counts."""
+    """What each value of each sample attribute counts."""
 
     def __init__(self, types: int) -> None:
         self.counts: dict[str, dict[str, list[int]]] = defaultdict(lambda: defaultdict(lambda: [0] * types))
@@ -172,7 +172,7 @@ def _about(
 
 
 def _recorded(windows: Iterable[tuple[int, int]]) -> int:
-    """Return for how many nanoseconds anything was recorded: windows that follow each other add up, others overlap."""
+    """Return how many nanoseconds were recorded: consecutive windows add up, overlapping ones do not."""
     lasted = end = 0
     for begin, duration in sorted(windows):
         lasted += max(begin + duration - max(begin, end), 0)
@@ -181,13 +181,13 @@ def _recorded(windows: Iterable[tuple[int, int]]) -> int:
 
 
 def _period(profile: Any, dictionary: Dictionary, where: str) -> dict[str, Any]:
-    """Return what a sample stands for, as readers of other formats tell it."""
+    """Return what a sample stands for, in the form that other formats' readers use."""
     kind, times = _kind(profile.period_type, dictionary, f"{where}.period_type")
     return {"name": kind.name, "unit": kind.unit, "value": times * profile.period}
 
 
 def _original(profiles: Sequence[tuple[Any, dict[str, str], str]], limits: Limits) -> Stacks:
-    """Read what senders may wrap instead of samples, in another format: as one profile where there are several."""
+    """Read the profiles that senders wrap in another format instead of samples, joined if there are several."""
     from evidence.formats.base.joined import joined
 
     wrapped: dict[bytes, str] = {}

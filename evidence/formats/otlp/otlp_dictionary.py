@@ -1,4 +1,4 @@
-"""What OTLP profiles point to: strings, functions, locations, stacks, attributes. Every index is checked."""
+"""What OTLP profiles refer to: strings, functions, locations, stacks, attributes. Every index is checked."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ OLD_LAYOUT = "This is an older OTLP profiles layout without a stack table. Updat
 
 
 class Dictionary:
-    """The tables of one file, asked by index."""
+    """The tables of one file, accessed by index."""
 
     def __init__(self, message: Any) -> None:
         self.message = message
         self._attributes: dict[tuple[int, ...], dict[str, str]] = {}
 
     def at(self, table: str, index: int, where: str) -> Any:
-        """Return an entry of a table, or say who points to none. Raises ``BadProfile`` with that."""
+        """Return an entry of a table. Raises ``BadProfile``, naming ``where``, for an index out of range."""
         found = getattr(self.message, f"{table}_table")
         if not 0 <= index < len(found):
             if table == "stack" and not found and self.message.location_table:
@@ -35,7 +35,7 @@ class Dictionary:
         return found[index]
 
     def text(self, index: int, where: str) -> str:
-        """Return a string; index 0 is the empty one even where there is no table."""
+        """Return a string; index 0 is empty even without a table."""
         return str(self.at("string", index, where)) if index or len(self.message.string_table) else ""
 
     def attributes(self, indices: Iterable[int], where: str) -> dict[str, str]:
@@ -89,7 +89,7 @@ class Codes:
         return {process for _, process in self._counts}
 
     def pour(self, *, several: bool) -> None:
-        """Add one sample for each stack; the process is its root frame where there are several."""
+        """Add one sample for each stack; if there are several processes, the process is its root frame."""
         stacks: dict[int, list[int]] = defaultdict(list)
         for (index, process), values in self._counts.items():
             where = self._where[index, process]
@@ -124,7 +124,7 @@ class Codes:
             yield self.gather.code(name or self._unnamed(location, where), hint="inlined" if inlined else hint)
 
     def _unnamed(self, location: Any, where: str) -> str:
-        """Return what stands for code without a name: the file that it was loaded from, else its address."""
+        """Return a name for unnamed code: the file that it was loaded from, else its address."""
         if location.mapping_index:
             mapping = self.dictionary.at("mapping", location.mapping_index, where)
             file = self.dictionary.text(mapping.filename_strindex, where)

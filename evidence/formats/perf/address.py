@@ -1,6 +1,6 @@
-"""Tell the stack lines that are written as nearly all are: a tab, an address in so many places, a space. Pure.
+"""Recognise stack lines in their usual form: a tab, an address of fixed width, a space. Pure.
 
-Eight places of the address are one number to the processor, so that all of them are looked at together.
+The processor treats eight characters of the address as one number, so that all of them are checked together.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from evidence.profile.stacks import Ints
 
 Bytes = NDArray[np.uint8]
 Words = NDArray[np.uint64]
-# From the tab to the symbol: the address takes sixteen places, blanks first.
+# From the tab to the symbol: the address takes sixteen characters, padded with blanks on the left.
 WIDTH = 18
 TAB, SPACE, CLOSING = b"\t )"
 _W = np.uint64
@@ -24,7 +24,7 @@ _FIRST, _LAST = _W(0x80), _W(63)
 
 
 def are_usual(text: Bytes, begins: Ints, ends: Ints) -> NDArray[np.bool_]:
-    """Tell which lines have their symbol behind a tab, an address and a space, and end with their module."""
+    """Return which lines have their symbol after a tab, an address and a space, and end with their module."""
     usual = (ends - begins > WIDTH + 1) & (begins <= len(text) - 24)
     if not usual.any():
         return usual
@@ -35,7 +35,7 @@ def are_usual(text: Bytes, begins: Ints, ends: Ints) -> NDArray[np.bool_]:
     usual &= bytes_of[:, WIDTH - 1] == SPACE
     usual &= text[ends - 1] == CLOSING
     usual &= _IS_DIGIT[bytes_of[:, WIDTH - 2]]
-    # Each place is blank or a digit, and behind each that is a digit comes another one.
+    # Each character is a blank or a digit, and a digit is followed by a digit.
     begin, middle = words_of[:, 0], words_of[:, 1]
     digits, more = _digits(begin), _digits(middle)
     usual &= (digits | _blanks(begin) | _FIRST) & (more | _blanks(middle)) == _HIGH
@@ -58,7 +58,7 @@ def _blanks(words: Words) -> Words:
 
 
 def _from(plain: Words, first: bytes) -> Words:
-    """Set the highest bit of each byte, all below 128, that is not below ``first``; the other bits mean nothing."""
+    """Set the highest bit of each byte, all below 128, that is at least ``first``; the other bits are meaningless."""
     return plain + (_HIGH - _all(first))
 
 

@@ -1,8 +1,8 @@
-"""Tell the lines of large ``perf script`` texts apart in columns: numpy finds them, Arrow gives equal ones one number.
+"""Find the distinct lines of large ``perf script`` texts in columns: numpy splits them, Arrow numbers equal ones.
 
-A recording of a whole machine repeats next to no stack, and hardly a line: each process has the same code at other
-addresses. So lines are told apart by what follows their address, which most repeat. What is not an address of
-sixteen places after a tab, and then a symbol with its module, is read line by line.
+A recording of a whole machine repeats hardly a stack, and hardly a line, because each process has the same code at
+other addresses. So lines are compared by what follows the address, which mostly repeats. Lines without a tab, a
+sixteen-character address and a symbol with its module are read one by one.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
-from pyarrow._compute import call_function  # pyarrow.compute takes 50 ms to import, for functions we do not call
+from pyarrow._compute import call_function  # importing pyarrow.compute takes 50 ms, for functions we do not call
 
 from evidence.formats.perf import address, headers, same_code
 from evidence.formats.perf.equal import EqualSamples
@@ -25,19 +25,19 @@ from evidence.profile.stacks import Codes, Ints
 
 Bytes = NDArray[np.uint8]
 Piece = bytes | memoryview
-# So many threads look for samples, and so many pieces at most wait to be read.
+# How many threads look for samples, and how many pieces may wait to be read.
 THREADS = 2
 END = b"\n"[0]
 
 
 @dataclass(slots=True)
 class SampleLines:
-    """The samples of a piece of text: where each begins and ends, and its header.
+    """The samples in a piece of text: where each begins and ends, and its header.
 
-    ``who`` and ``events`` are the different words of headers, with the numbers of them that each sample has.
-    ``heads`` are the headers alone. ``told`` are ends of stack lines, from the symbol on, one for all lines of the same
-    code, and ``symbols`` the same without how far into their function they are; sample ``i`` has as many lines as
-    ``sizes`` says, whose numbers in ``told`` are in ``lines``, -1 for those that are read by themselves.
+    ``who`` and ``events`` are the distinct words of headers, with each sample's index into them. ``heads`` are the
+    headers themselves. ``told`` are the ends of stack lines, from the symbol on, one for all lines of the same code,
+    and ``symbols`` the same without the offset into the function; sample ``i`` has ``sizes[i]`` lines, whose indices
+    into ``told`` are in ``lines``, -1 for those that are read individually.
     """
 
     begins: Ints
@@ -52,7 +52,7 @@ class SampleLines:
     told: list[bytes]
 
     def stacks(self, codes: Codes) -> tuple[Ints, list[bytes]]:
-        """Return for each sample the number of its stack, -1 where a line is no frame, and the different stacks.
+        """Return for each sample the number of its stack, -1 if a line is no frame, and the distinct stacks.
 
         ``codes`` are those of the lines in ``told``; stacks are those codes as bytes, root first.
         """
@@ -65,9 +65,9 @@ class SampleLines:
         return np.where(usual, stack[::-1], NOT_A_FRAME), told
 
     def equal(self, stacks: Ints, usual: Callable[[bytes, bytes], bool]) -> EqualSamples:
-        """Put samples of one thread, event and stack together, given the numbers of their stacks.
+        """Group samples with the same thread, event and stack, given the numbers of their stacks.
 
-        ``usual`` says of who was sampled and by which event whether that is a sample at all.
+        ``usual`` says for a thread and an event whether that is a sample at all.
         """
         (who, by_who), (event, by_event) = self.who, self.events
         pairs = who.astype(np.int64) * len(by_event) + event
@@ -78,18 +78,18 @@ class SampleLines:
         return EqualSamples([np.where(who >= 0, pairs, NOT_A_FRAME), stacks], self.headers.periods)
 
     def pair(self, number: int) -> tuple[bytes, bytes]:
-        """Return who was sampled, and by which event, in the samples with the first number of a group of equal ones."""
+        """Return the thread and the event of the group whose first sample has this number."""
         who, event = divmod(number, len(self.events[1]))
         return self.who[1][who], self.events[1][event]
 
     def time(self, sample: int) -> bytes:
-        """Return when a sample was taken, as it is printed."""
+        """Return a sample's time as printed."""
         begins, ends = self.headers.times
         return self.heads[int(begins[sample]) : int(ends[sample])].tobytes()
 
 
 def found_in(pieces: Iterable[tuple[int, Piece, bool]]) -> Iterator[tuple[int, Piece, bool, SampleLines]]:
-    """Yield pieces of text with their samples, which are looked for while the pieces before are read."""
+    """Yield pieces of text with their samples, which are searched for while earlier pieces are read."""
     waiting: deque[tuple[tuple[int, Piece, bool], Future[SampleLines]]] = deque()
     with ThreadPoolExecutor(THREADS) as threads:
         for piece in pieces:
@@ -102,7 +102,7 @@ def found_in(pieces: Iterable[tuple[int, Piece, bool]]) -> Iterator[tuple[int, P
 
 
 def samples(chunk: Piece) -> SampleLines:
-    """Find the samples between blank lines, and tell their stack lines apart."""
+    """Find the samples between blank lines, and the distinct stack lines among them."""
     text = np.frombuffer(chunk, dtype=np.uint8)
     ends = np.flatnonzero(text == END)
     if not len(text) or text[-1] != END:
@@ -123,14 +123,14 @@ def samples(chunk: Piece) -> SampleLines:
 
 
 def _words(text: Bytes, begins: Ints, ends: Ints, usual: NDArray[np.bool_]) -> tuple[Codes, list[bytes]]:
-    """Return the number of a word of each header, -1 where it is not usual, and the different words."""
+    """Return the number of a word in each header, -1 if that is unusual, and the distinct words."""
     numbers = np.full(len(begins), NOT_A_FRAME, dtype=np.int32)
     numbers[usual], words = _between(text, begins[usual], ends[usual])
     return numbers, words
 
 
 def _told(text: Bytes, begins: Ints, ends: Ints) -> tuple[Codes, list[bytes], list[bytes]]:
-    """Return for each stack line the number of its code, -1 for a line unlike most, the codes, and an end for each."""
+    """Return for each stack line the number of its code, -1 for an unusual line; the codes; and one line end each."""
     usual = np.flatnonzero(address.are_usual(text, begins, ends))
     lines = np.full(len(begins), NOT_A_FRAME, dtype=np.int32)
     found = _encoded(*_parts(text, begins[usual] + address.WIDTH, ends[usual]))
@@ -140,7 +140,7 @@ def _told(text: Bytes, begins: Ints, ends: Ints) -> tuple[Codes, list[bytes], li
 
 
 def _of_code(ends: pa.BinaryArray) -> tuple[Codes, list[bytes], list[bytes]]:
-    """Return the number of the code that each of some ends of lines is of, the codes, and the first end of each."""
+    """Return the number of the code of each line end, the codes, and the first line end of each."""
     _, offsets, text = ends.buffers()
     if text is None or not len(ends):
         return np.zeros(len(ends), dtype=np.int32), ends.to_pylist(), ends.to_pylist()
@@ -152,12 +152,12 @@ def _of_code(ends: pa.BinaryArray) -> tuple[Codes, list[bytes], list[bytes]]:
 
 
 def _between(text: Bytes, begins: Ints, ends: Ints) -> tuple[Codes, list[bytes]]:
-    """Return the number of what is between each two places, which follow each other, and what the numbers stand for."""
+    """Return the number of the text between each pair of consecutive offsets, and the texts."""
     return _different(*_parts(text, begins, ends))
 
 
 def _joined(text: Bytes, begins: Ints, ends: Ints) -> tuple[Bytes, Ints]:
-    """Return the parts of a text one behind the other, and where each begins; the end comes last."""
+    """Return the parts of a text concatenated, and where each begins; the end comes last."""
     array, chosen = _array(*_parts(text, begins, ends)[:2]), np.arange(1, 2 * len(begins), 2)
     _, offsets, joined = call_function("take", [array, pa.array(chosen)]).buffers()
     edges = np.frombuffer(offsets, dtype=np.int32)[: len(begins) + 1].astype(np.int64)
@@ -165,14 +165,14 @@ def _joined(text: Bytes, begins: Ints, ends: Ints) -> tuple[Bytes, Ints]:
 
 
 def _parts(text: Bytes, begins: Ints, ends: Ints) -> tuple[Bytes, Codes, Ints]:
-    """Return a text, where it is cut at places that follow each other, and which parts are between two of them."""
+    """Return a text, where it is cut at consecutive offsets, and which parts are between the two of a pair."""
     offsets = np.zeros(2 * len(begins) + 1, dtype=np.int32)
     offsets[1::2], offsets[2::2] = begins, ends
     return text, offsets, np.arange(1, 2 * len(begins), 2)
 
 
 def _different(text: Bytes, offsets: Codes, chosen: Ints | None = None) -> tuple[Codes, list[bytes]]:
-    """Return the number of each part of a text, and what the numbers stand for; ``chosen`` leaves some parts out."""
+    """Return the number of each part of a text, and the distinct parts; ``chosen`` selects some parts."""
     found = _encoded(text, offsets, chosen)
     return found.indices.to_numpy(), found.dictionary.to_pylist()
 

@@ -1,4 +1,4 @@
-"""How a ``perf script`` text is read: whole samples where they are like most, line by line where they are not."""
+"""Read a ``perf script`` text: usual samples as a whole, others line by line."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ NOT_USUAL = -1
 class SampleReader:
     """Reads the samples of one file into ``gathered``.
 
-    Samples of one function differ in the address of their leaf, and share what is above it: the lines above are read
-    once for all of them (``_callers``), and so is who was sampled by which event (``_kinds``).
+    Samples in one function differ in the address of their leaf and share what is above it: the lines above are read
+    once for all of them (``_callers``), and so are the thread and the event (``_kinds``).
     """
 
     def __init__(self, data: Buffer, *, limits: Limits) -> None:
@@ -44,7 +44,7 @@ class SampleReader:
         self._remembered = 0
 
     def open(self, chunk: bytes | memoryview, *, start: int) -> None:
-        """Begin the piece of the file at ``start``; what would make memory grow with the file is forgotten."""
+        """Start the piece of the file at ``start``; drops what would make memory grow with the file."""
         self.place.open(chunk, start=start)
         if self.lines.is_open:
             return
@@ -80,15 +80,15 @@ class SampleReader:
         self.gathered.first = self.gathered.first or time
 
     def _kind(self, who: bytes, time: bytes | None, period: bytes | None, event: bytes) -> int:
-        """Return the number of a thread and an event, ``NOT_USUAL`` for what is no sample."""
+        """Return the number of a thread and an event, ``NOT_USUAL`` if this is not a sample."""
         kind = self._kinds.get((who, event, period is None))
         return self._read_kind(who, event, weighted=period is not None) if kind is None else kind
 
     def read_all(self, chunk: bytes | memoryview, found: SampleLines) -> None:
-        """Read the samples of a piece that were found in it: equal ones together, those unlike most by themselves."""
+        """Read the samples found in a piece: equal ones together, unusual ones individually."""
         try:
             codes = list(map(self.gathered.lines.of_symbol, found.symbols, found.told))
-        except TooMuch:  # the line that is too much is met again, in its sample
+        except TooMuch:  # the excessive line is met again, in its sample
             codes = [NOT_A_FRAME] * len(found.told)
         stacks, told = found.stacks(np.array(codes, dtype=np.int32))
         equal = found.equal(stacks, sample_header.is_usual)
@@ -122,7 +122,7 @@ class SampleReader:
         return self._roots[self._read_kind(who, event, weighted=True) if kind is None else kind]
 
     def _read_kind(self, who: bytes, event: bytes, *, weighted: bool) -> int:
-        """Read who was sampled, and by which event."""
+        """Read the thread and the event of a sample."""
         comm = sample_header.comm(who)
         kind = NOT_USUAL
         if comm and not event.startswith(NO_SAMPLE):
@@ -132,7 +132,7 @@ class SampleReader:
         return kind
 
     def _read_callers(self, lines: bytes) -> int:
-        """Return the number of the callers in ``lines``, ``NOT_USUAL`` where a line is something else."""
+        """Return the number of the callers in ``lines``, ``NOT_USUAL`` if a line is something else."""
         codes = list(map(self.gathered.lines.__getitem__, lines.split(b"\n"))) if lines else []
         if NOT_A_FRAME in codes:
             return NOT_USUAL
@@ -142,14 +142,14 @@ class SampleReader:
         return len(self._frames) - 1
 
     def _meet(self, kind: int, leaf: int, callers: int) -> int:
-        """Return the slot of a stack that was not met yet in this shape."""
+        """Return the slot of a stack that was not seen yet in this form."""
         root, event = self._roots[kind]
         slot = self.gathered.slot(root + self._frames[callers] + self.gathered.frames([leaf]), event)
         self._seen[kind, leaf, callers] = slot
         return slot
 
     def stacks(self) -> Stacks:
-        """Return what was read, with which command was recorded and how long it took."""
+        """Return what was read, with the recording command and its duration."""
         about: dict[str, Any] = self.place.skipped.about()
         if self.lines.command:
             about["command"] = self.lines.command.decode(errors="replace").strip()

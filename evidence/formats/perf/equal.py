@@ -1,4 +1,4 @@
-"""Samples of one thread, event and stack, counted together: in the order in which the first of each came. Pure."""
+"""Count samples with the same thread, event and stack together, in the order of each group's first sample. Pure."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ MOST = (1 << 63) - 1
 class EqualSamples:
     """Groups of samples that have the same numbers.
 
-    ``together`` tells which samples are in groups; the others have something below zero for a number.
+    ``together`` says which samples are in groups; the others have a negative number.
     """
 
     def __init__(self, numbers: Sequence[Ints], periods: Ints) -> None:
@@ -33,9 +33,9 @@ class EqualSamples:
         self._groups = list(zip(*(column[order[starts]].tolist() for column in columns), counts, weights, strict=True))
 
     def in_order(self) -> Iterator[tuple[int, tuple[int, ...] | None]]:
-        """Yield the first sample of each group, and each other sample, as they came.
+        """Yield the first sample of each group, and each other sample, in order.
 
-        A group is its numbers, how many samples it has, and by how much they count, exactly; other samples have none.
+        A group has its numbers, its sample count, and its exact weight; other samples have none.
         """
         alone = np.flatnonzero(~self.together)
         samples = np.concatenate([self._first, alone])

@@ -1,4 +1,4 @@
-"""The events of a ``perf script`` text, each a column or two: periods where they are printed, and samples."""
+"""The events of a ``perf script`` text, one or two columns each: periods if they are printed, and samples."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ OTHERS = "other events"
 
 
 class Events:
-    """Events in the order in which they first appear; those past the limit of columns count together."""
+    """Events in order of first appearance; those beyond the column limit count together."""
 
     def __init__(self, limits: Limits) -> None:
         self.names: list[str] = []
@@ -35,13 +35,13 @@ class Events:
 
     @property
     def default_type(self) -> int:
-        """Return the column of the first event that counts work of a processor, or the first."""
+        """Return the column of the first event that counts a processor's work, or else the first."""
         columns = [code for code, _ in self._columns()]
         cpu = (code for code, name in enumerate(self.names) if sample_header.counts_cpu(name))
         return columns.index(next(cpu, 0))
 
     def sample_types(self) -> tuple[SampleType, ...]:
-        """Name the columns. *Samples* alone would not say of which event, where there are several."""
+        """Name the columns. If there are several events, *samples* alone would not say of which."""
         alone = len(self.names) == 1
         return tuple(
             SampleType(name, sample_header.unit(name))
@@ -61,7 +61,7 @@ class Events:
         ]
 
     def values(self, events: Ints, stacks: Ints, *, counts: Ints, weights: Ints, size: int) -> Ints:
-        """Spread different (event, stack) pairs into columns x stacks."""
+        """Spread distinct (event, stack) pairs into columns x stacks."""
         columns = self._columns()
         values = np.zeros((len(columns), size), dtype=np.int64)
         for row, (code, by_period) in enumerate(columns):

@@ -1,4 +1,4 @@
-"""What reading ``perf script`` gathers: different stacks, and how often each event met them."""
+"""The result of reading ``perf script``: distinct stacks, and how often each occurred for each event."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ SHOWN_THREADS = 200
 
 
 class Gathered:
-    """Stacks as the bytes of their codes, root first. A slot is one stack met by one event.
+    """Stacks as the bytes of their codes, root first. A slot is one stack with one event.
 
-    ``first`` and ``last`` are when samples were taken, in seconds as they are printed.
+    ``first`` and ``last`` are times of samples, in seconds as printed.
     """
 
     def __init__(self, *, limits: Limits) -> None:
@@ -38,7 +38,7 @@ class Gathered:
         self._frames = 0
 
     def root(self, comm: bytes) -> bytes:
-        """Return the first frame of a thread's stacks, its name; *swapper* is what runs when nothing does."""
+        """Return the first frame of a thread's stacks, its name; *swapper* means idle."""
         root = self._roots.get(comm)
         if root is None:
             name = comm.decode(errors="replace").replace(";", ":")
@@ -47,18 +47,18 @@ class Gathered:
         return root
 
     def frames(self, codes: list[int]) -> bytes:
-        """Return the frames of stack lines, innermost first, as bytes, root first."""
+        """Return the frames of stack lines, given innermost first, as bytes, root first."""
         frames = self.lines.frames(codes)
         return array("i", frames[::-1]).tobytes()
 
     def spread(self, stack: bytes) -> bytes:
-        """Return the frames of stack lines given by their codes as bytes, root first."""
+        """Return the frames of stack lines, given by their codes, as bytes, root first."""
         if self.lines.holds_several:
             return self.frames(np.frombuffer(stack, dtype=np.int32)[::-1].tolist())
         return stack
 
     def slot(self, stack: bytes, event: int) -> int:
-        """Return where samples of this stack and event are counted. Raises ``TooMuch``."""
+        """Return where samples with this stack and event are counted. Raises ``TooMuch``."""
         place = self._stacks.setdefault(stack, len(self._stacks))
         slot = self._slots.setdefault((place, event), len(self.counts))
         if slot == len(self.counts):
@@ -68,7 +68,7 @@ class Gathered:
         return slot
 
     def count(self, stack: bytes, event: int, count: int, weight: int) -> None:
-        """Count samples of this stack and event, and by how much they count. Raises ``TooMuch``."""
+        """Count samples with this stack and event, and their weight. Raises ``TooMuch``."""
         slot = self.slot(stack, event)
         self.counts[slot] += count
         self.weights[slot] += weight
@@ -83,7 +83,7 @@ class Gathered:
             raise TooMuch(f"Its stacks have more than {self._limits.frames:,} frames in all")
 
     def stacks(self, about: dict[str, Any]) -> Stacks:
-        """Return everything. Raises ``BadProfile`` where the periods do not fit 63 bits."""
+        """Return everything. Raises ``BadProfile`` if the periods do not fit in 63 bits."""
         if sum(self.weights) >= 1 << 63:
             raise BadProfile("The periods add up to more than fits in 63 bits")
         pairs = np.fromiter((number for pair in self._slots for number in pair), dtype=np.int64).reshape(-1, 2)
@@ -105,7 +105,7 @@ class Gathered:
         )
 
     def _threads(self, stacks: Ints, counts: Ints, frames: Codes, offsets: Ints) -> dict[str, int]:
-        """Count samples by the name of their thread, the root of each stack; the most frequent first."""
+        """Count samples by thread name, the root of each stack; most frequent first."""
         names = list(self.names.codes)
         roots = {code for root in self._roots.values() for code in np.frombuffer(root, dtype=np.int32).tolist()}
         some = np.flatnonzero(np.diff(offsets) > 0)

@@ -1,4 +1,4 @@
-"""Read many headers of samples at once, from their ends: *comm pid/tid [cpu] time: period event:*. Pure."""
+"""Read many sample headers at once, from their ends: *comm pid/tid [cpu] time: period event:*. Pure."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from evidence.formats.folded.digits import MOST_DIGITS, PAD, SLACK, Bytes, befor
 from evidence.profile.stacks import Ints
 
 Bools = NDArray[np.bool_]
-# An event of more bytes is read with its header by itself.
+# A header with a longer event name, in bytes, is read individually.
 LONGEST_EVENT = 48
 COLON, POINT, END, SLASH, OPENING, CLOSING = b":.\n/[]"
 
 
 class Headers(NamedTuple):
-    """Where the parts of headers begin and end, of those that are ``usual``; the others are read one by one.
+    """Where the parts of the ``usual`` headers begin and end; the others are read one by one.
 
-    ``who`` is the name of the thread alone; time and event are without the colon behind them.
+    ``who`` is only the name of the thread; time and event are without the colon after them.
     """
 
     usual: Bools
@@ -31,7 +31,7 @@ class Headers(NamedTuple):
 
 
 def read(text: Bytes, begins: Ints, ends: Ints) -> Headers:
-    """Read the headers between pairs of places."""
+    """Read the headers between pairs of offsets."""
     padded = np.full(PAD + len(text) + SLACK, END, dtype=np.uint8)
     padded[PAD : PAD + len(text)] = text
     event_ends = before_blanks(padded, ends - 1)
@@ -53,7 +53,7 @@ def read(text: Bytes, begins: Ints, ends: Ints) -> Headers:
 
 
 def _before_process(padded: Bytes, last: Ints, usual: Bools) -> Ints:
-    """Move each place to the left, past *pid*, *pid/tid* or either with *[cpu]* behind it, and blanks."""
+    """Move each offset to the left, past *pid*, *pid/tid* or either with *[cpu]* after it, and blanks."""
     with_cpu = padded[last + PAD] == CLOSING
     if with_cpu.any():
         _, before = _number(padded, np.where(with_cpu, last - 1, last), usual)
@@ -69,7 +69,7 @@ def _before_process(padded: Bytes, last: Ints, usual: Bools) -> Ints:
 
 
 def _before_word(padded: Bytes, last: Ints) -> Ints:
-    """Move each place to the blank, or the end of a line, that comes before a word."""
+    """Move each offset to the blank, or the line end, before a word."""
     for _ in range(LONGEST_EVENT):
         byte = padded[last + PAD]
         inside = ~(is_blank(byte) | (byte == END))
@@ -80,7 +80,7 @@ def _before_word(padded: Bytes, last: Ints) -> Ints:
 
 
 def _number(padded: Bytes, last: Ints, usual: Bools) -> tuple[Ints, Ints]:
-    """Read the numbers that end at these places, where they are ``usual``; return the places before them, too."""
+    """Read the numbers that end at these offsets, if they are ``usual``; also return the offsets before them."""
     numbers, size = digits.numbers(padded, np.where(usual, last, 0))
     usual &= (size > 0) & (size <= MOST_DIGITS)
     return numbers, np.where(usual, last - size, 0)

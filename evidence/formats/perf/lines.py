@@ -1,4 +1,4 @@
-"""A ``perf script`` text line by line: comments, samples without blank lines between, and what says nothing."""
+"""Read a ``perf script`` text line by line: comments, samples without blank lines between them, and other lines."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _COMMAND = re.compile(rb"# cmdline : ([^\n]{1,2000})")
 
 
 class Opening(NamedTuple):
-    """The header of a sample whose stack is being read; one without time and event is ``sure`` only with a stack."""
+    """The header of the sample being read; one without time and event is only ``sure`` if a stack follows."""
 
     comm: bytes
     event: bytes | None
@@ -26,22 +26,22 @@ class Opening(NamedTuple):
 
 
 class LineReader:
-    """Reads what is unlike most into ``gathered``."""
+    """Reads unusual lines into ``gathered``."""
 
     def __init__(self, gathered: Gathered, place: Position, *, headed: bool) -> None:
         self.command = b""
-        self._headed = headed  # samples have headers, so that a stack without one is a part of something
+        self._headed = headed  # samples have headers, so a stack without one is a fragment
         self._gathered, self._place = gathered, place
         self._open: Opening | None = None
         self._codes: list[int] = []
 
     @property
     def is_open(self) -> bool:
-        """Say whether a sample began whose end was not met yet."""
+        """Return whether a sample was begun and not ended yet."""
         return self._open is not None
 
     def read(self, block: bytes, *, ended: bool = True) -> None:
-        """Read line by line what may hold comments, several samples, or lines that say nothing."""
+        """Read text line by line that may contain comments, several samples, or other lines."""
         for number, line in enumerate(block.split(b"\n")):
             self._read_line(line, number)
         if ended:
@@ -65,7 +65,7 @@ class LineReader:
             self._begin_bare(line, number)
 
     def _begin(self, header: re.Match[bytes], line: bytes, number: int) -> None:
-        """Open a sample; where its stack is one frame it may stand behind the event."""
+        """Open a sample; if its stack is a single frame, that may follow the event."""
         self.end()
         comm, time, period, event = header.groups()
         self._open = Opening(comm, event, period, sure=bool(time or event), line=number, text=line)
@@ -76,7 +76,7 @@ class LineReader:
             self._codes.append(code)
 
     def _begin_bare(self, line: bytes, number: int) -> None:
-        """Take the line for the name of a process if a stack follows, and skip it otherwise."""
+        """Take the line as a process name if a stack follows, and skip it otherwise."""
         bare = None if self._open else BARE.match(line)
         if bare:
             self._open = Opening(bare[1], None, None, sure=False, line=number, text=line)
@@ -98,7 +98,7 @@ class LineReader:
         self._gathered.weights[slot] += int(opened.period or 1)
 
     def skip_cut(self, block: bytes) -> None:
-        """Count the lines of a sample that the end of the file cuts off."""
+        """Count the lines of a sample that the end of the file truncates."""
         for number, line in enumerate(block.split(b"\n")):
             self._skip(number, line)
 

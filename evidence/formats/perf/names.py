@@ -1,4 +1,4 @@
-"""Names of functions by code, and the stack lines that were read before."""
+"""Function names by code, and the stack lines that were read before."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class FunctionCodes:
 
 
 class StackLines(dict[bytes, int]):
-    """Stack line -> the code of its function; below zero where a line is not exactly one frame."""
+    """Stack line -> the code of its function; negative if a line is not exactly one frame."""
 
     def __init__(self, names: FunctionCodes) -> None:
         super().__init__()
@@ -63,9 +63,9 @@ class StackLines(dict[bytes, int]):
         return code
 
     def of_symbol(self, symbol: bytes, rest: bytes) -> int:
-        """Return the code of all lines with a symbol and module, ``NOT_A_FRAME`` where each has to be looked at.
+        """Return the code of all lines with this symbol and module, ``NOT_A_FRAME`` if each must be read individually.
 
-        ``rest`` is what follows the address in one of them.
+        ``rest`` is the part after the address in one of them.
         """
         code = self._symbols.get(symbol)
         if code is None:
@@ -75,7 +75,7 @@ class StackLines(dict[bytes, int]):
         return code
 
     def _of(self, rest: bytes, symbol: bytes, module: bytes) -> int:
-        """Return the code of a line by its symbol, without the offset in it, and its module."""
+        """Return the code of a line by its symbol, without the offset, and its module."""
         symbol, plus, offset = symbol.rpartition(b"+0x")
         where = (symbol, module) if plus and not offset.translate(None, HEX) else (rest, b"")
         code = self._known.get(where)
@@ -84,7 +84,7 @@ class StackLines(dict[bytes, int]):
         return code
 
     def _read(self, line: bytes) -> int:
-        """Read a line whose symbol was not met yet, or which is unlike most."""
+        """Read a line whose symbol is new, or which is unusual."""
         frames = stack_lines.read(line)
         if frames is None or (not stack_lines.says_module(line) and HEADER.match(line)):
             return NOT_A_FRAME
@@ -96,17 +96,17 @@ class StackLines(dict[bytes, int]):
 
     @property
     def holds_several(self) -> bool:
-        """Say whether a line was met that holds several functions, or none."""
+        """Return whether any line seen holds several functions, or none."""
         return len(self._several) > 1
 
     def frames(self, codes: list[int]) -> list[int]:
-        """Spread the codes of lines that hold several functions, or none; the order stays."""
+        """Expand the codes of lines that hold several functions, or none; the order stays."""
         if not self.holds_several or min(codes, default=0) >= 0:
             return codes
         return [each for code in codes for each in ([code] if code >= 0 else self._several[-code - 1])]
 
     def forget(self) -> bool:
-        """Let go of all lines when there are too many of them, and say so: codes below zero are then assigned again."""
+        """Drop all lines if there are too many, and say so: negative codes are then assigned again."""
         if max(len(self), len(self._known), len(self._symbols), len(self._several)) <= REMEMBERED:
             return False
         self.clear()

@@ -1,6 +1,6 @@
 """The text of ``perf script``: samples of one or several events, each with its stack, innermost frame first.
 
-A file repeats few stacks many times, so blocks are told apart by their bytes and each different one is read once.
+A file repeats few stacks many times, so blocks are compared by their bytes and each distinct one is read once.
 """
 
 from __future__ import annotations
@@ -27,17 +27,17 @@ Piece = bytes | memoryview
 
 NAME = "perf script"
 CHUNK = 1 << 18
-# From this size on Arrow is loaded, and the text is read in columns: in large pieces, since threads look for what is in
-# them, and each of their many short steps may have to wait for Python.
+# From this size on, Arrow is loaded and the text is read in columns, in large pieces, because threads search them and
+# each of their many short steps may have to wait for Python.
 LARGE = 16 << 20
 LARGE_CHUNK = 16 << 20
-# Of the lines that say something, how many must be of samples.
+# The share of meaningful lines that must belong to samples.
 MOST, NEARLY_ALL = 0.5, 0.8
 NOT, BARELY, LOOSELY, SURELY = range(4)
 
 
 def claim(head: bytes) -> Claim | None:
-    """Tell by headers with an event or a time and the stack lines below them."""
+    """Recognise headers with an event or a time, with stack lines below them."""
     lines = texts.lines(head)
     if not lines:
         return None
@@ -52,7 +52,7 @@ def claim(head: bytes) -> Claim | None:
 
 
 def _begins(line: bytes, following: bytes) -> int:
-    """Say how surely ``line`` opens a sample, the next line being ``following``."""
+    """Return how surely ``line`` opens a sample, given the ``following`` line."""
     header = HEADER.match(line)
     framed = _is_framed(following)
     if header and header[4]:
@@ -68,21 +68,21 @@ def _begins(line: bytes, following: bytes) -> int:
 
 
 def _is_of_samples(line: bytes, begins: int) -> bool:
-    """Tell a header, a stack line or a source line."""
+    """Return whether a line is a header, a stack line or a source line."""
     header = HEADER.match(line)
     return begins != NOT or bool(header and header[4]) or _is_framed(line) or stack_lines.is_source_line(line)
 
 
 def _is_framed(line: bytes) -> bool:
-    """Tell a stack line: indented, or with its module."""
+    """Return whether a line is a stack line: indented, or with its module."""
     return (line[:1] in (b" ", b"\t") and stack_lines.read(line) is not None) or stack_lines.says_module(line)
 
 
 def read(data: Buffer, *, limits: Limits = DEFAULT) -> Stacks:
-    """Read all samples, each event a column of its own, weighted by its period where one is printed.
+    """Read all samples, each event in its own column, weighted by its period if one is printed.
 
-    Lines that are neither header nor stack are skipped and counted; a last line that is cut off as well, with its
-    sample. Raises ``BadProfile`` when no sample is found.
+    Other lines are skipped and counted; so is a truncated last line, with its sample. Raises ``BadProfile`` if no
+    sample is found.
     """
     samples = SampleReader(data, limits=limits)
     try:
@@ -109,7 +109,7 @@ def _read(data: Buffer, *, into: SampleReader) -> None:
 
 
 def _pieces(data: Buffer) -> Iterator[tuple[int, Piece, bool, SampleLines | None]]:
-    """Yield pieces of the text, those of a large one with the samples that are in them."""
+    """Yield pieces of the text; those of a large one come with the samples in them."""
     if len(data) < LARGE:
         yield from ((*piece, None) for piece in _chunks(data, CHUNK))
     else:
@@ -119,13 +119,13 @@ def _pieces(data: Buffer) -> Iterator[tuple[int, Piece, bool, SampleLines | None
 
 
 def _even(length: int, most: int, threads: int) -> int:
-    """Return a size of pieces, about ``most`` bytes at most, that keeps all threads at work to the end."""
+    """Return a piece size, at most about ``most`` bytes, that keeps all threads busy to the end."""
     rounds = -(-length // (most * threads))
     return length // max(1, rounds * threads) + min(CHUNK, most)
 
 
 def _chunks(data: Buffer, size: int) -> Iterator[tuple[int, Piece, bool]]:
-    """Cut the text after blank lines, or after any line where blank ones are far apart; say where, and which.
+    """Cut the text after blank lines, or after any line if blank ones are far apart; yield offset and piece.
 
     Large pieces are not copied.
     """
@@ -144,7 +144,7 @@ def _chunks(data: Buffer, size: int) -> Iterator[tuple[int, Piece, bool]]:
 
 
 def _whole(piece: Piece) -> tuple[bytes, bytes]:
-    """Part the last sample of the file from a piece, where the file ends within it: its callers are not known."""
+    """Split the last sample off a piece at the end of the file if it is truncated, because its callers are unknown."""
     chunk = bytes(piece)
     at = chunk.rfind(b"\n") + 1
     if at == len(chunk) or chunk.endswith(b")"):
@@ -156,7 +156,7 @@ def _whole(piece: Piece) -> tuple[bytes, bytes]:
 
 
 def _read_chunk(chunk: bytes, *, ended: bool, into: SampleReader) -> None:
-    """Read the blocks between blank lines; one that was seen before costs a look-up."""
+    """Read the blocks between blank lines; one that was seen before costs a lookup."""
     if not ended or into.lines.is_open:
         first, _, chunk = chunk.partition(b"\n\n") if ended else (chunk, b"", b"")
         into.lines.read(first, ended=ended)

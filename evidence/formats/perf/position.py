@@ -1,4 +1,4 @@
-"""Where in a ``perf script`` text its reader is, and which lines it skipped."""
+"""The reader's position in a ``perf script`` text, and the lines it skipped."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ MOST_SKIPPED = 10_000  # lines, for each stack that was found
 
 
 class Position:
-    """The piece that is being read, and ``at``, the place in it; lines are counted on demand."""
+    """The piece being read, and ``at``, the position in it; lines are counted on demand."""
 
     def __init__(self, data: Buffer) -> None:
         self.at = 0
@@ -25,12 +25,12 @@ class Position:
         self._start = self._counted = self._before = 0
 
     def open(self, chunk: bytes | memoryview, *, start: int) -> None:
-        """Begin the piece of the file that begins at ``start``."""
+        """Start the piece of the file at ``start``."""
         self._chunk, self._start, self.at = chunk, start, 0
 
     @property
     def line(self) -> int:
-        """Return the number of the line that is being read, from 1."""
+        """Return the number of the line being read, from 1."""
         while self._counted < self._start:
             piece = self._data[self._counted : min(self._counted + COUNTED_AT_ONCE, self._start)]
             self._before += piece.count(b"\n")
@@ -39,9 +39,9 @@ class Position:
         return self._before + bytes(self._chunk[: self.at]).count(b"\n") + 1
 
     def skip(self, number: int, line: bytes, *, found: int) -> None:
-        """Skip a line of the block that is being read, its ``number``-th from 0; ``found`` stacks make up for it.
+        """Skip a line of the block being read, its ``number``-th from 0; ``found`` stacks offset skipped lines.
 
-        Raises ``BadProfile`` when next to nothing of a long file can be read.
+        Raises ``BadProfile`` if next to nothing of a long file can be read.
         """
         self.skipped.add(self.line + number if self.skipped.wants_place else 0, line)
         if self.skipped.count > MOST_SKIPPED * (1 + found):

@@ -1,6 +1,6 @@
-"""Tell which ends of stack lines differ only in how far into their function they are: *symbol+0x1f (module)*. Pure.
+"""Find ends of stack lines that differ only in the offset into their function: *symbol+0x1f (module)*. Pure.
 
-A function is met at many places. Which name it has is read once for all of them.
+A function is sampled at many offsets, and its name is read once for all of them.
 """
 
 from __future__ import annotations
@@ -14,19 +14,19 @@ from evidence.profile.stacks import Codes, Ints
 Bytes = NDArray[np.uint8]
 SPACE, OPENING = b" ("
 PLUS, ZERO, X = b"+0x"
-# Offsets of more digits stay.
+# Offsets with more digits are kept.
 MOST_DIGITS = 16
 _DIGITS = np.zeros(256, dtype=np.bool_)
 _DIGITS[list(HEX)] = True
 
 
 def without_offsets(text: Bytes, offsets: Codes) -> tuple[Bytes, Codes]:
-    """Return a text, in parts between ``offsets``, without the digits behind the last *+0x* before a module."""
+    """Return a text, in parts between ``offsets``, without the digits after the last *+0x* before a module."""
     begins, ends = offsets[:-1].astype(np.int64), offsets[1:].astype(np.int64)
     places = np.flatnonzero((text[:-1] == SPACE) & (text[1:] == OPENING))
     if not len(places):
         return text, offsets
-    # Of each part, where its last ` (` is, and the digits before that.
+    # For each part, the position of its last ` (`, and the digits before that.
     nth = np.searchsorted(places, ends - 1) - 1
     modules = np.where(nth >= 0, places[np.maximum(nth, 0)], -1)
     offset = (modules >= begins) & (ends - begins < LONGEST // 2)

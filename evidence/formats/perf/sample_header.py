@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-# Every part is bounded, so that no line makes the matching slow. Groups: comm, time, period, event. A line without
-# an event ends after its time, or after its process.
+# Every part is bounded, so that no line makes matching slow. Groups: comm, time, period, event. A line without an event
+# ends after its time, or after its process.
 HEADER = re.compile(
     rb"[ \t]{0,80}(\S[^\n]{0,80}?)[ \t]{1,40}-?\d{1,10}(?:/-?\d{1,10})?(?:[ \t]{1,20}\[\d{1,6}\])?"
     rb"(?:[ \t]{1,40}(\d{1,12}\.\d{1,9}):)?"
@@ -15,16 +15,16 @@ HEADER = re.compile(
 _WHO = re.compile(rb"[ \t]{0,80}(\S[^\n]{0,80}?)[ \t]{1,40}-?\d{1,10}(?:/-?\d{1,10})?(?:[ \t]{1,20}\[\d{1,6}\])?$")
 # Without a process, as `-F comm,ip,sym` prints it.
 BARE = re.compile(rb"[ \t]{0,80}([^\s;:#(][^\n;:(]{0,15}?)[ \t\r]*$")
-# Records beside samples, as `--show-mmap-events` and its like print them.
+# Other records, as `--show-mmap-events` and similar options print them.
 NO_SAMPLE = b"PERF_RECORD_"
 _CLOCK = re.compile(r"(?:cpu|task)-clock(?::\w*)?$")
 _CPU = re.compile(r"(?:cpu(?:_core|_atom)?/)?(?:(?:cpu-|ref-|bus-)?cycles|(?:cpu|task)-clock|instructions)\b")
 
 
 def read(line: bytes) -> tuple[bytes, bytes | None, bytes | None, bytes] | None:
-    """Return who was sampled, time, period and event of a header with an event; None when it is none.
+    """Return thread, time, period and event of a header with an event; None if it is not one.
 
-    Most headers end with their event and are read from their end, which costs a third of the expression.
+    Most headers end with their event and are read from their end, which costs a third of the regular expression.
     """
     parts = line.rsplit(None, 3)
     if len(parts) == 4 and not parts[2].isdigit():
@@ -38,7 +38,7 @@ def read(line: bytes) -> tuple[bytes, bytes | None, bytes | None, bytes] | None:
 
 
 def are_in(head: bytes) -> bool:
-    """Tell whether samples have headers that say their event or their time."""
+    """Return whether samples have headers with their event or time."""
     headers = (HEADER.match(line) for line in head.split(b"\n") if not line.startswith(b"#"))
     return any(found and (found[2] or found[4]) for found in headers)
 
@@ -50,21 +50,21 @@ def comm(who: bytes) -> bytes | None:
 
 
 def named(comm: bytes) -> bytes:
-    """Write *comm pid* for a name alone; the process does not matter."""
+    """Write *comm pid* for a bare name; the process does not matter."""
     return comm + b" 0"
 
 
 @lru_cache(maxsize=1 << 14)
 def is_usual(name: bytes, event: bytes) -> bool:
-    """Tell the parts of a header of a sample from those of another record, or of something else."""
+    """Return whether the parts of a header belong to a sample, not to another record or something else."""
     return comm(named(name)) is not None and not event.startswith(NO_SAMPLE) and len(event.split()) == 1
 
 
 def unit(event: str) -> str:
-    """Name what the printed period of ``event`` counts: clocks tick in nanoseconds."""
+    """Return the unit of the printed period of ``event``: clocks tick in nanoseconds."""
     return "nanoseconds" if _CLOCK.match(event) else "events"
 
 
 def counts_cpu(event: str) -> bool:
-    """Say whether samples of ``event`` are taken while a processor works."""
+    """Return whether samples of ``event`` are taken while a processor works."""
     return bool(_CPU.match(event))

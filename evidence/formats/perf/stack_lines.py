@@ -10,7 +10,7 @@ from evidence.formats.base import symbols
 
 
 class Frame(NamedTuple):
-    """A function as the line names it, with one of ``stacks.HINTS``."""
+    """A function as named in the line, with one of ``stacks.HINTS``."""
 
     name: str
     hint: str
@@ -28,9 +28,9 @@ _INTERPRETED = re.compile(r"Interpreter$|(?:LazyCompile|Function|Script|Eval|Han
 
 
 def read(line: bytes) -> list[Frame] | None:
-    """Return the frames of a stack line, innermost first; None when it is no such line.
+    """Return the frames of a stack line, innermost first; None if it is not one.
 
-    One line holds several where a compiler inlined: ``a->b`` is b, inlined into a.
+    One line holds several if a compiler inlined calls: ``a->b`` is b, inlined into a.
     """
     found = _ADDRESS.match(line.strip())
     if not found:
@@ -42,29 +42,29 @@ def read(line: bytes) -> list[Frame] | None:
 
 
 def _is_aligned(line: bytes) -> bool:
-    """Tell a word that ends where perf's addresses do, sixteen places wide, and that something follows."""
+    """Return whether the first word ends where perf's addresses do, sixteen characters wide, and something follows."""
     symbol = line.strip().partition(b" ")[2].strip()
     return bool(symbol) and len(line) - len(line.lstrip()) + len(line.split(maxsplit=1)[0]) >= ADDRESS_WIDTH
 
 
 def says_module(line: bytes) -> bool:
-    """Tell a stack line that names its module, which nothing else looks like, from one that could be a header."""
+    """Return whether a stack line names its module, which no header does."""
     found = _ADDRESS.match(line.strip())
     return bool(found) and line.rstrip().endswith(b")") and b": " not in line
 
 
 def is_sampled(rest: bytes) -> bool:
-    """Tell the one frame that stands behind an event, where no stacks were recorded, from fields of a tracepoint."""
+    """Return whether the text after an event is a single frame, as without stacks, not a tracepoint's fields."""
     return says_module(rest) or bool(_ALONE.match(rest))
 
 
 def is_source_line(line: bytes) -> bool:
-    """Tell the *file.c:12* that ``perf script -F +srcline`` puts below each stack line."""
+    """Return whether a line is the *file.c:12* that ``perf script -F +srcline`` puts below each stack line."""
     return len(line) < LONGEST_PATH and line[:1] in b" \t" and bool(_SOURCE_LINE.match(line.strip()))
 
 
 def _split(text: bytes) -> tuple[bytes, bytes | None]:
-    """Split *symbol (module)*; the module is what the last bracket after a space encloses, brackets in it included."""
+    """Split *symbol (module)*; the module is in the last bracket after a space, including nested brackets."""
     if not text.endswith(b")"):
         return text, None
     symbol, _, module = text.rpartition(b" (")
@@ -81,11 +81,11 @@ def _split(text: bytes) -> tuple[bytes, bytes | None]:
 
 
 def _frames(symbol: str, module: str) -> list[Frame]:
-    """Name the frames of one line by its symbol, or by the module where the symbol is not known."""
+    """Name the frames of one line by its symbol, or by the module if the symbol is unknown."""
     if not symbol or symbol == "[unknown]":
         return [Frame(_of_module(module), _hint("", module))]
     if symbol.startswith("(") and not symbol.startswith("(anonymous"):
-        return []  # the name of a process, as stackcollapse-perf.pl has it
+        return []  # a process name, as in stackcollapse-perf.pl
     hint = _hint(symbol, module)
     if hint not in ("jit", "interpreted") or "->" not in symbol:
         return [Frame(symbols.tidy(symbol), hint)]
@@ -94,24 +94,24 @@ def _frames(symbol: str, module: str) -> list[Frame]:
 
 
 def _of_module(module: str) -> str:
-    """Write the module of an unknown symbol, *[libc.so.6]*."""
+    """Write an unknown symbol by its module, *[libc.so.6]*."""
     base = module.rpartition("/")[2] or module
     return base if base.startswith("[") and base.endswith("]") else f"[{symbols.tidy(base)}]"
 
 
 def _hint(symbol: str, module: str) -> str:
-    """Say what kind of code a function of the module is."""
+    """Return what kind of code a function of the module is."""
     hint = _hint_of_all(module)
     if hint != "jit":
         return hint
     if symbol.startswith("py::"):
-        return ""  # an interpreted function of Python, told by its name
+        return ""  # an interpreted Python function, recognised by its name
     return "interpreted" if _INTERPRETED.match(symbol) else "jit"
 
 
 @lru_cache(maxsize=1 << 10)
 def _hint_of_all(module: str) -> str:
-    """Say what kind of code the module holds."""
+    """Return what kind of code the module holds."""
     if module == "inlined":
         return "inlined"
     if _JIT.match(module):

@@ -1,7 +1,7 @@
-"""A profile that is a difference: what each stack changed by, of all its samples together.
+"""A profile that is a difference: the net change of each stack over all its samples.
 
-``go tool pprof -diff_base`` writes every sample of both sides, those of the base below zero, and leaves equal stacks
-apart. Added up by sign alone they would be the totals of the two sides, and no change at all.
+``go tool pprof -diff_base`` writes every sample of both sides, with negative values for the base, and keeps equal
+stacks separate. Added up by sign alone, they would be the totals of the two sides and not changes.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from evidence.profile.stacks import Codes, Ints
 
 
 def net_of(frames: Codes, depths: Ints, values: Ints) -> tuple[Codes, Ints, Ints]:
-    """Return each stack once, in the order in which they are met: frames, how many each has, and its net values.
+    """Return each stack once, in order of first appearance: frames, how many each has, and its net values.
 
-    ``frames`` holds the codes of all samples, as many of each as ``depths`` says; ``values`` one row a sample.
+    ``frames`` holds the codes of all samples, ``depths`` how many each has; ``values`` has one row per sample.
     """
     size = frames.itemsize
     text = frames.tobytes()

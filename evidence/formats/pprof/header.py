@@ -1,4 +1,4 @@
-"""What a pprof profile says of itself: its sample types, how long it took, what its makers remark."""
+"""A pprof profile's metadata: its sample types, how long it took, its makers' comments."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Buffer = bytes | mmap.mmap
 SAMPLE_TYPE, DROP_FRAMES, KEEP_FRAMES, TIME, DURATION = 1, 7, 8, 9, 10
 PERIOD_TYPE, PERIOD, COMMENT, DEFAULT_TYPE = 11, 12, 13, 14
 MOST_COMMENTS = 100
-# What a count counts, where the name of the sample type says it.
+# What a count counts, if the name of the sample type says so.
 COUNTED = {
     "samples": "samples", "sample": "samples", "goroutine": "goroutines", "threadcreate": "threads",
     "contentions": "contentions",
@@ -27,7 +27,7 @@ COUNTED = {
 class Header:
     """The fields of a profile that occur once, and its sample types.
 
-    ``times`` is, for each sample type, how many of our unit one of the file's is.
+    ``times`` is, for each sample type, how many of our units one of the file's is.
     """
 
     def __init__(self, data: Buffer, top: wire.Top, strings: Strings, *, limits: Limits) -> None:
@@ -43,13 +43,13 @@ class Header:
 
     @property
     def default_type(self) -> int:
-        """Return the sample type that the profile wants shown: the one it names, or its last, as in pprof."""
+        """Return the sample type to show by default: the one the profile names, or its last, as in pprof."""
         wanted = self._text(DEFAULT_TYPE)
         names = [kind.name for kind in self.sample_types]
         return names.index(wanted) if wanted in names else len(names) - 1
 
     def about(self) -> dict[str, Any]:
-        """Return what is worth telling people."""
+        """Return the metadata worth showing to people."""
         about: dict[str, Any] = {}
         if comments := self._comments():
             about["comments"] = comments
@@ -63,7 +63,7 @@ class Header:
         return about
 
     def _value_type(self, begin: int, end: int) -> tuple[int, SampleType]:
-        """Read a name and a unit; return how many of our unit one of theirs is, and ours."""
+        """Read a name and a unit; return how many of our units one of theirs is, and ours."""
         texts = {1: "", 2: ""}
         for number, kind, start, stop in wire.walk(self._data, begin, end):
             if kind == wire.VARINT and number in texts:
@@ -87,7 +87,7 @@ class Header:
         return self._strings.at(index, f"field {number}") if (index := self._number(number)) else ""
 
     def _number(self, number: int) -> int:
-        """Return a number of 64 bits with its sign; the last one counts."""
+        """Return a signed 64-bit number; the last one counts."""
         value = 0
         for begin, end in self._each(number):
             value = wire.varint(self._data, begin, end)[0]

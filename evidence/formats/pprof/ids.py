@@ -1,4 +1,4 @@
-"""Ids that a pprof profile gives its locations and functions, and what they stand for."""
+"""The ids of a pprof profile's locations and functions, and what they refer to."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from evidence.profile.stacks import Ints
 
 
 class Ids:
-    """Finds many ids at once. Most files count them from 1; any numbers are allowed."""
+    """Looks up many ids at once. Most files number them from 1; any numbers are allowed."""
 
     def __init__(self, ids: Ints, what: str) -> None:
         self._what = what
@@ -28,7 +28,10 @@ class Ids:
         return self._count
 
     def index(self, wanted: Ints, who: Callable[[int], str], *, missing: int | None = None) -> Ints:
-        """Return the place of each id, -1 for ``missing``. Raises ``BadProfile`` saying ``who`` wants an absent one."""
+        """Return the index of each id, -1 for ``missing``.
+
+        Raises ``BadProfile`` saying ``who`` refers to an absent one.
+        """
         found = self._found(wanted)
         absent = np.flatnonzero(found < 0 if missing is None else (found < 0) & (wanted != missing))
         if len(absent):

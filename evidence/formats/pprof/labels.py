@@ -1,4 +1,4 @@
-"""Labels that samples of a pprof profile bear, and how much each counts."""
+"""The labels of a pprof profile's samples, and how much each counts."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from evidence.profile.stacks import Ints
 # Key, text, number and unit, in the order of their field numbers.
 FIELDS = (1, 2, 3, 4)
 MOST = 10_000
-BASE = "pprof::base"  # which samples of a difference are those of the base; their sign says it already
+BASE = "pprof::base"  # marks the base's samples in a difference; their sign already says so
 SHOWN_KEYS, SHOWN_VALUES = 50, 50
 
 
 class Labels:
-    """Totals by label, gathered batch by batch; past ``MOST`` different labels no new ones are taken in."""
+    """Totals by label, gathered batch by batch; beyond ``MOST`` distinct labels, new ones are ignored."""
 
     def __init__(self) -> None:
         self._totals: dict[tuple[int, ...], Ints] = {}
@@ -43,7 +43,7 @@ class Labels:
     def about(self, strings: Strings, *, shrinking: Sequence[int] = ()) -> dict[str, Any]:
         """Return {key: {value: a total for each sample type}}, the largest values of a key first.
 
-        Of the types that are ``shrinking``, a value grew or shrank by its net, and what shrank stands at the end.
+        For ``shrinking`` types, a value grew or shrank by its net, and the shrunk ones come last.
         """
         labels: dict[str, dict[str, list[int]]] = {}
         largest = sorted(self._totals.items(), key=lambda item: tuple(-np.abs(item[1])))

@@ -1,6 +1,6 @@
-"""pprof's ``profile.proto``: Go, Rust, Node, Parca, Pyroscope. What is packed by gzip arrives here unpacked.
+"""pprof's ``profile.proto``: Go, Rust, Node, Parca, Pyroscope. It arrives here already decompressed.
 
-Source: github.com/google/pprof, ``proto/profile.proto``; the field numbers are its.
+Source: github.com/google/pprof, ``proto/profile.proto``, including the field numbers.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ NUMBERS = {7, 8, 9, 10, 12, 14, 15}
 
 
 def claim(head: bytes) -> Claim | None:
-    """Tell by the fields of the outermost message: all are pprof's, and a sample type is two numbers."""
+    """Recognise the fields of the outermost message: all are pprof's, and a sample type is two numbers."""
     types = told = 0
     try:
         for number, kind, begin, end in wire.walk(head, 0, len(head)):
@@ -61,12 +61,12 @@ def _is_value_type(message: bytes) -> bool:
 def read(data: Buffer, *, limits: Limits = DEFAULT) -> Stacks:
     """Read all sample types, inlined frames included.
 
-    Where values are below zero, the profile is a difference: which stacks grew and which shrank are sample types
-    apart, and ``about["deltas"]`` says which belong together. Frames that the profile itself asks to drop are dropped,
-    as pprof does. Raises ``BadProfile`` naming the byte or the sample, and ``TooMuch``.
+    If values are negative, the profile is a difference: growth and shrinkage of stacks are separate sample types, and
+    ``about["deltas"]`` says which belong together. Frames that the profile itself asks to drop are dropped, as pprof
+    does. Raises ``BadProfile`` naming the byte or the sample, and ``TooMuch``.
     """
     if len(data) <= IN_MEMORY:
-        data = held.at_once(data)  # a mapped file costs twice as much a byte
+        data = held.at_once(data)  # a mapped file costs twice as much per byte
     top = wire.top(data)
     held.leave(data, 0, len(data))
     columns = np.frombuffer(data, dtype=np.uint8) if len(data) else np.zeros(0, dtype=np.uint8)
@@ -93,7 +93,7 @@ def read(data: Buffer, *, limits: Limits = DEFAULT) -> Stacks:
 
 
 def _paired(kinds: tuple[SampleType, ...], shrinking: list[int]) -> tuple[tuple[SampleType, ...], dict[str, Any]]:
-    """Name what grew and what shrank of the sample types that have values below zero."""
+    """Name the growth and shrinkage of the sample types that have negative values."""
     if not shrinking:
         return kinds, {}
     grown = [replace(kind, name=f"{kind.name}_grown") if at in shrinking else kind for at, kind in enumerate(kinds)]

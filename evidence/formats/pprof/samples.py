@@ -1,4 +1,4 @@
-"""The samples of a pprof profile, some tens of thousands at a time: stacks, values, labels."""
+"""The samples of a pprof profile, tens of thousands at a time: stacks, values, labels."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ _MOST = float(1 << 63)
 
 @dataclass(slots=True)
 class PprofSamples:
-    """All samples, root first, the last of the file first. Values below zero are rows of their own, at the end.
+    """All samples, root first, the file's last one first. Negative values are separate rows at the end.
 
-    ``shrinking`` are the sample types that have such values, in the order of those rows; ``met`` is how many samples
-    there were, of which each stack is one where any shrinks.
+    ``shrinking`` are the sample types with such values, in the order of those rows; ``met`` is how many samples there
+    were, which is more than there are stacks if any shrinks.
     """
 
     offsets: Ints
@@ -51,7 +51,7 @@ def read_samples(
     limits: Limits,
     leave: Callable[[int, int], None],
 ) -> PprofSamples:
-    """Read all samples; ``leave`` is told which bytes are not needed any more.
+    """Read all samples; ``leave`` is called with the bytes that are no longer needed.
 
     Raises ``BadProfile`` naming the sample, and ``TooMuch``.
     """
@@ -69,7 +69,7 @@ def read_samples(
 
 @dataclass(slots=True)
 class _Batch:
-    """What some samples hold, in the order of the file: frames innermost first, values by sample type, labels."""
+    """The content of some samples, in file order: frames innermost first, values by sample type, labels."""
 
     frames: Codes
     depths: Ints
@@ -88,7 +88,7 @@ class _Reading:
         self._read = 0
 
     def batch(self, samples: tuple[Ints, Ints, int]) -> _Batch:
-        """Read some samples, beside others: where each begins and ends, and how many stand before them."""
+        """Read some samples, in parallel with others: where each begins and ends, and how many precede them."""
         begin, end, before = samples
         found = columns.fields(self._data, begin, end)
         frames, depths = self._stacks(found.of(LOCATION), len(begin), before)
@@ -106,7 +106,7 @@ class _Reading:
         self._labels.read(self._data, batch.labels, batch.values)
 
     def _stacks(self, found: columns.Fields, count: int, before: int) -> tuple[Codes, Ints]:
-        """Turn location ids into the codes of functions, innermost first; return them, and how deep each stack is."""
+        """Turn location ids into the codes of functions, innermost first; return them, and each stack's depth."""
         self._bound(found, before)
         ids, sizes = columns.ints(self._data, found, count)
         edges = np.cumsum(sizes)
@@ -124,14 +124,14 @@ class _Reading:
         return frames, depths
 
     def _bound(self, found: columns.Fields, before: int) -> None:
-        """Refuse a list of locations that must be too deep before it is read."""
+        """Reject a list of locations that must be too deep before reading it."""
         long = np.flatnonzero(found.end - found.begin > self._limits.depth * LONGEST_VARINT)
         if len(long):
             where = f"sample {before + 1 + int(found.message[long[0]])}"
             raise TooMuch(f"A stack is deeper than {self._limits.depth:,} frames", where=where)
 
     def _table(self, found: columns.Fields, count: int, before: int) -> Ints:
-        """Read one value a sample type, of shape (samples, sample types) and in its unit."""
+        """Read one value per sample type, in its unit: shape (samples, sample types)."""
         types = len(self._times)
         long = np.flatnonzero(found.end - found.begin > types * LONGEST_VARINT)
         values, sizes = columns.ints(self._data, found, count) if not len(long) else (self._times, None)
@@ -145,7 +145,7 @@ class _Reading:
         return table * self._times
 
     def samples(self) -> PprofSamples:
-        """Return everything, turned around: so each stack begins at its root."""
+        """Return everything reversed, so that each stack begins at its root."""
         types = len(self._times)
         frames = np.concatenate([np.zeros(0, dtype=np.int32), *_turned(self._frames)])
         values = np.concatenate([np.zeros((0, types), dtype=np.int64), *_turned(self._values)])
@@ -168,12 +168,12 @@ class _Reading:
 
 
 def _turned(pieces: list[NDArray[Any]]) -> list[NDArray[Any]]:
-    """Return pieces from the last to the first, each turned around."""
+    """Return the pieces in reverse order, each reversed."""
     return [piece[::-1] for piece in reversed(pieces)]
 
 
 def _spread(at: Ints, sizes: Ints, tables: Tables) -> tuple[Codes, Ints]:
-    """Put the functions of each location in its place; return them, and how many each sample has."""
+    """Replace each location with its functions; return them, and how many each sample has."""
     each = np.diff(tables.first)
     if not len(at):
         return np.zeros(0, dtype=np.int32), sizes
@@ -187,7 +187,7 @@ def _spread(at: Ints, sizes: Ints, tables: Tables) -> tuple[Codes, Ints]:
 
 
 def _pruned(at: Ints, sizes: Ints, tables: Tables) -> tuple[Ints, Ints]:
-    """End samples at the first pruned location, seen from the root, that a kept one stands above."""
+    """End samples at the first pruned location, seen from the root, that a kept one is above."""
     kept = np.ones(len(at), dtype=np.bool_)
     flagged: NDArray[np.bool_] = tables.pruned[at]
     ends = np.cumsum(sizes)

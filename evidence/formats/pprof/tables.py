@@ -1,4 +1,4 @@
-"""What samples of a pprof profile point to: locations, and through them functions, mappings and strings."""
+"""What samples of a pprof profile refer to: locations, and through them functions, mappings and strings."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ Buffer = bytes | mmap.mmap
 MAPPING, LOCATION, FUNCTION = 3, 4, 5
 NO_HINT, INLINED, KERNEL, MIXED = range(4)
 HINTS = ("", "inlined", "kernel", "")
-# Where arguments begin; the other two are names that have a bracket. Source: ``simplifyFunc`` in ``profile/prune.go``.
+# Where arguments begin; the other two are names with a bracket. Source: ``simplifyFunc`` in ``profile/prune.go``.
 _BRACKETS = re.compile(r"\(anonymous namespace\)|operator\(\)|\(")
 
 
 class Strings:
-    """The strings of a profile, decoded when they are asked for."""
+    """The strings of a profile, decoded on demand."""
 
     def __init__(self, data: Buffer, begin: Ints, end: Ints) -> None:
         self._data, self._begin, self._end = data, begin, end
 
     def at(self, index: int, where: str) -> str:
-        """Return a string, or say who points to none. Raises ``BadProfile`` with that."""
+        """Return a string. Raises ``BadProfile``, naming ``where``, for an index out of range."""
         if not 0 <= index < len(self._begin):
             raise BadProfile(f"String {index} doesn't exist: there are {len(self._begin)}", where=where)
         return self._data[int(self._begin[index]) : int(self._end[index])].decode(errors="replace")
@@ -39,9 +39,10 @@ class Strings:
 
 @dataclass(slots=True)
 class Tables:
-    """Locations by their ids; the functions at location ``i`` are ``frames[first[i]:first[i + 1]]``, innermost first.
+    """Locations by id; the functions at location ``i`` are ``frames[first[i]:first[i + 1]]``, innermost first.
 
-    ``pruned`` tells locations beneath which a sample ends; ``gone`` tells those that go with what is beneath them.
+    ``pruned`` marks locations below which a sample ends; ``gone`` marks those that are removed along with what is
+    below.
     """
 
     names: list[str]
@@ -80,7 +81,7 @@ def _bare(name: str) -> str:
 
 
 def _matching(pattern: str, names: list[str]) -> NDArray[np.bool_]:
-    """Tell which names the whole of a pattern matches; in RE2, so that none takes long."""
+    """Return which names a pattern matches as a whole; in RE2, so that none takes long."""
     from evidence.profile import searching
 
     if not pattern:
@@ -93,12 +94,12 @@ def _matching(pattern: str, names: list[str]) -> NDArray[np.bool_]:
 
 
 def read_tables(data: columns.Bytes, top: wire.Top, strings: Strings, *, limits: Limits) -> Tables:
-    """Read mappings, functions and locations. Raises ``BadProfile`` where one points to what is not there."""
+    """Read mappings, functions and locations. Raises ``BadProfile`` for a reference to something missing."""
     return _Reading(data, top, strings, limits).tables()
 
 
 class _Reading:
-    """Names and hints in the making."""
+    """Names and hints while they are being read."""
 
     def __init__(self, data: columns.Bytes, top: wire.Top, strings: Strings, limits: Limits) -> None:
         self._data, self._top, self._strings, self._limits = data, top, strings, limits

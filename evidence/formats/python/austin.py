@@ -1,6 +1,6 @@
-"""Austin's text when it records everything (``austin -f``): each stack ends in a time, whether it was idle, and bytes.
+"""Austin's text when it records everything (``austin -f``): each stack ends in a time, an idle flag, and bytes.
 
-Source: github.com/P403n1x87/austin, *Collapsed stack format*. Text with one count a stack is folded.
+Source: github.com/P403n1x87/austin, *Collapsed stack format*. Text with one count per stack is folded.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ SPECIAL = {"GC": austin_samples.collecting(), "INVALID": austin_samples.invalid(
 
 
 def claim(head: bytes) -> Claim | None:
-    """Tell by stacks of processes and threads that end in three numbers, which no table of numbers has."""
+    """Recognise stacks of processes and threads that end in three numbers, which no table of numbers has."""
     lines = texts.lines(head)
     fits = texts.share(lines, lambda line: LINE.match(line[: texts.LONGEST]))
     if not fits:
@@ -52,7 +52,7 @@ def read(data: Buffer, *, limits: Limits = DEFAULT) -> Stacks:
 
 
 def _frame(said: str) -> Frame:
-    """Read ``file:function:line``; what has no file is no function."""
+    """Read ``file:function:line``; a frame without a file is not a function."""
     file, _, rest = said.rpartition(":")[0].rpartition(":")
     line = said.rpartition(":")[2]
     if not file and rest in SPECIAL:

@@ -1,7 +1,7 @@
-"""Austin's binary form, MOJO: events of one byte each, whose numbers have any length and whose texts end in a zero.
+"""Austin's binary form, MOJO: one-byte events, with numbers of any length and texts that end in a zero.
 
-Source: github.com/P403n1x87/austin, ``src/mojo.h``, versions 1 to 4. Frames and texts are met once, and then
-referred to within their process. A recording that was cut off keeps all samples before the cut.
+Source: github.com/P403n1x87/austin, ``src/mojo.h``, versions 1 to 4. Frames and texts are given once and then
+referenced within their process. A truncated recording keeps all samples before the cut.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class CutOff(Exception):
 
 
 def claim(head: bytes) -> Claim | None:
-    """Tell by the mark, and the version behind it."""
+    """Recognise the mark, and the version after it."""
     if head[:3] == MARK and len(head) > 3 and head[3] < 0x40:
         return Claim(Certainty.SURE, "it begins with the mark of Austin's MOJO")
     return None
@@ -62,17 +62,17 @@ class MojoReader:
         self._version = self._number()
         self._texts: dict[tuple[int, int], str] = {}
         self._frames: dict[tuple[int, int], Frame] = {}
-        self._last: dict[tuple[int, str], list[Frame]] = {}  # the stack of each thread when it was met last
+        self._last: dict[tuple[int, str], list[Frame]] = {}  # the last stack of each thread
         self._pid = 0
         self._thread = ""
-        self._stack: list[Frame] | None = None  # of the sample that is read; None between samples, and in tasks
+        self._stack: list[Frame] | None = None  # of the current sample; None between samples, and in tasks
         self._metrics: dict[str, int] = {}
         self._events = self._reads()
         if self._version not in VERSIONS:
             raise NotRecognised(OTHER)
 
     def read(self) -> int | None:
-        """Read all events; return the byte of the one that is cut off, if one is.
+        """Read all events; return the byte of the truncated one, if any.
 
         Raises ``BadProfile`` for malformed content.
         """
@@ -113,14 +113,14 @@ class MojoReader:
         self._push(*self._last.get((self._pid, self._thread), []))
 
     def _push(self, *frames: Frame) -> None:
-        """Add frames to the stack of the sample that is read; those of tasks that wait belong to none."""
+        """Add frames to the current sample's stack; those of waiting tasks belong to none."""
         if self._stack is not None:
             self._stack.extend(frames)
             if len(self._stack) > self._limits.depth:
                 raise TooMuch(f"A stack is deeper than {self._limits.depth:,} frames", where=f"byte {self._at}")
 
     def _task(self) -> None:
-        """Skip the stack of a task that waits: its time is not that of the thread."""
+        """Skip the stack of a waiting task, whose time is not the thread's."""
         self._end()
         self._number()
         self._number()
@@ -158,7 +158,7 @@ class MojoReader:
         self.said[key[:40]] = self._text()
 
     def _reads(self) -> Mapping[int, Callable[[], object]]:
-        """Return what reads each event, behind its byte."""
+        """Return the reader for each event, to be called after its byte."""
         return {
             METADATA: self._metadata, STACK: self._begin, FRAME: self._frame, FRAME_REF: self._frame_ref,
             STRING: self._string, STRING_REF: self._known_text, REPEAT: self._repeat,

@@ -1,7 +1,7 @@
-"""What Austin's two forms hold: stacks of threads, with how long each was met and how much memory came and went.
+"""The common part of Austin's two forms: stacks of threads, with their time and the memory allocated and freed.
 
-Times are microseconds; of wall-clock time, unless the recording says that idle threads were left out (mode *cpu*).
-A full recording says of each sample whether its thread was idle, and has both.
+Times are microseconds: wall-clock time, unless the recording says that idle threads were left out (mode *cpu*). A full
+recording says for each sample whether its thread was idle, and has both.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from evidence.profile.stacks import SampleType
 MICROSECOND = 1_000
 TIMES = {"cpu": SampleType("cpu", "nanoseconds"), "wall": SampleType("wall", "nanoseconds")}
 MEMORY = (SampleType("memory", "bytes"), SampleType("freed memory", "bytes"))
-# What stands for the file of a frame that is no function of a program -> the frame's hint.
+# What replaces the file of a frame that is not a function of the program -> the frame's hint.
 KERNEL, COLLECTING = "(kernel)", "(garbage collector)"
 HINTS = {KERNEL: "kernel", COLLECTING: "native"}
 LABELS, COMMENTS, LONGEST = 100, 50, 200
@@ -35,7 +35,7 @@ class AustinStack(NamedTuple):
 
 
 class AustinMetrics(NamedTuple):
-    """What a sample counts: microseconds, whether its thread was idle, and bytes; None is what it doesn't say."""
+    """What a sample counts: microseconds, whether its thread was idle, and bytes; None for what it doesn't say."""
 
     time: int | None = None
     memory: int | None = None
@@ -46,11 +46,11 @@ class AustinSamples:
     """Adds samples up by stack."""
 
     def __init__(self) -> None:
-        self._sums: dict[AustinStack, list[int]] = {}  # time, time not idle, memory that came, memory that went
+        self._sums: dict[AustinStack, list[int]] = {}  # time, non-idle time, memory allocated, memory freed
         self._timed = self._sized = False
 
     def add(self, stack: AustinStack, metrics: AustinMetrics) -> None:
-        """Add a sample. Raises ``BadProfile`` for a time below zero."""
+        """Add a sample. Raises ``BadProfile`` for a negative time."""
         time, memory = metrics.time or 0, metrics.memory or 0
         if time < 0:
             raise BadProfile(f"A sample lasted {time} µs")
@@ -61,7 +61,7 @@ class AustinSamples:
             sums[at] += value
 
     def gathered(self, said: Mapping[str, str], *, limits: Limits) -> tuple[Gather, dict[str, Any]]:
-        """Return the samples and what to tell of them, given what the recording says of itself.
+        """Return the samples and their metadata, given that of the recording.
 
         Raises ``BadProfile`` for malformed content.
         """
@@ -81,7 +81,7 @@ class AustinSamples:
         return gather, _about(said, threads, len(kinds))
 
     def _kinds(self, said: Mapping[str, str]) -> list[tuple[SampleType, int, int]]:
-        """Return each sample type, the sum that it is, and how many of its units one is."""
+        """Return each sample type, the index of its sum, and how many of its units one is."""
         found: list[tuple[SampleType, int, int]] = []
         if self._timed:
             found.append((TIMES["cpu" if said.get("mode") == "cpu" else "wall"], 0, MICROSECOND))
@@ -94,17 +94,17 @@ class AustinSamples:
 
 
 def kernel(name: str) -> Frame:
-    """Return the frame of a function of the kernel."""
+    """Return the frame of a kernel function."""
     return Frame(name or "[unknown]", KERNEL)
 
 
 def collecting() -> Frame:
-    """Return the frame that stands for garbage being collected."""
+    """Return the frame for garbage collection."""
     return Frame(COLLECTING, COLLECTING)
 
 
 def invalid() -> Frame:
-    """Return the frame that stands for what could not be read."""
+    """Return the frame for what could not be read."""
     return Frame("[invalid]")
 
 

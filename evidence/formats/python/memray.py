@@ -1,4 +1,4 @@
-"""memray's table of allocations (``memray transform csv``): one line a stack. Source: github.com/bloomberg/memray."""
+"""memray's table of allocations (``memray transform csv``): one line per stack. Source: github.com/bloomberg/memray."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ ALLOCATED = (SampleType("alloc_objects", "objects"), SampleType("alloc_space", "
 
 
 def claim(head: bytes) -> Claim | None:
-    """Tell by the names of its columns."""
+    """Recognise the column names."""
     lines = texts.lines(head)
     first = lines[0].replace(b'"', b"").split(b",") if lines else []
     if {name.encode() for name in COLUMNS} <= set(first):

@@ -1,7 +1,7 @@
 """pyinstrument's JSON (``pyinstrument -r json``): a tree of frames with the time in each; or a saved session.
 
 Source: github.com/joerick/pyinstrument, ``renderers/jsonrenderer.py``, ``session.py`` and ``frame_info.py``. A session
-(``-r session``) holds each sample by itself: its frames, root first, and how long it lasted.
+(``-r session``) holds each sample separately: its frames, root first, and its duration.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from evidence.profile.stacks import SampleType, Stacks
 NAME = "pyinstrument"
 WALL = (SampleType("wall", "nanoseconds"),)
 SECOND = 1_000_000_000
-# Frames that stand for the time in which a frame itself ran, or waited.
+# Frames for the time in which the parent frame itself ran, or waited.
 OWN = {"[self]", "<built-in>"}
-# Between a session's name, file and line of a function, and before each of what else is known of a frame there.
+# In a session: the separator between a function's name, file and line, and the one before each further attribute.
 PART, ATTRIBUTE, CLASS = "\0", "\x01", "c"
 
 
 def claim(head: bytes) -> Claim | None:
-    """Tell by the root of its tree."""
+    """Recognise the root of its tree."""
     found = outline.of(head)
     if "root_frame" in found or found.has("duration", "sample_count", "cpu_time"):
         return Claim(Certainty.SURE, "it has pyinstrument's duration and root frame")
@@ -54,7 +54,7 @@ def read(data: Buffer, *, limits: Limits = DEFAULT) -> Stacks:
 
 
 def _nodes(root: Any, limits: Limits) -> list[tuple[Mapping[str, Any], int]]:
-    """Return each frame of a tree with the place of the one around it."""
+    """Return each frame of a tree with its parent's index."""
     nodes: list[tuple[Mapping[str, Any], int]] = []
     waiting = [(mapped(root, "root_frame"), -1)] if root else []
     while waiting:

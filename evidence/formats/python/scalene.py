@@ -1,7 +1,7 @@
-"""Scalene's JSON: call stacks with how often each was met where they were recorded, else the times of functions.
+"""Scalene's JSON: call stacks with their counts if they were recorded, else the times of functions.
 
-Source: github.com/plasma-umass/scalene, ``scalene_json.py``. Shares are percent of the time that passed. A function's
-own time is that in Python; what it spent in native code and in the system, or waiting, stands below it.
+Source: github.com/plasma-umass/scalene, ``scalene_json.py``. Shares are per cent of the elapsed time. A function's own
+time is that in Python; its time in native code, in the system, or waiting is shown below it.
 """
 
 from __future__ import annotations
@@ -28,21 +28,21 @@ NO_STACKS = "It has no call stacks, only the times of functions. `scalene run --
 NOTHING = (
     "This Scalene profile is empty: it has neither stacks nor functions. Record for longer, or with `--profile-all`."
 )
-# What stands below a function for the time that it didn't spend in Python -> the share of it.
+# The frames below a function for its time outside Python -> their share.
 BELOW = {"[native]": "n_cpu_percent_c", "[system]": "n_sys_percent"}
 PYTHON = "n_cpu_percent_python"
-# A frame as text: `file function:line;`, and as Python shows such a value.
+# A frame as text: `file function:line;`, and as Python prints such a value.
 FRAME = re.compile(r"(.*) (\S+):(\d{1,9});?$")
 SHOWN = re.compile(r"StackFrame\(filename='(.*)', function_name='(.*)', line_number=(\d{1,9})\)$")
 Frames = tuple[SourceFunction, ...]
 
 
 def claim(head: bytes) -> Claim | None:
-    """Tell by the time that passed and the files, or by what only Scalene counts."""
+    """Recognise the elapsed time and the files, or what only Scalene counts."""
     found = outline.of(head)
     if found.has("elapsed_time_sec", "growth_rate") or found.has("elapsed_time_sec", "files", "max_footprint_mb"):
         return Claim(Certainty.SURE, "it has Scalene's elapsed time and memory growth")
-    if found.has("alloc_samples", "combined_stacks"):  # in order of their names, and stacks fill the head
+    if found.has("alloc_samples", "combined_stacks"):  # keys are in alphabetical order, and stacks fill the head
         return Claim(Certainty.SURE, "it has Scalene's allocation samples and stacks")
     return None
 
@@ -103,7 +103,7 @@ def _of_stacks(met: Sequence[tuple[Frames, int]], sized: Sequence[tuple[Frames, 
 
 
 def _add_file(gather: Gather, name: str, file: Mapping[str, Any], elapsed: int) -> None:
-    """Add a file's functions below it, and to itself what is left of its time and memory."""
+    """Add a file's functions below it, and to the file itself the rest of its time and memory."""
     root = gather.code(name.rpartition("/")[2] or name)
     functions = [mapped(one, f"{name:.80}, functions") for one in listed(file.get("functions") or [], "functions")]
     lines = [mapped(one, f"{name:.80}, lines") for one in listed(file.get("lines") or [], "lines")]

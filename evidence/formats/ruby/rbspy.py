@@ -1,6 +1,7 @@
-"""rbspy's raw recordings (``rbspy record --raw-file``): a mark, how it was recorded, a line of JSON for each sample.
+"""rbspy's raw recordings (``rbspy record --raw-file``): a mark, the settings, a line of JSON for each sample.
 
-Source: github.com/rbspy/rbspy, ``src/storage``. Frames come innermost first. Before version 1 nothing ends a sample.
+Source: github.com/rbspy/rbspy, ``src/storage``. Frames are innermost first. Before version 1, samples have no
+terminator.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from evidence.profile.stacks import SampleType, Stacks
 
 NAME = "rbspy"
 MARK = re.compile(rb"rbspy(\d\d)\n")
-READ = {1: 0, 2: 1}  # version -> how many lines there are before the samples
+READ = {1: 0, 2: 1}  # version -> how many lines precede the samples
 OTHER = (
     "This raw recording of rbspy is of a version we don't read. `rbspy report -f speedscope -i FILE -o OUT` makes one."
 )
@@ -34,16 +35,16 @@ Sample = tuple[str, tuple[SourceFunction, ...]]
 
 
 def claim(head: bytes) -> Claim | None:
-    """Tell by its first line."""
+    """Recognise the first line."""
     if MARK.match(head):
         return Claim(Certainty.SURE, "its first line is the mark of rbspy's raw recordings")
     return None
 
 
 def read(data: Buffer, *, limits: Limits = DEFAULT) -> Stacks:
-    """Read how often each stack was met; several processes are each a root. Raises ``BadProfile`` naming the line.
+    """Read how often each stack occurred; several processes are each a root. Raises ``BadProfile`` naming the line.
 
-    Raises ``NotRecognised`` for one without samples.
+    Raises ``NotRecognised`` for a recording without samples.
     """
     found = MARK.match(data[:64])
     if found is None or int(found[1]) not in READ:

@@ -25,7 +25,7 @@ NO_STACKS = "This stackprof file has totals and no stacks. Record with `raw: tru
 
 
 def claim(head: bytes) -> Claim | None:
-    """Tell by how it was recorded, next to frames or raw samples."""
+    """Recognise the recording mode, next to frames or raw samples."""
     found = outline.of(head)
     if found.has("mode", "interval", "samples") and ({"frames", "raw", "gc_samples", "missed_samples"} & set(found)):
         return Claim(Certainty.SURE, "it has stackprof's mode, interval and samples")
@@ -33,9 +33,9 @@ def claim(head: bytes) -> Claim | None:
 
 
 def read(data: Buffer, *, limits: Limits = DEFAULT) -> Stacks:
-    """Read the raw samples: how many, and for how long where time was sampled. Raises ``BadProfile``, ``TooMuch``.
+    """Read the raw samples: how many, and how long if time was sampled. Raises ``BadProfile``, ``TooMuch``.
 
-    Raises ``NotRecognised`` for one without samples.
+    Raises ``NotRecognised`` for a profile without samples.
     """
     file = mapped(fields.parse(data, limits=limits), "the file")
     if not file.get("raw"):
@@ -75,7 +75,7 @@ def _names(frames: Mapping[str, Any], gather: Gather) -> dict[str, str]:
 
 
 def _raw(raw: Sequence[Any]) -> Iterator[tuple[int, list[str], int]]:
-    """Yield each sample: where it begins, its frames from the root on, and how often it was met in a row."""
+    """Yield each sample: where it begins, its frames from the root on, and how often it occurred in a row."""
     at = 0
     while at < len(raw):
         depth = whole(raw[at], f"raw[{at}]")

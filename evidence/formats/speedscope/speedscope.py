@@ -1,8 +1,8 @@
 """speedscope's own JSON (https://www.speedscope.app/file-format-schema.json): sampled and evented profiles.
 
-A file holds one profile a thread or process. Those of one unit are merged, since the question is what the program
-does; what each of them counts stays in ``about["labels"]["profile"]``. Different units are different sample types,
-and so are profiles that are named for a sample type, *alloc_space (bytes)*.
+A file holds one profile per thread or process. Those with the same unit are merged, because the question is what the
+program does; what each of them counts is kept in ``about["labels"]["profile"]``. Different units are different sample
+types, and so are profiles that are named after a sample type, *alloc_space (bytes)*.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ from evidence.profile.stacks import SampleType, Stacks
 NAME = "speedscope"
 KINDS = {"nanoseconds": "time", "bytes": "memory", "events": "count"}
 TYPED = re.compile(r"(\S{1,100}(?: samples)?) \((nanoseconds|bytes|samples|objects|events)\)")
-# One sample: its stack from the root on, what it counts, and where it stands in the file.
+# One sample: its stack from the root on, what it counts, and its position in the file.
 Sample = tuple[Sequence[int], int, str]
 
 
 def claim(head: bytes) -> Claim | None:
-    """Tell by the schema's address, by frames that are shared, or by how profiles say what they are."""
+    """Recognise the schema's URL, shared frames, or the profiles' types."""
     found = outline.of(head)
     if "speedscope.app/file-format-schema" in found.get("$schema", ""):
         return Claim(Certainty.SURE, "it names speedscope's schema")
@@ -66,7 +66,7 @@ def read(data: Buffer, *, limits: Limits = DEFAULT) -> Stacks:
 def _kind(profile: Mapping[str, Any]) -> tuple[SampleType, int]:
     """Return what a profile counts, and how many of our units one of its own is.
 
-    Exporters of several sample types name each profile for its type, with the unit in brackets.
+    Exporters with several sample types name each profile after its type, with the unit in brackets.
     """
     times, word = units.ours(str(profile.get("unit", "none")))
     named = TYPED.fullmatch(str(profile.get("name")))
@@ -110,14 +110,14 @@ def _sampled(profile: Mapping[str, Any], *, times: int, codes: list[int], where:
 
 
 def _stack(frames: Sequence[Any], codes: list[int], where: str) -> list[int]:
-    """Return the codes of a stack; the usual one, of indices that all exist, is checked in one go."""
+    """Return the codes of a stack; if all indices exist, as usual, they are checked in one go."""
     if frames and set(map(type, frames)) == {int} and 0 <= min(frames) <= max(frames) < len(codes):
         return [codes[frame] for frame in frames]
     return [codes[index(frame, where, of=len(codes), into="Frame")] for frame in frames]
 
 
 def _evented(profile: Mapping[str, Any], *, times: int, codes: list[int], where: str) -> Iterator[Sample]:
-    """Replay opening and closing frames; between two events the open frames count what has passed."""
+    """Replay opening and closing frames; between two events the open frames count the time that has passed."""
     opened: list[int] = []
     events = listed(profile.get("events"), f"{where}.events")
     before = scaled(profile.get("startValue", 0), f"{where}.startValue", times=times)

@@ -1,4 +1,4 @@
-"""The same samples as profilers keep them that know calls and no stacks."""
+"""The same samples as stored by profilers that know calls but no stacks."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Write = Callable[[Sequence[Sample]], bytes]
 def known(
     samples: Sequence[tuple[Sequence[Function], int]],
 ) -> tuple[Counter[Function], Counter[Function], Counter[tuple[Function, Function]]]:
-    """Return what each function costs itself, with all that it calls, and what the calls of one by another cost."""
+    """Return each function's self cost and total cost, and the cost of calls from one to another."""
     own: Counter[Function] = Counter()
     inside: Counter[Function] = Counter()
     calls: Counter[tuple[Function, Function]] = Counter()

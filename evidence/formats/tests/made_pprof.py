@@ -38,7 +38,7 @@ def unpacked(tag: int, values: Sequence[int]) -> bytes:
 
 @dataclass
 class Made:
-    """A profile in the making. Locations and functions count from 1."""
+    """A profile under construction. Locations and functions count from 1."""
 
     types: Sequence[tuple[str, str]] = (("samples", "count"), ("cpu", "nanoseconds"))
     strings: list[str] = field(default_factory=lambda: [""])

@@ -1,4 +1,4 @@
-"""The same samples as tools print and store them that are met less often: for the laws of all formats."""
+"""The same samples in less common tools' formats, for the laws of all formats."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def gecko(samples: Sequence[Sample]) -> bytes:
 
 
 def gecko_rows(samples: Sequence[Sample]) -> bytes:
-    """Write rows with a schema, as Firefox itself does; each sample is one."""
+    """Write rows with a schema, as Firefox itself does; each sample is one row."""
     thread = json.loads(gecko(samples))["threads"][0]
     table = thread["stackTable"]
     seen = [stack for stack, (_, value) in zip(thread["samples"]["stack"], samples, strict=True) for _ in range(value)]
@@ -93,14 +93,14 @@ def _in_seconds(node: dict[str, Any]) -> dict[str, Any]:
 
 
 def pyinstrument_session(samples: Sequence[Sample]) -> bytes:
-    """Write what ``pyinstrument -r session`` does: every sample by itself, as recorded."""
+    """Write the output of ``pyinstrument -r session``: every sample separately, as recorded."""
     records = [[[f"{name}\0app.py\x001\x01l7" for name in stack], value / 1e9] for stack, value in samples]
     file = {"start_time": 1.5, "duration": 1, "min_interval": 0.001, "sample_count": len(samples)}
     return json.dumps({**file, "start_call_stack": [], "cpu_time": 0.5, "frame_records": records}).encode()
 
 
 def legacy_pprof(samples: Sequence[Sample]) -> bytes:
-    """Write what ``debug=1`` prints of a profile that counts."""
+    """Write the ``debug=1`` output of a profile that counts."""
     names = _frames(samples)
     out = [f"shop profile: total {sum(value for _, value in samples)}"]
     for stack, value in samples:
@@ -115,7 +115,7 @@ def legacy_pprof(samples: Sequence[Sample]) -> bytes:
 
 
 def pprof_traces(samples: Sequence[Sample]) -> bytes:
-    """Write what ``go tool pprof -traces`` prints."""
+    """Write the output of ``go tool pprof -traces``."""
     rule = "-----------+-------------------------------------------------------"
     out = ["File: shop", "Type: samples", rule]
     for stack, value in samples:
@@ -130,7 +130,7 @@ def pprof_traces(samples: Sequence[Sample]) -> bytes:
 
 
 def pprof_raw(samples: Sequence[Sample]) -> bytes:
-    """Write what ``go tool pprof -raw`` prints."""
+    """Write the output of ``go tool pprof -raw``."""
     names = _frames(samples)
     out = ["PeriodType: cpu nanoseconds", "Period: 10000000", "Samples:", "samples/count[dflt]"]
     for stack, value in samples:
@@ -151,7 +151,7 @@ def bpf_stacks(samples: Sequence[Sample]) -> bytes:
 
 
 def bpf_blocks(samples: Sequence[Sample]) -> bytes:
-    """Write what bcc's profile prints; the process is the root."""
+    """Write the output of bcc's profile; the process is the root."""
     out = ["Sampling at 49 Hertz of all threads by user + kernel stack... Hit Ctrl-C to end.", ""]
     for stack, value in samples:
         *above, root = reversed(stack)
@@ -160,7 +160,7 @@ def bpf_blocks(samples: Sequence[Sample]) -> bytes:
 
 
 def jstack(samples: Sequence[Sample]) -> bytes:
-    """Write a thread for each that a stack counts."""
+    """Write as many threads as each stack counts."""
     out = ["2026-11-22 10:00:00", "Full thread dump OpenJDK 64-Bit Server VM (17.0.9+9 mixed mode):", ""]
     for stack, value in samples:
         for at in range(value):
@@ -174,7 +174,7 @@ def jstack(samples: Sequence[Sample]) -> bytes:
 
 
 def gdb(samples: Sequence[Sample]) -> bytes:
-    """Write a thread for each that a stack counts."""
+    """Write as many threads as each stack counts."""
     out = []
     for stack, value in samples:
         for at in range(value):
@@ -188,7 +188,7 @@ def gdb(samples: Sequence[Sample]) -> bytes:
 
 
 def goroutines(samples: Sequence[Sample]) -> bytes:
-    """Write a goroutine for each that a stack counts."""
+    """Write as many goroutines as each stack counts."""
     out = []
     for stack, value in samples:
         for at in range(value):

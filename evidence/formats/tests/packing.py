@@ -8,7 +8,7 @@ import zipfile
 
 
 def archive(kind: str, *files: bytes) -> bytes:
-    """Return a zip or a tar of some files, next to a folder."""
+    """Return a zip or a tar of some files, with a folder."""
     out = io.BytesIO()
     if kind == "zip":
         with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as bundle:

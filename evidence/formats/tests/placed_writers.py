@@ -1,4 +1,4 @@
-"""Samples of functions that have a file and a line, as the profilers write them that say both."""
+"""Samples of functions with a file and a line, in the formats of profilers that give both."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def pyinstrument(samples: Sequence[Sample]) -> bytes:
 
 
 def cprofile(samples: Sequence[Sample]) -> bytes:
-    """What ``python -m cProfile -o FILE`` stores."""
+    """The file that ``python -m cProfile -o FILE`` stores."""
     own, inside, calls = known(samples)
     key = {one: (one.file, one.line, one.name) for one in inside}
     stats = {
@@ -68,7 +68,7 @@ def cprofile(samples: Sequence[Sample]) -> bytes:
 
 
 def stackprof(samples: Sequence[Sample]) -> bytes:
-    """``stackprof --json`` of a raw recording, a sample a microsecond."""
+    """``stackprof --json`` of a raw recording, one sample per microsecond."""
     ids = {one: 1000 + at for at, one in enumerate(dict.fromkeys(one for stack, _ in samples for one in stack))}
     raw = [number for stack, value in samples for number in (len(stack), *(ids[one] for one in stack), value)]
     frames = {str(id): {"name": one.name, "file": one.file, "line": one.line} for one, id in ids.items()}
@@ -76,7 +76,7 @@ def stackprof(samples: Sequence[Sample]) -> bytes:
 
 
 def speedscope(samples: Sequence[Sample]) -> bytes:
-    """speedscope's JSON, which keeps the line that ran."""
+    """speedscope's JSON, which gives the executing line."""
     at = {one: place for place, one in enumerate(dict.fromkeys(one for stack, _ in samples for one in stack))}
     profile = {
         "type": "sampled", "name": "one", "unit": "microseconds", "startValue": 0, "endValue": 1,
@@ -89,7 +89,7 @@ def speedscope(samples: Sequence[Sample]) -> bytes:
 
 
 def memray(samples: Sequence[Sample]) -> bytes:
-    """``memray transform csv``, which keeps the line that ran."""
+    """``memray transform csv``, which gives the executing line."""
     rows = ["allocator,num_allocations,size,tid,thread_name,stack_trace"]
     for stack, value in samples:
         trace = "|".join(f"{one.name};{one.file};{one.line}" for one in reversed(stack))
@@ -98,7 +98,7 @@ def memray(samples: Sequence[Sample]) -> bytes:
 
 
 def callgrind(samples: Sequence[Sample]) -> bytes:
-    """Callgrind's format as Xdebug's was in its first versions: names written out, and times in microseconds."""
+    """Callgrind's format as in Xdebug's first versions: names written out, and times in microseconds."""
     own, inside, calls = known(samples)
     out = ["version: 1", "events: Time"]
     for one in inside:
@@ -110,8 +110,8 @@ def callgrind(samples: Sequence[Sample]) -> bytes:
     return "\n".join(out).encode()
 
 
-# Those of which a line is where a function begins, and so another function.
+# Formats whose line is where a function begins, so another line is another function.
 BEGIN: dict[str, Write] = {"v8": v8, "pyinstrument": pyinstrument, "cprofile": cprofile, "stackprof": stackprof}
-# Those of which a line is what ran there.
+# Formats whose line is the one that was executing.
 RAN: dict[str, Write] = {"speedscope": speedscope, "memray": memray, "callgrind": callgrind}
 WRITERS = BEGIN | RAN

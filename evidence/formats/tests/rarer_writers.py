@@ -1,4 +1,4 @@
-"""The same samples in what is met rarely: what Austin, rbspy, Scalene, GHC, gperftools, Instruments write."""
+"""The same samples in rare formats: those of Austin, rbspy, Scalene, GHC, gperftools, Instruments."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ ADDRESSES: dict[str, int] = _Addresses()
 
 
 def gperftools_cpu(samples: Sequence[Sample], word: str = "<Q") -> bytes:
-    """Write words; a stack of one frame that counts nothing shows that no frame is on all of them."""
+    """Write words; a one-frame stack that counts nothing shows that no frame is on all stacks."""
     words = [0, 3, 0, 10_000, 0]
     for stack, value in [(("main",), 0), *samples]:
         leaf, *above = (ADDRESSES[name] for name in reversed(stack))
@@ -56,7 +56,7 @@ def varint(value: int) -> bytes:
 
 
 def austin_mojo(samples: Sequence[Sample], version: int = 3) -> bytes:
-    """Write memory; a stack that comes again is not written again in version 4."""
+    """Write memory; version 4 does not write a repeated stack again."""
     out = [b"MOJ", varint(version), b"\x01austin\x004.0.0\x00\x01mode\x00memory\x00"]
     known: dict[str, int] = {}
     before: Sequence[str] = ()
@@ -83,7 +83,7 @@ def rbspy(samples: Sequence[Sample]) -> bytes:
 
 
 def scalene(samples: Sequence[Sample]) -> bytes:
-    """Write stacks of Python and native code with how often each was met."""
+    """Write stacks of Python and native code with their counts."""
     kinds: dict[str, Any] = {"filename_or_module": "", "line": 7, "ip": None, "offset": None}
     stacks = [[[{"kind": "py", "display_name": name, **kinds} for name in stack], value] for stack, value in samples]
     file = {"program": "app.py", "elapsed_time_sec": 0.0, "growth_rate": 0.0, "max_footprint_mb": 0.0, "files": {}}
@@ -91,7 +91,7 @@ def scalene(samples: Sequence[Sample]) -> bytes:
 
 
 def _nodes(samples: Sequence[Sample]) -> Iterator[tuple[tuple[str, ...], int]]:
-    """Yield each node of the tree of all stacks, above those below it, with what it counts itself."""
+    """Yield each node of the tree of all stacks, parents first, with its self value."""
     own: dict[tuple[str, ...], int] = {}
     for stack, value in samples:
         for depth in range(1, len(stack) + 1):
@@ -139,7 +139,7 @@ def ghc_json(samples: Sequence[Sample]) -> bytes:
 
 
 def xctrace(samples: Sequence[Sample]) -> bytes:
-    """Write rows that refer to what was met before."""
+    """Write rows that reference earlier ones."""
     out = ['<?xml version="1.0"?>', '<trace-query-result><node xpath="//trace-toc[1]/run[1]/data[1]/table[1]">']
     out += ['<schema name="time-profile"><col><mnemonic>time</mnemonic></col></schema>']
     frames: dict[str, int] = {}

@@ -1,4 +1,4 @@
-"""Profiles in archives: one is read as it is, several that count the same are one below the names of their files."""
+"""Profiles in archives: a single one is read as it is, several that count the same are joined below their file names."""
 
 from __future__ import annotations
 

@@ -84,7 +84,7 @@ def test_samples_that_point_to_frames_are_read_as_hermes_writes_them() -> None:
 
 
 def test_functions_of_one_name_that_py_spy_saw_in_several_files_are_told_apart() -> None:
-    """``py-spy record -f chrometrace``: every module that is imported is a ``<module>``, and so is the program."""
+    """``py-spy record -f chrometrace``: every imported module is a ``<module>``, and so is the program."""
 
     def ran(phase: str, at: float, name: str, file: str) -> Event:
         return event(phase, at, name, cat="py-spy", args={"filename": file, "line": int(at)})
@@ -99,7 +99,7 @@ def test_functions_of_one_name_that_py_spy_saw_in_several_files_are_told_apart()
         "<module> (app/tax/rates.py)": (2_000, 4_000),
         "load": (2_000, 2_000),
     }
-    elsewhere = [{**one, "cat": "io"} for one in events]  # where it may be the file that was opened
+    elsewhere = [{**one, "cat": "io"} for one in events]  # where it may be a file that was opened
     assert set(functions(spans(*elsewhere))) == {"<module>", "load"}
 
 

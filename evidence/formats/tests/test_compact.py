@@ -1,4 +1,4 @@
-"""JSON with its numbers in columns says what it says when it is read at once, and is refused where that is."""
+"""JSON with its numbers in columns has the same content as when read at once, and is rejected in the same cases."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def test_what_is_read_is_what_is_written(
     file = {"a": lists, "others": others, "threads": [{"samples": one, "time": one} for one in lists]}
     text = json.dumps(file, indent=indent)
     found = read(text, step=step, levels=levels)
-    assert repr(found) == repr(json.loads(text))  # in which 1, 1.0 and True are not equal
+    assert repr(found) == repr(json.loads(text))  # repr, because 1, 1.0 and True are equal
     if levels > 2:
         slim = {**file, "threads": [{"samples": one} for one in lists]}
         assert repr(read(text, step=step, without=("time",))) == repr(json.loads(json.dumps(slim)))

@@ -1,4 +1,4 @@
-"""All that is in the corpus: seeds are read, and what once broke a reader is refused or keeps the laws."""
+"""The corpus: seeds are read, and inputs that once broke a reader are rejected or keep the laws."""
 
 from pathlib import Path
 

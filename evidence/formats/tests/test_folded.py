@@ -273,12 +273,12 @@ def test_what_was_folded_is_read_again(stacks: list[tuple[list[str], int]]) -> N
     written = [(";".join(frames), (count,)) for frames, count in stacks]
     assert lines(folded.read(text.encode())) == written
     for read in (folded.read(text.encode()), _read_quickly(text.encode())):
-        assert _each_once(lines(read)) == _each_once(written)  # where many are equal, some are added up already
+        assert _each_once(lines(read)) == _each_once(written)  # if many are equal, some are already added up
         assert read.names == sorted({name for frames, _ in stacks for name in frames})
 
 
 def _each_once(stacks: Sequence[tuple[str, tuple[int, ...]]]) -> list[tuple[str, int]]:
-    """Return each stack as it is first met, and what it counts in all."""
+    """Return each stack in order of first appearance, and what it counts in all."""
     counts: dict[str, int] = {}
     for stack, (count,) in stacks:
         counts[stack] = counts.get(stack, 0) + count

@@ -1,4 +1,4 @@
-"""Profiles of calls without stacks: own costs are exact, paths are estimated and said to be."""
+"""Call graphs without stacks: self costs are exact; paths are estimated, and marked as such."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from evidence.profile.errors import BadProfile
 from evidence.tree import calltree
 from stack.fuzzing import laws
 
-# Two ways to `json`, of which one costs three times the other; `json` calls `copy`.
+# Two paths to `json`, one of which costs three times the other; `json` calls `copy`.
 SHOP: list[Sample] = [
     (("main", "cart", "json"), 60),
     (("main", "cart", "json", "copy"), 15),
@@ -56,7 +56,7 @@ def test_what_is_begun_by_nobody_as_well_is_a_root_too(name: str, tmp_path: Path
     assert folded(read(tmp_path, GRAPHS[name](samples))) == {"run": 60, "main;run": 20, "main": 20}
 
 
-# As `copy.deepcopy` and `json.dumps` recur: through each other, in circles that one function leads into.
+# Recursion as in `copy.deepcopy` and `json.dumps`: through each other, in cycles entered by one function.
 CIRCLES: list[Sample] = [
     (("main", "load", "copy"), 50_000),
     (("main", "load", "copy", "copy_dict"), 30_000),
@@ -116,7 +116,7 @@ fn=(2)
 
 
 def test_each_event_of_callgrind_has_paths_of_its_own(tmp_path: Path) -> None:
-    """What one caller costs in instructions another may cost in misses."""
+    """One caller may cost in instructions what another costs in misses."""
     text = b"""version: 1
 events: Ir D1mr Empty Memory_(bytes)
 fn=main

@@ -1,4 +1,4 @@
-"""What a giant may take: lines, contents that are read at once, chunks; refused before they are in memory."""
+"""Limits for huge inputs: lines, contents that are read at once, chunks; rejected before they are in memory."""
 
 from __future__ import annotations
 

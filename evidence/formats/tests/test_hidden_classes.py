@@ -1,4 +1,4 @@
-"""What a JVM numbers anew in each run is the same function in all of them, whoever recorded it."""
+"""Functions that a JVM numbers differently in each run are the same in all of them, whoever recorded it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from evidence.formats.tests.writers import WRITERS, Sample
 from evidence.tree import calltree
 from evidence.tree.calltree import CallTree
 
-# The same lambdas as two runs name them, and what both are.
+# The same lambdas as two runs name them, and their common names.
 RUNS = [
     ("Shop$$Lambda$93+0x00007fa1ec009a20.1384010761.run", "Shop$$Lambda$95+0x00007feef8009a20.339155769.run"),
     ("shop.Cart$$Lambda$14/0x0000000800c03000.apply", "shop.Cart$$Lambda$15/0x0000000800c04000.apply"),

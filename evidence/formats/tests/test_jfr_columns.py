@@ -1,4 +1,4 @@
-"""JFR in columns: the same as number by number, whatever is written."""
+"""JFR in columns has the same result as number by number, whatever is written."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ STACKS = [(tuple(f"f{(at * step) % 97}" for step in range(1, 2 + at % 40)), 1 + 
 
 
 def said(stacks: Stacks) -> tuple[object, ...]:
-    """Everything that a recording says, as plain values; stacks that are in no column come last, wherever they were."""
+    """The whole content of a recording as plain values; stacks outside the columns come last, wherever they were."""
     names, ends = [stacks.names[code] for code in stacks.frames.tolist()], stacks.offsets.tolist()
     samples = sorted(
         (names[begin:end], *row) for (begin, end), *row in zip(pairwise(ends), *stacks.values, strict=True)
@@ -47,7 +47,7 @@ def real() -> bytes:
 def test_pools_in_columns_hold_what_the_cursor_reads(
     source: str, window: int, real: bytes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    if source == "long keys":  # each stack's key takes nine bytes, the last of them all eight bits
+    if source == "long keys":  # each stack's key takes nine bytes, the last of them with all eight bits
         monkeypatch.setattr(written_jfr, "FIRST_KEY", (1 << 64) - 500)
     if source == "wide flags":
         monkeypatch.setattr(written_jfr, "TRUNCATED", b"\x85")

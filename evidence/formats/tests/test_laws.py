@@ -1,4 +1,4 @@
-"""What holds for every format, whatever the samples are."""
+"""Laws that hold for every format and any samples."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from evidence.tree.calltree import CallTree
 
 NAMES = st.sampled_from(["main", "work", "std::vec::push", "net/http.(*conn).serve", "wait_for", "Gen<A, B>", "λ"])
 STACK = st.lists(NAMES, min_size=1, max_size=7).map(tuple)
-# Lines of a single frame each could be any table, so one stack has two.
+# Lines with a single frame could be any table, so one stack has two.
 SAMPLES = st.lists(st.tuples(STACK, st.integers(1, 30)), max_size=12).map(lambda some: [(("main", "work"), 1), *some])
 QUICK = settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
@@ -34,7 +34,7 @@ def read(data: bytes, *, packed: bool = False) -> Stacks:
 
 
 def samples_of(stacks: Stacks, *, type: int = 0) -> list[Sample]:
-    """Return what was read as samples again, perf's program and its event's own column taken off."""
+    """Return what was read as samples, without perf's program frame and its event's own column."""
     root = stacks.format == "perf script"
     found = []
     for at, value in enumerate(stacks.values[type].tolist()):
@@ -44,13 +44,13 @@ def samples_of(stacks: Stacks, *, type: int = 0) -> list[Sample]:
 
 
 def column(stacks: Stacks, samples: Sequence[Sample]) -> int:
-    """Return the sample type that counts what was written; some formats count samples beside it."""
+    """Return the sample type that counts what was written; some formats also count samples."""
     total = sum(value for _, value in samples)
     return next(type for type, found in enumerate(stacks.totals) if found == total)
 
 
 def shown(name: str, samples: Sequence[Sample]) -> list[Sample]:
-    """Return samples with the names that a format can say."""
+    """Return samples with their names as the format can express them."""
     said = SHOWN.get(name.partition(",")[0], str)
     return [(tuple(map(said, stack)), value) for stack, value in samples]
 
@@ -59,7 +59,7 @@ def shown(name: str, samples: Sequence[Sample]) -> list[Sample]:
 @given(samples=SAMPLES)
 @QUICK
 def test_what_was_written_is_read_and_counted_folded_and_searched(name: str, samples: list[Sample]) -> None:
-    """Written and read once for all laws: that is what takes the time."""
+    """Written and read once for all laws, because that is what takes time."""
     stacks = read(WRITERS[name](samples), packed=len(samples) % 2 == 0)
     samples = shown(name, samples)
     type, tree = column(stacks, samples), calltree.build(stacks)
@@ -80,7 +80,7 @@ def self_sums_to_the_total_and_children_lie_within_parents(tree: CallTree, type:
 
 
 def recursion_counts_once(tree: CallTree, type: int, samples: list[Sample], *, within: str) -> None:
-    """Hold what each function counts; all passes through the one that all others are within."""
+    """Check what each function counts; everything passes through the function that encloses all others."""
     for code, function in enumerate(tree.names):
         passes = sum(value for stack, value in samples if function == within or function in stack)
         ends = sum(value for stack, value in samples if function != within and stack[-1] == function)

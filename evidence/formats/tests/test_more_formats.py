@@ -1,4 +1,4 @@
-"""What each of the formats met less often says beside its stacks; their laws are those of all formats."""
+"""What the less common formats say besides their stacks; the laws of all formats apply to them."""
 
 from __future__ import annotations
 
@@ -190,7 +190,7 @@ OFFCPU = b"""Tracing off-CPU time (us) of all threads by user + kernel stack... 
     ("data", "unit", "kind", "total"),
     [
         (OFFCPU, "", SampleType("off_cpu", "nanoseconds"), 5_000_123_000),
-        (OFFCPU, "samples", SampleType("off_cpu", "nanoseconds"), 5_000_123_000),  # what the file says holds
+        (OFFCPU, "samples", SampleType("off_cpu", "nanoseconds"), 5_000_123_000),  # the file's own unit wins
         (OFFCPU[OFFCPU.index(b"\n") :], "", SampleType("samples", "samples"), 5_000_123),
         (OFFCPU[OFFCPU.index(b"\n") :], "microseconds", SampleType("time", "nanoseconds"), 5_000_123_000),
     ],

@@ -24,7 +24,7 @@ STRINGS = (
 
 
 def written() -> ProfilesData:
-    """A profile of two stacks: main;work;inner, where inner is inlined, and main;[vmlinux] in the kernel."""
+    """A profile with two stacks: main;work;inner, where inner is inlined, and main;[vmlinux] in the kernel."""
     data = ProfilesData()
     tables = data.dictionary
     tables.string_table.extend(STRINGS)
@@ -75,7 +75,7 @@ def test_stacks_of_the_dictionary_are_read_with_inlined_and_kernel_frames() -> N
 
 
 def every(unit: int, value: int) -> ProfilesData:
-    """The profile, with a sample for so many of a unit."""
+    """The profile, with one sample per this many of a unit."""
     data = written()
     profile = data.resource_profiles[0].scope_profiles[0].profiles[0]
     profile.period_type.type_strindex, profile.period_type.unit_strindex, profile.period = 3, unit, value
@@ -103,7 +103,7 @@ def test_what_a_sample_stands_for_is_told_as_by_pprof_so_that_it_can_be_compared
 @pytest.mark.parametrize(
     ("windows", "lasted"),
     [
-        ([(0, 5), (5, 5), (10, 5)], 15),  # what an agent sends every few seconds
+        ([(0, 5), (5, 5), (10, 5)], 15),  # an agent that sends every few seconds
         ([(0, 5), (0, 5)], 5),  # two processes at the same time
         ([(100, 5), (0, 60), (50, 20)], 75),
         ([(0, 0), (7, 0)], 0),
@@ -189,13 +189,13 @@ def test_several_wrapped_originals_are_all_read_or_told() -> None:
     for profile in profiles:
         profile.ClearField("samples")
     scope.profiles.add(original_payload=b"main;rest 4\n")
-    scope.profiles.add(original_payload=b"main;rest 4\n")  # once more, as senders do that try again
+    scope.profiles.add(original_payload=b"main;rest 4\n")  # a repeat, as from senders that retry
     found = functions(read(data))
     assert (found["work"], found["rest"], found["main"]) == ((3, 3), (4, 4), (0, 7))
 
 
 def larger() -> ProfilesData:
-    """The same with a dictionary that is longer than what a format is told by."""
+    """The same with a dictionary longer than the head by which formats are recognised."""
     data = written()
     data.dictionary.string_table.extend(f"another.function.of.number.{at}" for at in range(5000))
     return data

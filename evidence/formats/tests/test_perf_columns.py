@@ -1,4 +1,4 @@
-"""Large perf script texts in columns: the same as sample by sample, whatever is among them."""
+"""Large perf script texts in columns have the same result as sample by sample, whatever they contain."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ FRAMES = [
 
 
 def text(seed: int, samples: int) -> str:
-    """Write samples of everything above, most of them usual, some with blank lines too many or none."""
+    """Write samples of everything above, most of them usual, some with extra or missing blank lines."""
     dice = random.Random(seed)
     pieces = []
     for _ in range(samples):
@@ -47,7 +47,7 @@ def text(seed: int, samples: int) -> str:
 
 
 def told(stacks: Stacks) -> tuple[object, ...]:
-    """Everything that a text says, as plain values."""
+    """The whole content of a text as plain values."""
     hints = dict(zip(stacks.names, stacks.hints, strict=True))
     by_type = [folds_of(stacks, type) for type in range(len(stacks.sample_types))]
     return stacks.sample_types, by_type, hints, dict(stacks.about)
@@ -77,7 +77,7 @@ def test_limits_are_those_of_sample_by_sample(monkeypatch: pytest.MonkeyPatch) -
     data = text(1, 50) + one(*(f"{n:16x} f{n}+0x1 (/a)" for n in range(200)))
     for limits in (Limits(depth=100), Limits(names=50), Limits(frames=300), Limits(stacks=20)):
         refused = [read(data, monkeypatch, large=large, limits=limits) for large in (0, 1 << 40)]
-        # Names are looked up before their samples, so that another line may be the first with one too many.
+        # Names are looked up before their samples, so another line may be the first with one too many.
         assert len({str(one[0]).partition(" (")[0] for one in refused}) == 1
         assert limits.names == 50 or refused[0] == refused[1]
         with pytest.raises(TooMuch):

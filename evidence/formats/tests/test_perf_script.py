@@ -1,4 +1,4 @@
-"""perf script text in all its shapes: events apart, names tidied, what says nothing counted."""
+"""perf script text in all its forms: separate events, tidied names, skipped lines counted."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from evidence.profile.stacks import SampleType, Stacks
 
 
 def folds(text: str, type: int | None = None) -> dict[str, int]:
-    """Read text and write one sample type as stack -> value, without zeros."""
+    """Read text and return one sample type as stack -> value, without zeros."""
     return folds_of(perf_script.read(text.encode()), type)
 
 
 def folds_of(stacks: Stacks, type: int | None = None) -> dict[str, int]:
-    """Write one sample type as stack -> value, without zeros."""
+    """Return one sample type as stack -> value, without zeros."""
     ends = stacks.offsets.tolist()
     values = stacks.values[stacks.default_type if type is None else type].tolist()
     return {

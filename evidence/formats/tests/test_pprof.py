@@ -1,4 +1,4 @@
-"""pprof: every sample type, inlined frames, labels; what is broken is named by its place."""
+"""pprof: every sample type, inlined frames, labels; errors name their place."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from evidence.tree import calltree
 
 
 def lines(stacks: Stacks, type: int = 0) -> list[str]:
-    """Write the stacks as folded text, sorted."""
+    """Return the stacks as folded text, sorted."""
     ends = stacks.offsets.tolist()
     return sorted(
         ";".join(stacks.names[code] for code in stacks.frames[low:high]) + f" {value}"
@@ -29,7 +29,7 @@ def lines(stacks: Stacks, type: int = 0) -> list[str]:
 
 
 def shop() -> Made:
-    """Make a profile of two stacks, one of them through an inlined function."""
+    """Make a profile with two stacks, one of them through an inlined function."""
     made = Made()
     main, price = made.location("main"), made.location("hash", "price")
     made.sample([price, main], [3, 30_000_000])
@@ -131,7 +131,7 @@ def test_what_a_profile_wants_dropped_goes_with_what_it_calls() -> None:
     ],
 )
 def test_names_are_dropped_without_their_arguments_as_pprof_drops_them(name: str, drop: str, goes: bool) -> None:
-    """Hold what ``go tool pprof -top`` says of the same: ``simplifyFunc`` in its ``profile/prune.go``."""
+    """Compare with ``go tool pprof -top``: ``simplifyFunc`` in its ``profile/prune.go``."""
     made = Made()
     made.sample([made.location(name), made.location("main")], [5, 50])
     dropped = pprof.read(made.bytes(number(7, made.text(drop))))

@@ -1,4 +1,4 @@
-"""What formats that are met rarely say beside their stacks, and how they are refused; their laws are those of all."""
+"""What rare formats say besides their stacks, and how they are rejected; the laws of all formats apply to them."""
 
 from __future__ import annotations
 

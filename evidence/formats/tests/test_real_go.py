@@ -1,4 +1,4 @@
-"""Profiles of a real Go program say to us what they say to ``go tool pprof``."""
+"""Profiles of a real Go program give us the same numbers as ``go tool pprof``."""
 
 from __future__ import annotations
 
@@ -45,13 +45,13 @@ def top(file: Path, sample_type: str, unit: str) -> dict[str, tuple[int, int]]:
 
 
 def said_of(tree: CallTree, type: int | None = None) -> Iterator[tuple[str, int, int]]:
-    """Give name, self and total of every function of a tree, of its default sample type unless another is named."""
+    """Yield name, self and total of every function of a tree, by default for its default sample type."""
     chosen = tree.default_type if type is None else type
     yield from zip(tree.names, tree.self_[chosen].tolist(), tree.function_totals[chosen].tolist(), strict=True)
 
 
 def ours(tree: CallTree, type: int) -> dict[str, tuple[int, int]]:
-    """Say the same of our tree; functions that count nothing are left out."""
+    """Return the same for our tree, without functions that count nothing."""
     return {name: (own, total) for name, own, total in said_of(tree, type) if total}
 
 
@@ -77,8 +77,8 @@ def test_every_function_counts_what_pprof_says(kind: str, profiles: dict[str, by
 def test_what_burns_allocates_and_waits_is_named(profiles: dict[str, bytes]) -> None:
     cpu, heap, mutex = (calltree.build(read(profiles[kind])) for kind in ("profile?seconds=1", "allocs", "mutex"))
     burnt = cpu.function_totals[cpu.default_type, cpu.by_name[goburner.BURNS]] / cpu.total()
-    assert 0.5 < burnt < 1  # its other part is a tenth of the time, and some dozen samples of a second
-    # What a profile itself costs to write is in it, and is much beside a program that hardly got to run.
+    assert 0.5 < burnt < 1  # its other part is a tenth of the time, with a dozen or so samples per second
+    # The cost of writing the profile is in it, and is large next to a program that hardly ran.
     its_own = {name: own for name, own, _ in said_of(heap) if name.startswith("main.")}
     assert its_own[goburner.ALLOCATES] > sum(its_own.values()) / 2
     assert mutex.function_totals[mutex.default_type, mutex.by_name[goburner.WAITS]] > 0

@@ -1,4 +1,4 @@
-"""What a real perf prints is read without a line left over; skipped where perf is not installed or not allowed."""
+"""The output of a real perf is read without a line left over; skipped if perf is not installed or not allowed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Symbols of Rust as compilers write them since 1.95, and what perf, which reads them itself, calls them."""
+"""Rust symbols as compilers write them since 1.95, and perf's names for them, which demangles them itself."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ NAMED = [
         "<std::sys::thread::unix::Thread>::new::thread_start",
     ),
     ("_RINvC1a1fKj10_Klna_E", "a::f::<16, -10>"),
-    ("_RINvC1a1fRShQeTEThEAtj4_E", "a::f::<&[u8], &mut str, (), (u8,), [u16: 4]>"),  # `;` parts frames
+    ("_RINvC1a1fRShQeTEThEAtj4_E", "a::f::<&[u8], &mut str, (), (u8,), [u16: 4]>"),  # `;` separates frames
     ("_RINvC1a1fPhOlDG_INtC1a2FnL0_EEL_E", "a::f::<*const u8, *mut i32, dyn for<'a> a::Fn<'a>>"),
     ("_RINvC1a1fDINtC1a1ThEp4ItemhEL_E", "a::f::<dyn a::T<u8, Item = u8>>"),
     ("_RINvC1a1fFG_UKCRL0_hEuFllEzE", """a::f::<for<'a> unsafe extern "C" fn(&'a u8), fn(i32, i32) -> !>"""),
@@ -44,7 +44,7 @@ NAMED = [
 
 
 def swelling() -> str:
-    """A symbol that grows ninefold with every type that points back to the one before it."""
+    """A symbol that grows ninefold with every type that refers to the previous one."""
     digits = string.digits + string.ascii_letters
     text, at = "INvC1a1fThhhE", 8
     for _ in range(40):
@@ -54,7 +54,7 @@ def swelling() -> str:
     return f"_R{text}E"
 
 
-# Of other compilers, cut off, or made to take long.
+# From other compilers, truncated, or designed to take long.
 OTHERS = [
     "_R", "_RN", "_Read", "_RESERVED", "_ReadFile", "_RNvC1a", "_RNvC1a99b", "_RNvC1a1b5", "_RB_", "_RNvB_1a",
     "_RNvC1a" + "N" * 50_000, "_RINvC1a1f" + "S" * 50_000 + "hE", swelling(),

@@ -1,4 +1,4 @@
-"""JSON read element by element is what it is when read at once, wherever its pieces end."""
+"""JSON read element by element equals JSON read at once, wherever its pieces end."""
 
 from __future__ import annotations
 

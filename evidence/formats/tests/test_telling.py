@@ -1,4 +1,4 @@
-"""No file of one format is read as another: not with others' heads and tails, not with comments and blank lines."""
+"""No file in one format is read as another: not with others' heads and tails, nor with comments and blank lines."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from stack.fuzzing import corpus, laws
 
 ERRORS = {"NotRecognised", "BadProfile", "TooMuch", "Ambiguous"}
 KINDS = [name for name in corpus.names() if name != corpus.PACKED]
-# (what it is read as, content), of every file that is no find of the fuzzer's.
+# (what it is read as, content), for every file that the fuzzer did not find.
 FIXTURES = {
     f"{kind}/{path.name}": bytes(unpack.unpacked(path))
     for kind in KINDS
@@ -37,18 +37,18 @@ SMALL = 40_000
 
 @cache
 def read_as(name: str) -> str:
-    """What a file is read as when nobody meddled with it."""
+    """Return the format an unmodified file is read as."""
     return laws.judge(FIXTURES[name])
 
 
 @cache
 def one_each() -> list[str]:
-    """One file of each format, so that pairs stay few."""
+    """One file per format, so that there are few pairs."""
     return sorted({read_as(name): name for name in sorted(FIXTURES)}.values())
 
 
 def halves(data: bytes) -> tuple[bytes, bytes]:
-    """Cut in the middle, between lines where there are some."""
+    """Cut in the middle, between lines if there are any."""
     data = data[:SMALL]
     middle = data.find(b"\n", len(data) // 2) + 1 or len(data) // 2
     return data[:middle], data[middle:]

@@ -1,4 +1,4 @@
-"""Nothing in a name turns what stands around it: after a right-to-left override, 75 % is read as 57 %."""
+"""Nothing in a name reverses the text around it: after a right-to-left override, 75 % would read as 57 %."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Protobuf's wire format in columns says the same as field by field."""
+"""Protobuf's wire format in columns gives the same as field by field."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The same samples in every format that is read: for laws that hold for all of them."""
+"""The same samples in every format that we read, for laws that hold for all of them."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def _speedscope(names: Sequence[str], profile: dict[str, Any]) -> bytes:
 
 
 def chrome(samples: Sequence[Sample]) -> bytes:
-    """Write complete spans, which count microseconds; a thousandth of one is ours."""
+    """Write complete spans, which count microseconds, a thousandth of which is one of ours."""
     events: list[dict[str, Any]] = []
     now = 0
     for stack, value in samples:
@@ -90,7 +90,7 @@ def chrome(samples: Sequence[Sample]) -> bytes:
 
 
 def v8(samples: Sequence[Sample]) -> bytes:
-    """Write a tree of nodes, and the node of each sample as often as it counts."""
+    """Write a tree of nodes, and each sample's node as often as it counts."""
     paths = sorted({tuple(stack[:depth]) for stack, _ in samples for depth in range(len(stack) + 1)} | {()})
     ids = {path: at for at, path in enumerate(paths, start=1)}
     below = {path: [ids[child] for child in paths if child and child[:-1] == path] for path in paths}
@@ -129,7 +129,7 @@ def jfr(samples: Sequence[Sample]) -> bytes:
     return recording([sample for sample in samples if sample[1]], kind=23)
 
 
-# Format -> what writes it. Those of perf put the program at the root of each stack.
+# Format -> its writer. perf's writers put the program at the root of each stack.
 WRITERS: dict[str, Write] = {
     "folded": folded,
     "perf script": perf_script,
@@ -143,7 +143,7 @@ WRITERS: dict[str, Write] = {
     **MORE,
     **RARER,
 }
-# How names are shown of formats that cannot say all of them.
+# How names are shown in formats that cannot express all of them.
 SHOWN: dict[str, Callable[[str], str]] = {
     "gperftools cpu": lambda name: hex(ADDRESSES[name]),
     "austin": lambda name: name.replace(":", "."),
@@ -151,7 +151,7 @@ SHOWN: dict[str, Callable[[str], str]] = {
 
 
 def aggregated(samples: Sequence[Sample]) -> list[Sample]:
-    """Return samples with equal stacks as one, those that count nothing left out."""
+    """Return samples with equal stacks merged and empty ones left out."""
     ordered = sorted((tuple(stack), value) for stack, value in samples)
     return [
         (stack, total) for stack, some in groupby(ordered, key=lambda one: one[0]) if (total := sum(v for _, v in some))

@@ -1,11 +1,11 @@
-"""A JFR recording of given stacks, as small as one can be: for tests."""
+"""A minimal JFR recording of given stacks, for tests."""
 
 from __future__ import annotations
 
 import struct
 from collections.abc import Iterable, Sequence
 
-# Class id -> name, and its fields with the id of their class; a key stands for those with *, many for those with +.
+# Class id -> name, and its fields with the id of their class; * marks a key, + marks an array.
 CLASSES = {
     1: ("long", ""),
     2: ("int", ""),
@@ -27,13 +27,13 @@ CLASSES = {
     25: ("jdk.ActiveSetting", "startTime:1 name:4 value:4"),
 }
 Sample = tuple[Sequence[str], int]
-# The key of the first stack, and what says whether a stack was cut off.
+# The key of the first stack, and the flag for a truncated stack.
 FIRST_KEY = 1
 TRUNCATED = b"\0"
 
 
 class Writer:
-    """Writes numbers and strings, packed or at their full width."""
+    """Writes numbers and strings, compressed or at full width."""
 
     def __init__(self, *, packed: bool) -> None:
         self.packed = packed
@@ -56,7 +56,7 @@ class Writer:
 
 
 def varint(value: int) -> bytes:
-    """Write seven bits a byte, and eight in the ninth."""
+    """Write seven bits per byte, and eight in the ninth."""
     out = b""
     for _ in range(8):
         if value < 128:
@@ -79,8 +79,8 @@ def recording(
 ) -> bytes:
     """Return one chunk with an event for each sample, or as many as it counts for a kind that counts by one.
 
-    ``states`` are those that execution samples are in, in turn; ``event`` is the setting that async-profiler writes.
-    Stacks of ``cut_at`` frames are said to be cut off.
+    ``states`` are the states of execution samples, in turn; ``event`` is async-profiler's setting. Stacks with
+    ``cut_at`` frames are marked as truncated.
     """
     write = Writer(packed=packed)
     samples = list(samples)

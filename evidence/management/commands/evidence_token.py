@@ -60,7 +60,7 @@ def _person(said: str) -> Person:
     exact = Q(pk__in=[one.pk for one in emails.having(Person.objects.all(), said)])
     exact |= Q(chat_id=said) | Q(user__username=said)
     found = list(Person.objects.filter(exact)[:2]) or list(Person.objects.filter(name__iexact=said)[:2])
-    if not found:  # an account that was made and never used
+    if not found:  # an account that was created and never used
         exact = Q(pk__in=[one.pk for one in emails.having(User.objects.all(), said)])
         accounts = User.objects.filter(exact | Q(username=said))[:2]
         found = [person for account in accounts if (person := person_matching.of_user(account)) is not None]

@@ -9,7 +9,7 @@ from evidence.reader import terminal
 
 
 class Command(BaseCommand):
-    """So that `manage.py help` lists it; `manage.py` itself runs it without Django."""
+    """Listed in `manage.py help`; `manage.py` itself runs it without Django."""
 
     help = terminal.HELP
     requires_system_checks: list[str] = []

@@ -1,1 +1,1 @@
-"""Go's benchmarks and benchstat's tables, and what is significant in them. Pure."""
+"""Go's benchmarks and benchstat's tables, and which differences are significant. Pure."""

@@ -1,4 +1,4 @@
-"""The text that benchstat prints, in today's form with boxes and in the older one. Its figures are rounded already."""
+"""benchstat's text output, in its current form with boxes and in the older one. Its figures are already rounded."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ UNITS = {"time/op": "sec/op", "alloc/op": "B/op", "speed": "B/s"}
 
 @dataclass(slots=True)
 class Stated:
-    """The tables as they were printed, with their rounding."""
+    """The tables as printed, with their rounding."""
 
     tables: list[BenchmarkTable]
     where: dict[str, str] = field(default_factory=dict)
@@ -54,7 +54,7 @@ def from_dict(kept: Mapping[str, Any]) -> Stated:
 
 
 def looks_like(head: bytes) -> bool:
-    """Tell whether there is a heading of a table of medians."""
+    """Return whether there is the heading of a table of medians."""
     text = NOTES.sub("", bounded_text.head(head))
     boxed = any(BOX in line and re.search(r"│\s+\S+\s+(vs base\s+)?│?", line) for line in text.splitlines())
     older = re.search(r"^name\s+(old \S+\s+new \S+\s+delta|(time|alloc|allocs)/op)", text, re.MULTILINE)
@@ -62,7 +62,7 @@ def looks_like(head: bytes) -> bool:
 
 
 def read(data: bytes) -> Stated:
-    """Read every table. Raises BadProfile when there is none, or TooMuch."""
+    """Read every table. Raises BadProfile if there is none, or TooMuch."""
     found = _Reading()
     for at, line in bounded_text.lines(data):
         found.take(NOTES.sub(" ", line).rstrip(), at=at)
@@ -83,7 +83,7 @@ def _table(kept: Mapping[str, Any]) -> BenchmarkTable:
 
 
 class _Reading:
-    """The tables so far, and where the columns of the one under way begin."""
+    """The tables so far, and where the current one's columns begin."""
 
     def __init__(self) -> None:
         self.tables: list[BenchmarkTable] = []
@@ -106,7 +106,7 @@ class _Reading:
             self._row(line, at=at)
 
     def _heading(self, line: str) -> None:
-        """Take one of the two lines above a table: first what the columns are called, then their units."""
+        """Take one of the two lines above a table: first the names of the columns, then their units."""
         self.split = self._boxed
         edges = [at for at, char in enumerate(line) if char == BOX]
         names = [part.strip() for part in line.split(BOX)[1:] if part.strip()]

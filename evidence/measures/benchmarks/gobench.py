@@ -1,7 +1,7 @@
-"""Go's benchmark output: one variant a file, or several told apart by a heading or a line such as ``note: before``.
+"""Go's benchmark output: one variant per file, or several separated by a heading or a line such as ``note: before``.
 
-Source: golang.org/design/14313-benchmark-format. A line is ``BenchmarkName-8  1000  123 ns/op  5 allocs/op``; lines
-``key: value`` before it say where it ran. Everything else is left out and counted.
+Source: golang.org/design/14313-benchmark-format. A line is ``BenchmarkName-8  1000  123 ns/op  5 allocs/op``; preceding
+``key: value`` lines say where it ran. Everything else is skipped and counted.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ MOST_VALUES = 60_000
 RESULT = re.compile(r"(Benchmark(?![a-z])[^\s]*)\s+(\d{1,18})\s+(\S.*)")
 HEAD_RESULT = re.compile(r"^Benchmark(?![a-z])\S*[ \t]+\d+[ \t]+[\d.e+-]+[ \t]+\S", re.MULTILINE)
 CONFIGURATION = re.compile(r"([a-z][^\sA-Z:]*):[ \t]+(.+)")
-HEADING = re.compile(r"(?:==>|--|###?|\$ cat) (\S.*?)(?: <==| --)?")  # of head -n, of txtar, of Markdown, of a terminal
+HEADING = re.compile(r"(?:==>|--|###?|\$ cat) (\S.*?)(?: <==| --)?")  # from head -n, txtar, Markdown, a terminal
 WHERE = ("goos", "goarch", "cpu")
 PLACE = "pkg"
 PROCESSORS = "GOMAXPROCS"
@@ -34,9 +34,9 @@ DASHES = "- "
 
 @dataclass(slots=True)
 class Benchmarks:
-    """What one file holds: ``columns`` of samples in the order of the file, the first one the control.
+    """The content of one file: ``columns`` of samples in the order of the file, the first one the control.
 
-    ``where`` holds what was the same for all of them (goos, cpu, pkg); ``skipped`` counts lines of no use.
+    ``where`` holds what was the same for all of them (goos, cpu, pkg); ``skipped`` counts unusable lines.
     """
 
     columns: list[Column]
@@ -56,7 +56,7 @@ def from_dict(kept: Mapping[str, Any]) -> Benchmarks:
 
 
 def looks_like(head: bytes) -> bool:
-    """Tell whether a line has a benchmark's name, a count and a measurement."""
+    """Return whether a line has a benchmark's name, a count and a measurement."""
     return HEAD_RESULT.search(bounded_text.head(head)) is not None
 
 
@@ -69,7 +69,7 @@ def read(data: bytes) -> Benchmarks:
 
 
 def sentence(value: Benchmarks) -> str:
-    """Say in one sentence what the variants of a file differ in."""
+    """Say in one sentence how the variants in a file differ."""
     return gotable.sentence(value.columns)
 
 
@@ -82,7 +82,7 @@ class _Result:
 
 
 class _Reading:
-    """The results read so far, and the settings and the heading that the next ones stand under."""
+    """The results read so far, and the settings and heading that apply to the next ones."""
 
     def __init__(self) -> None:
         self.results: list[_Result] = []
@@ -113,7 +113,7 @@ class _Reading:
         self.results.append(_Result(name[:200], self.heading, dict(self.settings), values))
 
     def done(self) -> Benchmarks:
-        """Lay the results out. Raises BadProfile when there are none."""
+        """Arrange the results. Raises BadProfile if there are none."""
         if not self.results:
             raise BadProfile("It has no benchmark results")
         said = {key for result in self.results for key in result.settings}
@@ -134,7 +134,7 @@ class _Reading:
 
 
 def elsewhere(places: Mapping[str, Mapping[str, str]]) -> str:
-    """Say in what the places differ at which variants were measured; empty where they don't, or don't say."""
+    """Say how the environments of the variants differ; empty if they don't, or don't say."""
     said = []
     for key in (*WHERE, PROCESSORS):
         known = {label: where[key] for label, where in places.items() if key in where}
@@ -155,7 +155,7 @@ def _row(result: _Result, *, placed: bool) -> str:
 
 
 def _plain(samples: Samples) -> Samples:
-    """Leave out the number of processors (``-8``) when all benchmarks have the same one."""
+    """Remove the number of processors (``-8``) if all benchmarks have the same one."""
     ends = Counter(map(_end, samples))
     if len(ends) > 1 or "" in ends:
         return samples

@@ -1,4 +1,4 @@
-"""Benchmarks of several variants against a control, in tables such as benchstat makes: medians, change, p. Pure."""
+"""Benchmarks of several variants against a control, in tables like benchstat's: medians, change, p. Pure."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class BenchmarkCell:
-    """One benchmark of one variant: the median of n values, and its distance from the control's.
+    """One benchmark of one variant: the median of n values, and its difference from the control's.
 
-    ``spread`` is how far the interval of the median reaches, as a share of it; None when there are too few values.
-    ``p`` and ``change`` are None in the control's own column, and where the control has no such benchmark;
-    ``change`` is a share, None also when the control's median is zero.
+    ``spread`` is the extent of the median's interval, as a share of it; None if there are too few values. ``p`` and
+    ``change`` are None in the control's own column, and if the control has no such benchmark; ``change`` is a share,
+    None also if the control's median is zero.
     """
 
     median: float
@@ -63,17 +63,17 @@ class BenchmarkCell:
 
     @property
     def too_few(self) -> bool:
-        """Whether there were too few values on both sides to find any difference."""
+        """Whether both sides have too few values to find any difference."""
         fewest = significance.fewest()
         return self.compared and not self.differs and self.n < fewest and self.control_n < fewest
 
 
 @dataclass(slots=True)
 class BenchmarkTable:
-    """One unit: a row of cells for each benchmark, a cell for each variant, None where it was not measured.
+    """One unit: a row of cells for each benchmark, a cell for each variant, None if it was not measured.
 
-    ``means`` are the geometric means of the columns' medians, ``changes`` those of the ratios to the control as
-    shares; None where a value is not above zero. ``alike`` says whether every column has the same benchmarks.
+    ``means`` are the geometric means of the columns' medians, ``changes`` those of the ratios to the control as shares;
+    None if a value is not above zero. ``alike`` says whether every column has the same benchmarks.
     """
 
     unit: str
@@ -85,7 +85,7 @@ class BenchmarkTable:
 
     @property
     def better(self) -> int:
-        """Which way is better: 1 for more, -1 for less, 0 when the unit does not say."""
+        """Which way is better: 1 for more, -1 for less, 0 if the unit does not say."""
         if self.unit.endswith(MORE_IS_BETTER):
             return 1
         return -1 if self.unit.endswith("/op") else 0
@@ -96,29 +96,29 @@ class BenchmarkTable:
         return LABELS.get(self.unit, self.unit)
 
     def say(self, value: float) -> str:
-        """Say a value of this unit."""
+        """Format a value in this unit."""
         return say(value, self.unit)
 
 
 def tables(columns: Sequence[Column], *, control: int = 0) -> list[BenchmarkTable]:
-    """Compare variants with the one that is the control, which comes first; a table for each unit."""
+    """Compare variants with the control, which comes first; a table for each unit."""
     ordered = [columns[control], *(column for i, column in enumerate(columns) if i != control)]
     return [_table(unit, ordered) for unit in _units(ordered)]
 
 
 def say(value: float, unit: str) -> str:
-    """Say a value in the unit that suits it, without *an operation*."""
+    """Format a value in a suitable unit, without *an operation*."""
     how = SAID.get(unit)
     return how(value) if how else words.number(_three(value))
 
 
 def sentence(columns: Sequence[Column], *, control: int = 0) -> str:
-    """Say what matters of some variants: each benchmark when there are few, counts when there are many."""
+    """Say what matters about some variants: each benchmark if there are few, counts if there are many."""
     return sentence_of(tables(columns, control=control))
 
 
 def sentence_of(found: list[BenchmarkTable]) -> str:
-    """Say what matters of some tables, the first of which is the one that counts."""
+    """Say what matters in some tables; the first one is the main one."""
     if not found:
         return "No benchmark was measured"
     first = found[0]
@@ -150,7 +150,7 @@ def _table(unit: str, columns: Sequence[Column]) -> BenchmarkTable:
 
 
 def _labels(columns: Sequence[Column]) -> list[str]:
-    """Return what each column is called; several without a name are numbered."""
+    """Return the columns' names; several without a name are numbered."""
     return [column.label or (f"variant {i}" if len(columns) > 1 else "") for i, column in enumerate(columns, start=1)]
 
 
@@ -176,7 +176,7 @@ def _spread(values: Sequence[float], center: float) -> float | None:
 
 
 def _mean_change(side: Sequence[BenchmarkCell | None]) -> float | None:
-    """Return the geometric mean of the ratios to the control, as a share; nothing over nothing is no change."""
+    """Return the geometric mean of the ratios to the control, as a share; zero over zero is no change."""
     pairs = [(cell.median, cell.control) for cell in side if cell and cell.control is not None]
     mean = significance.geometric_mean(1.0 if now == was else now / was if was else 0.0 for now, was in pairs)
     return None if mean is None else mean - 1
@@ -209,7 +209,7 @@ def _pair(found: list[BenchmarkTable]) -> str:
 
 
 def verdict(cell: BenchmarkCell) -> str:
-    """Say how far a cell is from the control, and how sure that is: ``−7.7 %, p = 0.000, n = 10``."""
+    """Say how far a cell is from the control, and how certain that is: ``−7.7 %, p = 0.000, n = 10``."""
     if cell.p is None:
         return "not measured in the control"
     n = f"n = {cell.n}" if cell.n == cell.control_n else f"n = {cell.control_n} and {cell.n}"
@@ -251,7 +251,7 @@ def _counts(table: BenchmarkTable) -> str:
 
 
 def _means(table: BenchmarkTable) -> str:
-    """Say of several variants how far their benchmarks are from the control on the whole."""
+    """Say for several variants how far their benchmarks are from the control overall."""
     pairs = zip(table.labels[1:], table.changes[1:], strict=False)
     said = [f"{label} {words.share(change, sign=True)}" for label, change in pairs if change is not None]
     against = f"{len(table.rows)} benchmarks of {len(table.labels)} variants"

@@ -1,4 +1,4 @@
-"""Whether two small samples differ, without assuming how they are distributed. Pure, exact where that is cheap."""
+"""Whether two small samples differ, without assuming a distribution. Pure, exact where that is cheap."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from statistics import median
 
 ALPHA = 0.05
 CONFIDENCE = 0.95
-EXACT = 50  # values a side up to which the distribution of U is counted out; 25 when values tie
+EXACT = 50  # values per side up to which the distribution of U is enumerated; 25 with ties
 EXACT_TIED = 25
 
 __all__ = ["ALPHA", "CONFIDENCE", "fewest", "geometric_mean", "interval", "mann_whitney", "median"]
 
 
 def interval(values: Sequence[float], *, confidence: float = CONFIDENCE) -> tuple[float, float] | None:
-    """Return the interval that holds the median of what ``values`` were drawn from; None when they are too few.
+    """Return the interval that contains the median of the distribution behind ``values``; None if there are too few.
 
-    Order statistics of the binomial distribution, the likelier side first and the lower one of two alike: for ten
-    values the second and the ninth. Both ends are in the values' unit.
+    Order statistics of the binomial distribution, the more likely side first and the lower one of two equal ones: for
+    ten values the second and the ninth. Both ends are in the values' unit.
     """
     n = len(values)
     enough = math.ceil(confidence * 2**n - 1e-9)
@@ -41,10 +41,10 @@ def interval(values: Sequence[float], *, confidence: float = CONFIDENCE) -> tupl
 
 
 def mann_whitney(old: Sequence[float], new: Sequence[float]) -> float:
-    """Return the two-sided p of the Mann-Whitney U test; 1 when every value is the same or a side is empty.
+    """Return the two-sided p of the Mann-Whitney U test; 1 if every value is the same or a side is empty.
 
-    Exact up to 50 values a side (25 with ties), else the normal approximation with the corrections for ties and
-    continuity. Source: Mann and Whitney 1947; for ties, Klotz 1966. ``old`` and ``new`` are values of one unit, in any
+    Exact up to 50 values per side (25 with ties), else the normal approximation with the corrections for ties and
+    continuity. Source: Mann and Whitney 1947; for ties, Klotz 1966. ``old`` and ``new`` are values in one unit, in any
     order.
     """
     ties = sorted(Counter([*old, *new]).items())
@@ -60,7 +60,7 @@ def mann_whitney(old: Sequence[float], new: Sequence[float]) -> float:
 
 
 def fewest(*, alpha: float = ALPHA) -> int:
-    """Return how many values a side it takes at least to find any difference."""
+    """Return the minimum number of values per side to find any difference."""
     n = 1
     while 2 / math.comb(2 * n, n) > alpha:
         n += 1
@@ -68,7 +68,7 @@ def fewest(*, alpha: float = ALPHA) -> int:
 
 
 def geometric_mean(values: Iterable[float]) -> float | None:
-    """Return the geometric mean, in the values' unit; None when a value is not above zero, or there is none."""
+    """Return the geometric mean, in the values' unit; None if a value is not above zero, or there is none."""
     known = list(values)
     if not known or min(known) <= 0:
         return None
@@ -86,7 +86,7 @@ def _twice_u(old: Sequence[float], ties: list[tuple[float, int]]) -> int:
 
 
 def _counts(n: int, m: int) -> list[int]:
-    """Return in how many orders of n and m different values U is 0, 1, … n m: a Gaussian binomial coefficient."""
+    """Return in how many orders of n and m distinct values U is 0, 1, … n m: a Gaussian binomial coefficient."""
     ways = [1] + [0] * (n * m)
     for i in range(1, n + 1):
         for u in range(n * m, m + i - 1, -1):  # times 1 - q^(m + i)

@@ -1,4 +1,4 @@
-"""Tables of bcc's counters: syscount, funccount and those like them. Source: github.com/iovisor/bcc, ``tools``."""
+"""Tables of bcc's counters: syscount, funccount and similar ones. Source: github.com/iovisor/bcc, ``tools``."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SECONDS = {"us": 1e-6, "ms": 1e-3, "ns": 1e-9}
 
 
 def looks_like(text: str) -> bool:
-    """Tell whether there is a heading in capitals that ends in a count."""
+    """Return whether there is a heading in capitals that ends in a count."""
     return HEAD.search(text) is not None
 
 

@@ -17,7 +17,7 @@ COLUMNS = [CountColumn("counts")]
 
 
 def looks_like(text: str) -> bool:
-    """Tell whether there are entries of maps, or histograms, whose keys are no stacks."""
+    """Return whether there are entries of maps, or histograms, whose keys are not stacks."""
     return STACK.search(text) is None and (ENTRY.search(text) or HISTOGRAM.search(text)) is not None
 
 

@@ -1,4 +1,4 @@
-"""``perf stat``, printed for people, as CSV (``-x,``) or as JSON (``-j``). Source: perf-stat(1)."""
+"""``perf stat``, in its human-readable form, as CSV (``-x,``) or as JSON (``-j``). Source: perf-stat(1)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from evidence.measures.counting import CountColumn, CountTable
 
 HEAD = re.compile(r"^ ?Performance counter stats for (?P<command>.{0,200}?)(?: \(\d+ runs\))?:?[ \t]*$", re.MULTILINE)
-NUMBER = r"\d[\d.,'\u2019\u00a0\u202f]*"  # as the locale of whoever ran it writes them
+NUMBER = r"\d[\d.,'\u2019\u00a0\u202f]*"  # in the locale of whoever ran it
 LINE = re.compile(
     rf"[ \t]*(?P<value>{NUMBER}|<not (?:supported|counted)>)[ \t]+(?:\+-[ \t]+[\d.,]+[ \t]+)?"
     r"(?:(?P<unit>msec|nsec|seconds|Joules|MiB|KiB|C|MB|GB)[ \t]+)?"
@@ -17,13 +17,13 @@ LINE = re.compile(
 )
 PLAIN = re.compile(r"\d{1,20}(?:\.\d{1,20})?")
 GROUPED = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?")
-# value, unit, event, [variance,] time counted, share of it; fields of other counters may come before.
+# value, unit, event, [variance,] time counted, share of it; fields of other counters may precede them.
 CSV = re.compile(
     r"^(?:(?:CPU|S|N|D)\S*[,;])?(?P<value>\d+(?:\.\d+)?|<not (?:supported|counted)>)(?P<mark>[,;])"
     r"(?P<unit>\w*)(?P=mark)(?P<event>[a-zA-Z][^,;\n]*)(?P=mark)(?P<rest>[^\n]*)$",
     re.MULTILINE,
 )
-# How far apart several runs were, for how many nanoseconds it was counted, and for which share of the time.
+# The variation between several runs, how many nanoseconds it counted, and for which share of the time.
 COUNTED_FOR = re.compile(r"(?:[\d.]+%[,;])?\d+[,;]\d{1,3}\.\d\d(?:[,;]|$)")
 SECONDS = {"msec": 1e-3, "nsec": 1e-9, "seconds": 1.0, "ns": 1e-9}
 ENDS = {"time elapsed": "elapsed", "user": "user", "sys": "sys"}
@@ -32,7 +32,7 @@ MOST_CSV = 0.7
 
 
 def looks_like(text: str) -> bool:
-    """Tell whether there is a heading of counters, or lines of them as CSV or JSON."""
+    """Return whether there is a heading of counters, or lines of them as CSV or JSON."""
     if HEAD.search(text):
         return True
     lines = [line for line in text.split("\n")[:200] if line.strip() and not line.startswith("#")]
@@ -74,12 +74,12 @@ def _rows(text: str) -> Iterator[tuple[str, list[float | None]]]:
 
 
 def _has_decimal_comma(said: str) -> bool:
-    """Tell whether a comma of a number parts no thousands; the time that elapsed, which every report has, tells."""
+    """Return whether commas are decimal; the elapsed time, which every report has, decides."""
     return "," in said and not GROUPED.fullmatch(said)
 
 
 def _number(said: str | None, mark: str) -> str | None:
-    """Return a number with a decimal point and nothing between its thousands; None for what is none."""
+    """Return a number with a decimal point and no thousands separators; None for anything else."""
     parts = [re.sub(r"\D", "", part) for part in (said or "").split(mark)]
     plain = ".".join(parts)
     return plain if PLAIN.fullmatch(plain) else None
@@ -118,7 +118,7 @@ def _row(value: str, unit: str, event: str, spread: str | None) -> tuple[str, li
 
 
 def _once(rows: list[tuple[str, list[float | None]]]) -> list[tuple[str, list[float | None]]]:
-    """Add up events that are printed several times, for each processor or interval."""
+    """Add up events that are printed several times, per processor or interval."""
     found: dict[str, list[float | None]] = {}
     for name, numbers in rows:
         known = found.get(name)

@@ -1,4 +1,4 @@
-"""``perf trace -s``: a table of syscalls for each thread, and all of them together first. Source: perf-trace(1)."""
+"""``perf trace -s``: a table of syscalls for each thread, preceded by one for all threads. Source: perf-trace(1)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Row = tuple[str, list[float | None]]
 
 
 def looks_like(text: str) -> bool:
-    """Tell whether there is a heading of syscalls with their shortest, mean and longest time."""
+    """Return whether there is a heading of syscalls with their shortest, mean and longest time."""
     return HEAD.search(text) is not None
 
 

@@ -1,4 +1,4 @@
-"""``go tool pprof -top``: functions with what they count themselves and with all that they call, rounded.
+"""``go tool pprof -top``: functions with their flat and cumulative values, rounded.
 
 Source: github.com/google/pprof, ``internal/report`` (printText).
 """
@@ -13,7 +13,7 @@ from evidence.profile.errors import BadProfile
 HEAD = re.compile(r"^ +flat +flat% +sum% +cum +cum%[ \t]*$", re.MULTILINE)
 TYPE = re.compile(r"^Type: (\S.{0,100})$", re.MULTILINE)
 AMOUNT = r"(-?\d[\d.]{0,20})([a-zA-Zµ]{0,6})"
-# What the rows come to, and what the profile does: nodes are dropped that count little, or come after the first ten.
+# The sum of the rows, and the profile's total: nodes that count little, or come after the first ten, are dropped.
 SHOWING = re.compile(rf"^Showing nodes accounting for {AMOUNT}, [\d.]+% of {AMOUNT} total$", re.MULTILINE)
 DIFFERENCE = "It's a difference of two profiles, whose rows don't add up. Upload both profiles and compare them"
 ROW = re.compile(rf" *{AMOUNT} +-?[\d.]+% +-?[\d.]+% +{AMOUNT} +-?[\d.]+%  (\S.{{0,2000}}?)(?: \(inline\))?[ \t]*")
@@ -25,7 +25,7 @@ UNITS = {
 
 
 def looks_like(text: str) -> bool:
-    """Tell whether there is pprof's heading of a table of functions, with no context between them."""
+    """Return whether there is pprof's heading of a table of functions, without other text within it."""
     return HEAD.search(text) is not None
 
 
@@ -52,7 +52,7 @@ def read(text: str) -> list[CountTable]:
 
 
 def _left_out(above: str) -> float:
-    """Return how much the rows leave out, of what functions count themselves."""
+    """Return how much flat value the rows leave out."""
     said = [*SHOWING.finditer(above)][-1:]
     shown, whole = (_amount(said[0][at], said[0][at + 1])[0] for at in (1, 3)) if said else (0.0, 0.0)
     return max(whole - shown, 0.0)

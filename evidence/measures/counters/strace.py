@@ -1,4 +1,4 @@
-"""``strace -c`` and ``ltrace -c``: columns between dashes, whatever was chosen by ``-U``. Source: strace(1)."""
+"""``strace -c`` and ``ltrace -c``: columns between dashes, whichever ``-U`` selects. Source: strace(1)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ HEAD = re.compile(
     re.MULTILINE,
 )
 NUMBER = re.compile(r"\d+(\.\d+)?")
-# As printed -> our column, and how many of the unit one is.
+# As printed -> our column, and how many of its unit one is.
 COLUMNS = {
     "seconds": (CountColumn("time", "s"), 1.0),
     "calls": (CountColumn("calls"), 1.0),
@@ -26,7 +26,7 @@ ORDER = ("time", "calls", "errors")
 
 
 def looks_like(text: str) -> bool:
-    """Tell whether there is a heading over dashes that names syscalls and how often they were called."""
+    """Return whether there is a heading over dashes that names syscalls and how often they were called."""
     return HEAD.search(text) is not None
 
 
@@ -53,7 +53,7 @@ def _table(found: re.Match[str], below: str) -> CountTable:
 
 
 def _wide(spans: list[tuple[int, int]], size: int) -> list[tuple[int, int]]:
-    """Widen columns to the left, where numbers grow to, and the last one to the end of the line."""
+    """Extend columns to the left, where numbers grow, and the last one to the end of the line."""
     begins = [0, *(end for _, end in spans[:-1])]
     ends = [*(end for _, end in spans[:-1]), max(size, spans[-1][1])]
     return list(zip(begins, ends, strict=True))

@@ -1,4 +1,4 @@
-"""ApacheBench. Source: httpd.apache.org/docs/2.4/programs/ab.html. It counts whole milliseconds."""
+"""ApacheBench. Source: httpd.apache.org/docs/2.4/programs/ab.html. It reports whole milliseconds."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ WITHIN = re.compile(r"^[ \t]+(\d+)%\s+(\d+)\b", re.MULTILINE)
 
 
 def looks_like(text: str) -> bool:
-    """Tell whether ApacheBench wrote this."""
+    """Return whether ApacheBench wrote this."""
     return ("Concurrency Level:" in text and "Time per request:" in text) or BANNER.search(text) is not None
 
 

@@ -1,4 +1,4 @@
-"""hey. Source: github.com/rakyll/hey, its printer. Errors are not among its latencies."""
+"""hey. Source: github.com/rakyll/hey, its printer. Its latencies do not include errors."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ MEAN = re.compile(r"^[ \t]*Average:\s+(\d[\d.]*\s*[a-zµ]*)", re.MULTILINE)
 WITHIN = re.compile(r"^[ \t]+(\d+(?:\.\d+)?)%+ in (\d[\d.]*\s*[a-zµ]+)", re.MULTILINE)
 ANSWERS = re.compile(r"^[ \t]*\[(\d{3})\]\s+(\d+) responses", re.MULTILINE)
 ERRORS = re.compile(r"^[ \t]*\[(\d+)\]\s+(?!\d+ responses)(\S.*)", re.MULTILINE)
-# What oha calls requests that were still open when its time (``-z``) was over: its success rate leaves them out.
+# oha's name for requests that were still open when its time (``-z``) was over: its success rate leaves them out.
 CUT_OFF = "aborted due to deadline"
 
 
 def looks_like(text: str) -> bool:
-    """Tell whether hey wrote this."""
+    """Return whether hey wrote this."""
     return BEGINS.search(text) is not None and "Requests/sec:" in text and "Latency distribution:" in text
 
 

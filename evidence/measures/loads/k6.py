@@ -1,4 +1,4 @@
-"""k6: its summary at the end of a test, before and since version 1, and as JSON (--summary-export, handleSummary).
+"""k6: its end-of-test summary, before and since version 1, and as JSON (--summary-export, handleSummary).
 
 Source: grafana.com/docs/k6, end of test. ``http_req_failed`` counts failures, so its ``passes`` are the failed ones.
 """
@@ -25,14 +25,14 @@ CLIENTS = re.compile(r"^[ \t✓✗]*vus_max\.*:\s+(\d+)\s", re.MULTILINE)
 
 
 def looks_like(text: str) -> bool:
-    """Tell whether k6 wrote this."""
+    """Return whether k6 wrote this."""
     if text.lstrip().startswith("{"):
         return '"metrics"' in text and '"http_req_duration"' in text
     return BEGINS.search(text) is not None
 
 
 def read(text: str) -> list[Run]:
-    """Read each summary. Raises BadProfile for JSON that is broken."""
+    """Read each summary. Raises BadProfile for malformed JSON."""
     if not text.lstrip().startswith("{"):
         return [_text(piece) for piece in pieces(text, BEGINS)]
     try:

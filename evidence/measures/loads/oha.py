@@ -16,14 +16,14 @@ SUCCESS = re.compile(r"^[ \t]*Success rate:\s+([\d.]+)%", re.MULTILINE)
 
 
 def looks_like(text: str) -> bool:
-    """Tell whether oha wrote this."""
+    """Return whether oha wrote this."""
     if text.lstrip().startswith("{"):
         return '"latencyPercentiles"' in text and '"requestsPerSec"' in text
     return "Success rate:" in text and "Response time distribution:" in text
 
 
 def read(text: str) -> list[Run]:
-    """Read each report. Raises BadProfile for JSON that is broken."""
+    """Read each report. Raises BadProfile for malformed JSON."""
     if not text.lstrip().startswith("{"):
         return [_text(piece) for piece in pieces(text, hey.BEGINS)]
     try:

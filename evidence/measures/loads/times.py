@@ -1,4 +1,4 @@
-"""Lengths of time and counts as load testers print them. Pure."""
+"""Durations and counts as load testers print them. Pure."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ PART = re.compile(r"(\d+(?:\.\d+)?(?:e[-+]?\d+)?)\s*(h|min|ms|m|secs|sec|s|us|µ
 
 
 def ms(said: str) -> float:
-    """Return the milliseconds of a length of time such as ``1m2.5s``, ``635.91us`` or ``0.43 secs``.
+    """Return the milliseconds of a duration such as ``1m2.5s``, ``635.91us`` or ``0.43 secs``.
 
-    Raises BadProfile for what is none.
+    Raises BadProfile for anything else.
     """
     said = said.strip()
     parts = PART.findall(said)
@@ -46,12 +46,12 @@ def real(said: str | None) -> float | None:
 
 
 def finite(value: object) -> float | None:
-    """Return a number of JSON that can be counted with, or None."""
+    """Return a finite JSON number, or None."""
     return float(value) if isinstance(value, int | float) and abs(value) < 1e15 else None
 
 
 def pieces(text: str, begins: re.Pattern[str]) -> list[str]:
-    """Cut a text where each report begins; what stands before the first one stays with it."""
+    """Cut a text where each report begins; what precedes the first one stays with it."""
     starts = [match.start() for match in begins.finditer(text)] or [0]
     starts[0] = 0
     return [text[start:end] for start, end in zip(starts, [*starts[1:], len(text)], strict=True)]

@@ -1,7 +1,7 @@
 """vegeta's report as text. Source: github.com/tsenart/vegeta, its reporters.
 
-It rounds the share that succeeded, codes from 200 to 399, to a hundredth of a percent; how often each code came is
-exact. Code 0 is no answer.
+It rounds the share that succeeded, codes from 200 to 399, to a hundredth of a per cent; the counts of each code are
+exact. Code 0 means no response.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ RATE = re.compile(r"^Requests\s+\[[^\]]*\]\s+\d+, ([\d.]+)", re.MULTILINE)
 LATENCIES = re.compile(r"^Latencies\s+\[([^\]]*)\]\s+(.+)$", re.MULTILINE)
 CODES = re.compile(r"^[ \t]*Status Codes[ \t]+\[code:count\]([ \t\d:]*)$", re.MULTILINE)
 CODE = re.compile(r"\b(\d{1,4}):(\d{1,15})\b")
-EXACT = 10_000  # requests of which a hundredth of a percent says how many failed
+EXACT = 10_000  # number of requests up to which a hundredth of a per cent says how many failed
 SUCCESS = re.compile(r"^Success\s+\[ratio\]\s+([\d.]+)%", re.MULTILINE)
 
 
 def looks_like(text: str) -> bool:
-    """Tell whether vegeta wrote this."""
+    """Return whether vegeta wrote this."""
     return BEGINS.search(text) is not None and LATENCIES.search(text) is not None
 
 
@@ -50,7 +50,7 @@ def _run(text: str) -> Run:
 
 
 def _failed(text: str, requests: int | None, success: float | None) -> int | None:
-    """Return how many requests failed, None where the report is not exact enough to say."""
+    """Return how many requests failed, None if the report is not exact enough to say."""
     if codes := CODE.findall(found(CODES, text) or ""):
         return sum(int(count) for code, count in codes if not 200 <= int(code) < 400)
     if requests is None or success is None or requests >= EXACT:

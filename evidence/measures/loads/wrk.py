@@ -22,7 +22,7 @@ UNCORRECTED = "Uncorrected Latency"
 
 
 def looks_like(text: str) -> bool:
-    """Tell whether wrk wrote this."""
+    """Return whether wrk wrote this."""
     return BEGINS.search(text) is not None and "Thread Stats" in text
 
 

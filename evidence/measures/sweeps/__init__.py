@@ -1,1 +1,1 @@
-"""Parameter sweeps, read, kept and drawn as heat. Pure."""
+"""Parameter sweeps: read, stored and drawn as heat maps. Pure."""

@@ -1,4 +1,4 @@
-"""A sweep as a heat map: cells in nine steps of one colour, and a line around those that pass a threshold. Pure."""
+"""A sweep as a heat map: cells in nine steps of one colour, with a line around those that pass a threshold. Pure."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from evidence.measures.sweeps import swept
 from evidence.measures.sweeps.swept import Sweep, Threshold, Value
 
 STEPS = 9
-LOG_FROM = 30.0  # a largest value so many times the smallest makes the steps logarithmic
+LOG_FROM = 30.0  # steps are logarithmic if the largest value is this many times the smallest
 SIDES = {"t": (-1, 0), "b": (1, 0), "l": (0, -1), "r": (0, 1)}
 
 
 @dataclass(frozen=True, slots=True)
 class HeatCell:
-    """One cell: its number in words and its step from 0 to 8; both empty when nothing was measured.
+    """One cell: its number in words and its step from 0 to 8; both empty if nothing was measured.
 
-    ``edges`` are the sides (t, b, l, r) on which a neighbour does not pass the threshold while this cell does.
+    ``edges`` are the sides (t, b, l, r) where this cell passes the threshold and the neighbour does not.
     """
 
     words: str = ""
@@ -29,7 +29,7 @@ class HeatCell:
 
     @property
     def look(self) -> str:
-        """The classes that draw it."""
+        """Its CSS classes."""
         if self.step is None:
             return "none"
         return " ".join([f"h{self.step}", *(["passes"] if self.passes else []), *(f"e{side}" for side in self.edges)])
@@ -37,7 +37,7 @@ class HeatCell:
 
 @dataclass(frozen=True, slots=True)
 class Facet:
-    """One map: ``label`` says at which values of the other axes; rows from the first level of y down."""
+    """One map: ``label`` gives the values of the other axes; rows are from the first level of y down."""
 
     label: str
     rows: list[tuple[str, list[HeatCell]]]
@@ -61,7 +61,7 @@ class Heat:
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """Which step of colour a number has."""
+    """Maps numbers to steps of colour."""
 
     low: float
     high: float
@@ -82,7 +82,7 @@ class Scale:
         return math.log(self.high) - math.log(self.low)
 
     def begins(self, step: int) -> float:
-        """Return the smallest number of a step."""
+        """Return the smallest number in a step."""
         part = step / STEPS
         if self.logarithmic:
             return math.exp(math.log(self.low) + self._width * part)
@@ -90,9 +90,9 @@ class Scale:
 
 
 def axes_of(sweep: Sweep, *, x: str = "", y: str = "") -> tuple[str, str, list[str]]:
-    """Return which axis goes across, which down (empty for one axis alone), and the rest, which part the maps.
+    """Return the horizontal axis, the vertical one (empty if there is just one axis), and the rest, which split maps.
 
-    Axes that are not asked for are the ones with the most levels, so that there are few maps.
+    By default these are the axes with the most levels, so that there are few maps.
     """
     many = sorted(sweep.axes, key=lambda axis: -len(sweep.levels(axis)))[:2]
     free = [axis for axis in sweep.axes if axis in many and axis not in {x, y}]
@@ -105,7 +105,7 @@ def axes_of(sweep: Sweep, *, x: str = "", y: str = "") -> tuple[str, str, list[s
 def heat(
     sweep: Sweep, *, value: str, threshold: Threshold | None, x: str = "", y: str = "", scale: Scale | None = None
 ) -> Heat:
-    """Lay one value of a sweep out. Combinations that only other axes tell apart lie in maps of their own."""
+    """Arrange one value of a sweep. Combinations that differ only in other axes are in separate maps."""
     across, down, rest = axes_of(sweep, x=x, y=y)
     found = dict(sweep.cells(value))
     scale = scale or scale_of(list(found.values()))
@@ -162,7 +162,7 @@ def _cell(number: float | None, over: list[list[bool]], i: int, j: int, *, value
 
 
 def _inside(over: list[list[bool]], i: int, j: int) -> bool:
-    """Tell whether there is a cell at a place, and it does not pass."""
+    """Return whether there is a cell at a place that does not pass."""
     return 0 <= i < len(over) and 0 <= j < len(over[i]) and not over[i][j]
 
 

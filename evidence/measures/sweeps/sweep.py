@@ -1,9 +1,9 @@
-"""A sweep: one row for each combination of what was varied, with what was measured; CSV, or ``;``, ``|`` or tabs.
+"""A sweep: one row for each combination of what was varied, with the measurements; CSV, or with ``;``, ``|`` or tabs.
 
 The first line names the columns; those that tell rows apart, from the left, are the axes, the other numeric ones the
-values. A matrix, whose first line holds numbers, is read too. Comments begin with ``#``; ``# threshold: slow 1 %``
-says which value counts as bad from where on, ``# threshold: rate < 100`` the same the other
-way; ``# axes: peers, rtt_ms`` names the axes. A threshold may be in another unit than its column.
+values. A matrix, whose first line holds numbers, is read too. Comments begin with ``#``; ``# threshold: slow 1 %`` says
+from where on a value counts as bad, ``# threshold: rate < 100`` the same the other way; ``# axes: peers, rtt_ms`` names
+the axes. A threshold may be in another unit than its column.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ MOST_ROWS = 20_000
 MOST_NUMBERS = 200_000
 MOST_COLUMNS = 60
 MOST_AXES = 4
-MOST_CELLS = 10_000  # combinations of all that was varied, measured or not
-SPARSE = 4  # combinations a row up to which columns are taken for axes
+MOST_CELLS = 10_000  # combinations of everything that was varied, measured or not
+SPARSE = 4  # combinations per row up to which columns count as axes
 DELIMITERS = (",", "\t", ";", "|")
 
 NUMBER = re.compile(r"[-+]?(\d{1,18}(\.\d{0,18})?|\.\d{1,18})([eE][-+]?\d{1,3})?")
 THRESHOLD = re.compile(r"#\s*threshold\s*:\s*(.+?)[\s:]+([<>]?)=?\s*([-+.,\deE]+)\s*(\S{0,20}).*", re.IGNORECASE)
 AXES = re.compile(r"#\s*axes\s*:\s*(.+)", re.IGNORECASE)
-THOUSANDS = re.compile(r"[-+]?\d{1,3}(,\d{3})+")  # or, of three digits, decimals: nobody knows
+THOUSANDS = re.compile(r"[-+]?\d{1,3}(,\d{3})+")  # ambiguous: thousands, or three decimals
 MISSING = {"", "-", "–", "na", "n/a", "nan", "null", "none", "?"}
 
 
@@ -49,7 +49,7 @@ def from_dict(kept: Mapping[str, Any]) -> Sweep:
 
 
 def looks_like(head: bytes) -> bool:
-    """Tell whether the first lines are a header and rows of as many columns, with numbers among them."""
+    """Return whether the first lines are a header and rows with as many columns, some of them numbers."""
     try:
         lines = [
             line
@@ -58,7 +58,7 @@ def looks_like(head: bytes) -> bool:
         ][:20]
     except TooMuch:
         return False
-    lines = lines[:-1] if len(lines) < 20 and len(head) >= bounded_text.HEAD else lines  # the last one was cut short
+    lines = lines[:-1] if len(lines) < 20 and len(head) >= bounded_text.HEAD else lines  # the last one is cut off
     delimiter = _delimiter(lines)
     if delimiter is None or len(lines) < 3:
         return False
@@ -84,13 +84,13 @@ def read(data: bytes) -> Sweep:
 
 
 def sentence(value: Sweep) -> str:
-    """Say how many cells pass the threshold and where it is worst; without a threshold, from where to where."""
+    """Say how many cells pass the threshold and where it is worst; without a threshold, give the range."""
     name = value.first
     return swept.said(value, name, value.threshold)
 
 
 def _delimiter(lines: Sequence[str]) -> str | None:
-    """Return what parts the columns: the mark that gives every line the same number of them, and the most."""
+    """Return the column separator: the mark that gives every line the same number of columns, and the most."""
     if len(lines) < 2:
         return None
     widths = {mark: {len(row) for row in csv.reader(lines, delimiter=mark)} for mark in DELIMITERS}
@@ -118,12 +118,12 @@ def _table(numbered: list[tuple[int, str]], delimiter: str) -> tuple[list[str], 
 
 
 def _point(cell: str) -> str:
-    """Read a decimal comma, which is why ``;`` stands between columns."""
+    """Convert a decimal comma, the reason for ``;`` between columns."""
     return cell.replace(",", ".") if re.fullmatch(r"[-+]?\d+,\d+", cell) else cell
 
 
 def _long(header: list[str], rows: list[tuple[int, list[str]]]) -> tuple[list[str], list[tuple[int, list[str]]]]:
-    """Turn a matrix, whose header holds the second axis, into rows; leave anything else as it is."""
+    """Turn a matrix, whose header holds the second axis, into rows; leave anything else unchanged."""
     if len(header) < 3 or not _numbers_alone(header[1:]):
         return _named(header), rows
     across = [(column, header[column]) for column in range(1, len(header))]
@@ -134,7 +134,7 @@ def _long(header: list[str], rows: list[tuple[int, list[str]]]) -> tuple[list[st
 def _arranged(
     header: list[str], rows: list[tuple[int, list[str]]], comments: list[str]
 ) -> tuple[list[str], list[tuple[int, list[str]]]]:
-    """Put the axes that a comment names first; say in a column's name that its cells are percent."""
+    """Put the axes that a comment names first; add to a column's name that its cells are per cent."""
     header = [_percent(name, [row[i] for _, row in rows]) for i, name in enumerate(header)]
     named = next((found[1].split(",") for comment in comments if (found := AXES.match(comment))), [])
     wanted = [i for said in named for i, name in enumerate(header) if _same(name, said)]
@@ -149,7 +149,7 @@ def _percent(name: str, cells: list[str]) -> str:
 
 
 def _named(header: list[str]) -> list[str]:
-    """Give every column a name of its own."""
+    """Give every column a unique name."""
     names: list[str] = []
     for i, name in enumerate(header, start=1):
         said = " ".join(name.split())[:80] or f"column {i}"
@@ -184,9 +184,9 @@ def _sweep(header: list[str], rows: list[tuple[int, list[str]]]) -> Sweep:
 
 
 def _axes(header: list[str], rows: list[tuple[int, list[str]]], numeric: list[bool]) -> int:
-    """Return how many columns, from the left, tell the rows apart; two when none do, because of repeats.
+    """Return how many columns, from the left, distinguish the rows; two if none do, because of repeats.
 
-    A column with a value of its own in every row was measured, not varied: the grid would be almost empty.
+    A column with a different value in every row was measured, not varied: the grid would be almost empty.
     """
     most = min(MOST_AXES, len(header) - 1)
     for count in range(1, most + 1):
@@ -204,7 +204,7 @@ def _axes(header: list[str], rows: list[tuple[int, list[str]]], numeric: list[bo
 def _cells(
     rows: list[tuple[int, list[str]]], axes: int, values: list[int]
 ) -> Iterator[tuple[tuple[Value, ...], tuple[tuple[float | None, ...], int]]]:
-    """Yield the numbers of each combination, the median where it was measured more than once, and how often."""
+    """Yield the numbers of each combination, the median if it was measured more than once, and how often."""
     numbers = [_real if all(_real(row[i]) is not None for _, row in rows) else _word for i in range(axes)]
     groups: dict[tuple[Value, ...], list[list[str]]] = {}
     for _, row in rows:
@@ -216,13 +216,13 @@ def _cells(
 
 
 def _word(_said: str) -> None:
-    """Return nothing: a column of words has no numbers, even where a word looks like one."""
+    """Return None: a column of words has no numbers, even if a word looks like one."""
 
 
 def _threshold(comments: list[tuple[int, str]], values: list[str], delimiter: str) -> Threshold | None:
-    """Return the first threshold that a comment gives for a value there is, in that value's unit.
+    """Return the first threshold that a comment gives for an existing value, in that value's unit.
 
-    Raises BadProfile for one that cannot be understood: every cell would be counted by it.
+    Raises BadProfile for one that cannot be understood: every cell would be judged by it.
     """
     for at, comment in comments:
         found = THRESHOLD.match(comment[:300])
@@ -240,7 +240,7 @@ def _threshold(comments: list[tuple[int, str]], values: list[str], delimiter: st
 
 
 def _named_by(said: str, values: list[str]) -> str | None:
-    """Return the value that is meant: by its whole name, else by that without its unit where no other is called so."""
+    """Return the value that is meant: by its full name, else by its name without the unit if that is unambiguous."""
     called = [value for value in values if _same(swept.called(value), said)]
     whole = next((value for value in values if _same(value, said)), None)
     return whole or (called[0] if len(called) == 1 else None)

@@ -1,4 +1,4 @@
-"""What a sweep holds, and how its numbers are said. Pure."""
+"""The content of a sweep, and how its numbers are formatted. Pure."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ Value = str | float
 
 @dataclass(frozen=True, slots=True)
 class Threshold:
-    """From where on a value counts as passing: at least ``limit``, or below it when ``below``."""
+    """Where a value begins to pass: at ``limit`` or more, or less than it if ``below``."""
 
     value: str
     limit: float
     below: bool = False
 
     def passes(self, value: float) -> bool:
-        """Tell whether a value is on the far side."""
+        """Return whether a value passes."""
         return value < self.limit if self.below else value >= self.limit
 
 
@@ -30,8 +30,8 @@ class Threshold:
 class Sweep:
     """The rows of a sweep: a key of axis values, and a number or None for each name in ``values``.
 
-    ``repeats`` is the largest number of rows of one combination, of which a cell is the median. ``left_out`` names
-    columns that are neither; ``skipped`` counts rows without any number.
+    ``repeats`` is the largest number of rows for one combination; a cell is their median. ``left_out`` names columns
+    that are neither; ``skipped`` counts rows without any number.
     """
 
     axes: list[str]
@@ -48,7 +48,7 @@ class Sweep:
         return {"measure": NAME, **asdict(self), "rows": rows}
 
     def levels(self, axis: str) -> list[Value]:
-        """Return the values of an axis, numbers in their order, words in the order of the file."""
+        """Return the values of an axis, numbers sorted, words in the order of the file."""
         at = self.axes.index(axis)
         met = list(dict.fromkeys(key[at] for key, _ in self.rows))
         return sorted(met, key=_numeric) if all(isinstance(level, float) for level in met) else met
@@ -60,12 +60,12 @@ class Sweep:
 
     @property
     def combinations(self) -> int:
-        """How many cells there would be if nothing were missing."""
+        """How many cells there would be if none were missing."""
         return prod(len(self.levels(axis)) for axis in self.axes)
 
     @property
     def first(self) -> str:
-        """The value that is shown first: the one with a threshold, else the first column."""
+        """The value to show first: the one with a threshold, else the first column."""
         return self.threshold.value if self.threshold else self.values[0]
 
 
@@ -90,7 +90,7 @@ def said(sweep: Sweep, name: str, threshold: Threshold | None) -> str:
     return f"{counted} ({called(name)}); worst {number_words(worst, name)} at {where}{missing}"
 
 
-# How a column's name ends -> the unit of its numbers.
+# The ending of a column's name -> the unit of its numbers.
 UNITS = {
     "ms": "ms", "us": "µs", "µs": "µs", "ns": "ns", "s": "s", "sec": "s", "seconds": "s", "min": "min",
     "bytes": "B", "b": "B", "kib": "KiB", "mib": "MiB", "gib": "GiB", "kb": "kB", "mb": "MB", "gb": "GB",
@@ -100,7 +100,7 @@ WORD = re.compile(r"(?P<name>.*?)[\s_.(\[-]+(?P<end>[^\s_.()\[\]-]+)[)\]]?")
 
 
 def called(name: str) -> str:
-    """Say what a column holds, as people would, without its unit."""
+    """Return a column's name in words, without its unit."""
     words_of = name.replace("_", " ")
     found = WORD.fullmatch(name.strip())
     if found and found["name"] and UNITS.get(found["end"].lower(), "share") != "share":
@@ -109,13 +109,13 @@ def called(name: str) -> str:
 
 
 def unit_of(name: str) -> str:
-    """Return the unit that a column's name ends with: *share* for one of one, nothing when it says none."""
+    """Return the unit that a column's name ends with: *share* for fractions of one, empty if it has none."""
     found = WORD.fullmatch(name.strip())
     end = (found["end"] if found and found["name"] else name.strip()).lower()
     return UNITS.get(end, "") if found or end in {"%", "pct", "percent", "ratio", "share", "ms", "us", "ns"} else ""
 
 
-# What units are of, and how many of the smallest there each is.
+# What units measure, and how many of the smallest one each is.
 SCALES = (
     {"ns": 1, "µs": 10**3, "ms": 10**6, "s": 10**9, "min": 60 * 10**9},
     {"B": 1, "kB": 10**3, "MB": 10**6, "GB": 10**9, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30},
@@ -124,9 +124,9 @@ SCALES = (
 
 
 def times(said: str, name: str) -> float | None:
-    """Return how many of a column's unit one of what is said beside a number is; None where they don't go together.
+    """Return how many of a column's units one of the stated unit is; None if they don't go together.
 
-    Words that are no unit say nothing, and nor does a unit beside a column that names none.
+    Words that are no unit say nothing, and neither does a unit for a column that names none.
     """
     unit, own = UNITS.get(said.strip("()[].;,").lower(), ""), unit_of(name)
     if not unit or not own or unit == own:
@@ -146,7 +146,7 @@ def level_words(axis: str, level: Value) -> str:
 
 
 def number_words(value: float, name: str) -> str:
-    """Say a number of a column with its unit."""
+    """Format a number in a column with its unit."""
     unit = unit_of(name)
     if unit in {"share", "%"}:
         return words.share(value if unit == "share" else value / 100)

@@ -52,7 +52,7 @@ def test_the_interval_holds_the_median(values: list[float]) -> None:
     assert bounds[0] <= median(values) <= bounds[1]
 
 
-# Printed by benchstat (golang.org/x/perf of 2026-09-08) of values 1 to n, and of samples such as these.
+# Printed by benchstat (golang.org/x/perf of 2026-09-08) for values 1 to n, and for samples such as these.
 @pytest.mark.parametrize(
     ("n", "bounds"), [(5, None), (6, (1, 6)), (7, (1, 7)), (10, (2, 9)), (20, (6, 15)), (60, (22, 38))]
 )

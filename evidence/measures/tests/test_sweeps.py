@@ -22,7 +22,7 @@ GRID = [
 
 
 def polls() -> bytes:
-    """Write 120 cells, of which the first 14 are below one in a hundred."""
+    """Write 120 cells, the first 14 of them below one in a hundred."""
     rows = [f"{p},{r},{k},{0.005 if i < 14 else 0.02 + i / 1000:.4f}" for i, (p, r, k) in enumerate(GRID)]
     return "\n".join(["# threshold: slow_ratio 1 %", "peers,rtt_ms,payload_kib,slow_ratio", *rows]).encode()
 

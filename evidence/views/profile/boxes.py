@@ -1,4 +1,4 @@
-"""The boxes of a flame graph under one node: what its page draws."""
+"""The boxes of a flame graph under one node, for its page to draw."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @signed_in
 def boxes(request: Request, codename: str, n: int) -> HttpResponseBase:
-    """Return the widest boxes under ``root``, of sample type ``type``; ``idle=0`` leaves idle stacks out."""
+    """Return the widest boxes under ``root``, for sample type ``type``; ``idle=0`` leaves out idle stacks."""
     return answering.answered(request, codename, n, _boxes)
 
 

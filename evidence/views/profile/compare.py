@@ -1,4 +1,4 @@
-"""Two or more profiles side by side: what moved, drawn as one graph and told as a table."""
+"""Two or more profiles side by side: what moved, as one graph and as a table."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from incidents.forms.given import number, numbers
 from incidents.views.signed_in import Request, incident_or_404, signed_in
 
 ROWS = 25
-LEAST = 0.0005  # of all: what moved by less is no row
+LEAST = 0.0005  # of the total: what moved by less gets no row
 SCALES = (
     ("Shares", "Each side as shares of its own total", False),
     ("Absolute", "Amounts as counted, whatever the totals are", True),
@@ -31,7 +31,7 @@ SCALES = (
 def page(request: Request, codename: str) -> HttpResponseBase:
     """Show the difference of two profiles, or of several against one control; other measurements side by side.
 
-    Without anything to compare it asks what to compare. Asked ``of`` one ``with`` another, the older one is before.
+    Without a selection it asks what to compare. For ``of`` one ``with`` another, the older one is *before*.
     """
     from evidence.analysis import compare
 
@@ -61,14 +61,14 @@ def page(request: Request, codename: str) -> HttpResponseBase:
 
 
 def _cannot(request: Request, codename: str) -> str:
-    """Say why what is asked for is no comparison that can be shown, and what to do; empty where it may be one."""
+    """Say why the requested comparison cannot be shown, and what to do; empty if it may be possible."""
     if set(listed(request)) <= {request.GET["control"]}:
         return "Choose something other than what it is compared with."
     return choosing.not_there(request, codename, numbers([request.GET["control"], *listed(request)]))
 
 
 def _by_age(request: Request, codename: str) -> HttpResponseBase:
-    """Lead to the comparison of what is named, the one measured first as the control."""
+    """Redirect to the comparison of the named evidence, the one measured first as the control."""
     incident = incident_or_404(request.person, codename)
     named = Evidence.objects.filter(incident=incident, n__in=numbers([request.GET["of"], *listed(request)]))
     first, *others = named.order_by(Coalesce("window_from", "added_at"), "n").values_list("n", flat=True) or [0]
@@ -96,7 +96,7 @@ def boxes(request: Request, codename: str) -> HttpResponseBase:
 
 @signed_in
 def search(request: Request, codename: str) -> HttpResponseBase:
-    """Return the exact share that passes what ``q`` matches, on both sides."""
+    """Return the exact share that passes through what ``q`` matches, on both sides."""
 
     def answer(sides: Sides) -> dict[str, Any]:
         import numpy as np
@@ -135,7 +135,7 @@ def _answered(request: Request, codename: str, answer: Any) -> HttpResponseBase:
 
 
 def _moved(request: Request, sides: Sides) -> dict[str, Any]:
-    """Return the sentence, the table of functions that moved, and what the graph is drawn with."""
+    """Return the sentence, the table of functions that moved, and the settings of the graph."""
     from evidence.analysis import compare, guards, pair_guards
     from evidence.analysis.scales import ComparisonScale
     from evidence.drawing import flamegraph
@@ -202,7 +202,7 @@ def _recorded(sides: Sides) -> Iterator[str]:
 def _to(
     sides: Sides, *, control: int = 0, others: list[int] | None = None, on: int = 0, absolute: bool | None = None
 ) -> str:
-    """Return the address of a comparison with something changed; its scale stays unless it is given."""
+    """Return the URL of a comparison with something changed; its scale stays unless it is given."""
     with_ = others or [one.n for one in sides.profiles[1:]]
     query = {"control": control or sides.control.n, "with": ",".join(map(str, with_)), "on": on, "sample": sides.type}
     query["absolute"] = int(sides.absolute if absolute is None else absolute)

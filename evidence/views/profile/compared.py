@@ -25,9 +25,9 @@ MOST = 8  # profiles at once
 
 @dataclass
 class Sides:
-    """What is compared: the control first, then the others; ``shown`` is the one that is drawn against the control.
+    """What is compared: the control first, then the others; ``shown`` is the one drawn against the control.
 
-    ``absolute`` says whether amounts are compared, and not shares.
+    ``absolute`` says whether amounts are compared instead of shares.
     """
 
     incident: Incident
@@ -60,7 +60,7 @@ class Sides:
 
     @cached_property
     def merged(self) -> CallTree:
-        """Return the merged tree, one sample type a profile; it is built on first use, and kept a while."""
+        """Return the merged tree, with one sample type per profile; built on first use, and cached for a while."""
         from evidence.analysis import compare
 
         def merge() -> CallTree:
@@ -70,7 +70,7 @@ class Sides:
 
 
 def sides_of(request: Request, codename: str) -> Sides:
-    """Return what the address compares; profiles that are not there, or not to be seen, are all 404."""
+    """Return what the URL compares; profiles that do not exist, or may not be seen, are all 404."""
     incident = incident_or_404(request.person, codename)
     control = number(request.GET.get("control"))
     asked = [one for one in dict.fromkeys(numbers(listed(request))) if one != control]
@@ -89,5 +89,5 @@ def sides_of(request: Request, codename: str) -> Sides:
 
 
 def listed(request: Request) -> list[str]:
-    """Return what ``with`` names, given more than once or with commas between."""
+    """Return the values of ``with``, given more than once or separated by commas."""
     return [one for given in request.GET.getlist("with") for one in given.split(",")]

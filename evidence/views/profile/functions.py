@@ -23,7 +23,7 @@ HEADS = (("name", "Function"), ("self", "Self"), ("total", "Total"))
 
 @signed_in
 def functions(request: Request, codename: str, n: int) -> HttpResponseBase:
-    """Show the functions of a profile; as a fragment, the table alone."""
+    """Show the functions of a profile; as a fragment, only the table."""
     evidence = profile_of(request, codename, n)
     tree = tree_of(evidence)
     context = {"incident": evidence.incident, "evidence": evidence} | shown(request, evidence, tree)
@@ -32,7 +32,7 @@ def functions(request: Request, codename: str, n: int) -> HttpResponseBase:
 
 
 def shown(request: Request, evidence: Evidence, tree: CallTree) -> dict[str, Any]:
-    """Return what the table's template needs: the rows asked for, and the links to other ones."""
+    """Return what the table's template needs: the requested rows, and the links to others."""
     from evidence.analysis import functions as tabled
     from evidence.analysis import guards
 
@@ -66,7 +66,7 @@ def shown(request: Request, evidence: Evidence, tree: CallTree) -> dict[str, Any
 
 
 def chosen(request: Request, tree: CallTree) -> int:
-    """Return the sample type that the address names, else the profile's own."""
+    """Return the sample type that the URL names, else the profile's own."""
     type = number(request.GET.get("type"))
     return type if type is not None and type < len(tree.sample_types) else tree.default_type
 

@@ -25,7 +25,7 @@ class MovedRow:
 
 
 def row(merged: CallTree, one: Moved, *, shown: int, scale: ComparisonScale) -> MovedRow:
-    """Say what a function has on every side, and by how much it changed from the first to the one that is shown."""
+    """Return a function's values on every side, and its change from the first to the one that is shown."""
     code, wholes = merged.by_name[one.name], (merged.total(0), merged.total(shown))
     cells = [
         (scale.side(int(merged.function_totals[at, code]), whole), scale.side(int(merged.self_[at, code]), whole))
@@ -36,7 +36,7 @@ def row(merged: CallTree, one: Moved, *, shown: int, scale: ComparisonScale) -> 
 
 
 def whole(merged: CallTree, *, shown: int, scale: ComparisonScale) -> MovedRow | None:
-    """Say what all functions come to together; of shares there is nothing to say."""
+    """Return the values of all functions together; for shares there is nothing to say."""
     if not scale.absolute:
         return None
     totals = [merged.total(at) for at in range(len(merged.sample_types))]

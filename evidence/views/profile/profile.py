@@ -89,9 +89,9 @@ def _drawn(tree: CallTree) -> dict[str, Any]:
 
 
 def _others(evidence: Evidence) -> list[Evidence]:
-    """Return the incident's other profiles of the same unit, to compare with.
+    """Return the incident's other profiles with the same unit, to compare with.
 
-    The newest with a hot function in common comes first, then those of the same source.
+    The newest with a hot function in common comes first, then those from the same source.
     """
     found = Evidence.objects.filter(incident=evidence.incident_id, kind=Kind.PROFILE, state=State.READY)
     mine = _units(evidence)

@@ -1,4 +1,4 @@
-"""What is said of one sample type of a profile: its sentence, and what to be careful about."""
+"""What is said about one sample type of a profile: its sentence and guards."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ if TYPE_CHECKING:
 
 
 def of(evidence: Evidence, tree: CallTree, *, type: int) -> tuple[str, list[str]]:
-    """Return sentence and warnings, as they were told when it was read, for whom it is about; else worked out now.
+    """Return sentence and guards, as stored when it was read, for that sample type; else computed now.
 
-    What the whole file was warned of, whatever it counts, holds for each of its sample types.
+    Guards about the whole file apply to each of its sample types.
     """
     each, told = evidence.summary.get("sentences", []), list(evidence.summary.get("guards", []))
     if type == tree.default_type and evidence.says:

@@ -34,7 +34,7 @@ def _sandwich(tree: CallTree, request: Request) -> dict[str, Any]:
     drawn = flamegraph.payload(half, type=type, root=root, budget=answering.budget_of(request))
     passes, ends = functions.everywhere(tree, code, type=type)
     return drawn | {
-        "path": drawn["path"][1:],  # without the root, which is the function once more
+        "path": drawn["path"][1:],  # without the root, which repeats the function
         "side": side,
         "function": tree.names[code],
         "total": tree.total(type),

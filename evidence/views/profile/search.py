@@ -1,4 +1,4 @@
-"""Search a profile: how much of it passes a frame whose name matches, exactly."""
+"""Search a profile: how much of it passes through a frame whose name matches, exactly."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @signed_in
 def search(request: Request, codename: str, n: int) -> HttpResponseBase:
-    """Return the exact share that passes what ``q`` matches, of all and of what is zoomed (``root``)."""
+    """Return the exact share that passes through what ``q`` matches, of the whole and of the zoomed node (``root``)."""
     evidence = profile_of(request, codename, n)
     return answering.told(request, evidence, lambda tree, request: _search(tree, request, evidence.tree))
 

@@ -1,8 +1,8 @@
 """A profile in speedscope: its own page in a frame, under a policy of its own, for those who may see the incident.
 
-speedscope styles itself from its script and starts a small WebAssembly program for Java recordings, so its page alone
-may do both. It loads nothing but its own files and the one profile. The frame has no ``sandbox``: what needs scripts
-and its own origin could take that off itself, of which browsers warn, so its policy alone holds it.
+speedscope styles itself from its script and starts a small WebAssembly program for Java recordings, so only its page
+may do both. It loads nothing but its own files and the one profile. The frame has no ``sandbox``: a page that needs
+scripts and its own origin could remove that itself, as browsers warn, so only its policy contains it.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from incidents.views.signed_in import Request, signed_in
 
 FILES = "vendor/speedscope/"
 SUMMED = "profile.speedscope.json"
-# Formats that hold samples in the order of time, by the name that speedscope knows them by.
+# Formats that hold samples in order of time, with speedscope's name for them.
 IN_ORDER = {
     "speedscope": "original.speedscope.json",
     "chrome": "original.json",
@@ -79,7 +79,7 @@ def page(request: Request, codename: str, n: int) -> HttpResponseBase:
 @under(POLICY)
 @signed_in
 def app(request: Request, codename: str, n: int) -> HttpResponseBase:
-    """Serve speedscope itself; which profile it opens stands in its address."""
+    """Serve speedscope itself; its URL says which profile it opens."""
     profile_of(request, codename, n)
     return render(request, "evidence/speedscope_app.html", {"files": f"{settings.STATIC_URL}{FILES}"})
 
@@ -87,7 +87,7 @@ def app(request: Request, codename: str, n: int) -> HttpResponseBase:
 @locked
 @signed_in
 def file(request: Request, codename: str, n: int, name: str) -> HttpResponseBase:
-    """Give speedscope the profile: summed up by us, or the original where that keeps the order of time."""
+    """Send speedscope the profile: summed up by us, or the original if that keeps the order of time."""
     evidence = profile_of(request, codename, n)
     if name == SUMMED:
         leaving.taken(evidence, by=request.person, form="speedscope")

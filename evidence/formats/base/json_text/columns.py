@@ -1,4 +1,4 @@
-"""Lists of numbers of JSON in arrays: in a list of Python a number takes 36 bytes, and four or eight here. Pure."""
+"""Lists of JSON numbers as arrays: a number takes 36 bytes in a Python list, and four or eight here. Pure."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ WIDE_NOTHING = -(1 << 63)
 
 
 class JsonColumn(Sequence[Any]):
-    """Elements of a list in arrays: ``add`` says whether more of them fit, and takes them if all do."""
+    """Elements of a list in arrays: ``add`` takes more of them if all fit, and says whether they did."""
 
     def add(self, values: Sequence[Any]) -> bool:
-        """Take more elements. Return False where they are of another kind."""
+        """Add more elements. Return False if they are of another kind."""
         raise NotImplementedError
 
     @overload
@@ -28,14 +28,14 @@ class JsonColumn(Sequence[Any]):
 
 
 class Numbers(JsonColumn):
-    """Whole numbers and null: in four bytes each as long as all fit, and then in eight."""
+    """Whole numbers and null: four bytes each as long as all fit, then eight."""
 
     def __init__(self) -> None:
         self._kept = array("i")
         self._nothing = -(1 << 31)
 
     def add(self, values: Sequence[Any]) -> bool:
-        """Take more numbers. Return False where others are among them, or some take more than 64 bits."""
+        """Add more numbers. Return False if some are not whole numbers, or take more than 64 bits."""
         if not set(map(type, values)) <= {int, type(None)}:
             return False
         more = self._packed(values)
@@ -69,13 +69,13 @@ class Numbers(JsonColumn):
 
 
 class Fractions(JsonColumn):
-    """Numbers with a point."""
+    """Numbers with a decimal point."""
 
     def __init__(self) -> None:
         self._kept = array("d")
 
     def add(self, values: Sequence[Any]) -> bool:
-        """Take more numbers. Return False where others are among them."""
+        """Add more numbers. Return False if anything else is among them."""
         fit = set(map(type, values)) == {float}
         self._kept.extend(values if fit else ())
         return fit
@@ -88,14 +88,14 @@ class Fractions(JsonColumn):
 
 
 class Rows(JsonColumn):
-    """Lists of whole numbers that fit 32 bits."""
+    """Lists of whole numbers that fit in 32 bits."""
 
     def __init__(self) -> None:
         self._kept = array("i")
         self._ends = array("q", [0])
 
     def add(self, values: Sequence[Any]) -> bool:
-        """Take more lists. Return False where they hold something else."""
+        """Add more lists. Return False if they contain anything else."""
         if set(map(type, values)) != {list} or not {kind for row in values for kind in map(type, row)} <= {int}:
             return False
         try:

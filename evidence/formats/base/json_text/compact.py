@@ -1,6 +1,6 @@
-"""JSON read into little memory: what is large is read a stretch at a time, and long lists of numbers are columns. Pure.
+"""Parse JSON with little memory: large files are read in stretches, and long lists of numbers become columns. Pure.
 
-What is read is what ``fields.parse`` returns, but that such lists are ``JsonColumn``s.
+The result equals that of ``fields.parse``, except that such lists are ``JsonColumn``s.
 """
 
 from __future__ import annotations
@@ -14,15 +14,15 @@ from evidence.formats.base.json_text.columns import COLUMNS, JsonColumn
 from evidence.formats.base.json_text.streamed import JsonWindow
 from evidence.profile.limits import DEFAULT, MIB, Limits
 
-# What is larger is read so, which takes less memory and more time.
+# Files larger than this are read this way, which takes less memory and more time.
 LARGE = 32 * MIB
-# Lists with fewer elements stay as they are, and so does what is nested deeper.
+# Lists with fewer elements stay lists, as does anything nested deeper.
 FEW = 64
 LEVELS = 12
 
 
 def parse(data: Buffer, *, limits: Limits = DEFAULT, without: Collection[str] = ()) -> Any:
-    """Parse JSON; of a large file what stands under the keys ``without`` is read and let go of.
+    """Parse JSON; in a large file, values under the keys in ``without`` are read and dropped.
 
     Raises ``BadProfile`` naming the place, and ``TooMuch``.
     """
@@ -68,7 +68,7 @@ class _Reading:
         return [] if found.all is None else found.all
 
     def _slim(self, value: Any, levels: int) -> Any:
-        """Return a value with its long lists of numbers in columns, and without what is not asked for."""
+        """Return a value with its long lists of numbers as columns, and without what is not asked for."""
         if not levels:
             return value
         if isinstance(value, dict):
@@ -89,7 +89,7 @@ class _Elements:
         self.all: list[Any] | JsonColumn | None = None
 
     def add(self, values: list[Any], slim: Callable[[Any], Any]) -> None:
-        """Take more elements, at least one."""
+        """Add more elements, at least one."""
         if self.all is None:
             self.all = next((column for column in (kind() for kind in COLUMNS) if column.add(values)), [])
         elif isinstance(self.all, JsonColumn):

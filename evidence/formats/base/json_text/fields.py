@@ -1,4 +1,4 @@
-"""JSON that may be hostile: parsed within bounds, asked field by field; what is wrong is named by its place. Pure."""
+"""Parse JSON that may be hostile, within bounds; read it field by field and name the place of errors. Pure."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from evidence.formats.base.json_text.columns import JsonColumn
 from evidence.profile.errors import BadProfile
 from evidence.profile.limits import DEFAULT, Limits
 
-# Levels of nesting that are followed: trees nest twice a frame. The C stack of a process bears several times this.
+# Levels of nesting that are followed: trees nest twice per frame. A process's C stack can take several times this.
 NESTED = 5_000
 MOST = 1 << 63
 
@@ -29,9 +29,9 @@ def parse(data: Buffer | bytes, *, limits: Limits = DEFAULT) -> Any:
 
 @contextmanager
 def understood() -> Iterator[None]:
-    """Say in words why JSON can't be parsed within the block, which may be nested ``NESTED`` levels deep.
+    """Explain JSON errors within the block, which may be nested ``NESTED`` levels deep.
 
-    Raises ``BadProfile`` with those words.
+    Raises ``BadProfile`` with the explanation.
     """
     try:
         with _nesting(NESTED):
@@ -46,38 +46,38 @@ def understood() -> Iterator[None]:
 
 
 def _decoded(data: Buffer, limits: Limits) -> str:
-    """Return the text, of which there is no second copy while it is parsed."""
+    """Return the text; there is no second copy of it while it is parsed."""
     content = held.at_once(data, limits=limits)
     return content.decode(json.detect_encoding(content), "surrogatepass").removeprefix("\N{ZERO WIDTH NO-BREAK SPACE}")
 
 
 def listed(value: Any, where: str) -> Sequence[Any]:
-    """Return a list, or a column or the numbers that stand for one; or say where none is.
+    """Return a list, or a column or the numbers that stand for one.
 
-    Raises ``BadProfile`` for anything else.
+    Raises ``BadProfile``, naming ``where``, for anything else.
     """
     return value if isinstance(value, list | array | JsonColumn) else _wrong("a list", value, where)
 
 
 def mapped(value: Any, where: str) -> Mapping[str, Any]:
-    """Return an object, or say where none is. Raises ``BadProfile`` for anything else."""
+    """Return an object. Raises ``BadProfile``, naming ``where``, for anything else."""
     return value if isinstance(value, dict) else _wrong("an object", value, where)
 
 
 def words(value: Any, where: str) -> str:
-    """Return a text, or say where none is. Raises ``BadProfile`` for anything else."""
+    """Return a text. Raises ``BadProfile``, naming ``where``, for anything else."""
     return value if isinstance(value, str) else _wrong("a text", value, where)
 
 
 def number(value: Any, where: str) -> int | float:
-    """Return a finite number, or say where none is. Raises ``BadProfile`` for anything else."""
+    """Return a finite number. Raises ``BadProfile``, naming ``where``, for anything else."""
     if isinstance(value, int) and not isinstance(value, bool):
         return value
     return value if isinstance(value, float) and math.isfinite(value) else _wrong("a number", value, where)
 
 
 def scaled(value: Any, where: str, *, times: int) -> int:
-    """Return a number of larger units as a whole number of smaller ones. Raises ``BadProfile`` for none that fits."""
+    """Convert a number in larger units to a whole number of smaller ones. Raises ``BadProfile`` if it does not fit."""
     found = number(value, where) * times
     if abs(found) >= MOST:
         raise BadProfile(f"{value!s:.40} doesn't fit in 63 bits", where=where)
@@ -85,9 +85,9 @@ def scaled(value: Any, where: str, *, times: int) -> int:
 
 
 def whole(value: Any, where: str) -> int:
-    """Return a whole number, also one written as text as protobuf's JSON does, or say where none is.
+    """Return a whole number, also one written as text as protobuf's JSON does.
 
-    Raises ``BadProfile`` for anything else.
+    Raises ``BadProfile``, naming ``where``, for anything else.
     """
     if isinstance(value, str) and value.removeprefix("-").isdecimal() and len(value) < 25:
         return int(value)
@@ -96,7 +96,7 @@ def whole(value: Any, where: str) -> int:
 
 
 def index(value: Any, where: str, *, of: int, into: str) -> int:
-    """Return an index into ``of`` things, or say where it points nowhere. Raises ``BadProfile`` for anything else."""
+    """Return an index into ``of`` things. Raises ``BadProfile``, naming ``where``, for one that is out of range."""
     found = whole(value, where)
     if not 0 <= found < of:
         raise BadProfile(f"{into} {found} does not exist: there are {of}", where=where)
@@ -110,7 +110,7 @@ def _wrong(needed: str, value: Any, where: str) -> NoReturn:
 
 
 def no_number(name: str) -> NoReturn:
-    """Refuse the constants that JSON doesn't have. Raises ``ValueError`` for each."""
+    """Reject the constants that JSON does not have. Raises ``ValueError``."""
     raise ValueError(f"{name} isn't a number")
 
 

@@ -1,4 +1,4 @@
-"""What a JSON text holds near its top, told from its beginning alone: which keys, and what some of them say. Pure."""
+"""What a JSON text holds near its top, from its beginning alone: which keys, and some of their values. Pure."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ _TOKEN = re.compile(r'"((?:[^"\\]|\\.)*)"|([{}\[\],:])|([^\s{}\[\],:"]+)')
 
 
 class Outline(dict[str, str]):
-    """Path -> the first value there when it is a text or a number, else nothing: ``profiles[].type`` -> ``sampled``."""
+    """Path -> the first value there if it is a text or a number, else empty: ``profiles[].type`` -> ``sampled``."""
 
     def has(self, *paths: str) -> bool:
-        """Tell whether all of some paths are there."""
+        """Return whether all these paths exist."""
         return all(path in self for path in paths)
 
 
 @lru_cache(maxsize=4)
 def of(head: bytes) -> Outline:
-    """Return what the beginning of a JSON text holds, down to four levels; what is no JSON ends it."""
+    """Return what the beginning of a JSON text holds, down to four levels; stops at anything that is not JSON."""
     found = _Walk()
     text = head[:LOOKED_AT].removeprefix(b"\xef\xbb\xbf").decode(errors="replace")
     for token in _TOKEN.finditer(text):
@@ -34,19 +34,19 @@ def of(head: bytes) -> Outline:
 
 
 class _Walk:
-    """A place in a JSON text: what is open above it, and whether a key comes next."""
+    """A position in a JSON text: what is open around it, and whether a key comes next."""
 
     def __init__(self) -> None:
         self.met = Outline()
-        self._above: list[tuple[str, str]] = []  # what is open: the path of it, and of what holds it
+        self._above: list[tuple[str, str]] = []  # what is open: its path, and that of its container
         self._path = ""
         self._in_object: list[bool] = []
         self._key_next = False
 
     def mark(self, mark: str) -> bool:
-        """Take a mark; say whether it may stand there."""
+        """Consume a punctuation mark; return whether it may occur there."""
         if mark in "{[":
-            # Paths that are too deep to be noted are not told apart, or they would grow with every level.
+            # Paths too deep to be noted are not distinguished, or they would grow with every level.
             inside = self._path if mark == "{" or len(self._above) > DEPTH else f"{self._path}[]"
             self._above.append((inside, self._path))
             self._path = inside
@@ -66,7 +66,7 @@ class _Walk:
         return True
 
     def value(self, said: str, *, is_text: bool) -> None:
-        """Take a key, or a value."""
+        """Consume a key or a value."""
         if self._key_next and is_text:
             base = self._above[-1][0]
             if len(self._above) <= DEPTH:

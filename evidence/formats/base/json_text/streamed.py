@@ -1,4 +1,4 @@
-"""JSON that is too large to hold at once: the elements of one array in it, one after the other. Pure."""
+"""JSON too large to hold at once: the elements of one array in it, one after the other. Pure."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ from evidence.profile.limits import MIB
 STEP = 4 * MIB
 # Of one value; events are small, and those that hold samples come in pieces.
 LONGEST = 64 * MIB
-# How far before the end of what was read an error may stand that more of it would mend: `-Infinity` is the longest.
+# How far before the end of the text read so far an error may be that more text would fix: `-Infinity` is the longest.
 CUT = 16
-# What of a number may stand behind one that is read already: `1` of `1e+5`.
+# How much of a number may follow one that was already read: `1` of `1e+5`.
 EXPONENT = 2
-# What parts two elements of a list: up to behind the comma, and then how the second one begins.
+# What separates two elements of a list: up to after the comma, then how the second one begins.
 _BETWEEN = re.compile(r'([ \t\r\n]*,)[ \t\r\n]*(?:["\[]|\{[ \t\r\n]*"[^"\\]{0,99}")?')
 _CLOSING = '"]}'
 _BLANK = re.compile(r"[ \t\r\n]*")
 
 
 def elements(data: Buffer, key: str, *, rest: dict[str, Any]) -> Iterator[Any]:
-    """Yield the elements of an array: the outermost one, or the one that the outermost object has under ``key``.
+    """Yield the elements of an array: the outermost one, or the outermost object's under ``key``.
 
-    What else the object has is put into ``rest``. The outermost array may lack its end, since programs that crash leave
+    The rest of the object is put into ``rest``. The outermost array may lack its end, because programs that crash leave
     it off. Raises ``BadProfile`` naming the character, ``TooMuch``.
     """
     window = JsonWindow(data)
@@ -53,15 +53,15 @@ def elements(data: Buffer, key: str, *, rest: dict[str, Any]) -> Iterator[Any]:
 
 
 class JsonWindow:
-    """A part of a JSON text that moves on."""
+    """A sliding window over a JSON text."""
 
     def __init__(self, data: Buffer) -> None:
         self._data = data
         self._read = 0  # bytes
         self._text = ""
         self._at = 0
-        self._before = 0  # characters that were let go of
-        self._odd = 0  # up to here elements are read one by one
+        self._before = 0  # characters already dropped
+        self._odd = 0  # up to here, elements are read one by one
         encoding = json.detect_encoding(bytes(data[:4]))
         self._decoder = codecs.getincrementaldecoder(encoding)("surrogatepass")
         self._parser = json.JSONDecoder(parse_constant=fields.no_number)
@@ -82,7 +82,7 @@ class JsonWindow:
         self._at += 1
 
     def between(self, opening: str, closing: str) -> Iterator[None]:
-        """Go through a list or an object that begins here: stop before each element, which has to be read then."""
+        """Iterate over a list or an object that begins here: stops before each element, which must then be read."""
         self.take(opening)
         while self.next() != closing:
             yield
@@ -95,7 +95,7 @@ class JsonWindow:
         self._at += 1
 
     def whole(self) -> tuple[Any] | None:
-        """Return the value that begins here, alone in a tuple, if it ends within what is read at a time."""
+        """Return the value that begins here, in a one-element tuple, if it ends within what is read at a time."""
         if self.next() and len(self._text) - self._at < STEP:
             self._more(STEP)
         found = self._parsed()
@@ -105,10 +105,10 @@ class JsonWindow:
         return (found[0],)
 
     def batch(self) -> list[Any] | None:
-        """Return elements of a list, the next one of which begins here, None if that one is not ``whole``.
+        """Return elements of a list, beginning with the next one, or None if that one is not ``whole``.
 
-        There are as many as end before what parts the first two of them comes for the last time. What was cut well is
-        told by its being JSON: a list that ends within it ends its text, too, and all else is read one by one.
+        They reach up to the last occurrence of what separates the first two of them. The cut was right if the result is
+        JSON: a list that ends within it ends its text, too, and all else is read one by one.
         """
         first = self.whole()
         parted = first and _BETWEEN.match(self._text, self._at)
@@ -130,14 +130,14 @@ class JsonWindow:
         return [*first, *more]
 
     def next(self) -> str:
-        """Return the next character that is no blank; nothing at the end."""
+        """Return the next character that is not blank; empty at the end."""
         while True:
             self._at = _BLANK.match(self._text, self._at).end()  # type: ignore[union-attr]
             if self._at < len(self._text) or not self._more(STEP):
                 return self._text[self._at : self._at + 1]
 
     def take(self, mark: str) -> None:
-        """Go past a mark that must stand here."""
+        """Consume a mark that must be here."""
         if self.next() != mark:
             raise self.wrong(f"no {mark!r} where one must stand")
         self._at += 1
@@ -159,7 +159,7 @@ class JsonWindow:
                 step *= 2
 
     def _parsed(self) -> tuple[Any, int] | None:
-        """Return the value that begins here and where it ends; nothing when more text is needed to tell."""
+        """Return the value that begins here and where it ends; None if more text is needed to tell."""
         try:
             with fields.understood():
                 return self._parser.raw_decode(self._text, self._at)
@@ -172,7 +172,7 @@ class JsonWindow:
             raise self.wrong(cause.msg) from error
 
     def wrong(self, what: str) -> BadProfile:
-        """Return the error that says what is wrong here."""
+        """Return an error for what is wrong here."""
         return BadProfile(f"The JSON is malformed or truncated: {what}", where=self._where)
 
     @property
@@ -180,7 +180,7 @@ class JsonWindow:
         return f"character {self._before + self._at}"
 
     def _more(self, step: int) -> bool:
-        """Let go of what was read, and read on; return whether there was more."""
+        """Drop what was read, and read on; return whether there was more."""
         if self._read >= len(self._data):
             return False
         end = min(self._read + step, len(self._data))

@@ -1,1 +1,1 @@
-"""Protobuf's wire format: field by field, in columns, and told by its shape. Pure."""
+"""Protobuf's wire format: field by field, in columns, and recognised by its shape. Pure."""

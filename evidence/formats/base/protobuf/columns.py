@@ -1,7 +1,7 @@
 """Protobuf's wire format in columns: the same field of many messages at once. Pure: numpy alone.
 
-A column costs a handful of array operations however many messages there are; a loop over them would cost
-microseconds each.
+A column costs a handful of array operations however many messages there are; a loop over them would cost microseconds
+each.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ SPAN = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class Fields:
-    """Fields of many messages, ordered by message: whose they are, their numbers, and where their bytes are."""
+    """Fields of many messages, ordered by message: their message, their number, and where their bytes are."""
 
     message: Ints
     number: Ints
@@ -34,7 +34,7 @@ class Fields:
     end: Ints
 
     def of(self, number: int) -> Fields:
-        """Return the fields of one number."""
+        """Return the fields with one number."""
         chosen = self.number == number
         return Fields(self.message[chosen], self.number[chosen], self.begin[chosen], self.end[chosen])
 
@@ -93,7 +93,7 @@ def _check(at: Ints, after: Ints, stop: Ints, kind: Ints) -> None:
 
 
 def _varints(data: Bytes, at: Ints, stop: Ints) -> tuple[Ints, Ints]:
-    """Read one varint at each place; return the values and the places after them."""
+    """Read one varint at each offset; return the values and the offsets after them."""
     byte = data[np.minimum(at, len(data) - 1)]
     value = (byte & 0x7F).astype(np.int64)
     after = at + 1
@@ -127,7 +127,7 @@ def ints(data: Bytes, found: Fields, messages: int) -> tuple[Ints, Ints]:
 
 
 def scalars(data: Bytes, found: Fields, messages: int) -> Ints:
-    """Read one number a message, 0 where a message has none; the last one counts, as protobuf has it.
+    """Read one number per message, 0 if a message has none; the last one counts, as protobuf specifies.
 
     Raises ``BadProfile`` for a malformed field.
     """
@@ -138,14 +138,14 @@ def scalars(data: Bytes, found: Fields, messages: int) -> Ints:
 
 
 def _spans(found: Fields) -> Iterator[tuple[int, int]]:
-    """Part fields into runs that lie close together in the file, so that reading one takes bounded memory."""
+    """Split fields into runs that are close together in the file, so that reading one takes bounded memory."""
     if len(found.begin):
         far = np.flatnonzero(np.diff(found.begin // SPAN) != 0) + 1
         yield from pairwise([0, *far.tolist(), len(found.begin)])
 
 
 def _decoded(data: Bytes, begin: Ints, end: Ints) -> tuple[Ints, Ints]:
-    """Read all varints between pairs of places; return them, and how many each pair holds."""
+    """Read all varints between pairs of offsets; return them, and how many each pair holds."""
     size = end - begin
     edges = np.cumsum(size)
     if not len(edges) or not edges[-1]:
@@ -160,26 +160,26 @@ def _decoded(data: Bytes, begin: Ints, end: Ints) -> tuple[Ints, Ints]:
 
 
 def _ended(inside: Bytes, last: Ints, *, where: str) -> Ints:
-    """Read varints one after the other from their last bytes, which weigh most, towards their first."""
+    """Read consecutive varints from their last bytes, which are the most significant, back to their first."""
     length = np.diff(last, prepend=-1)
     longest = int(length.max())
     if longest > 10:
         raise BadProfile("A number is longer than 64 bits", where=where)
     value: NDArray[np.signedinteger[Any]] = inside[last].astype(np.int64 if longest > 4 else np.int32)
     for place in range(1, longest):
-        # Before the first number this reaches round to the end, and is not used.
+        # Before the first number this wraps around to the end, and is not used.
         value = np.where(length > place, value << 7 | (inside[last - place] & 0x7F), value)
     return value.astype(np.int64)
 
 
 def _gathered(data: Bytes, begin: Ints, end: Ints) -> Bytes:
-    """Return the bytes between pairs of places, one after the other."""
+    """Return the bytes between pairs of offsets, concatenated."""
     low, high = int(begin[0]), int(end[-1])
     size = end - begin
     if high - low > 8 * int(size.sum()) or (begin[1:] < end[:-1]).any():
         edges = np.cumsum(size)
         return np.asarray(data[np.repeat(begin - (edges - size), size) + np.arange(edges[-1])])
-    # Close together, as samples are in a file: telling which bytes are inside costs less than counting them out.
+    # Close together, as samples are in a file: marking which bytes are inside is cheaper than listing their offsets.
     steps = np.zeros(high - low + 1, dtype=np.int8)
     steps[begin - low] += 1
     steps[end - low] -= 1

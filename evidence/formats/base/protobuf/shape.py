@@ -1,4 +1,4 @@
-"""Tell a protobuf message by the fields it may have, and those of the messages in it, however early it is cut. Pure."""
+"""Recognise a protobuf message by the fields it may have, nested ones included, however early it is cut off. Pure."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ SIZES = {FIXED64: 8, FIXED32: 4}
 
 @dataclass(frozen=True, slots=True)
 class MessageShape:
-    """A message: its fields by number, each with its wire type or the message in it; ``once`` may not be repeated."""
+    """A message: its fields by number, each with its wire type or nested message; ``once`` may not be repeated."""
 
     fields: Mapping[int, int | MessageShape]
     once: frozenset[int] = field(default_factory=frozenset)
 
 
 def fields_met(head: bytes, shape: MessageShape) -> int:
-    """Count the fields that are where the shape has them; 0 when one is where it may not be."""
+    """Count the fields that match the shape; 0 if one is not allowed there."""
     met = _met(head, 0, len(head), shape, cut=True)
     return max(met, 0)
 
 
 def _met(head: bytes, at: int, end: int, shape: MessageShape, *, cut: bool) -> int:
-    """Return how many fields fit between two places, -1 when one does not; ``cut`` allows the last to run past."""
+    """Return how many fields fit between two offsets, -1 if one does not; ``cut`` allows the last to run past."""
     met, seen = 0, set[int]()
     while at < end:
         try:
@@ -56,7 +56,7 @@ def _met(head: bytes, at: int, end: int, shape: MessageShape, *, cut: bool) -> i
 
 
 def _stop(head: bytes, start: int, end: int, kind: int) -> int:
-    """Return where a field ends. Raises ``BadProfile`` where that cannot be told."""
+    """Return where a field ends. Raises ``BadProfile`` if that cannot be determined."""
     if kind == LENGTH:
         size, begin = varint(head, start, end)
         return begin + size

@@ -19,7 +19,7 @@ from evidence.profile.stacks import Ints
 Buffer = bytes | mmap.mmap
 
 VARINT, FIXED64, LENGTH, FIXED32 = 0, 1, 2, 5
-# After so many bytes those that were read are let go of.
+# After this many bytes, what was read is released.
 STEP = 32 << 20
 
 
@@ -38,7 +38,7 @@ class Top:
 def top(data: Buffer) -> Top:
     """Find the fields of the outermost message. Raises ``BadProfile`` naming the byte where it breaks off.
 
-    It may have millions of fields, nearly all messages with a small number and size: those are read here.
+    It may have millions of fields, nearly all of them messages with a small number and size; those are read inline.
     """
     begin, end = ([array("q") for _ in range(16)] for _ in range(2))
     add = [(begin[tag >> 3].append, end[tag >> 3].append) if tag & 0x87 == LENGTH else None for tag in range(256)]
@@ -62,7 +62,7 @@ def top(data: Buffer) -> Top:
 
 
 def _add(data: Buffer, at: int, begin: list[array[int]], end: list[array[int]]) -> int:
-    """Add the field at a place, whatever it is; return the place after it."""
+    """Add the field at an offset, whatever it is; return the offset after it."""
     number, _, start, stop = next(walk(data, at, len(data)))
     if number < len(begin):
         begin[number].append(start)
@@ -71,9 +71,9 @@ def _add(data: Buffer, at: int, begin: list[array[int]], end: list[array[int]]) 
 
 
 def walk(data: Buffer, at: int, end: int) -> Iterator[tuple[int, int, int, int]]:
-    """Yield (number, wire type, begin, end) of each field of one message; a varint's bytes are its own.
+    """Yield (number, wire type, begin, end) for each field of one message; for a varint, the bytes of the number.
 
-    Raises ``BadProfile`` for bytes that are none.
+    Raises ``BadProfile`` for malformed bytes.
     """
     while at < end:
         tag, start = varint(data, at, end)
@@ -94,7 +94,7 @@ def walk(data: Buffer, at: int, end: int) -> Iterator[tuple[int, int, int, int]]
 
 
 def varint(data: Buffer, at: int, end: int) -> tuple[int, int]:
-    """Read one varint; return it and the place after it. Raises ``BadProfile`` for bytes that are none."""
+    """Read one varint; return it and the offset after it. Raises ``BadProfile`` for malformed bytes."""
     value = shift = 0
     for place in range(at, min(at + 10, end)):
         byte = data[place]

@@ -1,1 +1,1 @@
-"""Compressed files and archives, and words for what is no profile. Pure."""
+"""Compressed files and archives, and explanations for what is not a profile. Pure."""

@@ -18,21 +18,21 @@ from evidence.profile.limits import Limits
 
 ZIP = (b"PK\x03\x04", b"PK\x05\x06")
 MEMBERS = 500
-# What macOS puts into archives beside what was meant.
+# What macOS adds to archives.
 _OF_MACOS = re.compile(r"(^|/)(__MACOSX/|\._|\.DS_Store$)")
 NAMED = 5
 _CHUNK = 1 << 16
 
 
 def kind(head: bytes) -> str:
-    """Return *zip* or *tar* for what begins as one, else nothing."""
+    """Return *zip* or *tar* for content that begins like one, else nothing."""
     if head.startswith(ZIP):
         return "zip"
     return "tar" if head[257:262] == b"ustar" else ""
 
 
 def members(data: mmap.mmap, *, limits: Limits) -> Iterator[tuple[str, BinaryIO]]:
-    """Yield the name and the content of each file of an archive, to be used before the next one is asked for.
+    """Yield the name and the content of each file in an archive, valid until the next one is requested.
 
     Raises ``BadProfile`` for a damaged archive, ``TooMuch`` for more than ``MEMBERS`` files or ``limits.unpacked``.
     """
@@ -49,7 +49,7 @@ def members(data: mmap.mmap, *, limits: Limits) -> Iterator[tuple[str, BinaryIO]
     except OSError as error:
         if error.errno is not None:
             raise
-        raise _unreadable(error) from error  # bzip2 says so of damaged content, which is no fault of the system
+        raise _unreadable(error) from error  # bzip2 raises this for damaged content, which is no fault of the system
 
 
 def _unreadable(error: Exception) -> BadProfile:
@@ -57,7 +57,7 @@ def _unreadable(error: Exception) -> BadProfile:
 
 
 def left_out(about: Mapping[str, Any], names: Sequence[str]) -> dict[str, str]:
-    """Return the caution that files of an archive were left out, behind what there is to be careful about already."""
+    """Add a guard saying which files of an archive were left out, after the existing ones."""
     meant = [name[:200] for name in names if not _OF_MACOS.search(name)]
     if not meant:
         return {}
@@ -67,7 +67,7 @@ def left_out(about: Mapping[str, Any], names: Sequence[str]) -> dict[str, str]:
 
 
 class _Mapped(io.RawIOBase):
-    """A mapped file to be read and sought in like any other."""
+    """A mapped file that can be read and seeked like any other."""
 
     def __init__(self, data: mmap.mmap) -> None:
         super().__init__()
@@ -102,7 +102,7 @@ def _of_zip(data: _Mapped) -> Iterator[tuple[str, IO[bytes]]]:
 
     with zipfile.ZipFile(cast("IO[bytes]", data)) as archive:
         for one in archive.infolist():
-            if not one.filename.endswith("/"):  # its own is_dir breaks on an empty name
+            if not one.filename.endswith("/"):  # zipfile's is_dir fails on an empty name
                 yield one.filename, archive.open(one)
 
 
@@ -127,7 +127,7 @@ def _copied(file: IO[bytes], spent: Spent) -> Iterator[BinaryIO]:
 
 
 def _damaged() -> tuple[type[Exception], ...]:
-    """Return what the library raises for archives that are damaged, packed in an unknown way, or locked."""
+    """Return what the library raises for archives that are damaged, encrypted, or compressed in an unknown way."""
     from lzma import LZMAError
     from tarfile import TarError
     from zipfile import BadZipFile

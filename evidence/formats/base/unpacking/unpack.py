@@ -1,4 +1,4 @@
-"""gzip, zstd, bzip2 and xz, told by content, unpacked to a file without a name: bounded disk, nothing in memory."""
+"""gzip, zstd, bzip2 and xz, recognised by content and unpacked to an unnamed file: bounded disk, nothing in memory."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ XZ = b"\xfd7zXZ\0"
 BZIP2 = re.compile(rb"BZh[1-9](1AY&SY|\x17rE8P\x90)")
 PACKED_TWICE = 2
 _CHUNK = 1 << 16
-# One block of zstd may be 4 bytes for 128 KiB, so little goes in at a time.
+# A zstd block may take 4 bytes for 128 KiB, so the input is fed in small pieces.
 _SIP = 1 << 10
 _WINDOW = 128 * MIB
 
@@ -34,25 +34,25 @@ class Spent:
         self._size = 0
 
     def on(self, size: int) -> None:
-        """Count some more bytes. Raises ``TooMuch`` beyond ``limits.unpacked``."""
+        """Count more bytes. Raises ``TooMuch`` beyond ``limits.unpacked``."""
         self._size += size
         if self._size > self._limits.unpacked:
             raise _too_large(self._limits)
 
 
 def unpacked(path: Path, *, limits: Limits = DEFAULT) -> mmap.mmap:
-    """Return the content of a file mapped into memory, after unpacking what is packed once or twice.
+    """Return the content of a file mapped into memory, after unpacking it once or twice if it is compressed.
 
-    Raises ``BadProfile`` for a torn stream, naming the byte, ``TooMuch`` beyond ``limits.unpacked`` bytes,
+    Raises ``BadProfile`` for a truncated stream, naming the byte, ``TooMuch`` beyond ``limits.unpacked`` bytes,
     ``NotRecognised`` for an empty file.
     """
     return mapped(path.open("rb"), limits=limits)
 
 
 def mapped(file: BinaryIO, *, limits: Limits = DEFAULT) -> mmap.mmap:
-    """Return what an open file holds, as ``unpacked`` does, and close it.
+    """Return the content of an open file, like ``unpacked``, and close it.
 
-    Raises ``BadProfile`` for damaged content, ``NotRecognised`` for nothing at all.
+    Raises ``BadProfile`` for damaged content, ``NotRecognised`` for an empty file.
     """
     for _ in range(PACKED_TWICE):
         with file:
@@ -67,7 +67,7 @@ def mapped(file: BinaryIO, *, limits: Limits = DEFAULT) -> mmap.mmap:
 
 
 def frame(piece: bytes, *, limits: Limits = DEFAULT) -> bytes:
-    """Return what one piece packed by zstd holds. Raises ``BadProfile`` and ``TooMuch``."""
+    """Return the content of one zstd-compressed piece. Raises ``BadProfile`` and ``TooMuch``."""
     pieces, spent = [], Spent(limits)
     for chunk in _zstd(io.BytesIO(piece)):
         pieces.append(chunk)
@@ -113,7 +113,7 @@ def _too_large(limits: Limits) -> TooMuch:
 
 
 def _gzip(file: BinaryIO) -> Iterator[bytes]:
-    """Yield what the members of a gzip file hold, one after the other (RFC 1952, 2.2)."""
+    """Yield the content of a gzip file's members, one after the other (RFC 1952, 2.2)."""
     data = file.read(_CHUNK)
     while data.strip(b"\0"):
         member = zlib.decompressobj(wbits=31)
@@ -130,7 +130,7 @@ def _gzip(file: BinaryIO) -> Iterator[bytes]:
 
 
 def _zstd(file: BinaryIO) -> Iterator[bytes]:
-    """Yield what the frames of a zstd file hold (RFC 8878, 3.1)."""
+    """Yield the content of a zstd file's frames (RFC 8878, 3.1)."""
     import zstandard
 
     data = file.read(_SIP)
@@ -149,21 +149,21 @@ def _zstd(file: BinaryIO) -> Iterator[bytes]:
 
 
 def _bzip2(file: BinaryIO) -> Iterator[bytes]:
-    """Yield what the streams of a bzip2 file hold."""
+    """Yield the content of a bzip2 file's streams."""
     import bz2
 
     yield from _streams(file, bz2.BZ2Decompressor, "bzip2")
 
 
 def _xz(file: BinaryIO) -> Iterator[bytes]:
-    """Yield what the streams of an xz file hold."""
+    """Yield the content of an xz file's streams."""
     import lzma
 
     yield from _streams(file, lambda: lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=_WINDOW), "xz")
 
 
 def _streams(file: BinaryIO, new: Callable[[], Any], name: str) -> Iterator[bytes]:
-    """Yield what the streams of a file hold that a library of Python's unpacks, a bounded piece at a time."""
+    """Yield the content of streams that one of Python's libraries unpacks, a bounded piece at a time."""
     from lzma import LZMAError
 
     data = file.read(_CHUNK)

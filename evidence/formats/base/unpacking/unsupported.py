@@ -1,4 +1,4 @@
-"""What people bring that is no profile, and the words that help them. Pure."""
+"""Files that people upload and that are not profiles, with words that help them. Pure."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ BEGINNINGS: tuple[tuple[bytes, str], ...] = (
     (b"PAR1", "This is a Parquet file, not a profile."),
     (b"SQLite format 3\0", "This is an SQLite database, not a profile."),
 )
-# A mark in the first lines -> what it is and the one command that makes something we read.
+# A mark in the first lines -> what it is and the one command that produces something we read.
 MARKS: tuple[tuple[re.Pattern[bytes], str], ...] = (
     (
         re.compile(rb"^ +flat +flat% +sum% +cum +cum% +calls +calls% \+ context", re.MULTILINE),
@@ -86,7 +86,7 @@ SVG = (
     "This is a picture (SVG). A flame graph cannot be read back from its drawing: bring the folded stacks that it "
     "was drawn from."
 )
-# What xctrace writes around everything: around samples, and around the list of what there is.
+# xctrace's root elements: for samples, and for the table of contents.
 XCTRACE, XCTRACE_TOC = b"<trace-query-result", b"<trace-toc"
 TABLES = (
     "This is an Instruments trace's list of tables. "
@@ -96,7 +96,7 @@ WEB_PAGE = (
     "This is a web page, not a profile. If a profiler made it, upload the data that it was drawn from; if a URL "
     "returned it, the URL may have required a login."
 )
-# What perf script writes before its samples, and may be all that it wrote.
+# What perf script writes before its samples, and possibly all that it wrote.
 PERF_HEADER = b"# captured on    : "
 NO_SAMPLES = "This is perf's header with no samples below it. `perf script` may have failed: its errors say why."
 UNKNOWN = (
@@ -108,7 +108,7 @@ UNKNOWN_JSON = (
     "Scalene, GHC)."
 )
 CONTROLS = tuple(bytes([byte]) for byte in range(9))
-# The keys of JSON that is no profile -> what to do about it.
+# The keys of JSON that is not a profile -> what to do about it.
 JSON_KEYS: tuple[tuple[tuple[str, ...], str], ...] = (
     (
         ("snapshot.meta",),
@@ -125,8 +125,8 @@ JSON_KEYS: tuple[tuple[tuple[str, ...], str], ...] = (
 
 
 def known(head: bytes) -> str:
-    """Return what the content is when it surely is no profile, in words for who brought it; else nothing."""
-    if head.startswith(LZ4):  # memray packs what it records as it ends
+    """Return what the content is, in words for its sender, if it is surely not a profile; else nothing."""
+    if head.startswith(LZ4):  # memray compresses its recording when it ends
         return MEMRAY if b"memray\0" in head[:64] else LZ4_PACKED
     for beginning, says in BEGINNINGS:
         if head.startswith(beginning):
@@ -153,7 +153,7 @@ def _only_header(head: bytes) -> bool:
 
 
 def kind(head: bytes) -> str:
-    """Tell binary, JSON, XML and other text apart. No text has control characters below a tab, unless as UTF-16."""
+    """Distinguish binary, JSON, XML and other text. No text has control characters below a tab, except in UTF-16."""
     if any(map(head.__contains__, CONTROLS)):
         return "binary"
     begins = head[:1024].removeprefix(b"\xef\xbb\xbf").lstrip()
